@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/words.hpp"
+
+/// Tokens per iteration when acceptance is not i.i.d. Derivations in docs/model.md.
+namespace foredraft::analytic {
+
+/// alpha ~ Beta(a, b), drawn afresh for each iteration and shared by its drafts: E[X] and Var[X]. a, b > 0.
+struct BetaMixture {
+  double a;
+  double b;
+};
+[[nodiscard]] double tokens_per_iteration(const BetaMixture& mixture, std::int64_t gamma, Convention convention);
+[[nodiscard]] double tokens_variance(const BetaMixture& mixture, std::int64_t gamma, Convention convention);
+/// P(at least k drafts accepted) = E[alpha^k] = (a)_k / (a + b)_k, k >= 0.
+[[nodiscard]] double accepted_at_least(const BetaMixture& mixture, std::int64_t k);
+
+/// Stationary two-state chain over token positions: would the draft at this position be accepted?
+struct MarkovAcceptance {
+  double a;  ///< P(accept | previous position accepted)
+  double b;  ///< P(accept | previous position rejected)
+};
+/// Share of accepted positions, b / (1 - a + b). NaN for a = 1, b = 0 (two closed states).
+[[nodiscard]] double stationary_alpha(const MarkovAcceptance& chain);
+/// Long-run tokens per iteration: [1 + b/(1-a)] / [1 + b a^gamma / (1 - a^(gamma+1))] with a bonus token.
+[[nodiscard]] double tokens_per_iteration(const MarkovAcceptance& chain, std::int64_t gamma, Convention convention);
+
+/// What any stationary acceptance process of mean alpha can yield.
+struct TokenBounds {
+  double low;   ///< 1 / ((1 - alpha) + alpha / n): rejections in clusters
+  double high;  ///< min(n, 1 / (1 - alpha)): rejections evenly spaced
+};
+[[nodiscard]] TokenBounds any_process_bounds(double alpha, std::int64_t gamma, Convention convention);
+
+/// alpha varies between prompts with mean alpha-bar: 1 / E[1/tau(alpha)] <= tau(alpha-bar) <= E[tau(alpha)].
+struct JensenSandwich {
+  double ratio_of_totals;  ///< 1 / E[1 / tau(alpha)]: equal tokens per prompt
+  double at_mean;          ///< tau(alpha-bar)
+  double mean_of_ratios;   ///< E[tau(alpha)]
+};
+[[nodiscard]] JensenSandwich jensen_sandwich(const BetaMixture& alpha_law, std::int64_t gamma, Convention convention);
+
+}  // namespace foredraft::analytic

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/words.hpp"
+
+/// Sequences of finite length: the last iteration is cut short. The token law is P(X = k) at index k - 1.
+namespace foredraft::analytic {
+
+/// Expected iterations to emit `length` tokens: E[N(l)] = 1 + sum_k P(X = k) E[N(l - k)]. O(length * gamma).
+[[nodiscard]] double expected_iterations(std::span<const double> tokens_pmf, std::int64_t length);
+
+/// The same for large lengths: L/mu + E[X(X-1)] / (2 mu^2) (Wald plus stationary overshoot).
+[[nodiscard]] double expected_iterations_asymptotic(std::span<const double> tokens_pmf, std::int64_t length);
+
+/// Expected iterations when the length is geometric with the given mean (end of sequence with hazard 1 / mean_length at
+/// every token): exact by a renewal sum. mean_length >= 1.
+[[nodiscard]] double expected_iterations_geometric(std::span<const double> tokens_pmf, double mean_length);
+
+}  // namespace foredraft::analytic

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/words.hpp"
+
+/// What an iteration costs against plain decoding. [Leviathan2023, Thm. 3.8, Thm. 3.11]
+/// Assumes that the target verifies all positions of an iteration in the time of one step, and no overhead.
+namespace foredraft::analytic {
+
+/// Time of one iteration in target steps: 1 + draft_passes * c. c >= 0 is the draft/target time of one step.
+[[nodiscard]] double iteration_cost(std::int64_t gamma, double c, Drafting drafting);
+
+/// Walltime improvement: tokens per iteration over iteration cost.
+[[nodiscard]] double speedup(double tokens_per_iteration, std::int64_t gamma, double c, Drafting drafting);
+
+/// Arithmetic operations against plain decoding: (gamma * operations_ratio + verified positions) / tokens, with
+/// max_tokens(gamma, convention) verified positions. `operations_ratio` (c-hat) is per drafted token whatever the drafter.
+[[nodiscard]] double operations_factor(double tokens_per_iteration, std::int64_t gamma, double operations_ratio,
+                                       Convention convention);
+
+/// Target weight and KV-cache reads against plain decoding: 1 / tokens. The drafter's own reads are not counted.
+[[nodiscard]] double memory_access_factor(double tokens_per_iteration);
+
+}  // namespace foredraft::analytic

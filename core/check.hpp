@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+
+/// Argument checks shared by every public entry. All of them are written so that NaN fails, and every message reads
+/// `invalid NAME=VALUE (must ...)`, so that a caller can put file and line in front of it.
+namespace foredraft {
+
+/// An argument lies outside the domain of a function.
+class DomainError : public std::domain_error {
+ public:
+  using std::domain_error::domain_error;
+};
+
+/// Requires 0 <= value <= 1.
+void check_probability(std::string_view name, double value);
+
+/// Requires a finite value >= 0.
+void check_nonnegative(std::string_view name, double value);
+
+/// Requires a finite value > 0.
+void check_positive(std::string_view name, double value);
+
+/// Requires value >= minimum.
+void check_at_least(std::string_view name, std::int64_t value, std::int64_t minimum);
+
+/// Requires minimum <= value <= maximum.
+void check_range(std::string_view name, std::int64_t value, std::int64_t minimum, std::int64_t maximum);
+
+/// Requires at least one entry, each a probability. The message names the first bad entry as `NAME[i]`.
+void check_probabilities(std::string_view name, std::span<const double> values);
+
+/// Requires nonnegative finite entries that sum to 1 within `tolerance`.
+/// The default allows the round-off of a 256,000-term sum in double precision (V * epsilon = 5.7e-11), rounded up.
+void check_distribution(std::string_view name, std::span<const double> values, double tolerance = 1e-10);
+
+namespace detail {
+[[noreturn]] void condition_failed(const char* kind, const char* condition, const char* file, int line);
+}  // namespace detail
+
+}  // namespace foredraft
+
+// Internal contracts: on in the dev and asan presets, free in release. A failure is a bug of ours, never of the input.
+#ifdef FOREDRAFT_ASSERTIONS
+#define FOREDRAFT_EXPECT(condition) \
+  ((condition) ? void(0) : ::foredraft::detail::condition_failed("precondition", #condition, __FILE__, __LINE__))
+#define FOREDRAFT_ENSURE(condition) \
+  ((condition) ? void(0) : ::foredraft::detail::condition_failed("postcondition", #condition, __FILE__, __LINE__))
+#else
+#define FOREDRAFT_EXPECT(condition) void(0)
+#define FOREDRAFT_ENSURE(condition) void(0)
+#endif

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/integer_moments.hpp"
+
+/// Estimates with their uncertainty. The level of every interval is a two-sided coverage in (0, 1), 0.95 by default.
+namespace foredraft {
+
+struct Interval {
+  double low;
+  double high;
+};
+
+/// A point estimate with its standard error; the interval follows from both.
+/// `standard_error` is NaN where it is not estimable (fewer than two observations).
+struct Estimate {
+  double mean;
+  double standard_error;
+};
+
+/// Two-sided standard normal quantile: 1.96 for 0.95.
+[[nodiscard]] double normal_quantile(double level);
+
+/// mean +- normal_quantile(level) * standard_error.
+[[nodiscard]] Interval normal_interval(const Estimate& estimate, double level = 0.95);
+
+/// Exact interval of a proportion [Clopper1934]: `successes` of `trials`. [0, 1] without trials.
+[[nodiscard]] Interval clopper_pearson(std::int64_t successes, std::int64_t trials, double level = 0.95);
+
+/// Ratio of totals sum_i a_i x_i / sum_i b_i x_i of jointly observed integer quantities x, with the delta-method
+/// standard error of n independent units: sqrt(w' C w / n) / mean denominator, w = a - ratio * b, C the sample
+/// covariance. Mean NaN for a zero denominator.
+template <std::size_t N>
+[[nodiscard]] Estimate ratio_estimate(const IntegerMoments<N>& units, const std::array<double, N>& numerator,
+                                      const std::array<double, N>& denominator) {
+  double top = 0.0;
+  double bottom = 0.0;
+  for (std::size_t i = 0; i < N; ++i) {
+    top += numerator[i] * units.mean(i);
+    bottom += denominator[i] * units.mean(i);
+  }
+  if (!(bottom != 0.0)) {
+    return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  }
+  const double ratio = top / bottom;
+  double variance = 0.0;
+  for (std::size_t i = 0; i < N; ++i) {
+    for (std::size_t j = 0; j < N; ++j) {
+      variance += (numerator[i] - ratio * denominator[i]) * (numerator[j] - ratio * denominator[j]) *
+                  units.covariance(i, j);
+    }
+  }
+  // Rounding can leave a tiny negative number where the true variance is zero; NaN must pass through.
+  if (variance < 0.0) variance = 0.0;
+  return {ratio, std::sqrt(variance / static_cast<double>(units.count())) / std::abs(bottom)};
+}
+
+}  // namespace foredraft

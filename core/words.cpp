@@ -1,0 +1,27 @@
+#include "core/words.hpp"
+
+namespace foredraft {
+
+std::string_view to_string(Convention convention) {
+  return convention == Convention::bonus ? "bonus" : "no_bonus";
+}
+
+std::string_view to_string(Drafting drafting) {
+  return drafting == Drafting::autoregressive ? "autoregressive" : "block";
+}
+
+std::optional<Convention> parse_convention(std::string_view text) {
+  for (const auto convention : {Convention::bonus, Convention::no_bonus}) {
+    if (text == to_string(convention)) return convention;
+  }
+  return std::nullopt;
+}
+
+std::optional<Drafting> parse_drafting(std::string_view text) {
+  for (const auto drafting : {Drafting::autoregressive, Drafting::block}) {
+    if (text == to_string(drafting)) return drafting;
+  }
+  return std::nullopt;
+}
+
+}  // namespace foredraft

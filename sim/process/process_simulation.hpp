@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/words.hpp"
+#include "sim/simulator.hpp"
+
+/// Process fidelity: nothing but which drafts are accepted. The registry of acceptance processes is the variant below.
+namespace foredraft::sim {
+
+/// Every draft accepted independently with probability alpha.
+struct Iid {
+  double alpha;
+};
+
+/// Draft i accepted with conditional[i] given that all before it were. gamma <= conditional.size().
+struct Positional {
+  std::vector<double> conditional;
+};
+
+/// alpha ~ Beta(a, b) afresh for each iteration, shared by its drafts. a, b > 0.
+struct BetaMixture {
+  double a;
+  double b;
+};
+
+/// Stationary two-state chain over token positions; positions emitted as bonus tokens advance it too.
+/// a = P(accept | previous accepted), b = P(accept | previous rejected); a < 1 or b > 0.
+struct Markov {
+  double a;
+  double b;
+};
+
+/// Recorded outcomes, one entry per token position: 1 the draft would be accepted, 0 rejected, -1 not observed (the
+/// position behind a fully accepted draft, which no draft was tested at). Each inner vector is one sequence.
+/// An unobserved outcome is drawn with the trace's own acceptance per tested token.
+struct Trace {
+  std::vector<std::vector<std::int8_t>> sequences;
+};
+
+using AcceptanceProcess = std::variant<Iid, Positional, BetaMixture, Markov, Trace>;
+
+/// How the random draws are spent.
+enum class Path {
+  reference,  ///< one draw per drafted token: what validates the closed forms
+  fast,       ///< one draw per iteration where the process allows it; the same law
+};
+
+/// Text is produced in sequences of a fixed or geometric number of tokens; the last iteration of a sequence is cut
+/// short. gamma tokens are drafted all the same: the drafter does not know where the text ends.
+struct SequenceLaw {
+  double tokens;   ///< the length, or its mean; >= 1
+  bool geometric;  ///< end of sequence with hazard 1 / tokens at every token, instead of after exactly `tokens`
+};
+
+struct ProcessSimulation {
+  AcceptanceProcess process;
+  std::int64_t gamma;
+  Convention convention;
+  Drafting drafting;
+  std::uint64_t iterations;             ///< without `sequence`: iterations to run. Ignored by Trace, which is replayed once
+  std::optional<SequenceLaw> sequence;  ///< finite sequences ...
+  std::uint64_t sequences;              ///< ... and how many of them; ignored without `sequence`
+  Path path;
+};
+
+/// Throws DomainError on an argument outside its domain.
+[[nodiscard]] std::unique_ptr<Simulator> make_process_simulator(ProcessSimulation simulation);
+
+/// One outcome per token position from accepted counts per iteration of a recorded run at `gamma` drafts: k accepted
+/// drafts then a rejection; gamma accepted drafts then, with a bonus token, an unobserved position.
+[[nodiscard]] std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64_t>& accepted,
+                                                                  std::int64_t gamma, Convention convention);
+
+/// Name and one line of explanation of each process, sorted by name.
+struct ProcessEntry {
+  std::string_view name;
+  std::string_view summary;
+};
+[[nodiscard]] const std::vector<ProcessEntry>& process_registry();
+
+}  // namespace foredraft::sim

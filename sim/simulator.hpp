@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/tally.hpp"
+
+namespace foredraft::sim {
+
+/// Which random numbers a run reads.
+struct RunKey {
+  std::uint64_t seed;
+  std::uint64_t point;  ///< index of the point in its sweep, below 2^32
+};
+
+/// A prepared run, split into fixed blocks of work.
+///
+/// Contract: run_block(key, i) is a pure function of its arguments for i in [0, blocks()), and the merged tallies of all
+/// blocks are the result. Neither threads nor the order of blocks can change it. Thread-safe.
+class Simulator {
+ public:
+  Simulator() = default;
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+  Simulator(Simulator&&) = delete;
+  Simulator& operator=(Simulator&&) = delete;
+  virtual ~Simulator() = default;
+
+  [[nodiscard]] virtual std::uint64_t blocks() const = 0;
+  [[nodiscard]] virtual Tally run_block(const RunKey& key, std::uint64_t block) const = 0;
+};
+
+/// All blocks on at most `threads` threads (0: one per hardware thread).
+[[nodiscard]] Tally run(const Simulator& simulator, const RunKey& key, unsigned threads);
+
+}  // namespace foredraft::sim
