@@ -1,1 +1,32 @@
+#include "core/words.hpp"
+
 #include <catch2/catch.hpp>
+
+namespace foredraft {
+
+TEST_CASE("gamma counts drafts under both conventions, and only one adds a bonus token") {
+  static_assert(max_tokens(5, Convention::bonus) == 6);
+  static_assert(max_tokens(5, Convention::no_bonus) == 5);
+  static_assert(min_gamma(Convention::bonus) == 0);
+  static_assert(min_gamma(Convention::no_bonus) == 1);
+  SUCCEED();
+}
+
+TEST_CASE("a block drafter passes once for any number of drafts and never for none") {
+  CHECK(draft_passes(5, Drafting::autoregressive) == 5);
+  CHECK(draft_passes(5, Drafting::block) == 1);
+  CHECK(draft_passes(0, Drafting::block) == 0);
+}
+
+TEST_CASE("names of conventions and drafters survive a round trip, other names are refused") {
+  for (const auto convention : {Convention::bonus, Convention::no_bonus}) {
+    CHECK(parse_convention(to_string(convention)) == convention);
+  }
+  for (const auto drafting : {Drafting::autoregressive, Drafting::block}) {
+    CHECK(parse_drafting(to_string(drafting)) == drafting);
+  }
+  CHECK_FALSE(parse_convention("Bonus"));
+  CHECK_FALSE(parse_drafting(""));
+}
+
+}  // namespace foredraft

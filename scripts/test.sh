@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Tests everything, from a bare Debian machine with a checkout: installs what is missing, builds the sanitizer and the
+# release configuration, runs all tests in both, and clang-tidy over the sources. Ends with `N passed, N failed`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/setup.sh
+
+step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
+
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+# Leak checking needs ptrace, which some containers forbid; the tests free what they take, and valgrind can tell.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
+passed=0 failed=0
+count() {  # adds the totals of a CTest log
+  local total bad
+  total=$(sed -nE 's/.* tests? failed out of ([0-9]+)$/\1/p' "$1" | tail -1)
+  bad=$(sed -nE 's/.*, ([0-9]+) tests? failed out of [0-9]+$/\1/p' "$1" | tail -1)
+  failed=$((failed + ${bad:-1})) passed=$((passed + ${total:-0} - ${bad:-0}))
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+for preset in asan release; do
+  step "build $preset"
+  cmake --preset "$preset" >"$log" || { cat "$log"; exit 1; }
+  cmake --build --preset "$preset" >"$log" || { tail -60 "$log"; exit 1; }
+  step "test $preset"
+  ctest --preset "$preset" -j "$(nproc)" >"$log" || true
+  tail -25 "$log"
+  count "$log"
+done
+
+step "every public header compiles alone"
+cmake --build --preset release --target all_verify_interface_header_sets >"$log" || { tail -40 "$log"; exit 1; }
+
+step "clang-tidy"
+scripts/tidy.sh
+
+step "done"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
