@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Runs our benchmarks and the baseline scripts in turn and prints the ratios with their spread.
+
+Usage: compare.py BUILD_DIR [--rounds 5] [--only WORD] [--python /usr/bin/python3]
+
+Each round runs ours, then the baseline, so that a drift of the machine's speed hits both; the ratio is taken round by
+round. Quote medians; a wide spread says that the machine was noisy.
+"""
+import argparse
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+
+# work, our program, our benchmark, baseline command, pattern of the baseline's rate, name of the baseline.
+# A baseline is run once a round even when several rows read it.
+COMPARISONS = [
+    ("process loop, fast path", "process_loop", "BM_process_fast",
+     ["alpha_loop_numpy.py", "--n", "5000000", "--repeats", "3"], r"chunked_mask\s.*?([\d.e+]+) it/s", "numpy, masks"),
+    ("process loop, reference path", "process_loop", "BM_process_reference",
+     ["alpha_loop_numpy.py", "--n", "5000000", "--repeats", "3"], r"chunked_mask\s.*?([\d.e+]+) it/s", "numpy, masks"),
+    ("token loop, pooled, V = 32,000", "token_loop", "BM_token_pooled",
+     ["vocab_rejection_numpy.py", "--seconds", "2"], r"pool\s.*?([\d.e+]+) it/s", "numpy, pool"),
+    ("token loop, fresh, V = 32,000", "token_loop", "BM_token_fresh",
+     ["vocab_rejection_numpy.py", "--seconds", "2"], r"fresh\s.*?([\d.e+]+) it/s", "numpy, fresh"),
+    ("optimal gamma", "best_gamma", "BM_best_gamma",
+     ["gamma_grid_numpy.py"], r"99x100x33:.*\(([\d.e+]+) \(alpha,c\) optima/s\)", "numpy grid"),
+    ("sweep point, 5 x 1,000 tokens", "small_sweep", "BM_small_sweep", None, None, None),
+]
+
+
+def our_rate(build, program, benchmark):
+    run = subprocess.run([str(build / f"benchmark_{program}"), f"--benchmark_filter=^{benchmark}(/|$)",
+                          "--benchmark_format=json", "--benchmark_min_time=0.5"],
+                         check=True, text=True, capture_output=True)
+    rows = json.loads(run.stdout)["benchmarks"]
+    if not rows:
+        sys.exit(f"compare.py: benchmark_{program} has no benchmark {benchmark}")
+    return rows[0]["items_per_second"]
+
+
+def baseline_output(python, command):
+    return subprocess.run([python, str(HERE / "baselines" / command[0]), *command[1:]],
+                          check=True, text=True, capture_output=True).stdout
+
+
+def spread(values):
+    return f"{statistics.median(values):9.3g}  ({min(values):.3g} .. {max(values):.3g})"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default="", help="only rows whose name contains this word")
+    parser.add_argument("--python", default="/usr/bin/python3", help="a Python with numpy")
+    options = parser.parse_args()
+    rows = [row for row in COMPARISONS if options.only in row[0]]
+    ours = {row[0]: [] for row in rows}
+    theirs = {row[0]: [] for row in rows}
+    for round_number in range(options.rounds):
+        print(f"round {round_number + 1} of {options.rounds}", file=sys.stderr, flush=True)
+        outputs = {}
+        for name, program, benchmark, command, pattern, _ in rows:
+            ours[name].append(our_rate(options.build, program, benchmark))
+            if command is None:
+                continue
+            key = " ".join(command)
+            if key not in outputs:
+                outputs[key] = baseline_output(options.python, command)
+            theirs[name].append(float(re.search(pattern, outputs[key]).group(1)))
+    print(f"{'work (per second, one core; median, range)':34s} {'foredraft':>28s}   {'baseline':>28s}   ratio")
+    for name, *_, baseline in rows:
+        line = f"{name:34s} {spread(ours[name])}"
+        if theirs[name]:
+            ratios = [a / b for a, b in zip(ours[name], theirs[name])]
+            line += f"   {spread(theirs[name])}   {statistics.median(ratios):.1f}x ({min(ratios):.1f} .. " \
+                    f"{max(ratios):.1f})   {baseline}"
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

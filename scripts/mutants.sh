@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Injects every fault of tests/mutants/mutants.toml into a copy of the project and prints which tests turned red.
+# Takes minutes, so it is not part of scripts/test.sh. Arguments go to tests/mutants/run.py (--only NAME ...).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/setup.sh
+exec python3 tests/mutants/run.py . "$@"
