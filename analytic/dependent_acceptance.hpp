@@ -7,7 +7,8 @@
 /// Tokens per iteration when acceptance is not i.i.d. Derivations in docs/model.md.
 namespace foredraft::analytic {
 
-/// alpha ~ Beta(a, b), drawn afresh for each iteration and shared by its drafts: E[X] and Var[X]. a, b > 0.
+/// alpha ~ Beta(a, b), drawn afresh for each iteration and shared by its drafts: E[X] and Var[X]. a, b in [1e-100,
+/// 1e100]. Right to 1e-12 for any gamma: running products up to 4096 tokens, quadrature over alpha beyond.
 struct BetaMixture {
   double a;
   double b;
@@ -24,10 +25,12 @@ struct MarkovAcceptance {
 };
 /// Share of accepted positions, b / (1 - a + b). NaN for a = 1, b = 0 (two closed states).
 [[nodiscard]] double stationary_alpha(const MarkovAcceptance& chain);
-/// Long-run tokens per iteration: [1 + b/(1-a)] / [1 + b a^gamma / (1 - a^(gamma+1))] with a bonus token.
+/// Long-run tokens per iteration: [1 + b/(1-a)] / [1 + b a^(n-1) / (1 - a^n)], n = max_tokens(gamma, convention). A
+/// rejection costs 1 + floor(R/n) iterations and yields R + 1 tokens after a run of R accepted positions. NaN for a =
+/// 1, b = 0.
 [[nodiscard]] double tokens_per_iteration(const MarkovAcceptance& chain, std::int64_t gamma, Convention convention);
 
-/// What any stationary acceptance process of mean alpha can yield.
+/// What any stationary acceptance process of mean alpha can yield, n = max_tokens(gamma, convention).
 struct TokenBounds {
   double low;   ///< 1 / ((1 - alpha) + alpha / n): rejections in clusters
   double high;  ///< min(n, 1 / (1 - alpha)): rejections evenly spaced

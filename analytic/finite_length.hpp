@@ -9,14 +9,16 @@
 /// Sequences of finite length: the last iteration is cut short. The token law is P(X = k) at index k - 1.
 namespace foredraft::analytic {
 
-/// Expected iterations to emit `length` tokens: E[N(l)] = 1 + sum_k P(X = k) E[N(l - k)]. O(length * gamma).
+/// Expected iterations to emit `length` >= 0 tokens: E[N(l)] = 1 + sum_k P(X = k) E[N(l - k)], E[N(0)] = 0.
+/// O(length * gamma).
 [[nodiscard]] double expected_iterations(std::span<const double> tokens_pmf, std::int64_t length);
 
-/// The same for large lengths: L/mu + E[X(X-1)] / (2 mu^2) (Wald plus stationary overshoot).
+/// The same for large lengths: L/mu + E[X(X-1)] / (2 mu^2) (Wald plus stationary overshoot). Holds where the possible
+/// token counts have no common divisor, so for 0 < alpha < 1 but not for alpha = 1.
 [[nodiscard]] double expected_iterations_asymptotic(std::span<const double> tokens_pmf, std::int64_t length);
 
 /// Expected iterations when the length is geometric with the given mean (end of sequence with hazard 1 / mean_length at
-/// every token): exact by a renewal sum. mean_length >= 1.
+/// every token): sum_j E[s^(S_j)] = 1 / (1 - E[s^X]), s = 1 - 1/mean_length, exact. mean_length >= 1.
 [[nodiscard]] double expected_iterations_geometric(std::span<const double> tokens_pmf, double mean_length);
 
 }  // namespace foredraft::analytic

@@ -8,7 +8,8 @@
 /// [Leviathan2023, Eq. 1]; variance, generating function and quantile in docs/model.md.
 ///
 /// With n = max_tokens(gamma, convention): P(X >= k) = alpha^(k-1) for 1 <= k <= n.
-/// Every function throws DomainError for alpha outside [0, 1] or gamma below min_gamma(convention).
+/// Every function is right to a few units in the last place for any alpha, 1 - alpha = 1e-16 included, and any gamma.
+/// DomainError for alpha outside [0, 1] or gamma outside min_gamma(convention) to 2^62.
 namespace foredraft::analytic {
 
 /// One iteration under i.i.d. acceptance.
@@ -21,7 +22,7 @@ struct IidIteration {
 /// E[X] = sum_{k=0}^{n-1} alpha^k, in [1, n].
 [[nodiscard]] double tokens_per_iteration(const IidIteration& iteration);
 
-/// Var[X], in tokens^2.
+/// Var[X] = [alpha - (2n-1) (1-alpha) alpha^n - alpha^(2n)] / (1-alpha)^2, in tokens^2; computed without cancellation.
 [[nodiscard]] double tokens_variance(const IidIteration& iteration);
 
 /// P(X = tokens); 0 outside 1..n.
@@ -30,13 +31,13 @@ struct IidIteration {
 /// P(X >= tokens); 1 for tokens <= 1.
 [[nodiscard]] double tokens_at_least(const IidIteration& iteration, std::int64_t tokens);
 
-/// Smallest k with P(X <= k) >= level; level in [0, 1].
+/// Smallest k >= 1 with P(X <= k) >= level; level in [0, 1]. Exact, ties included.
 [[nodiscard]] std::int64_t tokens_quantile(const IidIteration& iteration, double level);
 
 /// P(all gamma drafts are accepted) = alpha^gamma.
 [[nodiscard]] double all_accepted_probability(const IidIteration& iteration);
 
-/// E[x^X] for x >= 0.
+/// E[x^X] for x >= 0; +infinity where it overflows.
 [[nodiscard]] double tokens_generating_function(const IidIteration& iteration, double x);
 
 }  // namespace foredraft::analytic

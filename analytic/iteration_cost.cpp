@@ -1,5 +1,6 @@
 #include "analytic/iteration_cost.hpp"
 
+#include "analytic/gamma_range.hpp"
 #include "core/check.hpp"
 
 namespace foredraft::analytic {
@@ -18,7 +19,7 @@ double speedup(double tokens_per_iteration, std::int64_t gamma, double c, Drafti
 double operations_factor(double tokens_per_iteration, std::int64_t gamma, double operations_ratio,
                          Convention convention) {
   check_positive("tokens_per_iteration", tokens_per_iteration);
-  check_at_least("gamma", gamma, min_gamma(convention));
+  check_gamma(gamma, convention);
   check_nonnegative("operations_ratio", operations_ratio);
   const auto verified = static_cast<double>(max_tokens(gamma, convention));
   return (static_cast<double>(gamma) * operations_ratio + verified) / tokens_per_iteration;

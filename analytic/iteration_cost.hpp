@@ -15,7 +15,8 @@ namespace foredraft::analytic {
 [[nodiscard]] double speedup(double tokens_per_iteration, std::int64_t gamma, double c, Drafting drafting);
 
 /// Arithmetic operations against plain decoding: (gamma * operations_ratio + verified positions) / tokens, with
-/// max_tokens(gamma, convention) verified positions. `operations_ratio` (c-hat) is per drafted token whatever the drafter.
+/// max_tokens(gamma, convention) verified positions. `operations_ratio` (c-hat) is per drafted token whatever the
+/// drafter.
 [[nodiscard]] double operations_factor(double tokens_per_iteration, std::int64_t gamma, double operations_ratio,
                                        Convention convention);
 

@@ -34,6 +34,8 @@ enum class Purpose : std::uint8_t {
   replacement = 13,     ///< the token emitted after a rejection
   bonus_token = 14,     ///< the token emitted after all drafts were accepted
   text = 15,            ///< generated text
+  chain_start = 16,     ///< whether a Markov chain starts behind an accepted token
+  chain_start_tie = 17,  ///< refinement of a tied chain start
   test = 255,           ///< reserved for tests
 };
 

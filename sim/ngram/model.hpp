@@ -14,34 +14,68 @@ namespace foredraft::ngram {
 
 using Token = std::int32_t;
 
-/// Fixed tokenisation, documented in docs/model.md: maximal runs of letters and digits, single other visible characters,
-/// newline runs; words outside the `limit` most frequent become <unk>.
+/// Every word outside the vocabulary.
+inline constexpr Token unknown_word = 0;
+/// Follows the last token of a document and stands for the beginning of the next: no context reaches behind it.
+/// Text that starts afresh starts with the context {end_of_document}.
+inline constexpr Token end_of_document = 1;
+
+/// The longest n-grams; no model looks at more than max_order - 1 tokens of context.
+inline constexpr int max_order = 5;
+
+/// Words and their numbers. The tokenisation is fixed and works on bytes, whatever the locale:
+/// - a word is a maximal run of ASCII letters, ASCII digits and bytes >= 0x80 (letters beyond ASCII stay whole in
+/// UTF-8);
+/// - every other visible ASCII character, the underscore too, is a token of its own;
+/// - a run of blanks and control characters is one newline token where it has a line feed, and only separates
+/// elsewhere. Case is kept. Words outside the `limit` most frequent become <unk>.
 class Vocabulary {
  public:
-  /// The most frequent tokens of the texts, ties in byte order; index 0 is <unk>. limit >= 2.
+  /// The most frequent tokens of the texts, ties in byte order, behind unknown_word and end_of_document.
+  /// `limit` >= 2 counts these two.
   static Vocabulary build(std::span<const std::string> texts, std::int64_t limit);
 
+  /// Tokens of one document, without end_of_document.
   [[nodiscard]] std::vector<Token> encode(std::string_view text) const;
+  /// The token's text: "<unk>" and "<end>" for the first two. Throws DomainError outside 0 .. size() - 1.
   [[nodiscard]] std::string_view word(Token token) const;
   [[nodiscard]] std::int64_t size() const;
 
  private:
   struct Data;
+  explicit Vocabulary(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
   std::shared_ptr<const Data> data_;
 };
 
-/// p(token | context) that sums to one over the vocabulary for every context, seen or not.
+/// p(token | context) that sums to one over the vocabulary for every context, seen or not, and is positive everywhere.
+///
+/// A context of k tokens, the last order - 1 at most and none behind the last end_of_document, has
+///
+///     p(w | c) = max(0, n(c w) - D(n(c w))) / n(c) + b(c) p(w | c without its oldest token),   n(c) = sum_w n(c w),
+///
+/// b(c) = sum_w D(n(c w)) / n(c), and p(w) = max(0, n(w) - D) / n + b / V at the bottom; an unseen context has the
+/// probabilities of its longest seen end. n is the count in the training text for contexts of order - 1 tokens and for
+/// those that begin with end_of_document, and for all others the number of different tokens seen in front of `c w`.
+/// D has three values for each context length, from counts of counts [Chen1999, Eq. 17].
+///
+/// Immutable and thread-safe.
 class Model {
  public:
-  /// Trains on token sequences (one per document). order in 1..5. Throws DomainError on an empty corpus.
+  /// Trains on token sequences (one per document; empty ones count for nothing, end_of_document inside one splits it).
+  /// order in 1 .. max_order. Throws DomainError on an empty corpus or a token outside 0 .. vocabulary - 1.
   static std::shared_ptr<const Model> train(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
                                             int order);
 
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  Model(Model&&) = delete;
+  Model& operator=(Model&&) = delete;
   virtual ~Model() = default;
   [[nodiscard]] virtual int order() const = 0;
   [[nodiscard]] virtual std::int64_t vocabulary() const = 0;
 
-  /// p(token | last order-1 tokens of context). Shorter contexts are fine.
+  /// p(token | last order - 1 tokens of context). Shorter contexts are fine; the empty one says nothing of what was
+  /// before.
   [[nodiscard]] virtual double probability(std::span<const Token> context, Token token) const = 0;
 
   /// A token drawn from p(. | context).
@@ -50,7 +84,7 @@ class Model {
   /// The most probable token; lowest index on ties.
   [[nodiscard]] virtual Token argmax(std::span<const Token> context) const = 0;
 
-  /// The whole distribution; `out` has vocabulary() entries.
+  /// The whole distribution; `out` has vocabulary() entries. Gives the same bits as probability().
   virtual void distribution(std::span<const Token> context, std::span<double> out) const = 0;
 
  protected:

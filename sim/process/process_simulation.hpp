@@ -38,7 +38,7 @@ struct Markov {
 
 /// Recorded outcomes, one entry per token position: 1 the draft would be accepted, 0 rejected, -1 not observed (the
 /// position behind a fully accepted draft, which no draft was tested at). Each inner vector is one sequence.
-/// An unobserved outcome is drawn with the trace's own acceptance per tested token.
+/// An unobserved outcome is drawn with the trace's own acceptance per observed token, once for its place in the trace.
 struct Trace {
   std::vector<std::vector<std::int8_t>> sequences;
 };
@@ -52,7 +52,8 @@ enum class Path {
 };
 
 /// Text is produced in sequences of a fixed or geometric number of tokens; the last iteration of a sequence is cut
-/// short. gamma tokens are drafted all the same: the drafter does not know where the text ends.
+/// short. gamma tokens are drafted all the same: the drafter does not know where the text ends. Drafts behind the end
+/// count as drafted and never as tested, so that acceptance per tested token stays unbiased.
 struct SequenceLaw {
   double tokens;   ///< the length, or its mean; >= 1
   bool geometric;  ///< end of sequence with hazard 1 / tokens at every token, instead of after exactly `tokens`
@@ -63,7 +64,7 @@ struct ProcessSimulation {
   std::int64_t gamma;
   Convention convention;
   Drafting drafting;
-  std::uint64_t iterations;             ///< without `sequence`: iterations to run. Ignored by Trace, which is replayed once
+  std::uint64_t iterations;  ///< without `sequence`: iterations to run. Ignored by Trace, which is replayed once
   std::optional<SequenceLaw> sequence;  ///< finite sequences ...
   std::uint64_t sequences;              ///< ... and how many of them; ignored without `sequence`
   Path path;

@@ -9,6 +9,13 @@ inline constexpr double few_ulp = 4e-15;
 /// Two independent double-precision routes with some hundreds of operations each.
 inline constexpr double second_route = 1e-12;
 
+/// A single-precision result of some tens of operations against its double-precision value, relative to the size of its
+/// terms: some tens of roundings of 6e-8.
+inline constexpr double single_precision = 2e-6;
+
+/// A root of an equation in double precision: the residual that the solver may leave.
+inline constexpr double solved_root = 1e-9;
+
 /// A simulated mean against its expectation, in standard errors. The two-sided chance that a correct run lies further
 /// away is 5.7e-7; seeds are fixed, so a test that passes keeps passing.
 inline constexpr double standard_errors = 5.0;

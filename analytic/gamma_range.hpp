@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/check.hpp"
+#include "core/words.hpp"
+
+namespace foredraft::analytic {
+
+/// Largest gamma that any function takes or gives: gamma + 1 and 2 * gamma stay within 64 bits.
+inline constexpr std::int64_t largest_gamma = std::int64_t{1} << 62;
+
+/// Requires min_gamma(convention) <= gamma <= largest_gamma.
+inline void check_gamma(std::int64_t gamma, Convention convention) {
+  check_at_least("gamma", gamma, min_gamma(convention));
+  if (gamma > largest_gamma) check_range("gamma", gamma, min_gamma(convention), largest_gamma);
+}
+
+}  // namespace foredraft::analytic

@@ -1,0 +1,175 @@
+#include "experiments/cli/options.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <limits>
+
+#include "experiments/results/numbers.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+namespace po = boost::program_options;
+
+std::vector<std::string> option_names(const CommandSpec& command) {
+  std::vector<std::string> names{"--help"};
+  for (const OptionSpec& option : command.options) names.push_back("--" + std::string(option.name));
+  return names;
+}
+
+po::options_description describe(const CommandSpec& command) {
+  po::options_description description;
+  description.add_options()("help,h", "");
+  for (const OptionSpec& option : command.options) {
+    const std::string name(option.name);
+    if (option.value.empty()) {
+      description.add_options()(name.c_str(), "");
+    } else {
+      description.add_options()(name.c_str(), po::value<std::string>(), "");
+    }
+  }
+  return description;
+}
+
+}  // namespace
+
+std::string help_text(const CommandSpec& command) {
+  std::string text = fmt::format("usage: foredraft {} {}\n\n{}\n", command.name, command.arguments, command.summary);
+  std::size_t width = 6;
+  const auto left = [](const OptionSpec& option) {
+    return fmt::format("--{}{}{}", option.name, option.value.empty() ? "" : " ", option.value);
+  };
+  for (const OptionSpec& option : command.options) width = std::max(width, left(option).size());
+  text += "\noptions\n";
+  for (const OptionSpec& option : command.options) {
+    text += fmt::format("  {:<{}}  {}\n", left(option), width, option.summary);
+  }
+  text += fmt::format("  {:<{}}  {}\n", "--help", width, "this text");
+  if (!command.examples.empty()) text += "\nexamples\n";
+  for (const std::string_view example : command.examples) text += fmt::format("  {}\n", example);
+  return text;
+}
+
+CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::string>& arguments)
+    : problems_("foredraft " + std::string(command.name)) {
+  const po::options_description description = describe(command);
+  // Guessing would take --alph for --alpha; a typing mistake must not run.
+  constexpr int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+  std::vector<po::option> options;
+  try {
+    options = po::command_line_parser(arguments).options(description).style(style).allow_unregistered().run().options;
+  } catch (const po::error& error) {
+    problems_.add({.text = error.what(), .suggestion = fmt::format("foredraft {} --help", command.name)});
+    return;
+  }
+  bool unknown = false;
+  for (const po::option& option : options) {
+    if (option.unregistered || option.string_key.empty()) {
+      const std::string token = option.original_tokens.empty() ? "" : option.original_tokens.front();
+      if (!token.starts_with("-") || token == "-") {
+        positional_.push_back(token);
+        continue;
+      }
+      unknown = true;
+      const std::string name = token.substr(0, token.find('='));
+      problems_.add({.key = name, .text = "unknown option", .suggestion = suggestion_for(name, option_names(command))});
+    } else if (option.string_key == "help") {
+      help_ = true;
+    } else if (has(option.string_key)) {
+      refuse(option.string_key, "given twice", "");
+    } else {
+      given_.push_back({option.string_key, option.value.empty() ? "" : option.value.front()});
+    }
+  }
+  if (unknown) return;  // what follows an unknown option may be its value
+  if (positional_.size() > command.most_positional) {
+    problems_.add({.key = positional_[command.most_positional],
+                   .text = "unexpected argument",
+                   .suggestion = fmt::format("usage: foredraft {} {}", command.name, command.arguments)});
+  }
+  if (positional_.size() < command.fewest_positional && !help_) {
+    problems_.add({.text = "an argument is missing",
+                   .suggestion = fmt::format("usage: foredraft {} {}", command.name, command.arguments)});
+  }
+}
+
+const std::string* CommandLine::find(std::string_view name) const {
+  const auto found = std::find_if(given_.begin(), given_.end(), [&](const Given& given) { return given.name == name; });
+  return found == given_.end() ? nullptr : &found->value;
+}
+
+std::optional<std::string> CommandLine::text(std::string_view name) const {
+  const std::string* value = find(name);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+std::optional<double> CommandLine::real(std::string_view name, double minimum, double maximum) {
+  const std::string* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  const auto number = parse_real(*value);
+  if (!number) {
+    refuse(name, fmt::format("invalid value \"{}\"", *value), "must be a finite number");
+  } else if (*number >= minimum && *number <= maximum) {
+    return *number == 0.0 ? 0.0 : *number;  // -0 is 0
+  } else if (maximum == std::numeric_limits<double>::max()) {
+    refuse(name, fmt::format("invalid {}={}", name, *value), fmt::format("must be at least {}", minimum));
+  } else {
+    refuse(name, fmt::format("invalid {}={}", name, *value), fmt::format("must lie in [{}, {}]", minimum, maximum));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> CommandLine::integer(std::string_view name, std::int64_t minimum, std::int64_t maximum) {
+  const std::string* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  const auto number = parse_integer(*value);
+  if (!number) {
+    refuse(name, fmt::format("invalid value \"{}\"", *value), "must be a whole number");
+  } else if (*number < minimum || *number > maximum) {
+    refuse(name, fmt::format("invalid {}={}", name, *value), fmt::format("must lie in {} to {}", minimum, maximum));
+  } else {
+    return number;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<double>> CommandLine::probabilities(std::string_view name) {
+  const std::string* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  std::vector<double> numbers;
+  for (std::size_t at = 0; at <= value->size();) {
+    const std::size_t comma = std::min(value->find(',', at), value->size());
+    const std::string entry = value->substr(at, comma - at);
+    const auto number = parse_real(entry);
+    if (!number || *number < 0.0 || *number > 1.0) {
+      refuse(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry), "must be a number in [0, 1]",
+             "separate entries by commas: 0.8,0.7,0.6");
+      return std::nullopt;
+    }
+    numbers.push_back(*number);
+    at = comma + 1;
+  }
+  return numbers;
+}
+
+std::optional<std::string> CommandLine::word(std::string_view name, const std::vector<std::string>& words) {
+  const std::string* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  if (std::find(words.begin(), words.end(), *value) != words.end()) return *value;
+  refuse(name, fmt::format("unknown {} \"{}\"", name, *value), "", suggestion_for(*value, words));
+  return std::nullopt;
+}
+
+void CommandLine::refuse(std::string_view name, std::string text, std::string why, std::string suggestion) {
+  problems_.add({.key = fmt::format("--{}", name),
+                 .text = std::move(text),
+                 .why = std::move(why),
+                 .suggestion = std::move(suggestion)});
+}
+
+void CommandLine::require(std::string_view name, std::string why, std::string suggestion) {
+  if (!has(name)) refuse(name, "missing", std::move(why), std::move(suggestion));
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/config/problems.hpp"
+
+/// The options of one command: one table feeds the parser and the help text.
+namespace foredraft::experiments {
+
+struct OptionSpec {
+  std::string_view name;   ///< without the dashes
+  std::string_view value;  ///< what stands for its value in the help text; empty for a switch
+  std::string_view summary;
+};
+
+struct CommandSpec {
+  std::string_view name;
+  std::string_view arguments;  ///< as in the usage line: "CONFIG.toml --out DIR"
+  std::string_view summary;    ///< one sentence
+  std::vector<OptionSpec> options;
+  std::size_t fewest_positional;
+  std::size_t most_positional;
+  std::vector<std::string_view> examples;
+};
+
+/// The text of --help.
+[[nodiscard]] std::string help_text(const CommandSpec& command);
+
+/// A parsed command line. Every wrong value is remembered; done() reports all at once.
+class CommandLine {
+ public:
+  /// Throws InputError at done(), not here.
+  CommandLine(const CommandSpec& command, const std::vector<std::string>& arguments);
+
+  [[nodiscard]] bool wants_help() const { return help_; }
+  [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
+  [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
+  [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
+
+  /// Numbers in [minimum, maximum]; nothing where absent or wrong.
+  std::optional<double> real(std::string_view name, double minimum, double maximum);
+  std::optional<std::int64_t> integer(std::string_view name, std::int64_t minimum, std::int64_t maximum);
+  /// Comma-separated probabilities, at least one.
+  std::optional<std::vector<double>> probabilities(std::string_view name);
+  /// One of `words`.
+  std::optional<std::string> word(std::string_view name, const std::vector<std::string>& words);
+
+  /// A problem with an option, in the words of the caller.
+  void refuse(std::string_view name, std::string text, std::string why, std::string suggestion = {});
+  void require(std::string_view name, std::string why, std::string suggestion = {});
+
+  /// Throws InputError with every problem so far.
+  void done() const { problems_.raise(); }
+
+ private:
+  struct Given {
+    std::string name;
+    std::string value;
+  };
+  [[nodiscard]] const std::string* find(std::string_view name) const;
+
+  Problems problems_;
+  std::vector<Given> given_;
+  std::vector<std::string> positional_;
+  bool help_ = false;
+};
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/progress.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/results/build_info.hpp"
+#include "experiments/results/csv.hpp"
+#include "experiments/results/digest.hpp"
+#include "experiments/sweep/run_points.hpp"
+#include "experiments/sweep/sweep_folder.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// Compares a growing text with a file, line by line.
+class LineComparison {
+ public:
+  explicit LineComparison(const std::string& path) : path_(path), file_(path, std::ios::binary) {}
+
+  /// Throws RunError that names the first differing row and column.
+  void expect(std::string_view lines) {
+    while (!lines.empty()) {
+      const std::size_t end = lines.find('\n');
+      const std::string_view wanted = lines.substr(0, end);
+      lines.remove_prefix(end + 1);
+      ++line_number_;
+      if (!std::getline(file_, found_)) {
+        throw RunError(fmt::format("{}:{}: row missing", path_, line_number_));
+      }
+      if (line_number_ == 1) header_ = split_csv_line(wanted).value_or(std::vector<std::string>{});
+      if (found_ != wanted) refuse(wanted);
+    }
+  }
+
+  void expect_end() {
+    if (std::getline(file_, found_)) throw RunError(fmt::format("{}:{}: row too many", path_, line_number_ + 1));
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view wanted) const {
+    const auto here = split_csv_line(found_).value_or(std::vector<std::string>{});
+    const auto there = split_csv_line(wanted).value_or(std::vector<std::string>{});
+    for (std::size_t i = 0; i < std::min({here.size(), there.size(), header_.size()}); ++i) {
+      if (here[i] == there[i]) continue;
+      throw RunError(fmt::format("{}:{}: {}: the file says {}, the repeated run {} (point {})", path_, line_number_,
+                                 header_[i], here[i], there[i], there[0]));
+    }
+    throw RunError(fmt::format("{}:{}: the row differs from the repeated run", path_, line_number_));
+  }
+
+  std::string path_;
+  std::ifstream file_;
+  std::vector<std::string> header_;
+  std::string found_;
+  std::size_t line_number_ = 0;
+};
+
+void check_inputs(const Manifest& manifest, const Resources& resources) {
+  std::vector<ManifestFile> now;
+  for (const CorpusFile& file : resources.files()) now.push_back({file.path, file.bytes, file.sha256});
+  for (const ManifestFile& before : manifest.inputs) {
+    if (std::find(now.begin(), now.end(), before) == now.end()) {
+      throw RunError(fmt::format("{}: is not the input file of the run (another SHA-256)", before.path));
+    }
+  }
+}
+
+void check_digests(const std::string& folder, const Manifest& manifest) {
+  for (const ManifestFile& file : manifest.outputs) {
+    const std::string path = (std::filesystem::path(folder) / file.path).string();
+    if (digest_file(path).sha256 != file.sha256) {
+      throw RunError(fmt::format("{}: has not the SHA-256 of the manifest", path));
+    }
+  }
+}
+
+}  // namespace
+
+CommandSpec check_spec() {
+  return {.name = "check",
+          .arguments = "DIR [--threads N]",
+          .summary = "Repeats the run of a results folder and compares every row and digest; writes nothing.",
+          .options = {{"threads", "N", "0 (default): one per hardware thread"}},
+          .fewest_positional = 1,
+          .most_positional = 1,
+          .examples = {"foredraft check results/quickstart"}};
+}
+
+int run_check(const std::vector<std::string>& arguments) {
+  CommandLine line(check_spec(), arguments);
+  if (line.wants_help()) {
+    fmt::print("{}", help_text(check_spec()));
+    return exit_done;
+  }
+  const auto threads = static_cast<unsigned>(line.integer("threads", 0, 4096).value_or(0));
+  line.done();
+  const std::string& folder = line.positional().front();
+  const Manifest manifest = read_manifest(folder);
+  if (manifest.state != "complete") {
+    throw InputError(fmt::format("{}: the run is not complete - run the sweep again, it resumes", folder));
+  }
+  if (manifest.version != build_info().version) {
+    fmt::print(stderr, "note: made by version {}, repeated by {}\n", manifest.version, build_info().version);
+  }
+  Resources resources;
+  resources.prepare(manifest.config);
+  check_inputs(manifest, resources);
+  const std::uint64_t total = point_count(manifest.config);
+  const PointRange range =
+      manifest.shard ? shard_range(total, manifest.shard->index, manifest.shard->count) : PointRange{0, total};
+  LineComparison comparison(points_path(folder));
+  comparison.expect(points_header(manifest.config));
+  {
+    Progress progress(range.last - range.first, 0);
+    run_points(manifest.config, range, threads, resources,
+               {.write = [&](std::string_view rows, std::uint64_t /*points*/) { comparison.expect(rows); },
+                .progress = [&](double points) { progress.show(points); },
+                .stop = &catch_interrupts()});
+  }
+  comparison.expect_end();
+  check_digests(folder, manifest);
+  fmt::print("{}: {} points repeated, every byte and every digest agrees; config {}\n", folder,
+             range.last - range.first, manifest.hash.substr(0, 8));
+  return exit_done;
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/cli/options.hpp"
+
+/// The commands of the program: one file each, one visible list.
+namespace foredraft::experiments {
+
+struct Command {
+  CommandSpec (*spec)();
+  /// Returns an exit code. Throws InputError (2), RunError (1), Interrupted (130).
+  int (*run)(const std::vector<std::string>& arguments);
+};
+
+/// In the order of the help text.
+[[nodiscard]] const std::vector<Command>& command_registry();
+
+/// The whole program: `arguments` without the program's name.
+[[nodiscard]] int run_program(const std::vector<std::string>& arguments);
+
+CommandSpec predict_spec();
+int run_predict(const std::vector<std::string>& arguments);
+CommandSpec simulate_spec();
+int run_simulate(const std::vector<std::string>& arguments);
+CommandSpec sweep_spec();
+int run_sweep_command(const std::vector<std::string>& arguments);
+CommandSpec merge_spec();
+int run_merge(const std::vector<std::string>& arguments);
+CommandSpec check_spec();
+int run_check(const std::vector<std::string>& arguments);
+CommandSpec reproduce_spec();
+int run_reproduce(const std::vector<std::string>& arguments);
+CommandSpec plot_spec();
+int run_plot(const std::vector<std::string>& arguments);
+CommandSpec list_spec();
+int run_list(const std::vector<std::string>& arguments);
+
+}  // namespace foredraft::experiments

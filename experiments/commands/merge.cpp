@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/plot_script.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/commands/sweep_report.hpp"
+#include "experiments/results/digest.hpp"
+#include "experiments/sweep/complete_folder.hpp"
+#include "experiments/sweep/run_points.hpp"
+#include "experiments/sweep/sweep_folder.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+struct Part {
+  std::string folder;
+  Manifest manifest;
+};
+
+void check_part(const Part& part, const Manifest& first, Problems& problems) {
+  const auto refuse = [&](std::string text, std::string why, std::string suggestion = {}) {
+    problems.add(
+        {.key = part.folder, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
+  };
+  if (part.manifest.state != "complete")
+    refuse("not complete", "its run was interrupted", "run its shard again, it resumes");
+  if (!part.manifest.shard) refuse("no shard", "it holds the whole sweep");
+  if (part.manifest.hash != first.hash)
+    refuse("another configuration", "its hash differs from that of the first folder");
+  if (part.manifest.version != first.version) refuse("another version", "made by version " + part.manifest.version);
+  if (part.manifest.inputs != first.inputs)
+    refuse("other input files", "their digests differ from those of the first folder");
+  if (part.manifest.state == "complete" &&
+      digest_file(points_path(part.folder)).sha256 != part.manifest.outputs.at(0).sha256) {
+    refuse("points.csv was changed", "it has not the SHA-256 of its manifest");
+  }
+}
+
+/// All shards of one sweep, in order. Throws InputError with everything that is wrong.
+std::vector<Part> read_parts(const std::vector<std::string>& folders) {
+  std::vector<Part> parts;
+  for (const std::string& folder : folders) parts.push_back({folder, read_manifest(folder)});
+  Problems problems("foredraft merge");
+  for (const Part& part : parts) check_part(part, parts.front().manifest, problems);
+  problems.raise();
+  std::sort(parts.begin(), parts.end(),
+            [](const Part& a, const Part& b) { return a.manifest.shard->index < b.manifest.shard->index; });
+  const std::uint64_t count = parts.front().manifest.shard->count;
+  std::vector<int> seen(count, 0);
+  for (const Part& part : parts) {
+    if (part.manifest.shard->count != count) {
+      problems.add({.key = part.folder,
+                    .text = fmt::format("one of {} shards", part.manifest.shard->count),
+                    .why = fmt::format("the others are of {}", count)});
+    } else if (++seen[part.manifest.shard->index - 1] == 2) {
+      problems.add(
+          {.key = part.folder, .text = fmt::format("shard {}/{} given twice", part.manifest.shard->index, count)});
+    }
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (seen[i] == 0)
+      problems.add({.text = fmt::format("shard {}/{} is missing", i + 1, count), .suggestion = "run it, then merge"});
+  }
+  problems.raise();
+  return parts;
+}
+
+/// Appends the rows of a shard, without its header.
+void append_rows(AppendFile& merged, const std::string& path, const std::string& header) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(header.size()));
+  std::vector<char> buffer(std::size_t{1} << 20U);
+  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
+    merged.append({buffer.data(), static_cast<std::size_t>(file.gcount())});
+  }
+}
+
+}  // namespace
+
+CommandSpec merge_spec() {
+  return {.name = "merge",
+          .arguments = "DIR... --out DIR [--no-figures]",
+          .summary = "Puts the shards of a sweep together: the bytes of the run without shards.",
+          .options = {{"out", "DIR", "results folder of the whole sweep"}, {"no-figures", "", "data alone"}},
+          .fewest_positional = 1,
+          .most_positional = 1'000'000,
+          .examples = {"foredraft merge results/part1 results/part2 results/part3 --out results/whole"}};
+}
+
+int run_merge(const std::vector<std::string>& arguments) {
+  CommandLine line(merge_spec(), arguments);
+  if (line.wants_help()) {
+    fmt::print("{}", help_text(merge_spec()));
+    return exit_done;
+  }
+  line.require("out", "where the whole sweep goes", "e.g. --out results/whole");
+  line.done();
+  const std::string folder = line.text("out").value();
+  const std::vector<Part> parts = read_parts(line.positional());
+  std::vector<std::string> command_line{"foredraft", "merge"};
+  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
+  const SweepConfig& config = parts.front().manifest.config;
+  Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, command_line, 1);
+  const auto before = claim_folder(folder, manifest);
+  if (before && before->state == "complete") {
+    fmt::print(stderr, "{} is complete: nothing to do\n", folder);
+  } else {
+    make_folder(folder);
+    write_file_atomically(manifest_path(folder), to_text(manifest));
+    AppendFile merged(points_path(folder));
+    merged.truncate(0);
+    const std::string header = points_header(config);
+    merged.append(header);
+    for (const Part& part : parts) append_rows(merged, points_path(part.folder), header);
+    merged.sync();
+    complete_folder(folder, std::move(manifest));
+    if (!line.has("no-figures") && !config.figures.empty()) static_cast<void>(draw_figures(folder));
+  }
+  fmt::print("{}", sweep_report(folder));
+  return exit_done;
+}
+
+}  // namespace foredraft::experiments

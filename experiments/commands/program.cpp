@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+#include <cstdio>
+
+#include "core/check.hpp"
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/results/build_info.hpp"
+#include "experiments/sweep/run_points.hpp"
+#include "sim/process/instruction_set.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+std::string program_help() {
+  std::string text =
+      "foredraft: what speculative decoding will do, by closed form and by simulation\n\n"
+      "usage: foredraft COMMAND [options]\n\ncommands\n";
+  for (const Command& command : command_registry()) {
+    const CommandSpec spec = command.spec();
+    text += fmt::format("  {:<10} {}\n", spec.name, spec.summary);
+  }
+  return text +
+         "\nforedraft COMMAND --help explains one. --version prints the version.\n"
+         "exit codes: 0 done; 1 a check or the run failed; 2 bad usage or bad input, nothing written;\n"
+         "            130 interrupted, the same command resumes\n\n"
+         "examples\n"
+         "  foredraft predict --alpha 0.8 --gamma 5 --c 0.05\n"
+         "  foredraft sweep experiments/configs/quickstart.toml --out results/quickstart\n";
+}
+
+int unknown_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : command_registry()) names.emplace_back(command.spec().name);
+  Problems problems("foredraft");
+  problems.add({.key = name, .text = "unknown command", .suggestion = suggestion_for(name, names)});
+  fmt::print(stderr, "{}\n", problems.text());
+  return exit_bad_input;
+}
+
+int dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    fmt::print(stderr, "{}", program_help());
+    return exit_bad_input;
+  }
+  const std::string& name = arguments.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    fmt::print("{}", program_help());
+    return exit_done;
+  }
+  if (name == "--version") {
+    const BuildInfo build = build_info();
+    fmt::print("foredraft {} (commit {}, changes {}; {}, {})\n", build.version, build.commit, build.changes,
+               build.compiler, build.build_type);
+    return exit_done;
+  }
+  for (const Command& command : command_registry()) {
+    if (command.spec().name == name) return command.run({arguments.begin() + 1, arguments.end()});
+  }
+  return unknown_command(name);
+}
+
+}  // namespace
+
+const std::vector<Command>& command_registry() {
+  static const std::vector<Command> commands{
+      {predict_spec, run_predict}, {simulate_spec, run_simulate}, {sweep_spec, run_sweep_command},
+      {merge_spec, run_merge},     {check_spec, run_check},       {reproduce_spec, run_reproduce}, {plot_spec, run_plot},
+      {list_spec, run_list},
+  };
+  return commands;
+}
+
+int run_program(const std::vector<std::string>& arguments) {
+  try {
+    sim::select_instruction_set_from_environment();
+    const int code = dispatch(arguments);
+    if (std::fflush(stdout) != 0) throw RunError("standard output: cannot be written");
+    return code;
+  } catch (const InputError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return exit_bad_input;
+  } catch (const DomainError& error) {
+    fmt::print(stderr, "foredraft: {}\n", error.what());
+    return exit_bad_input;
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "interrupted: what is finished is safe; the same command resumes\n");
+    return exit_interrupted;
+  } catch (const RunError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return exit_failed;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "foredraft: {}\n", error.what());
+    return exit_failed;
+  }
+}
+
+}  // namespace foredraft::experiments

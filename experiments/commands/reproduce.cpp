@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <filesystem>
+
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/plot_script.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/reproduce/experiment.hpp"
+#include "experiments/reproduce/reproduction_folder.hpp"
+#include "experiments/sweep/run_points.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+std::string inventory() {
+  std::string text;
+  for (const ExperimentEntry& entry : experiment_registry())
+    text += fmt::format("{:<20} {}\n", entry.id, entry.summary);
+  return text;
+}
+
+/// The experiments that were asked for, in the order of the registry. Throws InputError with every unknown name.
+std::vector<ExperimentEntry> selection(const std::vector<std::string>& wanted, bool all) {
+  std::vector<std::string> known;
+  for (const ExperimentEntry& entry : experiment_registry()) known.emplace_back(entry.id);
+  Problems problems("foredraft reproduce");
+  for (const std::string& id : wanted) {
+    if (std::find(known.begin(), known.end(), id) == known.end()) {
+      problems.add({.key = id, .text = "unknown experiment", .suggestion = suggestion_for(id, known)});
+    }
+  }
+  if (wanted.empty() && !all) {
+    problems.add({.text = "no experiment named",
+                  .suggestion = "--all, or some of: " + fmt::format("{}", fmt::join(known, ", "))});
+  }
+  problems.raise();
+  std::vector<ExperimentEntry> chosen;
+  std::copy_if(experiment_registry().begin(), experiment_registry().end(), std::back_inserter(chosen),
+               [&](const ExperimentEntry& entry) {
+                 return all || std::find(wanted.begin(), wanted.end(), entry.id) != wanted.end();
+               });
+  return chosen;
+}
+
+}  // namespace
+
+CommandSpec reproduce_spec() {
+  return {.name = "reproduce",
+          .arguments = "[--list] [--all | ID ...] --out DIR [options]",
+          .summary = "The papers' tables and figures, each printed number beside ours, and a scorecard.",
+          .options = {{"all", "", "every experiment of the list"},
+                      {"list", "", "what can be reproduced"},
+                      {"out", "DIR", "results folder: tables, figure data, scorecard.csv, manifest.json, figures"},
+                      {"seed", "S", "of every simulation (default 1)"},
+                      {"threads", "N", "0 (default): one per hardware thread; no result depends on it"},
+                      {"no-figures", "", "data alone"}},
+          .fewest_positional = 0,
+          .most_positional = 1000,
+          .examples = {"foredraft reproduce --all --out results/papers",
+                       "foredraft reproduce leviathan-table1 leviathan-table2 --out results/leviathan"}};
+}
+
+int run_reproduce(const std::vector<std::string>& arguments) {
+  CommandLine line(reproduce_spec(), arguments);
+  if (line.wants_help()) {
+    fmt::print("{}\nexperiments\n{}", help_text(reproduce_spec()), inventory());
+    return exit_done;
+  }
+  if (line.has("list")) {
+    line.done();
+    fmt::print("{}", inventory());
+    return exit_done;
+  }
+  line.require("out", "where the results go", "e.g. --out results/papers");
+  const auto seed = static_cast<std::uint64_t>(line.integer("seed", 0, std::int64_t{1} << 53U).value_or(1));
+  const auto threads = static_cast<unsigned>(line.integer("threads", 0, 4096).value_or(0));
+  line.done();
+  const auto chosen = selection(line.positional(), line.has("all"));
+
+  std::vector<std::string> command_line{"foredraft", "reproduce"};
+  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
+  ReproductionFolder folder(line.text("out").value(), chosen, seed, threads, command_line);
+  const std::atomic<bool>& stop = catch_interrupts();
+  const ExperimentSettings settings{
+      .seed = seed, .threads = threads, .note = [](std::string_view text) { fmt::print(stderr, "  {}\n", text); }};
+  std::vector<ScorecardRow> rows;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (stop) throw Interrupted();
+    fmt::print(stderr, "[{}/{}] {}: {}\n", i + 1, chosen.size(), chosen[i].id, chosen[i].summary);
+    const ExperimentResult result = chosen[i].run(settings);
+    folder.add(result);
+    rows.insert(rows.end(), result.rows.begin(), result.rows.end());
+    fmt::print("{:<18} {}\n", chosen[i].id, result.text);
+    std::fflush(stdout);
+  }
+  if (stop) throw Interrupted();
+  folder.complete(rows);
+  fmt::print("{}\nwrote   {}\n", summary_line(rows), fmt::join(folder.files(), "  "));
+  std::fflush(stdout);
+  if (!line.has("no-figures")) static_cast<void>(draw_figures(folder.path()));
+  return any_failed(rows) ? exit_failed : exit_done;
+}
+
+}  // namespace foredraft::experiments

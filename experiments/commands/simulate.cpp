@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/results/numbers.hpp"
+#include "experiments/results/table.hpp"
+#include "experiments/sweep/answer.hpp"
+#include "experiments/sweep/point.hpp"
+#include "sim/estimates.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double unlimited = std::numeric_limits<double>::max();
+
+/// One point and how to run it.
+struct Simulation {
+  PointInputs inputs;
+  SimulationPlan plan;
+};
+
+Simulation from_options(CommandLine& line) {
+  line.require("alpha", "expected acceptance of a draft; or give a CONFIG.toml", "e.g. --alpha 0.8");
+  line.require("gamma", "drafted tokens per iteration", "e.g. --gamma 5");
+  line.require("iterations", "how many to run", "e.g. --iterations 1e6");
+  line.require("seed", "results are a function of the seed", "e.g. --seed 1");
+  Simulation simulation{};
+  PointInputs& inputs = simulation.inputs;
+  inputs.alpha = line.real("alpha", 0.0, 1.0).value_or(0.0);
+  inputs.gamma = line.integer("gamma", 0, 1'000'000).value_or(0);
+  inputs.c = line.real("c", 0.0, unlimited);
+  inputs.operations_ratio = line.real("operations-ratio", 0.0, unlimited);
+  inputs.convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value();
+  inputs.drafting =
+      parse_drafting(line.word("drafter", {"autoregressive", "block"}).value_or("autoregressive")).value();
+  if (inputs.gamma < min_gamma(inputs.convention) && line.has("gamma")) {
+    line.refuse("gamma", "invalid gamma=0", "must be at least 1 without a bonus token");
+  }
+  simulation.plan.iterations =
+      static_cast<std::uint64_t>(line.integer("iterations", 1, 1'000'000'000'000'000).value_or(1));
+  simulation.plan.seed =
+      static_cast<std::uint64_t>(line.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(0));
+  simulation.plan.path =
+      line.word("path", {"fast", "reference"}) == "reference" ? sim::Path::reference : sim::Path::fast;
+  return simulation;
+}
+
+Simulation from_config(CommandLine& line) {
+  for (const OptionSpec& option : simulate_spec().options) {
+    if (option.name != "threads" && option.name != "json" && line.has(option.name)) {
+      line.refuse(option.name, "given beside a configuration", "the file states the point", "change it there");
+    }
+  }
+  line.done();
+  const std::string& path = line.positional().front();
+  const SweepConfig config = load_sweep_config(path);
+  if (!config.axes.empty()) {
+    throw InputError(
+        fmt::format("{}:{}: axes: simulate runs one point - use foredraft sweep, or move the axes to [fixed]", path,
+                    config.axes.front().line));
+  }
+  if (!config.simulation) throw InputError(fmt::format("{}: simulation: missing (nothing to run)", path));
+  return {Points(config).inputs(0), *config.simulation};
+}
+
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json estimate_json(const Estimate& estimate) {
+  const Interval interval = normal_interval(estimate);
+  return {{"mean", number_or_null(estimate.mean)},
+          {"standard_error", number_or_null(estimate.standard_error)},
+          {"ci95", {number_or_null(interval.low), number_or_null(interval.high)}}};
+}
+
+Json acceptance_json(const sim::Tally& tally) {
+  const sim::Acceptance acceptance = sim::acceptance(tally);
+  Json json{{"per_token", number_or_null(acceptance.per_token.mean)},
+            {"accepted_over_drafted", number_or_null(acceptance.accepted_over_drafted.mean)}};
+  Json errors{{"per_token", number_or_null(acceptance.per_token.standard_error)},
+              {"accepted_over_drafted", number_or_null(acceptance.accepted_over_drafted.standard_error)}};
+  const auto add = [&](const char* name, const std::vector<Estimate>& entries) {
+    json[name] = Json::array();
+    errors[name] = Json::array();
+    for (const Estimate& entry : entries) {
+      json[name].push_back(number_or_null(entry.mean));
+      errors[name].push_back(number_or_null(entry.standard_error));
+    }
+  };
+  add("conditional", acceptance.conditional);
+  add("marginal", acceptance.marginal);
+  json["standard_error"] = std::move(errors);
+  return json;
+}
+
+std::string json_text(const Simulation& simulation, const sim::Tally& tally, const SimulatedAnswer& simulated,
+                      const AnalyticAnswer& analytic) {
+  const PointInputs& inputs = simulation.inputs;
+  Json json{{"schema", "foredraft.simulate/1"},
+            {"convention", to_string(inputs.convention)},
+            {"drafter", to_string(inputs.drafting)},
+            {"gamma", inputs.gamma}};
+  if (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::iid) json["alpha"] = inputs.alpha;
+  json["c"] = inputs.c ? Json(*inputs.c) : Json(nullptr);
+  json["iterations"] = simulated.iterations;
+  json["units"] = simulated.units;
+  json["seed"] = simulation.plan.seed;
+  json["tokens_per_iteration"] = estimate_json(sim::tokens_per_iteration(tally));
+  json["tokens_variance"] = number_or_null(sim::tokens_variance(tally));
+  json["acceptance"] = acceptance_json(tally);
+  json["speedup"] = inputs.c ? estimate_json(sim::speedup(tally, *inputs.c)) : Json(nullptr);
+  json["operations_factor"] =
+      inputs.operations_ratio
+          ? estimate_json(sim::operations_factor(tally, *inputs.operations_ratio, inputs.convention))
+          : Json(nullptr);
+  json["memory_access_factor"] = estimate_json(sim::memory_access_factor(tally));
+  json["analytic"] = Json::object();
+  for (std::size_t i = 0; i < metric_count; ++i) {
+    const Metric& metric = metrics()[i];
+    if (metric.analytic && metric.simulated && analytic[i]) json["analytic"][std::string(metric.name)] = *analytic[i];
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string text(const Simulation& simulation, const sim::Tally& tally, const SimulatedAnswer& simulated,
+                 const AnalyticAnswer& analytic) {
+  const Estimate tokens = sim::tokens_per_iteration(tally);
+  std::string text = fmt::format("{:.4f} tokens per iteration", tokens.mean);
+  if (simulation.inputs.c) {
+    text = fmt::format("speedup {:.4f}x: {}", sim::speedup(tally, *simulation.inputs.c).mean, text);
+  }
+  text += fmt::format(" ({} iterations, seed {}, {} convention)\n\n", simulated.iterations, simulation.plan.seed,
+                      to_string(simulation.inputs.convention));
+  using enum Table::Align;
+  Table table{.caption = {},
+              .columns = {{"", left},
+                          {"simulated", right},
+                          {"95 % interval", left},
+                          {"closed form", right},
+                          {"deviation", right}},
+              .rows = {}};
+  for (std::size_t i = 0; i < metric_count; ++i) {
+    const auto& estimate = simulated.estimates[i];
+    if (!estimate) continue;
+    const Interval interval = normal_interval(*estimate);
+    const auto deviation = deviation_in_se(analytic[i], estimate);
+    table.rows.push_back({std::string(metrics()[i].label), fmt::format("{:.5f}", estimate->mean),
+                          std::isnan(interval.low) ? "" : fmt::format("{:.5f} to {:.5f}", interval.low, interval.high),
+                          analytic[i] ? fmt::format("{:.5f}", *analytic[i]) : "",
+                          deviation ? fmt::format("{:+.2f} se", *deviation) : ""});
+  }
+  text += to_text(table);
+  const sim::Acceptance acceptance = sim::acceptance(tally);
+  constexpr std::size_t most_positions = 16;
+  const auto vector_line = [&](std::string_view name, const std::vector<Estimate>& entries) {
+    std::string line = fmt::format("{:<12}", name);
+    for (std::size_t i = 0; i < std::min(entries.size(), most_positions); ++i) {
+      line += std::isnan(entries[i].mean) ? " -" : fmt::format(" {:.4f}", entries[i].mean);
+    }
+    return line + (entries.size() > most_positions ? " ...\n" : "\n");
+  };
+  if (simulation.inputs.gamma > 0) {
+    text += "\nacceptance by position\n" + vector_line("conditional", acceptance.conditional) +
+            vector_line("marginal", acceptance.marginal);
+  }
+  return text;
+}
+
+}  // namespace
+
+CommandSpec simulate_spec() {
+  return {.name = "simulate",
+          .arguments = "--alpha A --gamma G --iterations N --seed S [options]   or   simulate CONFIG.toml",
+          .summary = "One point by Monte-Carlo simulation, beside the closed form.",
+          .options = {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
+                      {"gamma", "G", "drafted tokens per iteration"},
+                      {"c", "C", "draft/target time of one step; without it no speedup"},
+                      {"operations-ratio", "R", "operations of one draft step over one target step"},
+                      {"iterations", "N", "draft-and-verify rounds to run"},
+                      {"seed", "S", "of the random numbers"},
+                      {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
+                      {"drafter", "D", "autoregressive: drafting costs gamma * c (default); block: c"},
+                      {"path", "P", "fast (default), or reference: one random draw per drafted token"},
+                      {"threads", "N", "0 (default): one per hardware thread; no result depends on it"},
+                      {"json", "", "one JSON document, schema foredraft.simulate/1"}},
+          .fewest_positional = 0,
+          .most_positional = 1,
+          .examples = {"foredraft simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
+                       "foredraft simulate experiments/configs/simulate_token.toml --json"}};
+}
+
+int run_simulate(const std::vector<std::string>& arguments) {
+  CommandLine line(simulate_spec(), arguments);
+  if (line.wants_help()) {
+    fmt::print("{}", help_text(simulate_spec()));
+    return exit_done;
+  }
+  const auto threads = static_cast<unsigned>(line.integer("threads", 0, 4096).value_or(0));
+  const Simulation simulation = line.positional().empty() ? from_options(line) : from_config(line);
+  line.done();
+  Resources resources;
+  const std::unique_ptr<sim::Simulator> simulator = make_simulator(simulation.inputs, simulation.plan, resources);
+  const sim::Tally tally = sim::run(*simulator, {simulation.plan.seed, 0}, threads);
+  const SimulatedAnswer simulated = simulated_answer(simulation.inputs, tally);
+  const AnalyticAnswer analytic = analytic_answer(simulation.inputs, pool_acceptance(simulation.inputs, *simulator));
+  fmt::print("{}", line.has("json") ? json_text(simulation, tally, simulated, analytic)
+                                    : text(simulation, tally, simulated, analytic));
+  return exit_done;
+}
+
+}  // namespace foredraft::experiments

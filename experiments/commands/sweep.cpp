@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/plot_script.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/commands/sweep_report.hpp"
+#include "experiments/sweep/run_sweep.hpp"
+#include "experiments/sweep/sweep_folder.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+std::optional<Shard> read_shard(CommandLine& line) {
+  const auto text = line.text("shard");
+  if (!text) return std::nullopt;
+  Shard shard{0, 0};
+  const char* end = text->data() + text->size();
+  const auto index = std::from_chars(text->data(), end, shard.index);
+  const bool slash = index.ec == std::errc{} && index.ptr != end && *index.ptr == '/';
+  const auto count = slash ? std::from_chars(index.ptr + 1, end, shard.count) : index;
+  if (!slash || count.ec != std::errc{} || count.ptr != end || shard.index < 1 || shard.index > shard.count) {
+    line.refuse("shard", fmt::format("invalid shard \"{}\"", *text), "must be i/n with 1 <= i <= n",
+                "e.g. --shard 1/4");
+    return std::nullopt;
+  }
+  return shard;
+}
+
+}  // namespace
+
+CommandSpec sweep_spec() {
+  return {
+      .name = "sweep",
+      .arguments = "CONFIG.toml --out DIR [options]",
+      .summary = "Every combination of the axes of a configuration: closed form beside simulation; resumes by itself.",
+      .options = {{"out", "DIR", "results folder: points.csv, manifest.json, summary and figures"},
+                  {"threads", "N", "0 (default): one per hardware thread; no result depends on it"},
+                  {"shard", "i/n", "the i-th of n parts; foredraft merge puts them together"},
+                  {"no-figures", "", "data alone"}},
+      .fewest_positional = 1,
+      .most_positional = 1,
+      .examples = {"foredraft sweep experiments/configs/quickstart.toml --out results/quickstart",
+                   "foredraft sweep big.toml --out results/part2 --shard 2/8 --threads 4"}};
+}
+
+int run_sweep_command(const std::vector<std::string>& arguments) {
+  CommandLine line(sweep_spec(), arguments);
+  if (line.wants_help()) {
+    fmt::print("{}", help_text(sweep_spec()));
+    return exit_done;
+  }
+  line.require("out", "where the results go", "e.g. --out results/quickstart");
+  const auto threads = static_cast<unsigned>(line.integer("threads", 0, 4096).value_or(0));
+  const auto shard = read_shard(line);
+  line.done();
+  const SweepConfig config = load_sweep_config(line.positional().front());
+  std::vector<std::string> command_line{"foredraft", "sweep"};
+  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
+  const SweepOrder order{.folder = line.text("out").value(),
+                         .shard = shard,
+                         .threads = threads,
+                         .command_line = command_line,
+                         .talk = true,
+                         .stop = &catch_interrupts()};
+  if (shard && shard->count > point_count(config)) {
+    throw InputError(
+        fmt::format("foredraft sweep: --shard: {} shards of {} points (must be no more shards than points)",
+                    shard->count, point_count(config)));
+  }
+  const SweepOutcome outcome = run_sweep(config, order);
+  if (outcome.already_complete) {
+    fmt::print(stderr, "{} is complete: nothing to do\n", order.folder);
+  } else if (!line.has("no-figures") && !shard && !config.figures.empty()) {
+    static_cast<void>(draw_figures(order.folder));
+  }
+  fmt::print("{}", sweep_report(order.folder));
+  return exit_done;
+}
+
+}  // namespace foredraft::experiments

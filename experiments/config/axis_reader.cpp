@@ -1,0 +1,146 @@
+#include "experiments/config/axis_reader.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/config/axis_range.hpp"
+#include "experiments/config/table_reader.hpp"
+#include "experiments/results/numbers.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// More values on one axis are not listed but refused.
+constexpr double most_axis_values = 1e5;
+
+std::optional<double> number_of(const Node& node) {
+  if (const auto* real = std::get_if<double>(&node.value)) return *real;
+  if (const auto* integer = std::get_if<std::int64_t>(&node.value)) return static_cast<double>(*integer);
+  return std::nullopt;
+}
+
+/// One key of [axes]: a list, or a range of numbers.
+class AxisReader {
+ public:
+  AxisReader(const Parameter& parameter, std::string key, Problems& problems)
+      : parameter_(parameter), key_(std::move(key)), problems_(problems) {}
+
+  /// How many values it has, however absurd; nothing where it is wrong. Short ones are listed in `axis`.
+  std::optional<double> read(const Node& node, Axis& axis) {
+    const auto* list = std::get_if<Array>(&node.value);
+    const auto* table = std::get_if<Mapping>(&node.value);
+    if (list == nullptr && table == nullptr) {
+      problems_.add({.line = node.line,
+                     .key = key_,
+                     .text = "wrong type",
+                     .why = fmt::format("must be a list or {{ from, to, step or factor }}, is {}", kind_of(node)),
+                     .suggestion = "put a single value into [fixed]"});
+      return std::nullopt;
+    }
+    const auto count = list != nullptr ? read_list(node, *list, axis) : read_range(node, *table, axis);
+    if (count) refuse_repeats(node, axis);
+    return count;
+  }
+
+ private:
+  std::optional<double> read_list(const Node& node, const Array& list, Axis& axis) {
+    if (list.empty()) {
+      problems_.add({.line = node.line,
+                     .key = key_,
+                     .text = "empty axis",
+                     .why = "no value means no point",
+                     .suggestion = "give at least one value or remove the axis"});
+      return std::nullopt;
+    }
+    bool sound = true;
+    for (const Node& entry : list) {
+      if (auto value = read_value(parameter_, entry, key_, problems_)) {
+        axis.values.push_back(std::move(*value));
+      } else {
+        sound = false;
+      }
+    }
+    return sound ? std::optional(static_cast<double>(list.size())) : std::nullopt;
+  }
+
+  std::optional<double> read_range(const Node& node, const Mapping& table, Axis& axis) {
+    if (parameter_.type != ValueType::real && parameter_.type != ValueType::integer) {
+      problems_.add({.line = node.line, .key = key_, .text = "wrong type", .why = "only numbers have ranges"});
+      return std::nullopt;
+    }
+    TableReader reader(table, key_, problems_);
+    const auto bound = [&](std::string_view name, bool required) -> std::optional<double> {
+      const Node* entry = required ? reader.require(name, "a range needs from and to") : reader.take(name);
+      if (entry == nullptr) return std::nullopt;
+      const auto number = number_of(*entry);
+      if (!number) {
+        problems_.add({.line = entry->line,
+                       .key = reader.full_key(name),
+                       .text = "wrong type",
+                       .why = fmt::format("must be a number, is {}", kind_of(*entry))});
+      }
+      return number;
+    };
+    const auto from = bound("from", true);
+    const auto to = bound("to", true);
+    const AxisRange range{from.value_or(0), to.value_or(0), bound("step", false), bound("factor", false)};
+    static const std::vector<std::string> known{"from", "to", "step", "factor"};
+    reader.refuse_unread(known);
+    if (!from || !to) return std::nullopt;
+    if (const auto refused = refuse_range(range)) {
+      problems_.add({.line = node.line,
+                     .key = key_,
+                     .text = "impossible range",
+                     .why = refused->why,
+                     .suggestion = refused->suggestion});
+      return std::nullopt;
+    }
+    const double count = range_count(range);
+    if (count > most_axis_values) return count;
+    return list_range(node, range, axis) ? std::optional(count) : std::nullopt;
+  }
+
+  bool list_range(const Node& node, const AxisRange& range, Axis& axis) {
+    for (const double number : range_values(range)) {
+      const bool whole = parameter_.type == ValueType::integer;
+      if (whole && number != std::trunc(number)) {
+        problems_.add({.line = node.line,
+                       .key = key_,
+                       .text = fmt::format("invalid {}={}", parameter_.name, number_text(number)),
+                       .why = "must be a whole number",
+                       .suggestion = "use a whole step or factor, or a list"});
+        return false;
+      }
+      Node entry{node.line, number};
+      if (whole) entry.value = static_cast<std::int64_t>(number);
+      auto value = read_value(parameter_, entry, key_, problems_);
+      if (!value) return false;  // one message for a range is enough
+      axis.values.push_back(std::move(*value));
+    }
+    return true;
+  }
+
+  void refuse_repeats(const Node& node, const Axis& axis) {
+    std::vector<Value> sorted = axis.values;
+    std::sort(sorted.begin(), sorted.end());
+    const auto repeated = std::adjacent_find(sorted.begin(), sorted.end());
+    if (repeated == sorted.end()) return;
+    problems_.add({.line = node.line,
+                   .key = key_,
+                   .text = fmt::format("repeats {}", to_text(*repeated)),
+                   .why = "each value of an axis is one point"});
+  }
+
+  const Parameter& parameter_;
+  std::string key_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+std::optional<double> read_axis(const Node& node, const std::string& key, Axis& axis, Problems& problems) {
+  return AxisReader(*axis.parameter, key, problems).read(node, axis);
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "experiments/config/sweep_config.hpp"
+
+namespace foredraft::experiments {
+
+/// Reads one key of [axes], a list or a range of numbers, into `axis`, whose parameter is set. Returns how many values
+/// it has, as a double: an absurdly long range is counted, not listed. Nothing, with the problem told, where it is
+/// wrong.
+[[nodiscard]] std::optional<double> read_axis(const Node& node, const std::string& key, Axis& axis, Problems& problems);
+
+}  // namespace foredraft::experiments

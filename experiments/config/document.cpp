@@ -1,0 +1,14 @@
+#include "experiments/config/document.hpp"
+
+#include <array>
+
+namespace foredraft::experiments {
+
+std::string_view kind_of(const Node& node) {
+  constexpr std::array<std::string_view, 6> kinds{"a truth value", "a whole number", "a number",
+                                                  "a string",      "a list",         "a table"};
+  if (const auto* unsupported = std::get_if<Unsupported>(&node.value)) return unsupported->kind;
+  return kinds[node.value.index()];
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,233 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "experiments/config/parameters.hpp"
+#include "sim/process/process_simulation.hpp"
+#include "sim/token/rule_registry.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr double unbounded = std::numeric_limits<double>::max();
+constexpr double longest_draft = 1e6;  // each simulated block counts every position
+
+using Used = std::function<bool(const Usage&)>;
+using Assign = std::function<void(PointInputs&, const Value&)>;
+
+bool always(const Usage& /*usage*/) { return true; }
+bool never(const Usage& /*usage*/) { return false; }
+bool token(const Usage& usage) { return usage.takes("fidelity", "token"); }
+bool process(const Usage& usage) { return usage.takes("fidelity", "process"); }
+Used with_process(std::vector<std::string> names) {
+  return [names = std::move(names)](const Usage& usage) {
+    return process(usage) && std::any_of(names.begin(), names.end(),
+                                         [&](const std::string& name) { return usage.takes("process", name); });
+  };
+}
+Used with_models(std::string kind) {
+  return [kind = std::move(kind)](const Usage& usage) { return token(usage) && usage.takes("models.kind", kind); };
+}
+bool with_sequences(const Usage& usage) { return process(usage) && usage.states("sequence_length"); }
+
+/// Stores a value into a member of PointInputs.
+template <typename Stored, typename Member>
+Assign store(Member PointInputs::*member) {
+  return [member](PointInputs& inputs, const Value& value) { inputs.*member = std::get<Stored>(value); };
+}
+template <typename Stored, typename Member>
+Assign store(Member ModelInputs::*member) {
+  return [member](PointInputs& inputs, const Value& value) { inputs.models.*member = std::get<Stored>(value); };
+}
+/// Stores the position of a word among `words` as an enumeration.
+template <typename Enum, typename Store>
+Assign store_word(std::vector<std::string> words, Store store_enum) {
+  return [words = std::move(words), store_enum](PointInputs& inputs, const Value& value) {
+    const auto found = std::find(words.begin(), words.end(), std::get<std::string>(value));
+    store_enum(inputs, static_cast<Enum>(found - words.begin()));
+  };
+}
+
+Parameter real(std::string name, double minimum, double maximum, std::string summary, Used used, Assign assign) {
+  return {std::move(name),    ValueType::real, minimum, maximum,          false, {}, std::nullopt,
+          std::move(summary), std::move(used), never,   std::move(assign)};
+}
+Parameter integer(std::string name, double minimum, double maximum, std::string summary, Used used, Assign assign) {
+  Parameter result = real(std::move(name), minimum, maximum, std::move(summary), std::move(used), std::move(assign));
+  result.type = ValueType::integer;
+  return result;
+}
+Parameter choice(std::string name, std::vector<std::string> words, std::string summary, Used used, Assign assign) {
+  Parameter result = real(std::move(name), 0.0, 0.0, std::move(summary), std::move(used), std::move(assign));
+  result.type = ValueType::choice;
+  result.default_value = words.front();
+  result.choices = std::move(words);
+  return result;
+}
+Parameter typed(std::string name, ValueType type, std::string summary, Used used, Assign assign) {
+  Parameter result = real(std::move(name), 0.0, 1.0, std::move(summary), std::move(used), std::move(assign));
+  result.type = type;
+  return result;
+}
+Parameter with_default(Parameter parameter, Value value) {
+  parameter.default_value = std::move(value);
+  return parameter;
+}
+Parameter mandatory(Parameter parameter) {
+  parameter.required = parameter.used;
+  return parameter;
+}
+Parameter above_minimum(Parameter parameter) {
+  parameter.minimum_excluded = true;
+  return parameter;
+}
+
+void add_common(std::vector<Parameter>& table) {
+  table.push_back(
+      choice("fidelity", {"process", "token"}, "accept/reject process only, or real distributions", always,
+             store_word<Fidelity>({"process", "token"}, [](PointInputs& to, Fidelity value) { to.fidelity = value; })));
+  table.push_back(mandatory(integer("gamma", 0, longest_draft, "drafted tokens per iteration", always,
+                                    store<std::int64_t>(&PointInputs::gamma))));
+  table.push_back(choice(
+      "convention", {"bonus", "no_bonus"},
+      "whether a fully accepted draft yields one more token (1 to gamma + 1, or 1 to gamma)", always,
+      store_word<Convention>({"bonus", "no_bonus"}, [](PointInputs& to, Convention value) { to.convention = value; })));
+  table.push_back(choice(
+      "drafter", {"autoregressive", "block"}, "drafting cost in target steps: gamma * c, or c whatever gamma", always,
+      store_word<Drafting>({"autoregressive", "block"}, [](PointInputs& to, Drafting value) { to.drafting = value; })));
+  table.push_back(real("c", 0, unbounded, "draft/target time of one step; without it no speedup", always,
+                       store<double>(&PointInputs::c)));
+  table.push_back(real("operations_ratio", 0, unbounded,
+                       "operations of one draft step over one target step (c-hat); without it no operations factor",
+                       always, store<double>(&PointInputs::operations_ratio)));
+}
+
+void add_processes(std::vector<Parameter>& table) {
+  const std::vector<std::string> names{"iid", "positional", "beta_mixture", "markov", "trace"};
+  table.push_back(
+      choice("process", names, "acceptance process; foredraft list processes", process,
+             store_word<ProcessKind>(names, [](PointInputs& to, ProcessKind value) { to.process = value; })));
+  table.push_back(mandatory(real("alpha", 0, 1, "probability that a draft is accepted", with_process({"iid"}),
+                                 store<double>(&PointInputs::alpha))));
+  table.push_back(mandatory(real("process.a", 0, unbounded,
+                                 "markov: P(accept | previous accepted); beta_mixture: first shape of Beta(a, b)",
+                                 with_process({"beta_mixture", "markov"}), store<double>(&PointInputs::process_a))));
+  table.push_back(mandatory(real("process.b", 0, unbounded,
+                                 "markov: P(accept | previous rejected); beta_mixture: second shape of Beta(a, b)",
+                                 with_process({"beta_mixture", "markov"}), store<double>(&PointInputs::process_b))));
+  table.push_back(typed("process.conditional", ValueType::reals,
+                        "positional: [i] draft i accepted given that all before it were", with_process({"positional"}),
+                        store<std::vector<double>>(&PointInputs::conditional)));
+  // The conversion to conditionals happens while the configuration is checked; a point sees conditionals alone.
+  table.push_back(typed("process.marginal", ValueType::reals, "positional: [i] draft i and all before it accepted",
+                        with_process({"positional"}), [](PointInputs& to, const Value& value) {
+                          to.conditional = std::get<std::vector<double>>(value);
+                          for (std::size_t i = to.conditional.size(); i-- > 1;) {
+                            const double before = to.conditional[i - 1];
+                            to.conditional[i] = before > 0.0 ? to.conditional[i] / before : 0.0;
+                          }
+                        }));
+  table.push_back(
+      mandatory(typed("process.file", ValueType::text, "trace: recorded outcomes or accepted counts, CSV or JSONL",
+                      with_process({"trace"}), store<std::string>(&PointInputs::trace_file))));
+  table.push_back(integer("process.recorded_gamma", 1, longest_draft,
+                          "trace of accepted counts: drafted tokens per iteration of the recorded run",
+                          with_process({"trace"}), store<std::int64_t>(&PointInputs::recorded_gamma)));
+  table.push_back(real("sequence_length", 1, 1e9, "tokens of one sequence, or their mean; without it one endless text",
+                       process, store<double>(&PointInputs::sequence_length)));
+  table.push_back(choice(
+      "end_of_sequence", {"fixed", "geometric"}, "length of a sequence: the same for all, or geometric with that mean",
+      with_sequences,
+      store_word<bool>({"fixed", "geometric"}, [](PointInputs& to, bool value) { to.geometric_length = value; })));
+}
+
+void add_rules(std::vector<Parameter>& table) {
+  std::vector<std::string> names{"rejection_sampling"};  // first: the default
+  for (const sim::RuleEntry& rule : sim::rule_registry()) {
+    if (rule.name != names.front()) names.emplace_back(rule.name);
+  }
+  table.push_back(
+      choice("rule", names, "verification rule; foredraft list rules", token, store<std::string>(&PointInputs::rule)));
+  for (const sim::RuleEntry& rule : sim::rule_registry()) {
+    for (const sim::RuleParameter& entry : rule.parameters) {
+      const std::string name(entry.name);
+      const std::string full = "rule." + name;
+      const auto of_this_rule = [rule_name = std::string(rule.name)](const Usage& usage) {
+        return token(usage) && usage.takes("rule", rule_name);
+      };
+      const auto known = std::find_if(table.begin(), table.end(), [&](const Parameter& p) { return p.name == full; });
+      if (known != table.end()) {  // two rules share a parameter
+        known->used = [before = known->used, of_this_rule](const Usage& usage) {
+          return before(usage) || of_this_rule(usage);
+        };
+        continue;
+      }
+      table.push_back(with_default(
+          real(full, entry.minimum, entry.maximum, std::string(entry.summary), of_this_rule,
+               [name](PointInputs& to, const Value& value) { to.rule_parameters[name] = std::get<double>(value); }),
+          entry.default_value));
+    }
+  }
+  table.push_back(with_default(real("temperature", 0, 1000, "applied to both models before the rule; 0: argmax", token,
+                                    store<double>(&PointInputs::temperature)),
+                               1.0));
+}
+
+void add_models(std::vector<Parameter>& table) {
+  const Used synthetic = with_models("synthetic");
+  const Used ngram = with_models("ngram");
+  table.push_back(
+      choice("models.kind", {"synthetic", "ngram"}, "synthetic distributions, or n-gram models of a text", token,
+             store_word<bool>({"synthetic", "ngram"}, [](PointInputs& to, bool value) { to.models.ngram = value; })));
+  table.push_back(choice(
+      "contexts", {"pooled", "fresh"}, "a pool of prepared distributions, or new ones every time", synthetic,
+      store_word<sim::Contexts>({"pooled", "fresh"}, [](PointInputs& to, sim::Contexts v) { to.contexts = v; })));
+  table.push_back(choice("models.target", {"gaussian_logits", "zipf", "dirichlet"}, "law of the target's distributions",
+                         synthetic, [](PointInputs& to, const Value& value) {
+                           const auto& word = std::get<std::string>(value);
+                           to.models.target = word == "zipf"        ? sim::TargetLaw::zipf
+                                              : word == "dirichlet" ? sim::TargetLaw::dirichlet
+                                                                    : sim::TargetLaw::gaussian_logits;
+                         }));
+  // Its default depends on the target law: target_parameter_default() in sweep_config.cpp.
+  table.push_back(above_minimum(real("models.parameter", 0, 1e6,
+                                     "zipf: exponent; gaussian_logits: standard deviation; dirichlet: concentration",
+                                     synthetic, store<double>(&ModelInputs::parameter))));
+  table.push_back(with_default(integer("models.vocabulary", 2, 256000, "tokens of the vocabulary", token,
+                                       store<std::int64_t>(&ModelInputs::vocabulary)),
+                               std::int64_t{32000}));
+  table.push_back(
+      choice("models.draft", {"noise", "temperature", "mixing"}, "how the draft is made from the target", synthetic,
+             store_word<sim::DraftLaw>({"noise", "temperature", "mixing"},
+                                       [](PointInputs& to, sim::DraftLaw value) { to.models.draft = value; })));
+  table.push_back(mandatory(above_minimum(real("models.alpha", 0, 1, "expected acceptance that the draft is solved for",
+                                               synthetic, store<double>(&ModelInputs::alpha)))));
+  table.push_back(with_default(
+      integer("models.pool", 1, 65536, "prepared contexts", synthetic, store<std::int64_t>(&ModelInputs::pool)),
+      std::int64_t{256}));
+  table.push_back(with_default(typed("models.corpus", ValueType::texts, "\"prose\", \"code\" or a list of text files",
+                                     ngram, store<std::vector<std::string>>(&ModelInputs::corpus)),
+                               std::vector<std::string>{"prose"}));
+  table.push_back(with_default(integer("models.target_order", 1, 5, "order of the n-gram model that writes", ngram,
+                                       store<std::int64_t>(&ModelInputs::target_order)),
+                               std::int64_t{5}));
+  table.push_back(with_default(integer("models.draft_order", 1, 5, "order of the n-gram model that drafts", ngram,
+                                       store<std::int64_t>(&ModelInputs::draft_order)),
+                               std::int64_t{2}));
+}
+
+}  // namespace
+
+const std::vector<Parameter>& parameters() {
+  static const std::vector<Parameter> table = [] {
+    std::vector<Parameter> result;
+    add_common(result);
+    add_processes(result);
+    add_rules(result);
+    add_models(result);
+    return result;
+  }();
+  return table;
+}
+
+}  // namespace foredraft::experiments

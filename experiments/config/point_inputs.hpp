@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/words.hpp"
+#include "sim/token/model_pair.hpp"
+#include "sim/token/token_simulation.hpp"
+
+namespace foredraft::experiments {
+
+enum class Fidelity { process, token };
+enum class ProcessKind { iid, positional, beta_mixture, markov, trace };
+
+/// How the two models of a token simulation are made.
+struct ModelInputs {
+  bool ngram = false;
+  sim::TargetLaw target = sim::TargetLaw::gaussian_logits;
+  double parameter = 0.0;  ///< of the target law
+  std::int64_t vocabulary = 0;
+  sim::DraftLaw draft = sim::DraftLaw::noise;
+  double alpha = 0.0;
+  std::int64_t pool = 0;
+  std::vector<std::string> corpus;  ///< "prose", "code" or files
+  std::int64_t target_order = 0;
+  std::int64_t draft_order = 0;
+};
+
+/// All inputs of one point, resolved. What a point does not use keeps its initial value; config/parameters.cpp fills
+/// the rest.
+struct PointInputs {
+  Fidelity fidelity = Fidelity::process;
+  Convention convention = Convention::bonus;
+  Drafting drafting = Drafting::autoregressive;
+  std::int64_t gamma = 0;
+  std::optional<double> c;                 ///< draft/target time of one step
+  std::optional<double> operations_ratio;  ///< c-hat
+  // process fidelity
+  ProcessKind process = ProcessKind::iid;
+  double alpha = 0.0;
+  double process_a = 0.0;
+  double process_b = 0.0;
+  std::vector<double> conditional;  ///< positional; from marginals where those were given
+  std::string trace_file;
+  std::int64_t recorded_gamma = 0;        ///< of a trace of accepted counts; 0: not given
+  std::optional<double> sequence_length;  ///< tokens; absent: one endless text
+  bool geometric_length = false;
+  // token fidelity
+  std::string rule;
+  std::map<std::string, double> rule_parameters;
+  double temperature = 1.0;
+  sim::Contexts contexts = sim::Contexts::pooled;
+  ModelInputs models;
+};
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+#include <algorithm>
+#include <limits>
+
+#include "experiments/config/axis_reader.hpp"
+#include "experiments/config/consistency.hpp"
+#include "experiments/config/sweep_config.hpp"
+#include "experiments/config/table_reader.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+const Parameter* known_parameter(const Entry& entry, const std::string& table, Problems& problems) {
+  const Parameter* parameter = find_parameter(entry.key);
+  if (parameter == nullptr) {
+    problems.add({.line = entry.node.line,
+                  .key = table + "." + entry.key,
+                  .text = "unknown key",
+                  .suggestion = suggestion_for(entry.key, parameter_names())});
+  }
+  return parameter;
+}
+
+const Mapping* table_of(const Node* node, const std::string& key, Problems& problems) {
+  if (node == nullptr) return nullptr;
+  const auto* table = std::get_if<Mapping>(&node->value);
+  if (table == nullptr) {
+    problems.add({.line = node->line,
+                  .key = key,
+                  .text = "wrong type",
+                  .why = fmt::format("must be a table, is {}", kind_of(*node))});
+  }
+  return table;
+}
+
+/// The number of points, however absurd; the axes go into `config`.
+double read_axes(const Mapping& table, SweepConfig& config, std::vector<const Parameter*>& refused,
+                 Problems& problems) {
+  double points = 1.0;
+  for (const Entry& entry : flatten(table)) {
+    const Parameter* parameter = known_parameter(entry, "axes", problems);
+    if (parameter == nullptr) continue;
+    Axis axis{parameter, {}, entry.node.line};
+    const auto count = read_axis(entry.node, "axes." + entry.key, axis, problems);
+    if (!count) refused.push_back(parameter);
+    points *= count.value_or(1.0);
+    config.axes.push_back(std::move(axis));
+  }
+  return points;
+}
+
+void read_fixed(const Mapping& table, SweepConfig& config, std::vector<const Parameter*>& refused, Problems& problems) {
+  for (const Entry& entry : flatten(table)) {
+    const Parameter* parameter = known_parameter(entry, "fixed", problems);
+    if (parameter == nullptr) continue;
+    if (find_axis(config, entry.key) != nullptr) {
+      problems.add({.line = entry.node.line,
+                    .key = "fixed." + entry.key,
+                    .text = "given twice",
+                    .why = "it is an axis too",
+                    .suggestion = "remove one"});
+      continue;
+    }
+    if (auto value = read_value(*parameter, entry.node, "fixed." + entry.key, problems)) {
+      config.fixed.push_back({parameter, std::move(*value), entry.node.line});
+    } else {
+      refused.push_back(parameter);
+    }
+  }
+}
+
+void read_simulation(const Node& node, const Mapping& table, SweepConfig& config, Problems& problems) {
+  TableReader reader(table, "simulation", problems);
+  SimulationPlan plan{0, 0, 0, sim::Path::fast};
+  const auto count = [&](std::string_view key, std::int64_t minimum, std::int64_t maximum) -> std::uint64_t {
+    const std::int64_t* number = reader.take_integer(key);
+    if (number == nullptr) return 0;
+    if (*number < minimum || *number > maximum) {
+      problems.add({.line = node.line,
+                    .key = reader.full_key(key),
+                    .text = fmt::format("invalid {}={}", key, *number),
+                    .why = fmt::format("must lie in {} to {}", minimum, maximum)});
+      return 0;
+    }
+    return static_cast<std::uint64_t>(*number);
+  };
+  constexpr std::int64_t most_units = 1'000'000'000'000'000;
+  plan.iterations = count("iterations", 1, most_units);
+  plan.sequences = count("sequences", 1, most_units);
+  plan.seed = count("seed", 0, std::numeric_limits<std::int64_t>::max());
+  const Mapping& known_table = table;
+  if (std::none_of(known_table.begin(), known_table.end(), [](const Entry& entry) { return entry.key == "seed"; })) {
+    problems.add({.line = node.line,
+                  .key = "simulation.seed",
+                  .text = "missing",
+                  .why = "results are a function of the seed",
+                  .suggestion = "add seed = 1"});
+  }
+  if (const std::string* path = reader.take_text("path")) {
+    static const std::vector<std::string> paths{"fast", "reference"};
+    if (*path != paths[0] && *path != paths[1]) {
+      problems.add({.line = node.line,
+                    .key = "simulation.path",
+                    .text = fmt::format("unknown path \"{}\"", *path),
+                    .suggestion = suggestion_for(*path, paths)});
+    }
+    plan.path = *path == "reference" ? sim::Path::reference : sim::Path::fast;
+  }
+  static const std::vector<std::string> known{"iterations", "sequences", "seed", "path"};
+  reader.refuse_unread(known);
+  config.simulation = plan;
+}
+
+void read_figure(const Node& node, SweepConfig& config, Problems& problems) {
+  const Mapping* table = table_of(&node, "figure", problems);
+  if (table == nullptr) return;
+  TableReader reader(*table, "figure", problems);
+  const auto text = [&](std::string_view key, bool required) {
+    const std::string* value = reader.take_text(key);
+    if (value == nullptr && required &&
+        std::none_of(table->begin(), table->end(), [&](const Entry& entry) { return entry.key == key; })) {
+      problems.add({.line = node.line, .key = reader.full_key(key), .text = "missing"});
+    }
+    return value == nullptr ? std::string{} : *value;
+  };
+  Figure figure{text("id", true),      text("x", true),      text("y", true),
+                text("series", false), text("panel", false), text("width", false)};
+  if (figure.width.empty()) figure.width = "single_column";
+  static const std::vector<std::string> known{"id", "x", "y", "series", "panel", "width"};
+  reader.refuse_unread(known);
+  check_figure(config, figure, node.line, problems);
+  config.figures.push_back(std::move(figure));
+}
+
+}  // namespace
+
+SweepConfig read_sweep_config(const Mapping& document, const std::string& source) {
+  Problems problems(source);
+  TableReader reader(document, "", problems);
+  SweepConfig config;
+  std::vector<const Parameter*> refused;  // given, with wrong values
+  const std::string* schema = reader.take_text("schema");
+  if (schema == nullptr || *schema != sweep_schema) {
+    problems.add({.line = document.empty() ? 1 : document.front().node.line,
+                  .key = "schema",
+                  .text = schema == nullptr ? "missing" : fmt::format("unknown schema \"{}\"", *schema),
+                  .why = "says how to read the file",
+                  .suggestion = fmt::format("schema = \"{}\"", sweep_schema)});
+  }
+  const Node* axes = reader.take("axes");
+  double points = 1.0;
+  if (const Mapping* table = table_of(axes, "axes", problems)) points = read_axes(*table, config, refused, problems);
+  if (const Mapping* table = table_of(reader.take("fixed"), "fixed", problems))
+    read_fixed(*table, config, refused, problems);
+  const Node* simulation = reader.take("simulation");
+  if (const Mapping* table = table_of(simulation, "simulation", problems)) {
+    read_simulation(*simulation, *table, config, problems);
+  }
+  resolve_and_check(config, refused, problems);
+  check_size(config, points, axes != nullptr ? axes->line : 0, problems);
+  if (const Node* figures = reader.take("figure")) {
+    if (const auto* list = std::get_if<Array>(&figures->value)) {
+      for (const Node& figure : *list) read_figure(figure, config, problems);
+    } else {
+      problems.add({.line = figures->line, .key = "figure", .text = "wrong type", .suggestion = "write [[figure]]"});
+    }
+  }
+  static const std::vector<std::string> known{"schema", "axes", "fixed", "simulation", "figure"};
+  reader.refuse_unread(known);
+  problems.raise();
+  return config;
+}
+
+}  // namespace foredraft::experiments

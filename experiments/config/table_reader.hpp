@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/config/document.hpp"
+#include "experiments/config/problems.hpp"
+
+namespace foredraft::experiments {
+
+/// Reads a table so that every key is read exactly once and what nobody read becomes a problem.
+class TableReader {
+ public:
+  /// `path` is put in front of keys in messages ("axes", or empty at the top).
+  TableReader(const Mapping& table, std::string path, Problems& problems);
+
+  /// The node of `key`, marked as read; null where absent.
+  const Node* take(std::string_view key);
+  /// The same; absent is a problem that says what the key is for.
+  const Node* require(std::string_view key, std::string_view what);
+
+  /// Typed reads; a wrong type is a problem and reads as absent.
+  const std::string* take_text(std::string_view key);
+  const std::int64_t* take_integer(std::string_view key);
+
+  /// Every unread key is a problem, with the nearest of `known`.
+  void refuse_unread(std::span<const std::string> known);
+
+  [[nodiscard]] std::string full_key(std::string_view key) const;
+  [[nodiscard]] Problems& problems() const { return *problems_; }
+
+ private:
+  const Mapping* table_;
+  std::string path_;
+  Problems* problems_;
+  std::vector<bool> read_;
+};
+
+/// A table with nested tables flattened to dotted keys; a table that holds `from` or `to` is a range and stays whole.
+[[nodiscard]] Mapping flatten(const Mapping& table);
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "experiments/config/document.hpp"
+
+namespace foredraft::experiments {
+
+/// The tables of a TOML text, keys in the order of the file. `file` is for messages.
+/// Throws InputError `file:line: syntax: ...` on a text that is not TOML.
+[[nodiscard]] Mapping parse_toml(std::string_view text, const std::string& file);
+
+/// The same from JSON, for the resolved configuration inside a manifest. Lines are not known.
+[[nodiscard]] Mapping parse_json_document(std::string_view text, const std::string& file);
+
+}  // namespace foredraft::experiments

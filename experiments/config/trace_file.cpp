@@ -1,0 +1,135 @@
+#include "experiments/config/trace_file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "experiments/config/problems.hpp"
+#include "experiments/results/csv.hpp"
+#include "experiments/results/numbers.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+enum class Shape { outcomes, accepted };
+
+/// Collects the numbers of one sequence after another and turns them into outcomes.
+class TraceBuilder {
+ public:
+  TraceBuilder(std::string file, std::int64_t recorded_gamma, Convention convention)
+      : problems_(std::move(file)), recorded_gamma_(recorded_gamma), convention_(convention) {}
+
+  void refuse(std::int64_t line, std::string text, std::string why, std::string suggestion = {}) {
+    constexpr int most_messages = 20;
+    if (++refused_ > most_messages) return;
+    problems_.add({.line = line, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
+  }
+
+  void add(std::int64_t line, Shape shape, std::int64_t number) {
+    if (shape == Shape::accepted && recorded_gamma_ == 0) {
+      if (!gamma_missed_) {
+        refuse(line, "accepted counts without process.recorded_gamma",
+               "a count equal to gamma means that no draft was rejected", "add \"process.recorded_gamma\" to [fixed]");
+      }
+      gamma_missed_ = true;
+      return;
+    }
+    const std::int64_t low = shape == Shape::outcomes ? -1 : 0;
+    const std::int64_t high = shape == Shape::outcomes ? 1 : recorded_gamma_;
+    if (number < low || number > high) {
+      refuse(line, fmt::format("invalid {}={}", shape == Shape::outcomes ? "outcome" : "accepted", number),
+             fmt::format("must lie in {} to {}", low, high));
+      return;
+    }
+    numbers_.push_back(number);
+  }
+
+  void end_sequence(Shape shape) {
+    if (numbers_.empty()) return;
+    if (shape == Shape::outcomes) {
+      trace_.sequences.emplace_back(numbers_.begin(), numbers_.end());
+    } else {
+      trace_.sequences.push_back(sim::trace_from_accepted_counts(numbers_, recorded_gamma_, convention_));
+    }
+    numbers_.clear();
+  }
+
+  sim::Trace finish() {
+    if (trace_.sequences.empty() && refused_ == 0) refuse(1, "holds no outcome", "a trace must have at least one");
+    problems_.raise();
+    return std::move(trace_);
+  }
+
+ private:
+  Problems problems_;
+  std::int64_t recorded_gamma_;
+  Convention convention_;
+  std::vector<std::int64_t> numbers_;
+  sim::Trace trace_;
+  int refused_ = 0;
+  bool gamma_missed_ = false;
+};
+
+void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& builder) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  const auto shape = json.is_object() && json.contains("outcomes")   ? std::optional(Shape::outcomes)
+                     : json.is_object() && json.contains("accepted") ? std::optional(Shape::accepted)
+                                                                     : std::nullopt;
+  if (!shape) {
+    builder.refuse(number, "no trace", R"(each line must be {"outcomes": [...]} or {"accepted": [...]})");
+    return;
+  }
+  const auto& values = json[*shape == Shape::outcomes ? "outcomes" : "accepted"];
+  for (const auto& value : values) {
+    if (!values.is_array() || !value.is_number_integer()) {
+      builder.refuse(number, "wrong type", "must be a list of whole numbers");
+      break;
+    }
+    builder.add(number, *shape, value.get<std::int64_t>());
+  }
+  builder.end_sequence(*shape);
+}
+
+}  // namespace
+
+sim::Trace parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
+                       Convention convention) {
+  TraceBuilder builder(file, recorded_gamma, convention);
+  std::optional<Shape> csv;
+  std::string sequence;
+  std::int64_t number = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++number;
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (line.empty() || line.front() == '#') continue;
+    if (line.front() == '{') {
+      read_json_line(line, number, builder);
+      continue;
+    }
+    if (!csv) {
+      if (line == "sequence,outcome") csv = Shape::outcomes;
+      if (line == "sequence,accepted") csv = Shape::accepted;
+      if (!csv) {
+        builder.refuse(number, "no trace", "must begin with sequence,outcome or sequence,accepted, or be JSONL");
+        break;
+      }
+      continue;
+    }
+    const auto cells = split_csv_line(line);
+    const auto value = cells && cells->size() == 2 ? parse_integer((*cells)[1]) : std::nullopt;
+    if (!value) {
+      builder.refuse(number, "damaged row", "must be a name and a whole number");
+      continue;
+    }
+    if ((*cells)[0] != sequence) builder.end_sequence(*csv);
+    sequence = (*cells)[0];
+    builder.add(number, *csv, *value);
+  }
+  if (csv) builder.end_sequence(*csv);
+  return builder.finish();
+}
+
+}  // namespace foredraft::experiments

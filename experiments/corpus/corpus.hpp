@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+/// Text that n-gram models are trained on, with what a manifest must say about it.
+namespace foredraft::experiments {
+
+struct CorpusFile {
+  std::string path;  ///< symbolic links resolved
+  std::uint64_t bytes;
+  std::string sha256;  ///< 64 lower-case hexadecimal digits
+};
+
+struct Corpus {
+  std::vector<CorpusFile> files;   ///< sorted by path, no two of equal content
+  std::vector<std::string> texts;  ///< one document per file
+};
+
+/// Files, and all regular files below folders; symbolic links to folders inside a folder are not followed.
+///
+/// More than `max_bytes` (1 .. 2^40): files spread evenly over the sorted list are taken instead, at most max_bytes in
+/// all. Throws DomainError, naming the file or folder, for one that does not exist or cannot be read, that is not text
+/// (a NUL or another control byte that no text holds), and for a corpus without any text.
+[[nodiscard]] Corpus read_corpus(std::span<const std::filesystem::path> paths, std::uint64_t max_bytes);
+
+/// What there is without files of one's own: text that the packages install which the build needs.
+enum class DefaultCorpus {
+  prose,  ///< the licences of base-files and the manuals of cmake-data
+  code,   ///< the headers of Boost, without those above 32 KiB and those in `preprocessed` folders, which are mostly
+          ///< tables and code expanded by a machine
+};
+
+/// Each default corpus has at most this size: all models of a study are then trained in some seconds.
+inline constexpr std::uint64_t default_corpus_bytes = 4'000'000;
+
+/// Throws DomainError where the packages are not installed.
+[[nodiscard]] Corpus default_corpus(DefaultCorpus kind);
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,101 @@
+#include "experiments/predict/prediction.hpp"
+
+#include <fmt/format.h>
+#include <cmath>
+
+#include "analytic/iid_tokens.hpp"
+#include "analytic/iteration_cost.hpp"
+#include "analytic/token_law.hpp"
+#include "core/check.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr double near = 0.01;
+
+bool by_position(const Question& question) { return !question.marginal.empty(); }
+
+analytic::IidSetting setting_of(const Question& question) {
+  return {question.alpha, question.c, question.convention, question.drafting};
+}
+
+std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
+
+AtGamma at_gamma(const Question& question, std::int64_t gamma) {
+  AtGamma at{.gamma = gamma};
+  if (by_position(question)) {
+    check_range("gamma", gamma, min_gamma(question.convention), static_cast<std::int64_t>(question.marginal.size()));
+    at.tokens = analytic::tokens_per_iteration(question.marginal, gamma, question.convention);
+    at.variance = analytic::tokens_variance(question.marginal, gamma, question.convention);
+    at.all_accepted = gamma == 0 ? 1.0 : question.marginal[static_cast<std::size_t>(gamma) - 1];
+  } else {
+    const analytic::IidIteration iteration{question.alpha, gamma, question.convention};
+    at.tokens = analytic::tokens_per_iteration(iteration);
+    at.variance = analytic::tokens_variance(iteration);
+    at.all_accepted = analytic::all_accepted_probability(iteration);
+  }
+  at.speedup = analytic::speedup(*at.tokens, gamma, question.c, question.drafting);
+  at.memory = analytic::memory_access_factor(*at.tokens);
+  if (question.operations_ratio) {
+    at.operations = analytic::operations_factor(*at.tokens, gamma, *question.operations_ratio, question.convention);
+  }
+  return at;
+}
+
+/// Limits for gamma to infinity under i.i.d. acceptance: X is geometric. [Leviathan2023, Eq. 1]
+AtGamma at_infinity(const Question& question, double speedup) {
+  const double rejection = 1.0 - question.alpha;
+  AtGamma at{.gamma = std::nullopt,
+             .tokens = finite(1.0 / rejection),
+             .variance = finite(question.alpha / (rejection * rejection)),
+             .all_accepted = question.alpha == 1.0 ? 1.0 : 0.0,
+             .speedup = finite(speedup),
+             .operations = std::nullopt,
+             .memory = rejection};
+  // Operations grow with gamma unless every draft is accepted; then each token costs one draft and one verification.
+  if (question.operations_ratio && question.alpha == 1.0) at.operations = 1.0 + *question.operations_ratio;
+  return at;
+}
+
+std::optional<analytic::GammaRange> near_best_by_position(const Question& question, const AtGamma& best) {
+  analytic::GammaRange range{*best.gamma, *best.gamma};
+  const auto pays = [&](std::int64_t gamma) {
+    return *at_gamma(question, gamma).speedup >= (1.0 - near) * *best.speedup;
+  };
+  while (range.first > min_gamma(question.convention) && pays(range.first - 1)) --range.first;
+  while (range.last < static_cast<std::int64_t>(question.marginal.size()) && pays(range.last + 1)) ++range.last;
+  return range;
+}
+
+}  // namespace
+
+Prediction predict(const Question& question) {
+  Prediction prediction{.question = question, .asked = {}, .best = {}};
+  const analytic::BestGamma best = by_position(question) ? analytic::best_gamma(question.marginal, question.c,
+                                                                                question.convention, question.drafting)
+                                                         : analytic::best_gamma(setting_of(question));
+  prediction.best = best.gamma ? at_gamma(question, *best.gamma) : at_infinity(question, best.speedup);
+  prediction.asked = question.gamma ? at_gamma(question, *question.gamma) : prediction.best;
+  const AtGamma& asked = prediction.asked;
+  if (asked.gamma && *asked.gamma >= 1) {
+    const double pays_below = analytic::break_even_c(*asked.tokens, *asked.gamma, question.drafting);
+    if (pays_below > 0.0) prediction.break_even_c = pays_below;
+  }
+  if (by_position(question)) {
+    prediction.near_best = near_best_by_position(question, prediction.best);
+    return prediction;
+  }
+  prediction.real_gamma = analytic::real_gamma(setting_of(question));
+  if (question.convention == Convention::bonus && question.drafting == Drafting::autoregressive) {
+    prediction.oracle_speedup = finite(analytic::oracle_speedup(question.alpha, question.c));
+  }
+  prediction.near_best = analytic::near_best_gamma(setting_of(question), near);
+  if (asked.gamma && *asked.gamma >= 1) {
+    prediction.break_even_alpha =
+        analytic::break_even_alpha(*asked.gamma, question.c, question.convention, question.drafting);
+    prediction.any_process = analytic::any_process_bounds(question.alpha, *asked.gamma, question.convention);
+  }
+  return prediction;
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "analytic/iteration_cost.hpp"
+#include "experiments/predict/prediction.hpp"
+#include "experiments/results/numbers.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr std::size_t label_width = 29;
+constexpr std::size_t least_column_width = 11;
+
+std::string fixed(const std::optional<double>& value, std::string_view suffix) {
+  return value ? fmt::format("{:>7.4f}{}", *value, suffix) : "      -";
+}
+
+std::string headline(const Prediction& prediction) {
+  const AtGamma& asked = prediction.asked;
+  const AtGamma& best = prediction.best;
+  std::string text;
+  if (!asked.gamma) {
+    text = asked.speedup ? fmt::format("speedup {:.2f}x at most", *asked.speedup) : "speedup without limit";
+    return text + ": longer drafts are always better; the best gamma is unbounded.";
+  }
+  text = fmt::format("speedup {:.2f}x: an iteration yields {:.2f} tokens and costs {:.2f} target steps.",
+                     *asked.speedup, *asked.tokens,
+                     analytic::iteration_cost(*asked.gamma, prediction.question.c, prediction.question.drafting));
+  if (best.gamma == asked.gamma)
+    return text + (*asked.gamma == 0 ? " Speculation does not pay." : " It is the best gamma.");
+  if (!best.gamma) {
+    return text + " Longer drafts are always better" +
+           (best.speedup ? fmt::format(", up to {:.2f}x.", *best.speedup) : ".");
+  }
+  return text + fmt::format(" Best is gamma {}: {:.2f}x{}.", *best.gamma, *best.speedup,
+                            *best.gamma == 0 ? ", no speculation" : "");
+}
+
+std::string title(const AtGamma& at, bool best) {
+  return fmt::format("gamma {}{}", at.gamma ? fmt::format("{}", *at.gamma) : "unbounded", best ? " (best)" : "");
+}
+
+std::string table(const Prediction& prediction) {
+  struct TableColumn {
+    std::string title;
+    const AtGamma* at;
+  };
+  const bool asked_is_best = prediction.asked.gamma == prediction.best.gamma;
+  std::vector<TableColumn> columns{{title(prediction.asked, asked_is_best), &prediction.asked}};
+  if (!asked_is_best) columns.push_back({title(prediction.best, true), &prediction.best});
+  std::string text;
+  const auto line = [&](std::string_view label, const auto& cell) {
+    std::string row = fmt::format("{:<{}}", label, label_width);
+    for (const TableColumn& column : columns) {
+      row += fmt::format("{:<{}}", cell(column), std::max(least_column_width, column.title.size() + 2));
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + "\n";
+  };
+  line("", [](const TableColumn& column) { return column.title; });
+  line("tokens per iteration", [](const TableColumn& column) { return fixed(column.at->tokens, ""); });
+  line("  standard deviation", [](const TableColumn& column) {
+    const auto& variance = column.at->variance;
+    return fixed(variance ? std::optional(std::sqrt(*variance)) : std::nullopt, "");
+  });
+  line("  all drafts accepted", [](const TableColumn& column) {
+    return column.at->all_accepted ? fmt::format("{:>5.1f} %", 100.0 * *column.at->all_accepted) : "      -";
+  });
+  line("speedup", [](const TableColumn& column) { return fixed(column.at->speedup, "x"); });
+  if (prediction.question.operations_ratio) {
+    line("operations", [](const TableColumn& column) { return fixed(column.at->operations, "x"); });
+  }
+  line("target memory accesses", [](const TableColumn& column) { return fixed(column.at->memory, "x"); });
+  return text;
+}
+
+std::string near_best_line(const Prediction& prediction) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (prediction.near_best) {
+    const auto& range = *prediction.near_best;
+    add(range.first == range.last ? fmt::format("gamma {} alone within 1 %", range.first)
+                                  : fmt::format("gamma {} to {} within 1 %", range.first, range.last));
+  }
+  if (prediction.real_gamma) add(fmt::format("real-valued optimum {:.3f}", *prediction.real_gamma));
+  if (prediction.oracle_speedup) add(fmt::format("oracle {:.4f}x", *prediction.oracle_speedup));
+  return text.empty() ? "" : "near best   " + text + "\n";
+}
+
+std::string break_even_line(const Prediction& prediction) {
+  const Question& question = prediction.question;
+  std::string at;
+  if (prediction.break_even_alpha) at = fmt::format("alpha above {:.4f}", *prediction.break_even_alpha);
+  if (prediction.break_even_c) {
+    at += fmt::format("{}c below {:.4f}", at.empty() ? "" : ", or ", *prediction.break_even_c);
+  }
+  std::string text = at.empty() ? "" : fmt::format("at gamma {}: {}", *prediction.asked.gamma, at);
+  // S(1) > 1 iff alpha > c, and no longer draft pays where one does not. [Leviathan2023, Cor. 3.9]
+  if (question.marginal.empty() && question.convention == Convention::bonus &&
+      question.drafting == Drafting::autoregressive) {
+    text += (text.empty() ? "" : "; ") + std::string("at some gamma: alpha above c");
+  }
+  return text.empty() ? "" : "break even  " + text + "\n";
+}
+
+std::string bounds_line(const Prediction& prediction) {
+  if (!prediction.any_process) return "";
+  const Question& question = prediction.question;
+  const auto& bounds = *prediction.any_process;
+  const double cost = analytic::iteration_cost(*prediction.asked.gamma, question.c, question.drafting);
+  return fmt::format(
+      "any process acceptances of mean {}, however dependent: {:.2f} to {:.2f} tokens, {:.2f}x to {:.2f}x\n",
+      number_text(question.alpha), bounds.low, bounds.high, bounds.low / cost, bounds.high / cost);
+}
+
+std::string assumptions_line(const Prediction& prediction) {
+  const Question& question = prediction.question;
+  std::string acceptance = "i.i.d. acceptance";
+  if (!question.marginal.empty())
+    acceptance = fmt::format("acceptance by position, {} given", question.marginal.size());
+  if (question.acceptance_length) {
+    acceptance += fmt::format(" (alpha {:.4f} from {} tokens per iteration)", question.alpha,
+                              number_text(*question.acceptance_length));
+  }
+  std::string verified = "all tokens of an iteration";
+  if (prediction.asked.gamma) {
+    const std::int64_t tokens = max_tokens(*prediction.asked.gamma, question.convention);
+    verified = fmt::format("{} token{}", tokens, tokens == 1 ? "" : "s");
+  }
+  return fmt::format("assumes     {}; {} convention; {} verified at the cost of one\n", acceptance,
+                     to_string(question.convention), verified);
+}
+
+}  // namespace
+
+std::string to_text(const Prediction& prediction) {
+  return headline(prediction) + "\n\n" + table(prediction) + "\n" + near_best_line(prediction) +
+         break_even_line(prediction) + bounds_line(prediction) + assumptions_line(prediction);
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,9 @@
+#include "experiments/reproduce/artifacts.hpp"
+
+namespace foredraft::experiments {
+
+std::vector<Artifact> table_artifacts(const std::string& stem, const Table& table) {
+  return {{stem + ".csv", to_csv(table)}, {stem + ".tex", to_latex(table)}, {stem + ".md", to_markdown(table)}};
+}
+
+}  // namespace foredraft::experiments

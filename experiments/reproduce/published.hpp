@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/reproduce/printed_number.hpp"
+
+/// The papers' tables as printed, compiled into the program from experiments/published/*.csv.
+namespace foredraft::experiments {
+
+class PublishedTable {
+ public:
+  PublishedTable(std::vector<std::string> columns, std::vector<std::vector<std::string>> rows);
+
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+
+  /// A cell as printed; empty where the source lost it. Throws std::logic_error on an unknown column.
+  [[nodiscard]] const std::string& text(std::size_t row, std::string_view column) const;
+
+  /// The same as a number with its rounding interval.
+  [[nodiscard]] PrintedNumber number(std::size_t row, std::string_view column) const;
+
+ private:
+  std::vector<std::string> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// `name` is the stem of the CSV file: "leviathan_table1". Throws std::logic_error on an unknown one.
+[[nodiscard]] PublishedTable published_table(std::string_view name);
+
+/// One embedded file.
+struct PublishedFile {
+  std::string_view name;
+  std::string_view content;
+};
+[[nodiscard]] const std::vector<PublishedFile>& published_files();
+
+}  // namespace foredraft::experiments

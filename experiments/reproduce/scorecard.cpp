@@ -1,0 +1,87 @@
+#include "experiments/reproduce/scorecard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "experiments/reproduce/data_text.hpp"
+
+namespace foredraft::experiments {
+
+std::string_view to_string(Kind kind) {
+  constexpr std::array<std::string_view, 7> names{"input",    "exact",  "predicted",   "simulated",
+                                                  "measured", "fitted", "out_of_reach"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+std::string_view to_string(Verdict verdict) {
+  constexpr std::array<std::string_view, 4> names{"pass", "fail", "finding", "shown"};
+  return names.at(static_cast<std::size_t>(verdict));
+}
+
+ScorecardRow input_row(std::string experiment, std::string row, std::string column, const PrintedNumber& published) {
+  return {.experiment = std::move(experiment),
+          .row = std::move(row),
+          .column = std::move(column),
+          .published = published,
+          .ours = std::nullopt,
+          .ours_interval = std::nullopt,
+          .kind = Kind::input,
+          .verdict = Verdict::shown,
+          .note = {}};
+}
+
+ScorecardRow exact_row(std::string experiment, std::string row, std::string column, const PrintedNumber& published,
+                       double ours, const Interval& ours_interval) {
+  return {.experiment = std::move(experiment),
+          .row = std::move(row),
+          .column = std::move(column),
+          .published = published,
+          .ours = ours,
+          .ours_interval = ours_interval,
+          .kind = Kind::exact,
+          .verdict = intersects(ours_interval, published.rounding) ? Verdict::pass : Verdict::fail,
+          .note = {}};
+}
+
+std::string summary_line(const std::vector<ScorecardRow>& rows) {
+  const auto count = [&](Verdict verdict) {
+    return std::count_if(rows.begin(), rows.end(),
+                         [&](const ScorecardRow& row) { return row.kind != Kind::input && row.verdict == verdict; });
+  };
+  const auto inputs =
+      std::count_if(rows.begin(), rows.end(), [](const ScorecardRow& row) { return row.kind == Kind::input; });
+  return fmt::format("{} printed results: {} pass, {} fail, {} shown, {} findings; {} printed inputs not scored",
+                     static_cast<std::ptrdiff_t>(rows.size()) - inputs, count(Verdict::pass), count(Verdict::fail),
+                     count(Verdict::shown), count(Verdict::finding), inputs);
+}
+
+std::string to_csv(const std::vector<ScorecardRow>& rows) {
+  DataText data({"experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
+                   "ours_high", "kind", "verdict", "note"});
+  const auto add_bounds = [&data](const std::optional<Interval>& interval) {
+    if (interval) {
+      data.cell(interval->low).cell(interval->high);
+    } else {
+      data.cell(std::string_view()).cell(std::string_view());
+    }
+  };
+  for (const ScorecardRow& row : rows) {
+    data.row().cell(row.experiment).cell(row.row).cell(row.column);
+    if (row.published) {
+      data.cell(row.published->text).cell(row.published->rounding.low).cell(row.published->rounding.high);
+    } else {
+      data.cell(std::string_view()).cell(std::string_view()).cell(std::string_view());
+    }
+    data.cell(row.ours);
+    add_bounds(row.ours_interval);
+    data.cell(to_string(row.kind)).cell(to_string(row.verdict)).cell(row.note);
+  }
+  return data.csv();
+}
+
+bool any_failed(const std::vector<ScorecardRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const ScorecardRow& row) { return row.verdict == Verdict::fail; });
+}
+
+}  // namespace foredraft::experiments

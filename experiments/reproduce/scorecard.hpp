@@ -1,0 +1,63 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/intervals.hpp"
+#include "experiments/reproduce/printed_number.hpp"
+
+/// The account of a reproduction: one row for every printed numeric cell.
+namespace foredraft::experiments {
+
+/// What our number can claim about a printed one.
+enum class Kind {
+  input,         ///< a printed parameter we start from; not scored
+  exact,         ///< follows from a formula and printed inputs
+  predicted,     ///< from a model whose parameters were fitted on other printed cells
+  simulated,     ///< Monte-Carlo with a stated synthetic model
+  measured,      ///< our measurement of the same thing on another device, as a ratio
+  fitted,        ///< the cell was used to fit; never counted as agreement
+  out_of_reach,  ///< needs trained weights or data; listed, not imitated
+};
+
+enum class Verdict {
+  pass,     ///< our interval meets the printed one
+  fail,     ///< it does not
+  finding,  ///< the printed value contradicts itself or another printed value
+  shown,    ///< agreement is not claimed
+};
+
+[[nodiscard]] std::string_view to_string(Kind kind);
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+struct ScorecardRow {
+  std::string experiment;
+  std::string row;     ///< which line of the printed table, in words
+  std::string column;  ///< its column, by its name in the published CSV
+  std::optional<PrintedNumber> published;  ///< nothing: lost in the source
+  std::optional<double> ours;
+  std::optional<Interval> ours_interval;  ///< input rounding propagated, or a 95 % interval of a simulation
+  Kind kind;
+  Verdict verdict;
+  std::string note;  ///< for people: what was fitted, why it is a finding
+};
+
+/// A printed parameter we start from.
+[[nodiscard]] ScorecardRow input_row(std::string experiment, std::string row, std::string column,
+                                     const PrintedNumber& published);
+
+/// Kind exact: passes when `ours_interval` meets the rounding interval of the printed value.
+[[nodiscard]] ScorecardRow exact_row(std::string experiment, std::string row, std::string column,
+                                     const PrintedNumber& published, double ours, const Interval& ours_interval);
+
+/// "24 printed results: 12 pass, 0 fail, 9 shown, 3 findings; 48 printed inputs not scored"
+[[nodiscard]] std::string summary_line(const std::vector<ScorecardRow>& rows);
+
+/// scorecard.csv, columns as in docs/metrics.md.
+[[nodiscard]] std::string to_csv(const std::vector<ScorecardRow>& rows);
+
+[[nodiscard]] bool any_failed(const std::vector<ScorecardRow>& rows);
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+/// What this program was built from and with.
+namespace foredraft::experiments {
+
+struct BuildInfo {
+  std::string_view version;
+  std::string_view commit;   ///< of the repository, or "unknown"
+  std::string_view changes;  ///< "none", "uncommitted" or "unknown"
+  std::string_view compiler;
+  std::string_view flags;
+  std::string_view build_type;
+  std::string_view plots_folder;  ///< plots/ of the source tree it was built from
+};
+
+[[nodiscard]] BuildInfo build_info();
+
+}  // namespace foredraft::experiments

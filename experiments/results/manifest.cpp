@@ -1,0 +1,133 @@
+#include "experiments/results/manifest.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <array>
+#include <ctime>
+#include <fstream>
+#include <thread>
+
+#include "core/parallel.hpp"
+#include "experiments/config/problems.hpp"
+#include "experiments/config/toml_source.hpp"
+#include "experiments/results/build_info.hpp"
+#include "sim/process/instruction_set.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
+  }
+  return "unknown";
+}
+
+std::vector<ManifestFile> parse_files(const Json& json) {
+  std::vector<ManifestFile> files;
+  for (const Json& file : json) {
+    files.push_back({file.at("path").get<std::string>(), file.at("bytes").get<std::uint64_t>(),
+                     file.at("sha256").get<std::string>()});
+  }
+  return files;
+}
+
+}  // namespace
+
+Json program_json() {
+  const BuildInfo build = build_info();
+  utsname system{};
+  ::uname(&system);
+  return {{"name", "foredraft"},
+          {"version", build.version},
+          {"commit", build.commit},
+          {"changes", build.changes},
+          {"compiler", build.compiler},
+          {"flags", build.flags},
+          {"build_type", build.build_type},
+          {"host",
+           {{"cpu", cpu_model()},
+            {"hardware_threads", std::thread::hardware_concurrency()},
+            {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)}}}};
+}
+
+Json files_json(const std::vector<ManifestFile>& files) {
+  Json json = Json::array();
+  for (const ManifestFile& file : files) {
+    json.push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+  }
+  return json;
+}
+
+Manifest new_manifest(const SweepConfig& config, const std::optional<Shard>& shard,
+                      const std::vector<ManifestFile>& inputs, const std::vector<std::string>& command_line,
+                      unsigned threads) {
+  return {.version = std::string(build_info().version),
+          .state = "running",
+          .hash = config_hash(config),
+          .config = config,
+          .shard = shard,
+          .inputs = inputs,
+          .outputs = {},
+          .program = program_json(),
+          .run = {{"command_line", command_line},
+                  {"threads", resolve_threads(threads)},
+                  {"instruction_set", sim::instruction_set()},
+                  {"started", utc_now()},
+                  {"ended", nullptr}}};
+}
+
+std::string to_text(const Manifest& manifest) {
+  Json json{{"schema", result_schema},
+            {"version", manifest.version},
+            {"state", manifest.state},
+            {"config_hash", manifest.hash},
+            {"seed", manifest.config.simulation ? Json(manifest.config.simulation->seed) : Json(nullptr)},
+            {"points", point_count(manifest.config)},
+            {"shard", nullptr},
+            {"config", to_json(manifest.config)}};
+  if (manifest.shard) json["shard"] = {{"index", manifest.shard->index}, {"count", manifest.shard->count}};
+  json["config"]["figure"] = figures_json(manifest.config);
+  json["inputs"] = files_json(manifest.inputs);
+  json["outputs"] = files_json(manifest.outputs);
+  json["program"] = manifest.program;
+  json["run"] = manifest.run;
+  return json.dump(2) + "\n";
+}
+
+Manifest parse_manifest(std::string_view text, const std::string& file) {
+  const auto refuse = [&](const std::string& why) -> InputError {
+    return InputError(fmt::format("{}: no manifest of this program ({})", file, why));
+  };
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) throw refuse("not a JSON object");
+  if (json.value("schema", "") != result_schema) {
+    throw refuse(fmt::format("schema \"{}\", this program reads \"{}\"", json.value("schema", ""), result_schema));
+  }
+  try {
+    Manifest manifest{.version = json.at("version").get<std::string>(),
+                      .state = json.at("state").get<std::string>(),
+                      .hash = json.at("config_hash").get<std::string>(),
+                      .config = read_sweep_config(parse_json_document(json.at("config").dump(), file), file),
+                      .shard = std::nullopt,
+                      .inputs = parse_files(json.at("inputs")),
+                      .outputs = parse_files(json.at("outputs")),
+                      .program = json.at("program"),
+                      .run = json.at("run")};
+    if (const Json& shard = json.at("shard"); !shard.is_null()) {
+      manifest.shard = Shard{shard.at("index").get<std::uint64_t>(), shard.at("count").get<std::uint64_t>()};
+    }
+    if (manifest.hash != config_hash(manifest.config)) throw refuse("its configuration does not have its hash");
+    return manifest;
+  } catch (const Json::exception& error) {
+    throw refuse(error.what());
+  }
+}
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/config/sweep_config.hpp"
+
+/// manifest.json: what a results folder holds, where it came from and whether it is complete.
+namespace foredraft::experiments {
+
+inline constexpr std::string_view result_schema = "foredraft.sweep_result/1";
+
+struct Shard {
+  std::uint64_t index;  ///< from 1
+  std::uint64_t count;
+  bool operator==(const Shard&) const = default;
+};
+
+struct ManifestFile {
+  std::string path;
+  std::uint64_t bytes;
+  std::string sha256;
+  bool operator==(const ManifestFile&) const = default;
+};
+
+struct Manifest {
+  std::string version;  ///< of the program
+  std::string state;    ///< "running" or "complete"
+  std::string hash;     ///< of the configuration
+  SweepConfig config;
+  std::optional<Shard> shard;  ///< nothing: the whole sweep
+  std::vector<ManifestFile> inputs;
+  std::vector<ManifestFile> outputs;  ///< of a complete run
+  nlohmann::ordered_json program;     ///< build and host, for people
+  nlohmann::ordered_json run;         ///< command line, threads, times, for people
+};
+
+/// A manifest of a run that begins now.
+[[nodiscard]] Manifest new_manifest(const SweepConfig& config, const std::optional<Shard>& shard,
+                                    const std::vector<ManifestFile>& inputs,
+                                    const std::vector<std::string>& command_line, unsigned threads);
+
+[[nodiscard]] std::string to_text(const Manifest& manifest);
+
+/// Throws InputError `file: ...` on anything but a manifest of result_schema whose configuration has its hash.
+[[nodiscard]] Manifest parse_manifest(std::string_view text, const std::string& file);
+
+/// Version, build and host of this program, for people.
+[[nodiscard]] nlohmann::ordered_json program_json();
+
+[[nodiscard]] nlohmann::ordered_json files_json(const std::vector<ManifestFile>& files);
+
+/// "2026-01-31T12:00:00Z"
+[[nodiscard]] std::string utc_now();
+
+}  // namespace foredraft::experiments

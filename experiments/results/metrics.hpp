@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+/// The dictionary of output quantities: the one source of CSV headers, labels and docs/metrics.md.
+namespace foredraft::experiments {
+
+enum class Needs { nothing, c, operations_ratio };
+
+struct Metric {
+  std::string_view
+      name;  ///< column stem: analytic_NAME, simulated_NAME, simulated_NAME_standard_error, NAME_deviation_in_se
+  std::string_view unit;   ///< empty for ratios
+  std::string_view label;  ///< for axes of figures
+  bool analytic;           ///< has a closed form for some process
+  bool simulated;          ///< is counted by a simulation
+  Needs needs;             ///< the input without which it does not exist
+  std::string_view meaning;
+  std::string_view estimated;  ///< how the simulation estimates it and its standard error
+};
+
+/// Positions in metrics().
+enum MetricIndex : std::size_t {
+  tokens_per_iteration_metric,
+  tokens_variance_metric,
+  speedup_metric,
+  operations_factor_metric,
+  memory_access_factor_metric,
+  per_token_metric,
+  accepted_over_drafted_metric,
+  best_gamma_metric,
+  best_speedup_metric,
+  metric_count
+};
+
+[[nodiscard]] const std::array<Metric, metric_count>& metrics();
+
+/// Null for an unknown name.
+[[nodiscard]] const Metric* find_metric(std::string_view name);
+
+/// Every column of points.csv as a Markdown table.
+[[nodiscard]] std::string metrics_markdown();
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,149 @@
+#include <cmath>
+
+#include "analytic/best_gamma.hpp"
+#include "analytic/dependent_acceptance.hpp"
+#include "analytic/finite_length.hpp"
+#include "analytic/iid_tokens.hpp"
+#include "analytic/iteration_cost.hpp"
+#include "analytic/token_law.hpp"
+#include "experiments/sweep/answer.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// Tokens of one iteration in endless text.
+struct IterationLaw {
+  std::optional<double> mean;
+  std::optional<double> variance;  ///< only where iterations are independent
+  std::optional<double> alpha;     ///< acceptance per tested draft
+  std::vector<double> pmf;         ///< only for finite sequences of independent iterations
+};
+
+std::vector<double> pmf_of(std::int64_t most, const auto& at_least) {
+  std::vector<double> pmf;
+  for (std::int64_t k = 1; k <= most; ++k) pmf.push_back(at_least(k) - (k < most ? at_least(k + 1) : 0.0));
+  return pmf;
+}
+
+IterationLaw iid_law(double alpha, const PointInputs& inputs) {
+  const analytic::IidIteration iteration{alpha, inputs.gamma, inputs.convention};
+  IterationLaw law{analytic::tokens_per_iteration(iteration), analytic::tokens_variance(iteration), alpha, {}};
+  if (inputs.sequence_length) {
+    for (std::int64_t k = 1; k <= max_tokens(inputs.gamma, inputs.convention); ++k) {
+      law.pmf.push_back(analytic::tokens_probability(iteration, k));
+    }
+  }
+  return law;
+}
+
+IterationLaw positional_law(const PointInputs& inputs) {
+  const std::vector<double> marginal = analytic::marginal_from_conditional(inputs.conditional);
+  IterationLaw law{analytic::tokens_per_iteration(marginal, inputs.gamma, inputs.convention),
+                   analytic::tokens_variance(marginal, inputs.gamma, inputs.convention),
+                   std::nullopt,
+                   {}};
+  if (inputs.sequence_length) law.pmf = analytic::tokens_pmf(marginal, inputs.gamma, inputs.convention);
+  return law;
+}
+
+IterationLaw beta_mixture_law(const PointInputs& inputs) {
+  const analytic::BetaMixture mixture{inputs.process_a, inputs.process_b};
+  IterationLaw law{analytic::tokens_per_iteration(mixture, inputs.gamma, inputs.convention),
+                   analytic::tokens_variance(mixture, inputs.gamma, inputs.convention),
+                   std::nullopt,
+                   {}};
+  if (inputs.sequence_length) {
+    law.pmf = pmf_of(max_tokens(inputs.gamma, inputs.convention),
+                     [&](std::int64_t tokens) { return analytic::accepted_at_least(mixture, tokens - 1); });
+  }
+  return law;
+}
+
+IterationLaw law_of(const PointInputs& inputs, double pool_acceptance) {
+  if (inputs.fidelity == Fidelity::token) {
+    return std::isnan(pool_acceptance) ? IterationLaw{} : iid_law(pool_acceptance, inputs);
+  }
+  switch (inputs.process) {
+    case ProcessKind::iid:
+      return iid_law(inputs.alpha, inputs);
+    case ProcessKind::positional:
+      return positional_law(inputs);
+    case ProcessKind::beta_mixture:
+      return beta_mixture_law(inputs);
+    case ProcessKind::markov:
+      return {analytic::tokens_per_iteration(analytic::MarkovAcceptance{inputs.process_a, inputs.process_b},
+                                             inputs.gamma, inputs.convention),
+              std::nullopt,
+              std::nullopt,
+              {}};
+    case ProcessKind::trace:
+      return {};
+  }
+  throw std::logic_error("unknown process");
+}
+
+double expected_iterations(const std::vector<double>& pmf, double length, bool geometric) {
+  return geometric ? analytic::expected_iterations_geometric(pmf, length)
+                   : analytic::expected_iterations(pmf, static_cast<std::int64_t>(length));
+}
+
+/// Tokens over iterations of finite sequences; nothing where iterations depend on each other.
+/// The renewal sum takes some 10 us at 1,000 tokens, as long as the rest of a small point, and does not know c: neighbours
+/// in a sweep over costs share it.
+std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const PointInputs& inputs) {
+  if (law.pmf.empty()) return std::nullopt;
+  struct Last {
+    std::vector<double> pmf;
+    double length;
+    bool geometric;
+    double iterations;
+  };
+  thread_local Last last{{}, 0.0, false, 0.0};
+  const double length = inputs.sequence_length.value();
+  if (last.pmf != law.pmf || last.length != length || last.geometric != inputs.geometric_length) {
+    last = {law.pmf, length, inputs.geometric_length, expected_iterations(law.pmf, length, inputs.geometric_length)};
+  }
+  return length / last.iterations;
+}
+
+void add_best_gamma(const PointInputs& inputs, const IterationLaw& law, AnalyticAnswer& answer) {
+  if (!inputs.c || inputs.sequence_length) return;
+  std::optional<analytic::BestGamma> best;
+  if (law.alpha) {
+    best = analytic::best_gamma(analytic::IidSetting{*law.alpha, *inputs.c, inputs.convention, inputs.drafting});
+  } else if (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::positional) {
+    best = analytic::best_gamma(analytic::marginal_from_conditional(inputs.conditional), *inputs.c, inputs.convention,
+                                inputs.drafting);
+  }
+  if (!best) return;
+  answer[best_gamma_metric] = best->gamma ? static_cast<double>(*best->gamma) : HUGE_VAL;
+  answer[best_speedup_metric] = best->speedup;
+}
+
+}  // namespace
+
+AnalyticAnswer analytic_answer(const PointInputs& inputs, double pool_acceptance) {
+  AnalyticAnswer answer;
+  const IterationLaw law = law_of(inputs, pool_acceptance);
+  const bool finite = inputs.sequence_length.has_value();
+  const std::optional<double> tokens = finite ? finite_tokens_per_iteration(law, inputs) : law.mean;
+  add_best_gamma(inputs, law, answer);
+  if (!tokens) return answer;
+  answer[tokens_per_iteration_metric] = tokens;
+  answer[memory_access_factor_metric] = analytic::memory_access_factor(*tokens);
+  if (inputs.c) answer[speedup_metric] = analytic::speedup(*tokens, inputs.gamma, *inputs.c, inputs.drafting);
+  if (inputs.operations_ratio) {
+    answer[operations_factor_metric] =
+        analytic::operations_factor(*tokens, inputs.gamma, *inputs.operations_ratio, inputs.convention);
+  }
+  if (finite) return answer;
+  answer[tokens_variance_metric] = law.variance;
+  if (inputs.gamma > 0) answer[per_token_metric] = law.alpha;
+  // With a bonus token every iteration emits exactly one token that is no accepted draft.
+  if (inputs.gamma > 0 && inputs.convention == Convention::bonus) {
+    answer[accepted_over_drafted_metric] = (*tokens - 1.0) / static_cast<double>(inputs.gamma);
+  }
+  return answer;
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/intervals.hpp"
+#include "experiments/config/sweep_config.hpp"
+#include "experiments/results/metrics.hpp"
+#include "experiments/sweep/resources.hpp"
+#include "sim/simulator.hpp"
+
+/// What is known about one point: a closed form and a simulation for each quantity, where they exist.
+namespace foredraft::experiments {
+
+/// +infinity stands for unbounded.
+using AnalyticAnswer = std::array<std::optional<double>, metric_count>;
+
+struct SimulatedAnswer {
+  std::array<std::optional<Estimate>, metric_count> estimates;
+  std::uint64_t iterations;
+  std::uint64_t units;  ///< independent units behind the standard errors
+};
+
+/// Closed forms from analytic/. `pool_acceptance` is the exact acceptance of a token simulation with pooled contexts,
+/// where iterations are i.i.d.; NaN otherwise.
+[[nodiscard]] AnalyticAnswer analytic_answer(const PointInputs& inputs, double pool_acceptance);
+
+/// A prepared simulation of one point.
+[[nodiscard]] std::unique_ptr<sim::Simulator> make_simulator(const PointInputs& inputs, const SimulationPlan& plan,
+                                                             Resources& resources);
+
+/// The pool_acceptance of analytic_answer for a simulator of make_simulator.
+[[nodiscard]] double pool_acceptance(const PointInputs& inputs, const sim::Simulator& simulator);
+
+[[nodiscard]] SimulatedAnswer simulated_answer(const PointInputs& inputs, const sim::Tally& tally);
+
+/// (simulated - analytic) / standard error; 0 where both agree to round-off without any spread, nothing where one of
+/// the three is missing.
+[[nodiscard]] std::optional<double> deviation_in_se(const std::optional<double>& analytic,
+                                                    const std::optional<Estimate>& simulated);
+
+/// Columns of points.csv behind the inputs.
+[[nodiscard]] std::vector<std::string> answer_columns(const SweepConfig& config);
+
+/// The cells that go with answer_columns, commas between, without a line end. `simulated` is null without simulation.
+void append_answer(const SweepConfig& config, const AnalyticAnswer& analytic, const SimulatedAnswer* simulated,
+                   std::string& row);
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,112 @@
+#include "experiments/sweep/best_gamma_table.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "core/intervals.hpp"
+#include "experiments/results/numbers.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr std::size_t most_alphas = 40;
+constexpr std::size_t most_cs = 4;
+
+std::vector<std::string> texts_of(const Axis& axis) {
+  std::vector<std::string> texts;
+  for (const Value& value : axis.values) texts.push_back(to_text(value));
+  return texts;
+}
+
+std::size_t place_of(const std::vector<std::string>& texts, const std::string& text) {
+  return static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) - texts.begin());
+}
+
+}  // namespace
+
+bool BestGammaTable::fits(const SweepConfig& config) {
+  const Axis* alpha = find_axis(config, "alpha");
+  const Axis* c = find_axis(config, "c");
+  if (alpha == nullptr || c == nullptr || find_axis(config, "gamma") == nullptr) return false;
+  if (alpha->values.size() > most_alphas || c->values.size() > most_cs) return false;
+  return std::all_of(config.axes.begin(), config.axes.end(), [](const Axis& axis) {
+    const std::string& name = axis.parameter->name;
+    return axis.values.size() == 1 || name == "alpha" || name == "gamma" || name == "c";
+  });
+}
+
+BestGammaTable::BestGammaTable(const SweepConfig& config, const CsvReader& reader)
+    : alphas_(texts_of(*find_axis(config, "alpha"))),
+      cs_(texts_of(*find_axis(config, "c"))),
+      alpha_column_(reader.column("alpha").value()),
+      gamma_column_(reader.column("gamma").value()),
+      c_column_(reader.column("c").value()),
+      speedup_column_(reader.column("analytic_speedup").value()),
+      simulated_column_(reader.column("simulated_speedup")),
+      error_column_(reader.column("simulated_speedup_standard_error")),
+      optimum_column_(reader.column("analytic_best_gamma").value()),
+      optimum_speedup_column_(reader.column("analytic_best_speedup").value()),
+      best_(alphas_.size() * cs_.size()) {
+  std::int64_t last = 0;
+  for (const Value& value : find_axis(config, "gamma")->values) last = std::max(last, std::get<std::int64_t>(value));
+  last_gamma_ = fmt::format("{}", last);
+}
+
+void BestGammaTable::add(const std::vector<std::string>& cells) {
+  const auto speedup = parse_real(cells[speedup_column_]);
+  if (!speedup) return;
+  std::optional<Best>& best =
+      best_[place_of(alphas_, cells[alpha_column_]) * cs_.size() + place_of(cs_, cells[c_column_])];
+  if (best && best->speedup >= *speedup) return;
+  const auto number = [&](const std::optional<std::size_t>& column) {
+    return column ? parse_real(cells[*column]) : std::nullopt;
+  };
+  const auto error = number(error_column_);
+  best = Best{cells[gamma_column_],      *speedup,
+              number(simulated_column_), error ? std::optional(normal_quantile(0.95) * *error) : std::nullopt,
+              cells[optimum_column_],    cells[optimum_speedup_column_]};
+}
+
+bool BestGammaTable::at_end(const Best& best) const {
+  return best.gamma == last_gamma_ && !best.optimum.empty() && best.optimum != best.gamma;
+}
+
+Table BestGammaTable::table() const {
+  const bool simulated = simulated_column_.has_value();
+  Table table{.caption = simulated ? "best gamma of the sweep: closed form, then simulated with its 95 % interval"
+                                   : "best gamma of the sweep: closed form",
+              .columns = {{"alpha", Table::Align::right}},
+              .rows = {}};
+  for (const std::string& c : cs_) table.columns.push_back({"c = " + c, Table::Align::left});
+  for (std::size_t i = 0; i < alphas_.size(); ++i) {
+    std::vector<std::string>& row = table.rows.emplace_back(std::vector<std::string>{alphas_[i]});
+    for (std::size_t j = 0; j < cs_.size(); ++j) {
+      const std::optional<Best>& best = best_[i * cs_.size() + j];
+      if (!best) {
+        row.emplace_back("-");
+        continue;
+      }
+      std::string cell =
+          fmt::format("{:>{}}{} {:6.3f}x", best->gamma, last_gamma_.size(), at_end(*best) ? '*' : ' ', best->speedup);
+      if (best->simulated) cell += fmt::format(" {:6.3f}", *best->simulated);
+      if (best->half_width) cell += fmt::format(" +- {:.3f}", *best->half_width);
+      row.push_back(std::move(cell));
+    }
+  }
+  return table;
+}
+
+std::vector<std::string> BestGammaTable::notes() const {
+  std::string note;
+  for (std::size_t i = 0; i < best_.size(); ++i) {
+    if (!best_[i] || !at_end(*best_[i])) continue;
+    const auto speedup = parse_real(best_[i]->optimum_speedup);
+    note += note.empty() ? " * end of the axis: the optimum is " : "; ";
+    note += best_[i]->optimum == "unbounded" ? "unbounded" : "gamma " + best_[i]->optimum;
+    if (speedup) note += fmt::format(" ({:.3f}x)", *speedup);
+    note += fmt::format(" at alpha = {}, c = {}", alphas_[i / cs_.size()], cs_[i % cs_.size()]);
+  }
+  return note.empty() ? std::vector<std::string>{} : std::vector{note};
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "experiments/config/sweep_config.hpp"
+#include "experiments/corpus/corpus.hpp"
+#include "sim/ngram/model.hpp"
+#include "sim/process/process_simulation.hpp"
+#include "sim/token/model_pair.hpp"
+
+namespace foredraft::experiments {
+
+/// The files that points need, read once: recorded traces and trained n-gram models. Thread-safe.
+class Resources {
+ public:
+  /// A recorded trace. Throws InputError `file:line: ...`.
+  [[nodiscard]] const sim::Trace& trace(const std::string& path, std::int64_t recorded_gamma, Convention convention);
+
+  /// Target and drafter trained on a corpus. Throws DomainError for a corpus that is empty or not text.
+  [[nodiscard]] sim::NgramPair ngram_pair(const ModelInputs& models);
+
+  /// Reads everything that `config` names. Throws InputError, before anything is simulated.
+  void prepare(const SweepConfig& config);
+
+  /// Every file read so far, sorted by path: for the manifest.
+  [[nodiscard]] std::vector<CorpusFile> files() const;
+
+ private:
+  struct TrainedCorpus {
+    ngram::Vocabulary vocabulary;
+    std::vector<std::vector<ngram::Token>> documents;
+    std::map<std::int64_t, std::shared_ptr<const ngram::Model>> models;  ///< by order
+  };
+  TrainedCorpus& corpus(const std::vector<std::string>& names, std::int64_t vocabulary);
+
+  std::mutex mutex_;
+  std::map<std::string, sim::Trace> traces_;
+  std::map<std::string, TrainedCorpus> corpora_;
+  std::map<std::string, CorpusFile> files_;
+};
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,170 @@
+#include "experiments/sweep/run_points.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "experiments/config/work_estimate.hpp"
+#include "experiments/results/csv.hpp"
+#include "experiments/results/numbers.hpp"
+#include "experiments/sweep/answer.hpp"
+#include "experiments/sweep/point.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// Seconds of work between two writes: what an interruption can lose.
+constexpr double chunk_seconds = 0.1;
+constexpr double most_chunk_points = 4096;
+/// Points that a thread takes at a time, so that taking costs nothing beside 20 us of work.
+constexpr std::uint64_t batch_points = 16;
+
+/// A point of several blocks between its preparation and its row.
+struct LargePoint {
+  PointInputs inputs;
+  std::unique_ptr<sim::Simulator> simulator;
+  std::mutex mutex;
+  sim::Tally tally;
+};
+
+class ChunkRunner {
+ public:
+  ChunkRunner(const SweepConfig& config, unsigned threads, Resources& resources, const RunHooks& hooks)
+      : config_(config), points_(config), threads_(threads), resources_(resources), hooks_(hooks) {}
+
+  /// Rows of [first, last).
+  std::string run(std::uint64_t first, std::uint64_t last) {
+    const std::uint64_t count = last - first;
+    std::vector<std::string> rows(count);
+    std::vector<std::unique_ptr<LargePoint>> large(count);
+    parallel_for((count + batch_points - 1) / batch_points, threads_, [&](std::uint64_t batch) {
+      const std::uint64_t end = std::min(count, (batch + 1) * batch_points);
+      for (std::uint64_t i = batch * batch_points; i < end; ++i) {
+        stop_when_asked();
+        large[i] = start(first + i, rows[i]);
+        if (!large[i]) hooks_.progress(static_cast<double>(++finished_));
+      }
+    });
+    run_large(first, large, rows);
+    std::string text;
+    for (const std::string& row : rows) text += row;
+    return text;
+  }
+
+ private:
+  void stop_when_asked() const {
+    if (hooks_.stop != nullptr && hooks_.stop->load(std::memory_order_relaxed)) throw Interrupted();
+  }
+
+  /// Finishes a point of one block; returns a larger one, to be run block by block.
+  std::unique_ptr<LargePoint> start(std::uint64_t index, std::string& row) {
+    const PointInputs inputs = points_.inputs(index);
+    if (!config_.simulation) {
+      append_row(index, inputs, nullptr, {}, row);
+      return nullptr;
+    }
+    std::unique_ptr<sim::Simulator> simulator = make_simulator(inputs, *config_.simulation, resources_);
+    if (simulator->blocks() > 1) {
+      auto point = std::make_unique<LargePoint>();
+      point->inputs = inputs;
+      point->simulator = std::move(simulator);
+      return point;
+    }
+    const sim::Tally tally = simulator->run_block(key_of(index), 0);
+    append_row(index, inputs, simulator.get(), tally, row);
+    return nullptr;
+  }
+
+  void run_large(std::uint64_t first, const std::vector<std::unique_ptr<LargePoint>>& points,
+                 std::vector<std::string>& rows) {
+    std::vector<std::uint64_t> places;      // in `points`
+    std::vector<std::uint64_t> first_unit;  // of each, in the common numbering of all blocks
+    std::uint64_t units = 0;
+    for (std::uint64_t i = 0; i < points.size(); ++i) {
+      if (!points[i]) continue;
+      places.push_back(i);
+      first_unit.push_back(units);
+      units += points[i]->simulator->blocks();
+    }
+    std::atomic<std::uint64_t> done{0};
+    parallel_for(units, threads_, [&](std::uint64_t unit) {
+      stop_when_asked();
+      const auto after = std::upper_bound(first_unit.begin(), first_unit.end(), unit);
+      const auto place = static_cast<std::size_t>(after - first_unit.begin()) - 1;
+      LargePoint& point = *points[places[place]];
+      const sim::Tally part = point.simulator->run_block(key_of(first + places[place]), unit - first_unit[place]);
+      {
+        const std::lock_guard lock(point.mutex);  // integers: the order of merging cannot change the result
+        point.tally.merge(part);
+      }
+      const double share = static_cast<double>(++done) / static_cast<double>(units);
+      hooks_.progress(static_cast<double>(finished_) + share * static_cast<double>(places.size()));
+    });
+    for (const std::uint64_t i : places) {
+      append_row(first + i, points[i]->inputs, points[i]->simulator.get(), points[i]->tally, rows[i]);
+    }
+    finished_ += places.size();
+  }
+
+  void append_row(std::uint64_t index, const PointInputs& inputs, const sim::Simulator* simulator,
+                  const sim::Tally& tally, std::string& row) const {
+    append_number(row, index);
+    row += ',';
+    points_.append_cells(index, row);
+    if (simulator != nullptr) {
+      sim::check_conservation(tally);
+      const SimulatedAnswer simulated = simulated_answer(inputs, tally);
+      append_answer(config_, analytic_answer(inputs, pool_acceptance(inputs, *simulator)), &simulated, row);
+    } else {
+      append_answer(config_, analytic_answer(inputs, std::numeric_limits<double>::quiet_NaN()), nullptr, row);
+    }
+    row += '\n';
+  }
+
+  [[nodiscard]] sim::RunKey key_of(std::uint64_t index) const { return {config_.simulation->seed, index}; }
+
+  const SweepConfig& config_;
+  Points points_;
+  unsigned threads_;
+  Resources& resources_;
+  const RunHooks& hooks_;
+  std::atomic<std::uint64_t> finished_{0};
+};
+
+std::uint64_t points_per_chunk(const SweepConfig& config, unsigned threads) {
+  const double points = chunk_seconds * resolve_threads(threads) / seconds_per_point(config);
+  return static_cast<std::uint64_t>(std::clamp(std::ceil(points), 1.0, most_chunk_points));
+}
+
+}  // namespace
+
+std::string points_header(const SweepConfig& config) {
+  std::string header = "index";
+  for (const std::string& name : Points(config).columns()) header.append(",").append(csv_cell(name));
+  for (const std::string& name : answer_columns(config)) header.append(",").append(name);
+  return header.append("\n");
+}
+
+void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, Resources& resources,
+                const RunHooks& hooks) {
+  const std::uint64_t chunk = points_per_chunk(config, threads);
+  ChunkRunner runner(config, threads, resources, hooks);
+  for (std::uint64_t first = range.first; first < range.last; first += chunk) {
+    const std::uint64_t last = std::min(range.last, first + chunk);
+    const std::string rows = runner.run(first, last);
+    hooks.write(rows, last - first);
+  }
+}
+
+PointRange shard_range(std::uint64_t points, std::uint64_t shard, std::uint64_t count) {
+  const auto boundary = [&](std::uint64_t i) { return points / count * i + std::min(points % count, i); };
+  return {boundary(shard - 1), boundary(shard)};
+}
+
+}  // namespace foredraft::experiments

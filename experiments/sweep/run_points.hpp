@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "experiments/config/sweep_config.hpp"
+#include "experiments/sweep/resources.hpp"
+
+namespace foredraft::experiments {
+
+/// A signal asked the run to stop: exit code 130, resumable.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+/// Points [first, last) of a sweep.
+struct PointRange {
+  std::uint64_t first;
+  std::uint64_t last;
+};
+
+struct RunHooks {
+  /// Receives the rows of consecutive points, whole lines, in index order.
+  std::function<void(std::string_view rows, std::uint64_t points)> write;
+  /// Finished points plus the finished share of those in flight; called often, from any thread.
+  std::function<void(double points)> progress;
+  /// Set from outside to stop soon; what was not written is lost, and run_points throws Interrupted.
+  const std::atomic<bool>* stop;
+};
+
+/// The header of points.csv, with its line end.
+[[nodiscard]] std::string points_header(const SweepConfig& config);
+
+/// Computes the rows of `range`. The rows are a function of the configuration alone: threads and the cut into chunks
+/// cannot change them. Memory does not grow with the number of points.
+void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, Resources& resources,
+                const RunHooks& hooks);
+
+/// Shard `shard` of `count` (1-based): consecutive points, sizes that differ by at most one.
+[[nodiscard]] PointRange shard_range(std::uint64_t points, std::uint64_t shard, std::uint64_t count);
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,95 @@
+#include "experiments/sweep/run_sweep.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/parallel.hpp"
+#include "experiments/cli/progress.hpp"
+#include "experiments/config/work_estimate.hpp"
+#include "experiments/sweep/complete_folder.hpp"
+#include "experiments/sweep/sweep_folder.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t finished, unsigned threads) {
+  const std::uint64_t points = range.last - range.first - finished;
+  std::string plan = fmt::format("plan        {} point{}", points, points == 1 ? "" : "s");
+  if (finished > 0) plan += fmt::format(" ({} of {} are there)", finished, range.last - range.first);
+  if (config.simulation) {
+    const bool sequences = config.simulation->sequences != 0;
+    const std::uint64_t units = sequences ? config.simulation->sequences : config.simulation->iterations;
+    plan += fmt::format(", {:.3g} {}", static_cast<double>(points) * static_cast<double>(units),
+                        sequences ? "sequences" : "iterations");
+  }
+  const unsigned team = resolve_threads(threads);
+  fmt::print(stderr, "{}, about {} on {} thread{}\n", plan,
+             duration_text(static_cast<double>(points) * seconds_per_point(config) / team), team, team == 1 ? "" : "s");
+}
+
+std::vector<ManifestFile> input_files(const Resources& resources) {
+  std::vector<ManifestFile> files;
+  for (const CorpusFile& file : resources.files()) files.push_back({file.path, file.bytes, file.sha256});
+  return files;
+}
+
+PointRange range_of(const SweepConfig& config, const std::optional<Shard>& shard) {
+  const std::uint64_t points = point_count(config);
+  return shard ? shard_range(points, shard->index, shard->count) : PointRange{0, points};
+}
+
+/// Appends what is missing. Returns the number of points that were there.
+std::uint64_t extend(const SweepConfig& config, const PointRange& range, const SweepOrder& order, Resources& resources,
+                     Manifest& manifest) {
+  AppendFile file(points_path(order.folder));
+  const std::string header = points_header(config);
+  const FinishedPart part = finished_part(points_path(order.folder), header, range);
+  manifest.run["resumed_points"] = part.points;
+  write_file_atomically(manifest_path(order.folder), to_text(manifest));
+  if (order.talk) say_plan(config, range, part.points, order.threads);
+  file.truncate(part.bytes);
+  if (part.bytes == 0) file.append(header);
+  {
+    Progress progress(range.last - range.first, part.points);
+    run_points(config, {range.first + part.points, range.last}, order.threads, resources,
+               {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
+                .progress =
+                    [&](double points) {
+                      if (order.talk) progress.show(points);
+                    },
+                .stop = order.stop});
+  }
+  file.sync();
+  return part.points;
+}
+
+}  // namespace
+
+SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
+  const PointRange range = range_of(config, order.shard);
+  const std::uint64_t points = range.last - range.first;
+  Resources resources;
+  resources.prepare(config);
+  Manifest manifest = new_manifest(config, order.shard, input_files(resources), order.command_line, order.threads);
+  std::optional<Manifest> before = claim_folder(order.folder, manifest);
+  if (before && before->state == "complete") {
+    if (figures_json(before->config) != figures_json(config)) {  // the points stay, the figures are made anew
+      before->config.figures = config.figures;
+      complete_folder(order.folder, std::move(*before));
+    }
+    return {points, points, true};
+  }
+  if (!before) {
+    make_folder(order.folder);
+    try {
+      write_file_atomically(manifest_path(order.folder), to_text(manifest));
+    } catch (const RunError& error) {  // nothing has been computed: the folder is the user's mistake
+      throw InputError(error.what());
+    }
+  }
+  const std::uint64_t resumed = extend(config, range, order, resources, manifest);
+  complete_folder(order.folder, manifest);
+  return {points, resumed, false};
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/results/manifest.hpp"
+#include "experiments/sweep/run_points.hpp"
+
+namespace foredraft::experiments {
+
+struct SweepOrder {
+  std::string folder;
+  std::optional<Shard> shard;
+  unsigned threads;
+  std::vector<std::string> command_line;  ///< for the manifest
+  bool talk;                              ///< plan and progress on stderr
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct SweepOutcome {
+  std::uint64_t points;   ///< of this folder
+  std::uint64_t resumed;  ///< of those, were there before
+  bool already_complete;  ///< nothing was done
+};
+
+/// Runs a sweep, or the rest of it, into a folder: manifest first, then rows as they are finished, manifest again.
+/// Throws InputError before anything is written, Interrupted and RunError with the rows so far safe.
+SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order);
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,137 @@
+#include "experiments/sweep/summary.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "core/intervals.hpp"
+#include "experiments/results/csv.hpp"
+#include "experiments/results/files.hpp"
+#include "experiments/results/numbers.hpp"
+#include "experiments/sweep/best_gamma_table.hpp"
+#include "experiments/sweep/sweep_folder.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr std::size_t most_rows = 12;
+
+/// The first points of any sweep: its axes, then tokens per iteration and speedup.
+class FirstPointsTable {
+ public:
+  FirstPointsTable(const SweepConfig& config, const CsvReader& reader) {
+    for (const Axis& axis : config.axes) add_column(axis.parameter->name, reader.column(axis.parameter->name));
+    for (const std::string_view quantity : {"tokens_per_iteration", "speedup"}) {
+      const auto analytic = reader.column(fmt::format("analytic_{}", quantity));
+      const auto simulated = reader.column(fmt::format("simulated_{}", quantity));
+      if (!analytic) continue;
+      table_.columns.push_back({fmt::format("{}", quantity), Table::Align::right});
+      quantities_.push_back({*analytic, std::nullopt});
+      if (!simulated) continue;
+      table_.columns.push_back({"simulated, 95 %", Table::Align::right});
+      quantities_.push_back({*simulated, *simulated + 1});
+    }
+  }
+
+  void add(const std::vector<std::string>& cells) {
+    ++points_;
+    if (table_.rows.size() == most_rows) return;
+    std::vector<std::string>& row = table_.rows.emplace_back();
+    for (const std::size_t place : inputs_) row.push_back(cells[place]);
+    for (const Quantity& quantity : quantities_) {
+      const auto value = parse_real(cells[quantity.value]);
+      std::string text = value ? fmt::format("{:.4f}", *value) : "-";
+      const auto error = quantity.error ? parse_real(cells[*quantity.error]) : std::nullopt;
+      if (value && error) text += fmt::format(" +- {:.4f}", normal_quantile(0.95) * *error);
+      row.push_back(std::move(text));
+    }
+  }
+
+  [[nodiscard]] Table table() const {
+    Table table = table_;
+    table.caption = points_ > table.rows.size() ? fmt::format("the first {} of {} points", table.rows.size(), points_)
+                                                : "every point";
+    return table;
+  }
+
+ private:
+  struct Quantity {
+    std::size_t value;
+    std::optional<std::size_t> error;
+  };
+
+  void add_column(const std::string& title, const std::optional<std::size_t>& place) {
+    table_.columns.push_back({title, Table::Align::right});
+    inputs_.push_back(place.value());
+  }
+
+  Table table_;
+  std::vector<std::size_t> inputs_;
+  std::vector<Quantity> quantities_;
+  std::size_t points_ = 0;
+};
+
+}  // namespace
+
+SweepSummary summarize(const SweepConfig& config, const std::string& points_csv) {
+  CsvReader reader(points_csv);
+  std::optional<BestGammaTable> best;
+  if (BestGammaTable::fits(config)) best.emplace(config, reader);
+  FirstPointsTable first(config, reader);
+  const auto deviation = reader.column("tokens_per_iteration_deviation_in_se");
+  const auto units = reader.column("simulated_units");
+  SweepSummary summary{};
+  for (std::vector<std::string> cells; reader.next(cells);) {
+    if (best) {
+      best->add(cells);
+    } else {
+      first.add(cells);
+    }
+    if (!deviation || !units || cells[*deviation].empty()) continue;
+    const auto number = parse_real(cells[*deviation]);
+    summary.agreement.add(number.value_or(HUGE_VAL),
+                          static_cast<std::uint64_t>(parse_integer(cells[*units]).value_or(0)));
+  }
+  summary.table = best ? best->table() : first.table();
+  if (best) summary.notes = best->notes();
+  return summary;
+}
+
+std::string headline(const SweepConfig& config) {
+  std::vector<std::string> axes;
+  for (const Axis& axis : config.axes) axes.push_back(fmt::format("{} {}", axis.values.size(), axis.parameter->name));
+  const std::uint64_t points = point_count(config);
+  std::string text = fmt::format("{} point{}", points, points == 1 ? "" : "s");
+  if (!axes.empty()) text += fmt::format(": {}", fmt::join(axes, " x "));
+  if (config.simulation) {
+    const SimulationPlan& plan = *config.simulation;
+    if (plan.iterations != 0) text += fmt::format("; {} iterations each", plan.iterations);
+    if (plan.sequences != 0) text += fmt::format("; {} sequences each", plan.sequences);
+    text += fmt::format("; seed {}", plan.seed);
+  } else {
+    text += "; closed form alone";
+  }
+  if (const Value* convention = fixed_value(config, "convention")) {
+    text += fmt::format("; {} convention", to_text(*convention));
+  }
+  return text + fmt::format("; config {}", config_hash(config).substr(0, 8));
+}
+
+std::vector<std::string> write_summary(const SweepConfig& config, const std::string& folder) {
+  SweepSummary summary = summarize(config, points_path(folder));
+  summary.table.caption += fmt::format(" ({})", headline(config));
+  const std::filesystem::path path(folder);
+  std::string markdown = to_markdown(summary.table);
+  std::string latex = to_latex(summary.table);
+  for (const std::string& note : summary.notes) {
+    markdown += "\n" + note + "\n";
+    latex += "%" + note + "\n";
+  }
+  write_file_atomically((path / "summary.md").string(), markdown);
+  write_file_atomically((path / "summary.tex").string(), latex);
+  return {"summary.md", "summary.tex"};
+}
+
+}  // namespace foredraft::experiments

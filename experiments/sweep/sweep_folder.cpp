@@ -1,0 +1,109 @@
+#include "experiments/sweep/sweep_folder.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+
+#include "experiments/config/problems.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A run that ended before its manifest was whole leaves only this behind.
+constexpr std::string_view unfinished_manifest = "manifest.json.tmp";
+
+void refuse_foreign_files(const std::string& folder) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().filename() == unfinished_manifest) continue;
+    throw InputError(fmt::format("{}: holds {} and no manifest.json (it is not a results folder) - use another --out",
+                                 folder, entry.path().filename().string()));
+  }
+  if (error) throw InputError(fmt::format("{}: cannot be read ({})", folder, error.message()));
+}
+
+std::string shard_text(const std::optional<Shard>& shard) {
+  return shard ? fmt::format("shard {}/{}", shard->index, shard->count) : "the whole sweep";
+}
+
+/// The keys in which two configurations differ.
+std::string differing_keys(const SweepConfig& before, const SweepConfig& now) {
+  const nlohmann::json difference = nlohmann::json::diff(nlohmann::json(to_json(before)), nlohmann::json(to_json(now)));
+  std::string keys;
+  for (const auto& change : difference) {
+    std::string key = change.at("path").get<std::string>().substr(1);
+    std::replace(key.begin(), key.end(), '/', '.');
+    if (keys.find(key) == std::string::npos) keys += (keys.empty() ? "" : ", ") + key;
+  }
+  return keys.empty() ? "the order of its keys" : keys;
+}
+
+void refuse_other_results(const std::string& folder, const Manifest& before, const Manifest& now) {
+  std::string why;
+  if (before.hash != now.hash) {
+    why = fmt::format("another configuration ({} instead of {}): it differs in {}", before.hash.substr(0, 8),
+                      now.hash.substr(0, 8), differing_keys(before.config, now.config));
+  } else if (before.version != now.version) {
+    why = fmt::format("version {} of this program, not {}", before.version, now.version);
+  } else if (before.shard != now.shard) {
+    why = fmt::format("{}, not {}", shard_text(before.shard), shard_text(now.shard));
+  } else if (before.inputs != now.inputs) {
+    why = "input files of other content";
+  }
+  if (!why.empty()) throw InputError(fmt::format("{}: holds results of {} - use another --out", folder, why));
+}
+
+}  // namespace
+
+std::string manifest_path(const std::string& folder) { return (fs::path(folder) / "manifest.json").string(); }
+std::string points_path(const std::string& folder) { return (fs::path(folder) / "points.csv").string(); }
+
+Manifest read_manifest(const std::string& folder) {
+  if (!fs::is_directory(folder)) throw InputError(fmt::format("{}: no such folder", folder));
+  const std::string path = manifest_path(folder);
+  if (!fs::exists(path))
+    throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", folder));
+  return parse_manifest(read_file(path), path);
+}
+
+std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& wanted) {
+  if (!fs::exists(folder)) return std::nullopt;
+  if (!fs::is_directory(folder)) throw InputError(fmt::format("{}: is a file - use another --out", folder));
+  if (!fs::exists(manifest_path(folder))) {
+    refuse_foreign_files(folder);
+    return std::nullopt;
+  }
+  Manifest before = parse_manifest(read_file(manifest_path(folder)), manifest_path(folder));
+  refuse_other_results(folder, before, wanted);
+  return before;
+}
+
+FinishedPart finished_part(const std::string& path, const std::string& header, const PointRange& range) {
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  const auto next_line = [&] { return static_cast<bool>(std::getline(file, line)) && !file.eof(); };
+  if (!next_line()) return {0, 0};  // no file, or a torn header: nothing is lost by starting again
+  if (line + "\n" != header) throw InputError(fmt::format("{}:1: has other columns - use another --out", path));
+  FinishedPart part{header.size(), 0};
+  const auto columns = std::count(header.begin(), header.end(), ',');
+  while (next_line()) {
+    std::uint64_t index = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), index);
+    const bool sound = error == std::errc{} && end != line.data() + line.size() && *end == ',' &&
+                       index == range.first + part.points && index < range.last &&
+                       std::count(line.begin(), line.end(), ',') >= columns;
+    if (!sound) {
+      throw InputError(fmt::format("{}:{}: damaged row (point {} expected) - restore the file, or use another --out",
+                                   path, part.points + 2, range.first + part.points));
+    }
+    part.bytes += line.size() + 1;
+    ++part.points;
+  }
+  return part;
+}
+
+}  // namespace foredraft::experiments

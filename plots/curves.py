@@ -1,0 +1,94 @@
+"""What every figure shares: a closed form is a line, a simulation is points with 95 % error bars on top of it."""
+
+import numpy
+from matplotlib.lines import Line2D
+
+import layout
+import load
+import style
+
+Z_95 = 1.96
+_EDGE = {"markeredgecolor": "white", "markeredgewidth": 0.25}
+_BARS = {"elinewidth": 0.8, "capthick": 0.8, **_EDGE}
+
+
+def closed_form(axes, x, y, look, steps=False):
+    """The line of one series; cells that are not finite are left out."""
+    known = numpy.isfinite(x) & numpy.isfinite(y)
+    axes.plot(x[known], y[known], color=look.color, linestyle=look.dash, zorder=2,
+              drawstyle="steps-mid" if steps else "default")
+
+
+def simulated(axes, x, y, standard_error, look, size=style.MARKER_PT):
+    """The points of one series with 1.96 standard errors to each side; a point without an error has no bar."""
+    known = numpy.isfinite(x) & numpy.isfinite(y)
+    half = Z_95 * numpy.where(numpy.isfinite(standard_error), standard_error, 0.0)[known]
+    _points(axes, x[known], y[known], half, look, size)
+
+
+def simulated_range(axes, x, y, low, high, look, size=style.MARKER_PT):
+    """The points of one series with whiskers from `low` to `high`."""
+    known = numpy.isfinite(y) & numpy.isfinite(low) & numpy.isfinite(high)
+    whiskers = numpy.maximum(0.0, numpy.array([(y - low)[known], (high - y)[known]]))
+    _points(axes, x[known], y[known], whiskers, look, size)
+
+
+def _points(axes, x, y, error, look, size):
+    if len(x) == 0:
+        return
+    axes.errorbar(x, y, yerr=error, fmt=look.marker, color=look.color, markersize=size * look.scale,
+                  capsize=0.45 * size, zorder=3, **_BARS)
+
+
+def marker_size(points, panel_width_in):
+    """Marker size in points: smaller where `points` of them share one panel, so that they stay apart."""
+    return float(numpy.clip(panel_width_in * 72 / max(1, points) / 1.6, 1.4, style.MARKER_PT))
+
+
+def series_handle(look, line=True):
+    """The legend entry of one series."""
+    return Line2D([], [], color=look.color, linestyle=look.dash if line else "none", marker=look.marker,
+                  markersize=style.MARKER_PT * look.scale + 0.4, **_EDGE)
+
+
+def closed_form_handle(dash=(0, ())):
+    """The legend entry that says what a line is."""
+    return Line2D([], [], color=style.GREY, linestyle=dash)
+
+
+def simulated_handle(axes):
+    """The legend entry that says what a point with a bar is."""
+    return axes.errorbar([], [], yerr=[], fmt="o", color=style.GREY, markersize=style.MARKER_PT, capsize=1.4, **_BARS)
+
+
+def series_values(table, column):
+    """The values of the series axis, refused where there are more than one figure can tell apart."""
+    values = table.values(column)
+    if len(values) > style.MOST_SERIES:
+        raise load.BadFile(table.path, f"{column} has {len(values)} values; a readable figure takes at most "
+                                       f"{style.MOST_SERIES} series")
+    return values
+
+
+def families(axes, table, series, x, y):
+    """Draws analytic_<y> and simulated_<y> against `x` for every value of `series`; returns the two legends."""
+    values = series_values(table, series)
+    looks = style.looks(len(values))
+    for value, look in zip(values, looks):
+        rows = table.where(**{series: value}).sorted_by(x)
+        closed_form(axes, rows[x], rows[f"analytic_{y}"], look)
+        simulated(axes, rows[x], rows[f"simulated_{y}"], rows[f"simulated_{y}_standard_error"], look)
+    return [
+        layout.Legend([series_handle(look) for look in looks], [style.value_text(value) for value in values],
+                      style.symbol(series)),
+        layout.Legend([closed_form_handle(), simulated_handle(axes)], ["closed form", "simulated, 95 %"]),
+    ]
+
+
+def highest(table, y, path):
+    """The largest finite value of analytic_<y> and simulated_<y>; without any there is nothing to draw."""
+    values = numpy.concatenate([table[f"analytic_{y}"], table[f"simulated_{y}"]])
+    values = values[numpy.isfinite(values)]
+    if len(values) == 0:
+        raise load.BadFile(path, f"no value of {y} to draw")
+    return float(values.max())

@@ -1,0 +1,26 @@
+"""Speedup and operations against acceptance when drafting is free, by draft length [Leviathan2023, Fig. 4]."""
+
+import curves
+import layout
+import load
+import style
+
+ID = "leviathan-figure4"
+_PANELS = {"speedup": "speedup over plain decoding", "operations_factor": "operations over plain decoding"}
+COLUMNS = {"gamma": load.AXIS, "alpha": load.NUMBER,
+           **{f"{kind}{y}{suffix}": load.NUMBER for y in _PANELS
+              for kind, suffix in (("analytic_", ""), ("simulated_", ""), ("simulated_", "_standard_error"))}}
+
+
+def draw(directory):
+    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
+
+
+def figure(table):
+    drawn, grid = layout.panels("single_column", 2, 1, rows_shared=False)
+    for axes, y in zip(grid.flat, _PANELS):
+        legends = curves.families(axes, table, series="gamma", x="alpha", y=y)
+        axes.set_ylim(0, 1.06 * curves.highest(table, y, table.path))
+    grid[0, 0].set_xlim(-0.02, 1.02)
+    layout.arrange(drawn, grid, 1.7, "acceptance α", list(_PANELS.values()), legends)
+    return drawn

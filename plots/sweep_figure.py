@@ -1,0 +1,187 @@
+"""The figure of a sweep: one quantity against one axis, a series for each value of a second, a panel for a third.
+
+<id>.figure.json says which and in what words; <id>.csv holds the axes and `analytic_<y>`, `simulated_<y>`,
+`simulated_<y>_standard_error`.
+"""
+
+import numpy
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+import curves
+import figure_specification
+import horizontal_axis
+import layout
+import load
+import style
+
+MOST_PANELS = 12
+
+# The quantities whose best point is worth finding, against an axis that a user can choose (alpha, c and the
+# operations ratio are given by the models).
+_BEST = {"speedup"}
+_GIVEN = {"alpha", "c", "operations_ratio"}
+_BREAK_EVEN = {"speedup": 1.0, "best_speedup": 1.0}
+
+
+def draw(directory, figure_id):
+    """Draws figure `figure_id` of a results directory beside its data; returns the names of the files."""
+    spec = figure_specification.read(directory / f"{figure_id}.figure.json")
+    return style.save(figure(spec, data(directory, spec)), directory / figure_id)
+
+
+def data(directory, spec):
+    """The table that `spec` speaks of."""
+    numbers = (f"analytic_{spec['y']}", f"simulated_{spec['y']}", f"simulated_{spec['y']}_standard_error")
+    return load.table(directory / f"{spec['id']}.csv", {**dict.fromkeys(figure_specification.axes(spec), load.AXIS),
+                                                        **dict.fromkeys(numbers, load.NUMBER)})
+
+
+def figure(spec, table):
+    """The figure of `table` as `spec` wants it."""
+    analytic, mean = table[f"analytic_{spec['y']}"], table[f"simulated_{spec['y']}"]
+    if not (numpy.isfinite(analytic).any() or numpy.isfinite(mean).any()):
+        raise load.BadFile(table.path, f"no value of {spec['y']} to draw")
+    panel_values = _values(table, spec["panel"], MOST_PANELS, "panels")
+    series_values = _values(table, spec["series"], style.MOST_SERIES, "series")
+    _refuse_ambiguous(spec, table)
+    place = horizontal_axis.HorizontalAxis(spec["x"], table)
+    columns = _columns(spec["width"], len(panel_values))
+    panel_width_in = 0.8 * style.WIDTH_IN[spec["width"]] / columns  # near enough to size markers and words
+    drawn, grid = layout.panels(spec["width"], len(panel_values), columns)
+    size = curves.marker_size(len(place.values), panel_width_in)
+    series_looks = style.looks(len(series_values))
+    best_kinds = set()
+    for axes, panel in zip((a for a in grid.flat if a is not None), panel_values):
+        part = table if spec["panel"] is None else table.where(**{spec["panel"]: panel})
+        if spec["panel"] is not None:
+            axes.set_title(_title(spec, spec["panel"], panel))
+        for index, (value, look) in enumerate(zip(series_values, series_looks)):
+            rows = part if spec["series"] is None else part.where(**{spec["series"]: value})
+            if len(rows):
+                aside = (index + 0.5) / len(series_values) - 0.5
+                best_kinds |= _draw_series(axes, spec["y"], place, rows, look, size, aside)
+        place.dress(axes, panel_width_in)
+    _dress_vertical(spec, grid[0, 0], [a for a in grid.flat if a is not None])
+    layout.arrange(drawn, grid, _panel_height(spec["width"], len(panel_values)), _label(spec, spec["x"]),
+                   _label(spec, spec["y"]),
+                   _legends(spec, grid[0, 0], table, series_values, series_looks, best_kinds, not place.words))
+    return drawn
+
+
+def _values(table, column, most, what):
+    if column is None:
+        return [None]
+    values = table.values(column)
+    if len(values) > most:
+        raise load.BadFile(table.path, f"{column} has {len(values)} values; a readable figure takes at most {most} "
+                                       f"{what} (put it on the x axis, or sweep fewer values)")
+    return values
+
+
+def _refuse_ambiguous(spec, table):
+    """Two rows for one point mean that an axis of the sweep is not in the figure: no line can be drawn."""
+    axes = figure_specification.axes(spec)
+    seen = set()
+    for point in zip(*(table[name].tolist() for name in axes)):
+        if point in seen:
+            where = ", ".join(f"{name} = {style.value_text(value)}" for name, value in zip(axes, point))
+            raise load.BadFile(table.path, f"more than one row for {where} (another axis varies: fix it, or make it "
+                                           "the series or the panel)")
+        seen.add(point)
+
+
+def _columns(width, count):
+    if width == "single_column":
+        return 1 if count <= 3 else 2
+    return count if count <= 4 else 3 if count <= 6 else 4
+
+
+def _panel_height(width, count):
+    if count == 1:
+        return 2.1 if width == "single_column" else 2.8
+    return 1.35 if width == "single_column" else 1.9
+
+
+def _label(spec, column):
+    """The words for a column, with its unit where they do not name it already."""
+    words = spec["labels"].get(column, column.replace("_", " "))
+    unit = (spec.get("units") or {}).get(column, "")
+    return style.plain(f"{words} ({unit.replace('^2', '²')})" if unit and unit not in words else words)
+
+
+def _title(spec, column, value):
+    return f"{style.symbol(column)} = {style.value_text(value)}"
+
+
+def _draw_series(axes, y, place, rows, look, size, aside):
+    """Draws one series of one panel; returns the kinds of best point it marked."""
+    rows = rows if place.words else rows.sorted_by(place.column)
+    x, analytic, mean = place.of(rows, aside), rows[f"analytic_{y}"], rows[f"simulated_{y}"]
+    if place.words or numpy.isfinite(analytic).sum() == 1:  # no way leads from one word to the next
+        axes.plot(x, analytic, color=look.color, linestyle="none", marker="_", markersize=9, markeredgewidth=1.1,
+                  zorder=2)
+    else:
+        curves.closed_form(axes, x, analytic, look)
+    curves.simulated(axes, x, mean, rows[f"simulated_{y}_standard_error"], look, size)
+    if y not in _BEST or place.column in _GIVEN or place.words:
+        return set()
+    values = numpy.where(numpy.isfinite(x), analytic if numpy.isfinite(analytic).any() else mean, numpy.nan)
+    if numpy.isfinite(values).sum() < 2:
+        return set()
+    best = int(numpy.nanargmax(values))
+    kind = "best, end of the axis" if best == len(x) - 1 else "best"
+    axes.plot(x[best], values[best], zorder=4, **_BEST_MARKS[kind])
+    return {kind}
+
+
+_BEST_MARKS = {
+    "best": {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgecolor": style.INK,
+             "markeredgewidth": 0.8, "linestyle": "none"},
+    "best, end of the axis": {"marker": "s", "markersize": 6.5, "markerfacecolor": "none",
+                              "markeredgecolor": style.INK, "markeredgewidth": 0.8, "linestyle": "none"},
+}
+
+
+def _dress_vertical(spec, first, every):
+    even = _BREAK_EVEN.get(spec["y"])
+    if even is not None:
+        first.margins(y=0)
+        low, high = min(first.get_ylim()[0], even), max(first.get_ylim()[1], even)
+        low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
+        first.set_ylim(low, high)
+        for axes in every:
+            axes.axhspan(low, even, color=style.SHADE, linewidth=0, zorder=0)
+            axes.axhline(even, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 1.5)), zorder=1)
+    first.yaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 2.5, 5, 10]))
+    for number, mark in enumerate(spec.get("marks") or []):
+        for axes in every:
+            line = axes.axvline if "x" in mark else axes.axhline
+            line(mark.get("x", mark.get("y")), **_mark_look(number))
+
+
+def _mark_look(number):
+    return {"color": style.INK, "linewidth": 0.7, "linestyle": style.DASHES[(number + 1) % len(style.DASHES)],
+            "zorder": 1}
+
+
+def _legends(spec, axes, table, series_values, series_looks, best_kinds, lines):
+    legends = []
+    if spec["series"] is not None:
+        legends.append(layout.Legend([curves.series_handle(look, line=lines) for look in series_looks],
+                                     [style.value_text(value) for value in series_values],
+                                     title=style.symbol(spec["series"])))
+    key = []
+    if numpy.isfinite(table[f"analytic_{spec['y']}"]).any():
+        key.append((curves.closed_form_handle(), "closed form"))
+    if numpy.isfinite(table[f"simulated_{spec['y']}"]).any():
+        key.append((curves.simulated_handle(axes), "simulated, 95 %"))
+    key += [(Line2D([], [], **_BEST_MARKS[kind]), kind) for kind in sorted(best_kinds)]
+    if spec["y"] in _BREAK_EVEN:
+        key.append((Patch(facecolor=style.SHADE, edgecolor=style.GREY, linewidth=0.6, linestyle=(0, (2, 1.5))),
+                    "slower than plain decoding"))
+    key += [(Line2D([], [], **_mark_look(number)), style.plain(mark["text"]))
+            for number, mark in enumerate(spec.get("marks") or [])]
+    legends.append(layout.Legend([handle for handle, _ in key], [text for _, text in key]))
+    return legends

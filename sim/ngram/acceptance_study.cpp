@@ -1,0 +1,153 @@
+#include "sim/ngram/acceptance_study.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "core/check.hpp"
+#include "core/parallel.hpp"
+#include "sim/ngram/prompts.hpp"
+#include "sim/ngram/speculation.hpp"
+
+namespace foredraft::ngram {
+namespace {
+
+constexpr std::uint64_t unit_tokens = 2048;
+constexpr std::uint64_t first_block = std::uint64_t{1} << 31;
+
+using Weights = std::array<double, StudyTally::quantity_count>;
+
+Weights weight(StudyTally::Quantity quantity, double value = 1.0) {
+  Weights weights{};
+  weights[quantity] = value;
+  return weights;
+}
+
+/// Counts one independent unit.
+class Unit {
+ public:
+  explicit Unit(StudyTally& tally) : tally_(&tally) {}
+
+  /// Positions of different texts are not neighbours.
+  void begin_text() {
+    previous_.reset();
+    run_.reset();
+  }
+
+  void add(bool accepted, double beta) {
+    ++values_[StudyTally::positions];
+    values_[StudyTally::accepted] += accepted ? 1 : 0;
+    values_[StudyTally::beta] += std::llround(beta * static_cast<double>(StudyTally::beta_unit));
+    if (previous_) ++values_[transition(*previous_, accepted)];
+    previous_ = accepted;
+    count_run(accepted);
+  }
+
+  void finish() { tally_->units.add(values_); }
+
+ private:
+  static StudyTally::Quantity transition(bool from, bool to) {
+    if (from) return to ? StudyTally::after_acceptance_accepted : StudyTally::after_acceptance_rejected;
+    return to ? StudyTally::after_rejection_accepted : StudyTally::after_rejection_rejected;
+  }
+
+  void count_run(bool accepted) {
+    if (accepted) {
+      if (run_) ++*run_;
+      return;
+    }
+    if (run_) {
+      if (tally_->runs.size() <= *run_) tally_->runs.resize(*run_ + 1, 0);
+      ++tally_->runs[*run_];
+    }
+    run_ = 0;
+  }
+
+  StudyTally* tally_;
+  IntegerMoments<StudyTally::quantity_count>::Values values_{};
+  std::optional<bool> previous_;
+  std::optional<std::size_t> run_;  ///< acceptances since the last rejection; none before the first of a text
+};
+
+/// Appends one token of the target to `text` and counts its position.
+void observe(const Speculation& models, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
+  const Verified verified = verify_token(models, text, draft_token(models, text, streams), streams);
+  double beta = verified.accepted ? 1.0 : 0.0;
+  if (models.choice == Choice::sample) {
+    const double p = models.target->probability(text, verified.token);
+    beta = std::min(1.0, models.draft->probability(text, verified.token) / p);
+  }
+  unit.add(verified.accepted, beta);
+  text.push_back(verified.token);
+}
+
+StudyTally study_unit(const Speculation& models, const sim::RunKey& key, std::uint64_t index, std::uint64_t tokens) {
+  StudyTally tally;
+  Unit unit(tally);
+  // Blocks that no simulation reaches, so that a study and a simulation of one key share no draw.
+  const std::uint64_t block = first_block + index;
+  Prompts prompts(*models.target, RandomStream(key.seed, {Purpose::text, key.point, block}));
+  SpeculationStreams streams(key.seed, key.point, block);
+  const auto text_tokens =
+      models.choice == Choice::greedy ? static_cast<std::uint64_t>(Prompts::passage_tokens) : unit_tokens;
+  std::vector<Token> text;
+  for (std::uint64_t i = 0; i < tokens; ++i) {
+    if (i % text_tokens == 0) {
+      text = prompts.next();
+      unit.begin_text();
+    }
+    observe(models, text, streams, unit);
+  }
+  unit.finish();
+  return tally;
+}
+
+Estimate share(const StudyTally& tally, StudyTally::Quantity part, StudyTally::Quantity rest) {
+  Weights whole = weight(part);
+  whole[rest] = 1.0;
+  return ratio_estimate(tally.units, weight(part), whole);
+}
+
+}  // namespace
+
+void StudyTally::merge(const StudyTally& other) {
+  units.merge(other.units);
+  if (runs.size() < other.runs.size()) runs.resize(other.runs.size(), 0);
+  std::transform(other.runs.begin(), other.runs.end(), runs.begin(), runs.begin(), std::plus<>{});
+}
+
+StudyTally run_acceptance_study(const AcceptanceStudy& study, const sim::RunKey& key, unsigned threads) {
+  const Speculation models = make_speculation(study.target.get(), study.draft.get(), study.temperature);
+  const auto tokens = static_cast<std::int64_t>(study.tokens);  // above 2^63: negative, refused
+  check_range("tokens", tokens, 1, static_cast<std::int64_t>(first_block * unit_tokens));
+  StudyTally total;
+  std::mutex total_mutex;
+  parallel_for((study.tokens + unit_tokens - 1) / unit_tokens, threads, [&](std::uint64_t index) {
+    const StudyTally part = study_unit(models, key, index, std::min(unit_tokens, study.tokens - index * unit_tokens));
+    const std::lock_guard lock(total_mutex);  // integers: the order of merging cannot change the result
+    total.merge(part);
+  });
+  return total;
+}
+
+Estimate alpha(const StudyTally& tally) {
+  return ratio_estimate(tally.units, weight(StudyTally::beta, 1.0 / static_cast<double>(StudyTally::beta_unit)),
+                        weight(StudyTally::positions));
+}
+
+Estimate accepted_share(const StudyTally& tally) {
+  return ratio_estimate(tally.units, weight(StudyTally::accepted), weight(StudyTally::positions));
+}
+
+Estimate accept_after_acceptance(const StudyTally& tally) {
+  return share(tally, StudyTally::after_acceptance_accepted, StudyTally::after_acceptance_rejected);
+}
+
+Estimate accept_after_rejection(const StudyTally& tally) {
+  return share(tally, StudyTally::after_rejection_accepted, StudyTally::after_rejection_rejected);
+}
+
+}  // namespace foredraft::ngram

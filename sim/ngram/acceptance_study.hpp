@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/integer_moments.hpp"
+#include "core/intervals.hpp"
+#include "sim/ngram/model.hpp"
+#include "sim/simulator.hpp"
+
+/// Acceptance at every token of the target's own text: what the closed forms call alpha, measured where
+/// [Leviathan2023, Table 3] measures it, and the process that i.i.d. acceptance stands for.
+namespace foredraft::ngram {
+
+/// At each of `tokens` positions of text of the target, a draft is drawn at the true context and verified.
+struct AcceptanceStudy {
+  std::shared_ptr<const Model> target;
+  std::shared_ptr<const Model> draft;
+  double temperature;  ///< 0 or 1
+  std::uint64_t tokens;
+};
+
+/// Counts of a study. Integers only, so merging is exact in any order.
+struct StudyTally {
+  enum Quantity : std::size_t {
+    positions,  ///< tokens looked at
+    beta,       ///< estimates of sum_x min(p(x), q(x)) in units of 1 / beta_unit
+    accepted,   ///< positions whose draft was accepted
+    after_acceptance_accepted,
+    after_acceptance_rejected,
+    after_rejection_accepted,
+    after_rejection_rejected,
+    quantity_count
+  };
+  static constexpr std::int64_t beta_unit = std::int64_t{1} << 24;
+
+  IntegerMoments<quantity_count> units;  ///< one entry per independent text of 2,048 tokens
+  std::vector<std::uint64_t> runs;       ///< [r]: times that r acceptances stood between two rejections of a text
+
+  void merge(const StudyTally& other);
+  bool operator==(const StudyTally&) const = default;
+};
+
+/// Any number of threads gives the same tally. Throws DomainError on null or unequal models, another temperature, or no
+/// tokens. Draws are not shared with a simulation of the same key.
+[[nodiscard]] StudyTally run_acceptance_study(const AcceptanceStudy& study, const sim::RunKey& key, unsigned threads);
+
+/// Expected acceptance: the token average of beta. At temperature 1 from min(1, q(x) / p(x)) of the emitted x ~ p, of
+/// expectation beta; at temperature 0 the share of positions where target and drafter choose the same token.
+[[nodiscard]] Estimate alpha(const StudyTally& tally);
+/// Accepted drafts over positions: the same expectation, with the noise of the verification.
+[[nodiscard]] Estimate accepted_share(const StudyTally& tally);
+/// P(accept | the position before was accepted), and | rejected: the two parameters of the fitted Markov chain.
+[[nodiscard]] Estimate accept_after_acceptance(const StudyTally& tally);
+[[nodiscard]] Estimate accept_after_rejection(const StudyTally& tally);
+
+}  // namespace foredraft::ngram

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/random_stream.hpp"
+#include "sim/process/kernels.hpp"
+#include "sim/process/threshold.hpp"
+#include "sim/simulator.hpp"
+
+namespace foredraft::sim {
+
+/// The purposes a path reads: its leading bits, and the trailing bits of ties.
+struct DrawPurposes {
+  Purpose leading;
+  Purpose tie;
+};
+inline constexpr DrawPurposes survival_draws{Purpose::survival, Purpose::survival_tie};
+inline constexpr DrawPurposes bernoulli_draws{Purpose::bernoulli, Purpose::bernoulli_tie};
+inline constexpr DrawPurposes chain_start_draws{Purpose::chain_start, Purpose::chain_start_tie};
+
+/// The uniforms of one block in the layout of kernels.hpp, for loops that go through iterations one after another. Any
+/// order of reading gives the same numbers; increasing order is fast.
+class Draws {
+ public:
+  /// `positions` draws an iteration.
+  Draws(const RunKey& key, const DrawPurposes& purposes, std::uint64_t block, std::uint64_t positions);
+
+  /// Leading 16 bits.
+  [[nodiscard]] std::uint32_t leading(std::uint64_t iteration, std::uint64_t position) {
+    const std::uint64_t index = iteration / lanes_per_draw * positions_ + position;
+    if (index - first_ >= window) fill(index, position);
+    const std::uint64_t lane = iteration % lanes_per_draw;
+    return (words_[4 * (index - first_) + lane / 2] >> (16 * (lane % 2)) & 0xffffU) ^ 0x8000U;
+  }
+
+  /// Trailing 64 bits.
+  [[nodiscard]] std::uint64_t trailing(std::uint64_t iteration, std::uint64_t position) const;
+
+  /// Whether the 80-bit uniform lies below the threshold.
+  [[nodiscard]] bool below(const Threshold& threshold, std::uint64_t iteration, std::uint64_t position) {
+    const std::uint32_t bits = leading(iteration, position);
+    return bits < threshold.high || (bits == threshold.high && trailing(iteration, position) < threshold.low);
+  }
+
+ private:
+  static constexpr std::uint64_t window = 64;
+
+  void fill(std::uint64_t index, std::uint64_t position);
+
+  std::array<std::uint32_t, 2> key_;
+  PhiloxWords counter_;
+  StreamId tie_id_;
+  std::uint64_t positions_;
+  std::uint64_t first_ = ~std::uint64_t{0} - window;  // nothing drawn yet: no index lies in the window
+  std::array<std::uint32_t, 4 * window> words_{};
+};
+
+}  // namespace foredraft::sim

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+
+/// The loops that have one version per instruction set. Plain pointers and integers only: their files are compiled for
+/// an instruction set, and inline library code compiled there could be linked into code that runs everywhere.
+///
+/// Layout of the draws of a block, part of the results: iteration i reads, for position k of K, the 16-bit lane i % 8
+/// of the Philox draw of index (i / 8) * K + k, lane 0 being the low half of word 0. The bits are read as a signed
+/// number and moved up by 2^15, because every instruction set compares signed numbers. The trailing 64 bits, needed
+/// when the leading ones tie with a threshold, are words 0 (low) and 1 of draw i * K + k of the purpose of ties.
+namespace foredraft::sim {
+
+inline constexpr std::uint64_t lanes_per_draw = 8;
+
+/// One block of independent iterations, counted position by position.
+struct CountingTask {
+  std::uint32_t key[2];
+  std::uint32_t counter[4];      ///< of draw 0
+  std::uint32_t tie_counter[4];  ///< of draw 0
+  std::uint64_t iterations;
+  std::uint64_t positions;
+  const std::uint32_t* high;  ///< [positions] thresholds, leading bits
+  const std::uint64_t* low;   ///< [positions] thresholds, trailing bits
+  std::uint64_t*
+      survivors;  ///< [positions], added to: iterations in which this position and all before it were accepted
+};
+
+struct Kernels {
+  /// One draw an iteration (K = 1) against survival thresholds, which must not increase with the position.
+  void (*count_survivors)(const CountingTask& task);
+
+  /// One draw a drafted token (K = positions) against the acceptance threshold of its position.
+  void (*count_bernoulli)(const CountingTask& task);
+
+  /// words[4 j + w] = word w of draw `first` + j, for `draws` of them, a multiple of 64.
+  void (*fill_draws)(const std::uint32_t* key, const std::uint32_t* counter, std::uint64_t first, std::uint64_t draws,
+                     std::uint32_t* words);
+};
+
+/// The plain loops: the truth that every other version must reproduce to the integer.
+[[nodiscard]] Kernels scalar_kernels();
+
+/// Counts the positions at which an iteration with these leading bits ties with a threshold and survives.
+void count_tied_survivor(const CountingTask& task, std::uint64_t iteration, std::uint32_t leading);
+
+/// Whether a draft whose leading bits tie with the threshold of its position is accepted.
+bool accept_tie(const CountingTask& task, std::uint64_t iteration, std::uint64_t position);
+
+/// Vector versions in this build, as bits of Highway's targets.
+std::int64_t simd_targets_built();
+
+/// Those of them that this machine can run.
+std::int64_t simd_targets_supported();
+
+/// Highway's name of a target.
+const char* simd_target_name(std::int64_t target);
+
+/// The version for one supported target. Not thread-safe: it steers Highway's global choice.
+Kernels simd_kernels(std::int64_t target);
+
+/// Makes Highway's dispatch, here and in every other file that uses it, choose this target; 0: no vectors at all.
+void restrict_simd_target(std::int64_t target);
+
+}  // namespace foredraft::sim

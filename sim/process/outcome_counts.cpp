@@ -1,0 +1,84 @@
+#include "sim/process/outcome_counts.hpp"
+
+#include "core/check.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+/// at[i] = iterations that reached beyond position i, from the number that reached exactly m.
+void accumulate_from_end(const std::vector<std::uint64_t>& exactly, std::vector<std::uint64_t>& at) {
+  std::uint64_t beyond = 0;
+  for (std::size_t i = at.size(); i-- > 0;) {
+    beyond += exactly[i + 1];
+    at[i] = beyond;
+  }
+}
+
+}  // namespace
+
+Tally tally_independent(const IterationShape& shape, std::uint64_t iterations,
+                        std::span<const std::uint64_t> survivors) {
+  Tally tally = empty_tally(shape.gamma, shape.convention);
+  std::uint64_t alive = iterations;
+  for (std::size_t m = 0; m <= survivors.size(); ++m) {
+    const bool last = m == survivors.size();
+    if (!last) {
+      tally.drafted_at[m] = iterations;
+      tally.tested_at[m] = alive;
+      tally.accepted_at[m] = survivors[m];
+    }
+    const std::uint64_t ended = last ? alive : alive - survivors[m];
+    alive -= ended;
+    if (ended == 0) continue;
+    const auto accepted = static_cast<std::int64_t>(m);
+    const std::int64_t emitted = std::min(accepted + 1, shape.max_tokens());
+    tally.tokens_count[static_cast<std::size_t>(emitted - 1)] += ended;
+    tally.units.add({emitted, 1, shape.gamma, shape.draft_passes(), accepted, std::min(accepted + 1, shape.gamma)},
+                    static_cast<std::int64_t>(ended));
+  }
+  return tally;
+}
+
+OutcomeCounts::OutcomeCounts(const IterationShape& shape)
+    : shape_(shape),
+      tokens_count_(static_cast<std::size_t>(shape.max_tokens()), 0),
+      accepted_count_(static_cast<std::size_t>(shape.gamma) + 1, 0),
+      tested_count_(static_cast<std::size_t>(shape.gamma) + 1, 0) {}
+
+void OutcomeCounts::end_unit() {
+  if (unit_iterations_ == 0) return;
+  units_.add({unit_.tokens, unit_iterations_, unit_iterations_ * shape_.gamma, unit_iterations_ * shape_.draft_passes(),
+              unit_.accepted, unit_.tested});
+  unit_ = {};
+  unit_iterations_ = 0;
+}
+
+void OutcomeCounts::set_unit_aside() {
+  aside_ = unit_;
+  aside_iterations_ = unit_iterations_;
+  unit_ = {};
+  unit_iterations_ = 0;
+}
+
+void OutcomeCounts::resume_unit() {
+  unit_.tokens += aside_.tokens;
+  unit_.accepted += aside_.accepted;
+  unit_.tested += aside_.tested;
+  unit_iterations_ += aside_iterations_;
+  aside_ = {};
+  aside_iterations_ = 0;
+}
+
+Tally OutcomeCounts::tally() const {
+  FOREDRAFT_EXPECT(unit_iterations_ == 0 && aside_iterations_ == 0);
+  Tally tally = empty_tally(shape_.gamma, shape_.convention);
+  tally.units = units_;
+  tally.tokens_count = tokens_count_;
+  accumulate_from_end(accepted_count_, tally.accepted_at);
+  accumulate_from_end(tested_count_, tally.tested_at);
+  const auto run = static_cast<std::uint64_t>(units_.sum(iterations));
+  tally.drafted_at.assign(tally.drafted_at.size(), run);
+  return tally;
+}
+
+}  // namespace foredraft::sim

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/words.hpp"
+#include "sim/tally.hpp"
+
+namespace foredraft::sim {
+
+/// What every iteration of a run has in common.
+struct IterationShape {
+  std::int64_t gamma;
+  Convention convention;
+  Drafting drafting;
+
+  [[nodiscard]] std::int64_t max_tokens() const { return foredraft::max_tokens(gamma, convention); }
+  [[nodiscard]] std::int64_t draft_passes() const { return foredraft::draft_passes(gamma, drafting); }
+};
+
+/// What came of one iteration.
+struct Outcome {
+  std::int64_t tokens;
+  std::int64_t accepted;
+  std::int64_t tested;
+};
+
+/// The outcome of an iteration in which the first `accepted` token positions were accepted (the bonus token's may be
+/// one of them), far from the end of the text.
+[[nodiscard]] inline Outcome iteration_outcome(const IterationShape& shape, std::int64_t accepted) {
+  const std::int64_t drafts = std::min(accepted, shape.gamma);
+  return {.tokens = std::min(drafts + 1, shape.max_tokens()),
+          .accepted = drafts,
+          .tested = std::min(drafts + 1, shape.gamma)};
+}
+
+/// The outcome of an iteration in which the first `accepted` drafts were accepted and the text has `remaining` more
+/// tokens, this iteration's included. Drafts behind the end of the text are drafted and never tested: which ones these
+/// are is settled before any of them is drawn, so acceptance stays unbiased.
+[[nodiscard]] inline Outcome last_outcome(const IterationShape& shape, std::int64_t accepted, std::int64_t remaining) {
+  const std::int64_t testable = std::min(shape.gamma, remaining);
+  const std::int64_t in_text = std::min(accepted, testable);
+  return {.tokens = std::min({in_text + 1, shape.max_tokens(), remaining}),
+          .accepted = in_text,
+          .tested = std::min(in_text + 1, testable)};
+}
+
+/// A tally of `iterations` independent iterations from the number that survived each position; unit: the iteration.
+[[nodiscard]] Tally tally_independent(const IterationShape& shape, std::uint64_t iterations,
+                                      std::span<const std::uint64_t> survivors);
+
+/// Collects iterations one after another, in units that the caller ends.
+class OutcomeCounts {
+ public:
+  explicit OutcomeCounts(const IterationShape& shape);
+
+  void add(const Outcome& outcome) {
+    ++tokens_count_[static_cast<std::size_t>(outcome.tokens - 1)];
+    ++accepted_count_[static_cast<std::size_t>(outcome.accepted)];
+    ++tested_count_[static_cast<std::size_t>(outcome.tested)];
+    unit_.tokens += outcome.tokens;
+    unit_.accepted += outcome.accepted;
+    unit_.tested += outcome.tested;
+    ++unit_iterations_;
+  }
+
+  /// Ends a unit; one without iterations counts for nothing.
+  void end_unit();
+
+  /// Sets the unit in progress aside and starts another; the next call of resume_unit() goes on with it.
+  void set_unit_aside();
+  /// Joins what was set aside to the unit in progress.
+  void resume_unit();
+
+  /// Everything collected. All units must have been ended.
+  [[nodiscard]] Tally tally() const;
+
+ private:
+  IterationShape shape_;
+  std::vector<std::uint64_t> tokens_count_;    // [k-1]: iterations that emitted k tokens
+  std::vector<std::uint64_t> accepted_count_;  // [m]: iterations with m accepted drafts
+  std::vector<std::uint64_t> tested_count_;    // [m]: iterations with m tested drafts
+  UnitMoments units_;
+  Outcome unit_{};
+  std::int64_t unit_iterations_ = 0;
+  Outcome aside_{};
+  std::int64_t aside_iterations_ = 0;
+};
+
+}  // namespace foredraft::sim

@@ -1,0 +1,133 @@
+#include "sim/process/process_simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/check.hpp"
+#include "sim/process/simulators.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+/// Tallies have a few counters a position; 2^24 positions are a gigabyte.
+constexpr std::int64_t largest_gamma = std::int64_t{1} << 24U;
+
+/// Keeps the lengths and the draws of a sequence far inside 64 bits.
+constexpr double longest_sequence = 1e9;
+
+/// Below it the logarithm of a Gamma variate overflows.
+constexpr double smallest_shape = 1e-300;
+
+void check_shape(const char* name, double value) {
+  check_positive(name, value);
+  if (value < smallest_shape) {
+    throw DomainError(fmt::format("invalid {}={} (must be at least {})", name, value, smallest_shape));
+  }
+}
+
+struct CheckProcess {
+  std::int64_t gamma;
+
+  void operator()(const Iid& process) const { check_probability("alpha", process.alpha); }
+
+  void operator()(const Positional& process) const {
+    check_probabilities("conditional", process.conditional);
+    const auto positions = static_cast<std::int64_t>(process.conditional.size());
+    if (gamma > positions) {
+      throw DomainError(fmt::format("invalid gamma={} (must be at most {}, the number of conditional acceptances)",
+                                    gamma, positions));
+    }
+  }
+
+  void operator()(const BetaMixture& process) const {
+    check_shape("a", process.a);
+    check_shape("b", process.b);
+  }
+
+  void operator()(const Markov& process) const {
+    check_probability("a", process.a);
+    check_probability("b", process.b);
+    if (process.a >= 1.0 && process.b <= 0.0) {
+      throw DomainError(
+          fmt::format("invalid b={} (must be above 0 when a is 1: the chain never leaves either state)", process.b));
+    }
+  }
+
+  void operator()(const Trace& process) const {
+    if (process.sequences.empty()) throw DomainError("invalid trace (must have at least one sequence)");
+    bool observed = false;
+    for (std::size_t i = 0; i < process.sequences.size(); ++i) {
+      const std::vector<std::int8_t>& sequence = process.sequences[i];
+      if (sequence.empty()) throw DomainError(fmt::format("invalid trace[{}] (must have at least one outcome)", i));
+      for (std::size_t j = 0; j < sequence.size(); ++j) {
+        if (sequence[j] < -1 || sequence[j] > 1) {
+          throw DomainError(fmt::format("invalid trace[{}][{}]={} (must be 1 accepted, 0 rejected or -1 not observed)",
+                                        i, j, static_cast<int>(sequence[j])));
+        }
+        observed = observed || sequence[j] >= 0;
+      }
+    }
+    if (!observed) throw DomainError("invalid trace (must have at least one observed outcome)");
+  }
+};
+
+void check_sequence(const AcceptanceProcess& process, const SequenceLaw& law) {
+  if (std::holds_alternative<Trace>(process)) {
+    throw DomainError("invalid sequence (must be absent: a trace brings its own sequences)");
+  }
+  if (!(law.tokens >= 1.0 && law.tokens <= longest_sequence)) {
+    throw DomainError(fmt::format("invalid tokens={} (must lie in 1 to {})", law.tokens, longest_sequence));
+  }
+  if (!law.geometric && law.tokens != std::floor(law.tokens)) {
+    throw DomainError(fmt::format("invalid tokens={} (must be whole for sequences of fixed length)", law.tokens));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Simulator> make_process_simulator(ProcessSimulation simulation) {
+  check_range("gamma", simulation.gamma, min_gamma(simulation.convention), largest_gamma);
+  std::visit(CheckProcess{simulation.gamma}, simulation.process);
+  const IterationShape shape{simulation.gamma, simulation.convention, simulation.drafting};
+  if (simulation.sequence) {
+    check_sequence(simulation.process, *simulation.sequence);
+    return make_sequence_simulator(simulation.process, shape, *simulation.sequence, simulation.sequences,
+                                   simulation.path);
+  }
+  if (auto* trace = std::get_if<Trace>(&simulation.process)) return make_trace_simulator(std::move(*trace), shape);
+  if (const auto* chain = std::get_if<Markov>(&simulation.process)) {
+    return make_markov_simulator(*chain, shape, simulation.iterations, simulation.path);
+  }
+  return make_independent_simulator(simulation.process, shape, simulation.iterations, simulation.path);
+}
+
+std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64_t>& accepted, std::int64_t gamma,
+                                                    Convention convention) {
+  check_range("gamma", gamma, min_gamma(convention), largest_gamma);
+  if (accepted.empty()) throw DomainError("invalid accepted (must have at least one entry)");
+  std::vector<std::int8_t> outcomes;
+  for (std::size_t i = 0; i < accepted.size(); ++i) {
+    check_range(fmt::format("accepted[{}]", i), accepted[i], 0, gamma);
+    outcomes.insert(outcomes.end(), static_cast<std::size_t>(accepted[i]), std::int8_t{1});
+    if (accepted[i] < gamma) {
+      outcomes.push_back(0);
+    } else if (convention == Convention::bonus) {
+      outcomes.push_back(-1);
+    }
+  }
+  return outcomes;
+}
+
+const std::vector<ProcessEntry>& process_registry() {
+  static const std::vector<ProcessEntry> entries{
+      {"beta_mixture", "alpha drawn from Beta(a, b) afresh for each iteration and shared by its drafts"},
+      {"iid", "every draft accepted independently with probability alpha"},
+      {"markov", "accepted with probability a behind an accepted token, b behind a rejected one"},
+      {"positional", "draft i accepted with probability conditional[i] given that all before it were"},
+      {"trace", "recorded outcomes, replayed once at any gamma"},
+  };
+  return entries;
+}
+
+}  // namespace foredraft::sim

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "sim/process/outcome_counts.hpp"
+#include "sim/process/process_simulation.hpp"
+#include "sim/simulator.hpp"
+
+/// The kinds of run behind make_process_simulator(), one file each. Arguments have been checked.
+namespace foredraft::sim {
+
+/// How a run of iterations is cut into blocks.
+struct BlockPlan {
+  std::uint64_t total;      ///< iterations or sequences
+  std::uint64_t per_block;  ///< of them in each block but the last
+
+  [[nodiscard]] std::uint64_t blocks() const { return (total + per_block - 1) / per_block; }
+  [[nodiscard]] std::uint64_t in_block(std::uint64_t block) const {
+    return std::min(per_block, total - block * per_block);
+  }
+};
+
+/// 2^16 iterations a block, fewer where an iteration may take very many draws.
+[[nodiscard]] BlockPlan plan_iterations(std::uint64_t iterations, std::int64_t draws_per_iteration);
+
+/// About 2^16 tokens a block.
+[[nodiscard]] BlockPlan plan_sequences(std::uint64_t sequences, double tokens);
+
+/// Token positions that an iteration can step over: its drafts and, for the chain, the bonus token.
+[[nodiscard]] std::int64_t steps_per_iteration(const AcceptanceProcess& process, const IterationShape& shape);
+
+/// Iterations that do not depend on each other: Iid, Positional, BetaMixture. Unit: the iteration.
+[[nodiscard]] std::unique_ptr<Simulator> make_independent_simulator(const AcceptanceProcess& process,
+                                                                    const IterationShape& shape,
+                                                                    std::uint64_t iterations, Path path);
+
+/// One endless text under a Markov chain, a piece of it in each block.
+///
+/// Unit: the cycle from one iteration that starts behind a rejected position to the next such iteration; cycles are
+/// independent and alike. A block starts in the state that the chain has at the start of an iteration in the long run,
+/// so that every iteration of it is an unbiased sample. Its first cycle, cut off in front, and its last, cut off
+/// behind, are joined to one unit; a block without a rejection is one unit.
+[[nodiscard]] std::unique_ptr<Simulator> make_markov_simulator(const Markov& chain, const IterationShape& shape,
+                                                               std::uint64_t iterations, Path path);
+
+/// Sequences of finite length under any process but Trace. Unit: the sequence. A chain starts each sequence behind a
+/// token that was accepted with the chain's long-run probability.
+[[nodiscard]] std::unique_ptr<Simulator> make_sequence_simulator(const AcceptanceProcess& process,
+                                                                 const IterationShape& shape, const SequenceLaw& law,
+                                                                 std::uint64_t sequences, Path path);
+
+/// A trace replayed once, as one block. Unit: the sequence when there are at least 30 of them; else each sequence is
+/// cut, in proportion to its length, into about 30 batches over all, taken as independent.
+[[nodiscard]] std::unique_ptr<Simulator> make_trace_simulator(Trace trace, const IterationShape& shape);
+
+}  // namespace foredraft::sim

@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "core/random_stream.hpp"
+#include "sim/process/simulators.hpp"
+#include "sim/process/threshold.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr std::size_t enough_units = 30;
+
+struct Observed {
+  std::uint64_t accepted = 0;
+  std::uint64_t tested = 0;
+  std::uint64_t positions = 0;
+};
+
+Observed observe(const Trace& trace) {
+  Observed seen;
+  for (const auto& sequence : trace.sequences) {
+    seen.positions += sequence.size();
+    for (const std::int8_t outcome : sequence) {
+      seen.accepted += outcome == 1 ? 1 : 0;
+      seen.tested += outcome >= 0 ? 1 : 0;
+    }
+  }
+  return seen;
+}
+
+class TraceSimulator final : public Simulator {
+ public:
+  TraceSimulator(Trace trace, const IterationShape& shape)
+      : trace_(std::move(trace)), shape_(shape), seen_(observe(trace_)) {
+    const auto tested = static_cast<double>(seen_.tested);
+    frequency_ = threshold_of(static_cast<double>(seen_.accepted) / tested,
+                              static_cast<double>(seen_.tested - seen_.accepted) / tested);
+  }
+
+  [[nodiscard]] std::uint64_t blocks() const override { return 1; }
+
+  [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t /*block*/) const override {
+    OutcomeCounts counts(shape_);
+    std::uint64_t offset = 0;  // of the sequence in the whole trace
+    for (const auto& sequence : trace_.sequences) {
+      replay(sequence, offset, key, counts);
+      offset += sequence.size();
+    }
+    return counts.tally();
+  }
+
+ private:
+  void replay(const std::vector<std::int8_t>& sequence, std::uint64_t offset, const RunKey& key,
+              OutcomeCounts& counts) const {
+    const std::size_t batches = batches_of(sequence.size());
+    const std::size_t batch_size = (sequence.size() + batches - 1) / batches;
+    std::size_t batch_end = batch_size;
+    for (std::size_t position = 0; position < sequence.size();) {
+      const std::size_t remaining = sequence.size() - position;
+      const std::size_t testable = std::min(static_cast<std::size_t>(shape_.gamma), remaining);
+      std::size_t accepted = 0;
+      while (accepted < testable && is_accepted(sequence[position + accepted], offset + position + accepted, key)) {
+        ++accepted;
+      }
+      const Outcome outcome =
+          last_outcome(shape_, static_cast<std::int64_t>(accepted), static_cast<std::int64_t>(remaining));
+      counts.add(outcome);
+      position += static_cast<std::size_t>(outcome.tokens);
+      if (position >= batch_end) {
+        counts.end_unit();
+        while (batch_end <= position) batch_end += batch_size;
+      }
+    }
+    counts.end_unit();
+  }
+
+  [[nodiscard]] std::size_t batches_of(std::size_t tokens) const {
+    if (trace_.sequences.size() >= enough_units) return 1;
+    return std::max<std::size_t>(1, tokens * enough_units / seen_.positions);
+  }
+
+  /// An unobserved outcome depends on its place in the trace alone: whatever meets it again finds it the same.
+  [[nodiscard]] bool is_accepted(std::int8_t outcome, std::uint64_t place, const RunKey& key) const {
+    if (outcome >= 0) return outcome == 1;
+    const PhiloxWords words = philox4x32_10(
+        philox_counter({.purpose = Purpose::trace, .point = key.point, .block = 0}, place), philox_key(key.seed));
+    const std::uint32_t leading = words[2] >> 16U;
+    const std::uint64_t trailing = std::uint64_t{words[1]} << 32U | words[0];
+    return leading < frequency_.high || (leading == frequency_.high && trailing < frequency_.low);
+  }
+
+  Trace trace_;
+  IterationShape shape_;
+  Observed seen_;
+  Threshold frequency_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Simulator> make_trace_simulator(Trace trace, const IterationShape& shape) {
+  return std::make_unique<TraceSimulator>(std::move(trace), shape);
+}
+
+}  // namespace foredraft::sim

@@ -1,0 +1,44 @@
+#include "sim/token/row_operations.hpp"
+#include "sim/token/rules/rule_definition.hpp"
+
+namespace foredraft::sim::rules {
+namespace {
+
+/// Accept the draft iff it is the target's most probable token; otherwise, and behind accepted drafts, emit that token
+/// [Stern2018; Xia2023, Eq. 1-3]. The output is the target's greedy decoding for every q and every temperature. That is
+/// the target's own law only at temperature 0, so the rule does not count as lossless.
+class GreedyMatch final : public VerificationRule {
+ public:
+  [[nodiscard]] bool uses_row_statistic() const override { return true; }
+
+  /// The index of the most probable token: an integer below 2^53, so exact.
+  [[nodiscard]] double row_statistic(const PositionLaws& laws) const override {
+    return static_cast<double>(row_argmax(laws.target));
+  }
+
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
+    return static_cast<double>(drafted.token) == row_statistic ? 1.0 : 0.0;
+  }
+
+  void replacement(const PositionLaws& laws, std::span<double> law) const override {
+    write_point_mass(row_argmax(laws.target), law);
+  }
+
+  void bonus(std::span<const double> target, std::span<double> law) const override {
+    write_point_mass(row_argmax(target), law);
+  }
+};
+
+}  // namespace
+
+RuleDefinition greedy_match() {
+  return {.entry = {.name = "greedy_match",
+                    .summary = "accept the target's most probable token only, and emit it otherwise",
+                    .lossless = false,
+                    .parameters = {}},
+          .make = [](const RuleParameters&) -> std::unique_ptr<const VerificationRule> {
+            return std::make_unique<GreedyMatch>();
+          }};
+}
+
+}  // namespace foredraft::sim::rules

@@ -1,0 +1,43 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "sim/token/row_operations.hpp"
+#include "sim/token/rules/rule_definition.hpp"
+
+namespace foredraft::sim::rules {
+namespace {
+
+/// Speculative sampling: accept x ~ q with probability min(1, p(x) / q(x)), otherwise draw from the residual
+/// max(0, p - q) / sum max(0, p - q) [Leviathan2023, Alg. 1; Chen2023, Alg. 2]. The emitted law is p for every q:
+/// min(p, q) + (1 - sum min(p, q)) * residual = p.
+class RejectionSampling final : public VerificationRule {
+ public:
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const override {
+    return drafted.target >= drafted.draft ? 1.0 : drafted.target / drafted.draft;
+  }
+
+  void replacement(const PositionLaws& laws, std::span<double> law) const override {
+    for (std::size_t x = 0; x < law.size(); ++x) law[x] = std::max(0.0, laws.target[x] - laws.draft[x]);
+    const double mass = row_sum(law);
+    if (mass > 0.0) {
+      const double scale = 1.0 / mass;
+      for (double& probability : law) probability *= scale;
+    } else {
+      std::copy(laws.target.begin(), laws.target.end(), law.begin());  // p = q: no draft is ever rejected
+    }
+  }
+};
+
+}  // namespace
+
+RuleDefinition rejection_sampling() {
+  return {.entry = {.name = "rejection_sampling",
+                    .summary = "accept with probability min(1, p/q), otherwise draw from the residual max(0, p - q)",
+                    .lossless = true,
+                    .parameters = {}},
+          .make = [](const RuleParameters&) -> std::unique_ptr<const VerificationRule> {
+            return std::make_unique<RejectionSampling>();
+          }};
+}
+
+}  // namespace foredraft::sim::rules

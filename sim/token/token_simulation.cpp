@@ -1,0 +1,126 @@
+#include "sim/token/token_simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "core/check.hpp"
+#include "sim/token/fresh_simulator.hpp"
+#include "sim/token/ngram_simulator.hpp"
+#include "sim/token/pooled_simulator.hpp"
+#include "sim/token/row_operations.hpp"
+#include "sim/token/synthetic_pool.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr std::int64_t max_gamma = 100'000;
+
+void check_temperature(double temperature) {
+  constexpr double lowest = 1e-6;
+  constexpr double highest = 1e6;
+  if (!(temperature == 0.0 || (temperature >= lowest && temperature <= highest))) {
+    throw DomainError(
+        fmt::format("invalid temperature={} (must be 0 or lie in [{}, {}])", temperature, lowest, highest));
+  }
+}
+
+IterationShape checked_shape(const TokenSimulation& simulation) {
+  check_range("gamma", simulation.gamma, min_gamma(simulation.convention), max_gamma);
+  if (simulation.iterations == 0) throw DomainError("invalid iterations=0 (must be at least 1)");
+  return {.gamma = simulation.gamma,
+          .convention = simulation.convention,
+          .drafting = simulation.drafting,
+          .iterations = simulation.iterations};
+}
+
+std::unique_ptr<Simulator> make_synthetic(const SyntheticPair& pair, const TokenSimulation& simulation,
+                                          std::uint64_t seed) {
+  const IterationShape shape = checked_shape(simulation);
+  std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
+  const SyntheticPool pool(pair, seed);
+  if (simulation.contexts == Contexts::fresh) {
+    return make_fresh_simulator(SyntheticTarget(pair.target, pair.parameter, pair.vocabulary),
+                                {.law = pair.draft, .strength = pool.strength()}, std::move(rule),
+                                simulation.temperature, shape);
+  }
+  PooledTables tables(pair.vocabulary, pair.pool);
+  std::vector<double> target(pool.vocabulary());
+  std::vector<double> draft(pool.vocabulary());
+  for (std::size_t k = 0; k < pool.contexts(); ++k) {
+    pool.target_law(k, simulation.temperature, target);
+    pool.draft_law(k, pool.strength(), simulation.temperature, draft);
+    tables.add(*rule, {.target = target, .draft = draft});
+  }
+  return make_pooled_simulator(std::move(tables), shape);
+}
+
+void check_table(const TablePair& pair) {
+  check_at_least("target rows", static_cast<std::int64_t>(pair.target.size()), 1);
+  if (pair.draft.size() != pair.target.size()) {
+    throw DomainError(fmt::format("invalid draft rows={} (must be as many as target rows, {})", pair.draft.size(),
+                                  pair.target.size()));
+  }
+  const std::size_t vocabulary = pair.target.front().size();
+  const auto check_rows = [vocabulary](std::string_view name, const std::vector<std::vector<double>>& rows) {
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::string row = fmt::format("{}[{}]", name, k);
+      if (rows[k].size() != vocabulary) {
+        throw DomainError(
+            fmt::format("invalid {} length={} (must be {}, as target[0])", row, rows[k].size(), vocabulary));
+      }
+      check_distribution(row, rows[k]);
+    }
+  };
+  check_rows("target", pair.target);
+  check_rows("draft", pair.draft);
+}
+
+std::unique_ptr<Simulator> make_table(const TablePair& pair, const TokenSimulation& simulation) {
+  const IterationShape shape = checked_shape(simulation);
+  if (simulation.contexts == Contexts::fresh) {
+    throw DomainError("invalid contexts=fresh (must be pooled for a table of distributions)");
+  }
+  check_table(pair);
+  const std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
+  PooledTables tables(static_cast<std::int64_t>(pair.target.front().size()),
+                      static_cast<std::int64_t>(pair.target.size()));
+  for (std::size_t k = 0; k < pair.target.size(); ++k) {
+    std::vector<double> target = pair.target[k];
+    std::vector<double> draft = pair.draft[k];
+    apply_temperature(target, simulation.temperature);
+    apply_temperature(draft, simulation.temperature);
+    tables.add(*rule, {.target = target, .draft = draft});
+  }
+  return make_pooled_simulator(std::move(tables), shape);
+}
+
+}  // namespace
+
+std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std::uint64_t seed) {
+  check_temperature(simulation.temperature);
+  if (const auto* synthetic = std::get_if<SyntheticPair>(&simulation.models)) {
+    return make_synthetic(*synthetic, simulation, seed);
+  }
+  if (const auto* table = std::get_if<TablePair>(&simulation.models)) return make_table(*table, simulation);
+  return make_ngram_simulator(simulation);
+}
+
+double expected_acceptance(const Simulator& simulator) {
+  const auto* token_simulator = dynamic_cast<const TokenSimulator*>(&simulator);
+  return token_simulator == nullptr ? std::numeric_limits<double>::quiet_NaN() : token_simulator->expected_acceptance();
+}
+
+const std::vector<ModelEntry>& model_registry() {
+  static const std::vector<ModelEntry> entries{
+      {.name = "dirichlet", .summary = "synthetic: distributions drawn from a symmetric Dirichlet law"},
+      {.name = "gaussian_logits", .summary = "synthetic: softmax of independent normal logits"},
+      {.name = "ngram", .summary = "two n-gram models trained on text; the target writes, the drafter drafts"},
+      {.name = "table", .summary = "rows of p and q given outright"},
+      {.name = "zipf", .summary = "synthetic: probabilities that fall as a power of the rank, ranks shuffled"},
+  };
+  return entries;
+}
+
+}  // namespace foredraft::sim

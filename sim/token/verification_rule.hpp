@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace foredraft::sim {
+
+using Token = std::int32_t;
+
+/// The two distributions over the vocabulary that meet at one position, after temperature; equal lengths, each sums
+/// to 1.
+struct PositionLaws {
+  std::span<const double> target;  ///< p
+  std::span<const double> draft;   ///< q
+};
+
+/// A token drawn from q, and what both models say of it.
+struct DraftedToken {
+  Token token;
+  double target;  ///< p(token)
+  double draft;   ///< q(token), > 0
+};
+
+/// The mathematics of one position: when is a drafted token accepted, and what is emitted when it is not? To add one:
+/// docs/adding-a-verification-rule.md.
+///
+/// Contract: every function is pure (no state, no randomness, safe from many threads). With a(x) = acceptance,
+/// r = replacement and b = bonus law, an iteration accepts drafts x ~ q while U < a(x), U uniform on [0, 1) (so a = 0
+/// never accepts and a = 1 always does), emits a token of r at the first rejection, and one of b(p) behind gamma
+/// accepted drafts. The law emitted at a tested position is q(x) a(x) + (1 - sum q a) r(x): emitted_law() computes it.
+class VerificationRule {
+ public:
+  VerificationRule() = default;
+  VerificationRule(const VerificationRule&) = delete;
+  VerificationRule& operator=(const VerificationRule&) = delete;
+  VerificationRule(VerificationRule&&) = delete;
+  VerificationRule& operator=(VerificationRule&&) = delete;
+  virtual ~VerificationRule() = default;
+
+  /// Whether acceptance() depends on the rows beyond p(x) and q(x). If not, callers need not compute the rows.
+  [[nodiscard]] virtual bool uses_row_statistic() const { return false; }
+
+  /// What acceptance() has to know of whole rows, as one number: an argmax, a threshold from an entropy or a rank.
+  /// Called once a position, and only if uses_row_statistic().
+  [[nodiscard]] virtual double row_statistic(const PositionLaws& laws) const;
+
+  /// a(x) in [0, 1]: probability that the drafted token is accepted.
+  [[nodiscard]] virtual double acceptance(const DraftedToken& drafted, double row_statistic) const = 0;
+
+  /// Writes r, the law of the token emitted after a rejection; sums to 1, `law` has the length of the rows. Where no
+  /// draft can be rejected any law will do.
+  virtual void replacement(const PositionLaws& laws, std::span<double> law) const = 0;
+
+  /// Writes b, the law of the token emitted behind gamma accepted drafts: by default p itself.
+  virtual void bonus(std::span<const double> target, std::span<double> law) const;
+};
+
+/// The rule of this name with these parameters; parameters left out take the defaults of rule_registry().
+/// Throws DomainError on an unknown rule, an unknown parameter or a value outside its range.
+[[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(std::string_view name,
+                                                                const std::map<std::string, double>& parameters);
+
+}  // namespace foredraft::sim

@@ -1,0 +1,239 @@
+// The process fidelity against the closed forms: two routes that share no formula must agree within standard errors.
+// 400,000 iterations see tokens per iteration to about 0.3 % (five standard errors), which is an acceptance off by 0.3
+// %.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "analytic/acceptance_definitions.hpp"
+#include "analytic/dependent_acceptance.hpp"
+#include "analytic/finite_length.hpp"
+#include "analytic/iid_tokens.hpp"
+#include "analytic/iteration_cost.hpp"
+#include "analytic/token_law.hpp"
+#include "sim/estimates.hpp"
+#include "sim/process/process_simulation.hpp"
+#include "tests/support/statistics.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft {
+namespace {
+
+using tests::few_ulp;
+using tests::standard_errors;
+
+constexpr sim::RunKey key{.seed = 4711, .point = 0};
+constexpr std::uint64_t iterations = 400'000;
+constexpr double c = 0.05;
+constexpr double operations_ratio = 0.1;
+
+sim::ProcessSimulation simulation_of(sim::AcceptanceProcess process, std::int64_t gamma, Convention convention,
+                                     sim::Path path, Drafting drafting = Drafting::autoregressive) {
+  return {.process = std::move(process),
+          .gamma = gamma,
+          .convention = convention,
+          .drafting = drafting,
+          .iterations = iterations,
+          .sequence = std::nullopt,
+          .sequences = 0,
+          .path = path};
+}
+
+sim::Tally simulate(const sim::ProcessSimulation& simulation) {
+  return sim::run(*sim::make_process_simulator(simulation), key, 1);
+}
+
+void check_agrees(const Estimate& simulated, double expected) {
+  INFO("simulated " << simulated.mean << " +- " << simulated.standard_error << ", closed form " << expected);
+  // Where nothing is random (one token an iteration whatever happens) round-off is all that may differ.
+  CHECK(std::abs(simulated.mean - expected) <=
+        standard_errors * simulated.standard_error + few_ulp * std::abs(expected));
+}
+
+/// A proportion of `trials`, where enough of both outcomes are expected for the normal law to hold five standard errors
+/// out.
+void check_proportion(const Estimate& simulated, double trials, double expected) {
+  constexpr double enough = 100.0;
+  const double variance = trials * expected * (1.0 - expected);
+  if (variance >= enough) check_agrees({simulated.mean, std::sqrt(variance) / trials}, expected);
+}
+
+/// Everything that follows from tokens per iteration.
+void check_derived(const sim::Tally& tally, double tokens, std::int64_t gamma, Convention convention,
+                   Drafting drafting) {
+  check_agrees(sim::tokens_per_iteration(tally), tokens);
+  check_agrees(sim::speedup(tally, c), analytic::speedup(tokens, gamma, c, drafting));
+  check_agrees(sim::operations_factor(tally, operations_ratio, convention),
+               analytic::operations_factor(tokens, gamma, operations_ratio, convention));
+  check_agrees(sim::memory_access_factor(tally), analytic::memory_access_factor(tokens));
+}
+
+constexpr Convention conventions[] = {Convention::bonus, Convention::no_bonus};
+constexpr sim::Path paths[] = {sim::Path::reference, sim::Path::fast};
+
+}  // namespace
+
+TEST_CASE("i.i.d. acceptance: mean, law, variance, speedup, operations and every definition of acceptance agree") {
+  for (const double alpha : {0.35, 0.8, 0.97}) {
+    for (const std::int64_t gamma : {1, 5, 20}) {
+      for (const Convention convention : conventions) {
+        for (const sim::Path path : paths) {
+          INFO("alpha " << alpha << ", gamma " << gamma << ", " << to_string(convention) << ", path "
+                        << static_cast<int>(path));
+          const sim::Tally tally = simulate(simulation_of(sim::Iid{alpha}, gamma, convention, path));
+          const analytic::IidIteration iteration{.alpha = alpha, .gamma = gamma, .convention = convention};
+          check_derived(tally, analytic::tokens_per_iteration(iteration), gamma, convention, Drafting::autoregressive);
+
+          const analytic::AcceptanceNumbers expected = analytic::acceptance_numbers(alpha, gamma, convention);
+          const sim::Acceptance seen = sim::acceptance(tally);
+          check_agrees(seen.per_token, expected.per_token);
+          check_agrees(seen.accepted_over_drafted, expected.accepted_over_drafted);
+          for (std::size_t i = 0; i < expected.marginal.size(); ++i) {
+            check_proportion(seen.conditional[i], static_cast<double>(tally.tested_at[i]), expected.conditional[i]);
+            check_proportion(seen.marginal[i], static_cast<double>(tally.drafted_at[i]), expected.marginal[i]);
+          }
+
+          // The sample variance of n values: standard error sqrt((fourth central moment - variance^2) / n).
+          const double mean = analytic::tokens_per_iteration(iteration);
+          const double variance = analytic::tokens_variance(iteration);
+          double fourth = 0.0;
+          std::vector<double> counts;
+          for (std::int64_t k = 1; k <= max_tokens(gamma, convention); ++k) {
+            const double probability = analytic::tokens_probability(iteration, k);
+            fourth += probability * std::pow(static_cast<double>(k) - mean, 4);
+            counts.push_back(probability * static_cast<double>(iterations));
+          }
+          const double error = std::sqrt((fourth - variance * variance) / static_cast<double>(iterations));
+          check_agrees({sim::tokens_variance(tally), error}, variance);
+          if (counts.size() > 1) {
+            const std::vector<std::int64_t> observed(tally.tokens_count.begin(), tally.tokens_count.end());
+            CHECK(tests::chi_squared_p_value(observed, counts) > tests::level_of_one(36));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a parallel drafter is charged once an iteration in both") {
+  for (const Convention convention : conventions) {
+    const sim::Tally tally =
+        simulate(simulation_of(sim::Iid{0.8}, 6, convention, sim::Path::reference, Drafting::block));
+    const double tokens = analytic::tokens_per_iteration({.alpha = 0.8, .gamma = 6, .convention = convention});
+    check_derived(tally, tokens, 6, convention, Drafting::block);
+  }
+}
+
+TEST_CASE("position-dependent acceptance agrees") {
+  const std::vector<double> conditional{0.9, 0.6, 0.75, 0.3, 0.85};
+  const std::vector<double> marginal = analytic::marginal_from_conditional(conditional);
+  for (const std::int64_t gamma : {2, 5}) {
+    for (const Convention convention : conventions) {
+      for (const sim::Path path : paths) {
+        const sim::Tally tally = simulate(simulation_of(sim::Positional{conditional}, gamma, convention, path));
+        check_derived(tally, analytic::tokens_per_iteration(marginal, gamma, convention), gamma, convention,
+                      Drafting::autoregressive);
+        const std::vector<double> law = analytic::tokens_pmf(marginal, gamma, convention);
+        std::vector<double> counts;
+        for (const double probability : law) counts.push_back(probability * static_cast<double>(iterations));
+        const std::vector<std::int64_t> observed(tally.tokens_count.begin(), tally.tokens_count.end());
+        CHECK(tests::chi_squared_p_value(observed, counts) > tests::level_of_one(8));
+      }
+    }
+  }
+}
+
+TEST_CASE("an alpha from a Beta law for each iteration agrees") {
+  for (const auto& [a, b] : {std::pair{4.0, 1.0}, std::pair{0.5, 0.5}, std::pair{2.0, 3.0}}) {
+    for (const Convention convention : conventions) {
+      for (const sim::Path path : paths) {
+        INFO("a " << a << ", b " << b << ", " << to_string(convention) << ", path " << static_cast<int>(path));
+        sim::ProcessSimulation simulation = simulation_of(sim::BetaMixture{a, b}, 6, convention, path);
+        if (path == sim::Path::reference) simulation.iterations = iterations / 4;
+        const sim::Tally tally = simulate(simulation);
+        check_derived(tally, analytic::tokens_per_iteration(analytic::BetaMixture{a, b}, 6, convention), 6, convention,
+                      Drafting::autoregressive);
+        const sim::Acceptance seen = sim::acceptance(tally);
+        for (std::int64_t k = 1; k <= 6; ++k) {
+          check_agrees(seen.marginal[static_cast<std::size_t>(k - 1)],
+                       analytic::accepted_at_least(analytic::BetaMixture{a, b}, k));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a Markov chain over token positions agrees, and no chain leaves the bounds of any process") {
+  for (const auto& [a, b] : {std::pair{0.9, 0.4}, std::pair{0.4, 0.9}, std::pair{0.97, 0.1}}) {
+    for (const std::int64_t gamma : {1, 4, 9}) {
+      for (const Convention convention : conventions) {
+        for (const sim::Path path : paths) {
+          INFO("a " << a << ", b " << b << ", gamma " << gamma << ", " << to_string(convention) << ", path "
+                    << static_cast<int>(path));
+          sim::ProcessSimulation simulation = simulation_of(sim::Markov{a, b}, gamma, convention, path);
+          simulation.iterations = iterations / 4;
+          const sim::Tally tally = simulate(simulation);
+          const analytic::MarkovAcceptance chain{a, b};
+          check_derived(tally, analytic::tokens_per_iteration(chain, gamma, convention), gamma, convention,
+                        Drafting::autoregressive);
+
+          const analytic::TokenBounds bounds =
+              analytic::any_process_bounds(analytic::stationary_alpha(chain), gamma, convention);
+          const Estimate seen = sim::tokens_per_iteration(tally);
+          CHECK(seen.mean >= bounds.low - standard_errors * seen.standard_error);
+          CHECK(seen.mean <= bounds.high + standard_errors * seen.standard_error);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("iterations per sequence agree for fixed and geometric lengths") {
+  const std::vector<double> marginal = analytic::marginal_from_conditional(std::vector<double>{0.8, 0.7, 0.6, 0.5});
+  for (const Convention convention : conventions) {
+    const std::vector<double> law = analytic::tokens_pmf(marginal, 4, convention);
+    for (const sim::Path path : paths) {
+      for (const double length : {1.0, 9.0, 60.0}) {
+        for (const bool geometric : {false, true}) {
+          INFO("length " << length << ", geometric " << geometric << ", " << to_string(convention));
+          sim::ProcessSimulation simulation = simulation_of(sim::Positional{{0.8, 0.7, 0.6, 0.5}}, 4, convention, path);
+          simulation.sequence = sim::SequenceLaw{.tokens = length, .geometric = geometric};
+          simulation.sequences = 20'000;
+          const sim::Tally tally = simulate(simulation);
+          const double expected = geometric ? analytic::expected_iterations_geometric(law, length)
+                                            : analytic::expected_iterations(law, static_cast<std::int64_t>(length));
+          check_agrees(
+              {tally.units.mean(sim::Quantity::iterations), tally.units.standard_error(sim::Quantity::iterations)},
+              expected);
+        }
+      }
+    }
+  }
+}
+
+// With alpha drawn once for a whole sequence, not for an iteration, the ratio of totals is the lower end of the
+// sandwich.
+TEST_CASE("prompts of different alpha and equal length give the ratio of totals of the sandwich") {
+  const analytic::BetaMixture law{4.0, 1.0};
+  const analytic::JensenSandwich sandwich = analytic::jensen_sandwich(law, 5, Convention::bonus);
+  // Midpoints of 200 equal slices of the Beta(4, 1) law, whose quantile is u^(1/4); 20,000 tokens for each.
+  sim::UnitMoments prompts;
+  constexpr int slices = 200;
+  for (int i = 0; i < slices; ++i) {
+    const double alpha = std::pow((i + 0.5) / slices, 0.25);
+    sim::ProcessSimulation simulation = simulation_of(sim::Iid{alpha}, 5, Convention::bonus, sim::Path::fast);
+    simulation.sequence = sim::SequenceLaw{.tokens = 20'000.0, .geometric = false};
+    simulation.sequences = 1;
+    prompts.merge(
+        sim::run(*sim::make_process_simulator(simulation), {key.seed, static_cast<std::uint64_t>(i)}, 1).units);
+  }
+  const double ratio =
+      static_cast<double>(prompts.sum(sim::tokens)) / static_cast<double>(prompts.sum(sim::Quantity::iterations));
+  // 4,000,000 tokens in about 1.1 million iterations of standard deviation below 2.3: five standard errors are 0.011;
+  // slicing, finite length and the sandwich's own distance to its middle are 1e-4, 2e-4 and 0.1.
+  CHECK(std::abs(ratio - sandwich.ratio_of_totals) < 0.0115);
+  CHECK(std::abs(ratio - sandwich.at_mean) > 0.0115);
+  CHECK(sandwich.at_mean < sandwich.mean_of_ratios);
+}
+
+}  // namespace foredraft

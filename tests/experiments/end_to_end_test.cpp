@@ -1,0 +1,292 @@
+#include <sys/wait.h>
+
+#include <unistd.h>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/experiments/temporary_folder.hpp"
+
+/// The built program as a user meets it: exit codes, what goes to stdout and what to stderr, files.
+namespace foredraft::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+/// Runs the program in `folder` with a shell-quoted argument line.
+Outcome foredraft(const TemporaryFolder& folder, const std::string& arguments, const std::string& wrapper = "") {
+  const std::string command = "cd " + folder.path() + " && " + wrapper + " " FOREDRAFT_PROGRAM " " + arguments + " > " +
+                              (folder / "stdout") + " 2> " + (folder / "stderr");
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(folder / "stdout"), content_of(folder / "stderr")};
+}
+
+const std::string sweep_text =
+    "schema = \"foredraft.sweep/1\"\n[axes]\nalpha = [0.5, 0.9]\ngamma = [1, 3]\nc = [0.1]\n"
+    "[simulation]\niterations = 20000\nseed = 1\n"
+    "[[figure]]\nid = \"speed\"\nx = \"gamma\"\ny = \"speedup\"\nseries = \"alpha\"\n";
+
+}  // namespace
+
+TEST_CASE("results go to stdout, talk to stderr, and help is a result") {
+  const TemporaryFolder folder;
+  const Outcome help = foredraft(folder, "--help");
+  CHECK(help.code == 0);
+  CHECK_THAT(help.out, Catch::Contains("usage: foredraft COMMAND") && Catch::Contains("predict"));
+  CHECK(help.err.empty());
+  for (const char* command : {"predict", "simulate", "sweep", "merge", "check", "plot", "list"}) {
+    const Outcome one = foredraft(folder, std::string(command) + " --help");
+    CHECK(one.code == 0);
+    CHECK_THAT(one.out, Catch::StartsWith("usage: foredraft " + std::string(command)));
+  }
+  CHECK_THAT(foredraft(folder, "--version").out, Catch::StartsWith("foredraft "));
+}
+
+TEST_CASE("bad usage exits with 2, says what to do on stderr and leaves stdout empty") {
+  const TemporaryFolder folder;
+  for (const char* arguments : {"",
+                                "predct --alpha 0.8",
+                                "predict --alpha 0.8",
+                                "predict --alpha 1.5 --c 0.1",
+                                "predict --alpha nan --c 0.1",
+                                "predict --alpha 0.8 --c 0.1 --gamma -1",
+                                "predict --alpha 0.8 --c 0.1 --gamma 2.5",
+                                "predict --alph 0.8 --c 0.1",
+                                "predict --alpha 0.8 --marginal 0.8 --c 0.1",
+                                "predict --marginal 0.5,0.6 --c 0.1",
+                                "predict --marginal 0.5,0.4 --gamma 3 --c 0.1",
+                                "predict --acceptance-length 2.5 --c 0.1",
+                                "predict --acceptance-length 9 --gamma 3 --c 0.1",
+                                "predict --alpha 0.8 --c 0.1 extra",
+                                "predict --alpha 0.8 --gamma 0 --c 0.1 --convention no_bonus",
+                                "simulate --alpha 0.8 --gamma 5",
+                                "simulate --alpha 0.8 --gamma 5 --iterations 0 --seed 1",
+                                "simulate missing.toml",
+                                "sweep missing.toml --out x",
+                                "sweep --out x",
+                                "merge --out x",
+                                "check nowhere",
+                                "plot nowhere",
+                                "list ruls",
+                                "sweep missing.toml --out x --shard 3/2"}) {
+    CAPTURE(arguments);
+    const Outcome outcome = foredraft(folder, arguments);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK_FALSE(outcome.err.empty());
+    CHECK_FALSE(fs::exists(folder / "x"));
+  }
+  CHECK_THAT(foredraft(folder, "predct").err, Catch::Contains("did you mean predict?"));
+  CHECK_THAT(foredraft(folder, "predict --marginal 0.5,0.6 --c 0.1").err,
+             Catch::Contains("did you mean --conditional?"));
+  CHECK_THAT(foredraft(folder, "predict --acceptance-length 2.5 --c 0.1").err, Catch::Contains("add --gamma G"));
+}
+
+TEST_CASE("predict and simulate print one JSON document, the same bytes every time") {
+  const TemporaryFolder folder;
+  const Outcome predicted = foredraft(folder, "predict --acceptance-length 2.5 --gamma 3 --c 0.05 --json");
+  CHECK(predicted.code == 0);
+  CHECK(predicted.err.empty());
+  const auto prediction = nlohmann::json::parse(predicted.out);
+  CHECK(prediction["tokens_per_iteration"].get<double>() == Approx(2.5).epsilon(1e-12));
+
+  const std::string simulate = "simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e5 --seed 1 --json";
+  const Outcome simulated = foredraft(folder, simulate);
+  CHECK(simulated.code == 0);
+  const auto json = nlohmann::json::parse(simulated.out);
+  CHECK(json["iterations"] == 100000);
+  CHECK(json["seed"] == 1);
+  for (const char* quantity : {"tokens_per_iteration", "speedup"}) {
+    const auto& estimate = json[quantity];
+    CHECK(estimate["standard_error"].get<double>() > 0.0);
+    REQUIRE(estimate["ci95"].size() == 2);
+    CHECK(estimate["ci95"][0].get<double>() < estimate["mean"].get<double>());
+    CHECK(estimate["mean"].get<double>() < estimate["ci95"][1].get<double>());
+  }
+  for (const char* key : {"per_token", "accepted_over_drafted"}) CHECK(json["acceptance"][key].is_number());
+  CHECK(json["acceptance"]["conditional"].size() == 5);
+  CHECK(json["acceptance"]["marginal"].size() == 5);
+  CHECK(foredraft(folder, simulate + " --threads 1").out == simulated.out);
+  CHECK(foredraft(folder, simulate + " --threads 7").out == simulated.out);
+  CHECK(foredraft(folder, "simulate --alpha 0.8 --gamma 5 --iterations 1e5 --seed 2 --json").out != simulated.out);
+  const auto without_c =
+      nlohmann::json::parse(foredraft(folder, "simulate --alpha 0.8 --gamma 5 --iterations 1e4 --seed 1 --json").out);
+  CHECK(without_c["speedup"].is_null());
+}
+
+TEST_CASE("simulate takes one point from a configuration and refuses axes") {
+  const TemporaryFolder folder;
+  write_text(folder / "one.toml",
+             "schema = \"foredraft.sweep/1\"\n[fixed]\nprocess = \"markov\"\n\"process.a\" = 0.9\n\"process.b\" = 0.4\n"
+             "gamma = 4\n[simulation]\niterations = 10000\nseed = 1\n");
+  CHECK(foredraft(folder, "simulate one.toml").code == 0);
+  CHECK(foredraft(folder, "simulate one.toml --seed 2").code == 2);
+  write_text(folder / "axes.toml", sweep_text);
+  const Outcome refused = foredraft(folder, "simulate axes.toml");
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Catch::Contains("axes.toml:3: axes: simulate runs one point"));
+}
+
+TEST_CASE("a bad configuration is refused with all its errors before any folder is made") {
+  const TemporaryFolder folder;
+  write_text(folder / "bad.toml",
+             "schema = \"foredraft.sweep/1\"\n[axes]\nalpha = [1.5]\ngama = [1]\n[fixed]\ngamma = 2\nc = nan\n");
+  const Outcome outcome = foredraft(folder, "sweep bad.toml --out results");
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err ==
+        "bad.toml:3: axes.alpha: invalid alpha=1.5 (must lie in [0, 1])\n"
+        "bad.toml:4: axes.gama: unknown key - did you mean gamma?\n"
+        "bad.toml:7: fixed.c: invalid c=nan (must be finite and at least 0)\n");
+  CHECK_FALSE(fs::exists(folder / "results"));
+}
+
+TEST_CASE("sweep, check, and a second sweep of the same folder") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", sweep_text);
+  const Outcome first = foredraft(folder, "sweep s.toml --out results/a --no-figures");
+  REQUIRE(first.code == 0);
+  CHECK_THAT(first.out, Catch::StartsWith("4 points: 2 alpha x 2 gamma x 1 c; 20000 iterations each; seed 1; bonus "
+                                          "convention; config ") &&
+                            Catch::Contains("best gamma of the sweep") && Catch::Contains("agreement   largest of 4") &&
+                            Catch::Contains("wrote       points.csv  manifest.json") &&
+                            Catch::Contains("rerun       foredraft check results/a"));
+  CHECK_THAT(first.err, Catch::StartsWith("plan        4 points, 8e+04 iterations"));
+  const std::string points = content_of(folder / "results/a/points.csv");
+
+  const Outcome again = foredraft(folder, "sweep s.toml --out results/a --no-figures");
+  CHECK(again.code == 0);
+  CHECK(again.out == first.out);
+  CHECK_THAT(again.err, Catch::Contains("results/a is complete: nothing to do"));
+  CHECK(content_of(folder / "results/a/points.csv") == points);
+
+  const Outcome checked = foredraft(folder, "check results/a --threads 7");
+  CHECK(checked.code == 0);
+  CHECK_THAT(checked.out, Catch::Contains("4 points repeated, every byte and every digest agrees"));
+}
+
+TEST_CASE("check finds an edited cell and names its row and column, a missing row, and an edited figure file") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", sweep_text);
+  REQUIRE(foredraft(folder, "sweep s.toml --out a --no-figures").code == 0);
+  const std::string points = content_of(folder / "a/points.csv");
+  std::string edited = points;
+  const std::size_t row = edited.find("\n2,") + 1;
+  edited.replace(edited.find("20000", row), 5, "20001");
+  write_text(folder / "a/points.csv", edited);
+  const Outcome found = foredraft(folder, "check a");
+  CHECK(found.code == 1);
+  CHECK(found.out.empty());
+  CHECK_THAT(
+      found.err,
+      Catch::Contains("a/points.csv:4: simulated_iterations: the file says 20001, the repeated run 20000 (point 2)"));
+  write_text(folder / "a/points.csv", points.substr(0, row));
+  CHECK_THAT(foredraft(folder, "check a").err, Catch::Contains("points.csv:4: row missing"));
+  write_text(folder / "a/points.csv", points + "4,0.9\n");
+  CHECK_THAT(foredraft(folder, "check a").err, Catch::Contains("points.csv:6: row too many"));
+  write_text(folder / "a/points.csv", points);
+  CHECK(foredraft(folder, "check a").code == 0);
+  write_text(folder / "a/speed.csv", "alpha\n");
+  CHECK(foredraft(folder, "check a").code == 1);
+}
+
+TEST_CASE("three merged shards are the run without shards; missing, doubled and foreign shards are refused") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", sweep_text);
+  REQUIRE(foredraft(folder, "sweep s.toml --out whole --no-figures").code == 0);
+  for (const std::string i : {"1", "2", "3"}) {
+    REQUIRE(foredraft(folder, "sweep s.toml --out part" + i + " --shard " + i + "/3").code == 0);
+    CHECK(foredraft(folder, "check part" + i).code == 0);
+  }
+  const Outcome missing = foredraft(folder, "merge part1 part3 --out m");
+  CHECK(missing.code == 2);
+  CHECK_THAT(missing.err, Catch::Contains("shard 2/3 is missing"));
+  CHECK_THAT(foredraft(folder, "merge part1 part2 part2 part3 --out m").err, Catch::Contains("shard 2/3 given twice"));
+  CHECK(foredraft(folder, "merge whole part2 part3 --out m").code == 2);
+  CHECK_FALSE(fs::exists(folder / "m"));
+  REQUIRE(foredraft(folder, "merge part3 part1 part2 --out m --no-figures").code == 0);
+  CHECK(content_of(folder / "m/points.csv") == content_of(folder / "whole/points.csv"));
+  CHECK(content_of(folder / "m/summary.md") == content_of(folder / "whole/summary.md"));
+  CHECK(foredraft(folder, "check m").code == 0);
+  std::string edited = content_of(folder / "part2/points.csv");
+  edited[edited.size() - 2] = edited[edited.size() - 2] == '1' ? '2' : '1';
+  write_text(folder / "part2/points.csv", edited);
+  CHECK_THAT(foredraft(folder, "merge part1 part2 part3 --out n").err, Catch::Contains("points.csv was changed"));
+}
+
+TEST_CASE("the output folder of another configuration, a read-only place and a full disk end in a clear error") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", sweep_text);
+  REQUIRE(foredraft(folder, "sweep s.toml --out a --no-figures").code == 0);
+  std::string other = sweep_text;
+  other.replace(other.find("seed = 1"), 8, "seed = 2");
+  write_text(folder / "t.toml", other);
+  const Outcome refused = foredraft(folder, "sweep t.toml --out a");
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Catch::Contains("differs in simulation.seed") && Catch::Contains("use another --out"));
+  CHECK(foredraft(folder, "check a").code == 0);
+  // /proc takes no folder from anybody, root included.
+  const Outcome read_only = foredraft(folder, "sweep s.toml --out /proc/results");
+  CHECK(read_only.code == 2);
+  CHECK_THAT(read_only.err, Catch::Contains("/proc/results: cannot be created"));
+  // A file may not grow beyond 4 blocks of 512 bytes: what a full disk does, for a user without one.
+  const Outcome full = foredraft(folder, "sweep s.toml --out b --no-figures", "ulimit -f 4; trap '' XFSZ;");
+  CHECK(full.code == 1);
+  CHECK_THAT(full.err, Catch::Contains("cannot be written (File too large)"));
+  REQUIRE(foredraft(folder, "sweep s.toml --out b --no-figures").code == 0);
+  CHECK(content_of(folder / "b/points.csv") == content_of(folder / "a/points.csv"));
+}
+
+TEST_CASE("an interrupted sweep exits with 130 and says how to go on") {
+  const TemporaryFolder folder;
+  write_text(folder / "long.toml",
+             "schema = \"foredraft.sweep/1\"\n[axes]\ngamma = { from = 1, to = 400 }\n[fixed]\nalpha = 0.9\n"
+             "[simulation]\niterations = 100000000\nseed = 1\npath = \"reference\"\n");
+  const Outcome outcome = foredraft(folder, "sweep long.toml --out a", "timeout --signal=INT 0.5");
+  // timeout passes the signal on and reports 124; the program's own code needs --preserve-status.
+  CHECK(outcome.code == 124);
+  const Outcome preserved = foredraft(folder, "sweep long.toml --out a", "timeout --preserve-status --signal=TERM 0.5");
+  CHECK(preserved.code == 130);
+  CHECK_THAT(preserved.err, Catch::Contains("interrupted") && Catch::Contains("the same command resumes"));
+  CHECK(preserved.out.empty());
+}
+
+TEST_CASE("figures are drawn after the data, and their absence is no failure") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", sweep_text);
+  fs::create_directory(folder / "plots");
+  write_text(folder / "plots/plot.py",
+             "import pathlib, sys\nassert (pathlib.Path(sys.argv[1]) / 'speed.csv').exists()\n"
+             "(pathlib.Path(sys.argv[1]) / 'speed.pdf').write_text('x')\nprint('drawn')\n");
+  const Outcome drawn = foredraft(folder, "sweep s.toml --out a", "FOREDRAFT_PLOTS=plots");
+  CHECK(drawn.code == 0);
+  CHECK(drawn.out.find("drawn") == std::string::npos);  // the script's words are talk
+  CHECK(fs::exists(folder / "a/speed.csv"));
+  if (drawn.err.find("no Python with matplotlib") == std::string::npos) {
+    CHECK_THAT(drawn.out, Catch::Contains("speed.{pdf,csv}"));
+  }
+  const Outcome without = foredraft(folder, "sweep s.toml --out b", "FOREDRAFT_PLOTS=nowhere");
+  CHECK(without.code == 0);
+  CHECK_THAT(without.err, Catch::Contains("no figures"));
+  CHECK(foredraft(folder, "plot b", "FOREDRAFT_PLOTS=nowhere").code == 1);
+}
+
+TEST_CASE("list shows every inventory") {
+  const TemporaryFolder folder;
+  CHECK_THAT(foredraft(folder, "list processes").out, Catch::Contains("iid") && Catch::Contains("markov"));
+  CHECK_THAT(foredraft(folder, "list rules").out, Catch::Contains("rejection_sampling") && Catch::Contains("lossless"));
+  for (const char* what : {"drafters", "policies", "costs", "models"}) {
+    CAPTURE(what);
+    const Outcome listed = foredraft(folder, std::string("list ") + what);
+    CHECK(listed.code == 0);
+    CHECK_FALSE(listed.out.empty());
+  }
+}
+
+}  // namespace foredraft::tests

@@ -1,0 +1,109 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "core/random_stream.hpp"
+#include "experiments/config/problems.hpp"
+#include "experiments/results/csv.hpp"
+#include "experiments/results/digest.hpp"
+#include "experiments/results/numbers.hpp"
+#include "experiments/results/table.hpp"
+#include "tests/experiments/temporary_folder.hpp"
+
+namespace foredraft::experiments {
+
+TEST_CASE("a written number reads back to the same double, in the fewest digits") {
+  CHECK(number_text(0.1) == "0.1");
+  CHECK(number_text(3.0) == "3");
+  CHECK(number_text(1e300) == "1e+300");
+  RandomStream random(1, {Purpose::test, 0, 0});
+  for (int i = 0; i < 20000; ++i) {
+    const double number = (random.uniform() - 0.5) * std::pow(10.0, 60.0 * (random.uniform() - 0.5));
+    REQUIRE(parse_real(number_text(number)) == number);
+  }
+}
+
+TEST_CASE("numbers are read whole or not at all") {
+  for (const char* text : {"", " 1", "1 ", "0.8x", "nan", "inf", "-inf", "1e400", "0x10", "1,5", "+1"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_real(text));
+    CHECK_FALSE(parse_integer(text));
+  }
+  CHECK(parse_real("-1.5e-3") == -1.5e-3);
+  CHECK(parse_integer("1e6") == 1000000);
+  CHECK(parse_integer("-3") == -3);
+  CHECK_FALSE(parse_integer("1.5"));
+  CHECK_FALSE(parse_integer("1e17"));  // beyond 2^53 not every whole number is a double
+  CHECK(parse_integer("9223372036854775807") == std::numeric_limits<std::int64_t>::max());
+}
+
+TEST_CASE("cells with commas, quotes and line breaks survive a round trip through CSV") {
+  const std::vector<std::string> cells{"plain", "a, b", "say \"x\"", "", "0.9 0.8"};
+  std::string line;
+  for (const std::string& cell : cells) line += (line.empty() ? "" : ",") + csv_cell(cell);
+  CHECK(split_csv_line(line) == cells);
+  CHECK(csv_cell("two\nlines") == "two lines");
+  CHECK(split_csv_line("") == std::vector<std::string>{""});
+  CHECK(split_csv_line("a,") == std::vector<std::string>{"a", ""});
+  CHECK_FALSE(split_csv_line("a,\"open"));
+}
+
+TEST_CASE("the CSV reader names the damaged row") {
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder / "a.csv", "x,y\n1,2\n3\n");
+  CsvReader reader(folder / "a.csv");
+  CHECK(reader.column("y") == 1U);
+  CHECK_FALSE(reader.column("z"));
+  std::vector<std::string> cells;
+  REQUIRE(reader.next(cells));
+  CHECK(cells == std::vector<std::string>{"1", "2"});
+  CHECK_THROWS_WITH(reader.next(cells), Catch::EndsWith("a.csv:3: damaged row"));
+}
+
+TEST_CASE("SHA-256 gives the known digests of FIPS 180-4, whole or in pieces") {
+  CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  Sha256 hash;
+  hash.add("a");
+  hash.add("bc");
+  CHECK(hash.finish() == sha256("abc"));
+  const tests::TemporaryFolder folder;
+  tests::write_text(folder / "a", "abc");
+  CHECK(digest_file(folder / "a").sha256 == sha256("abc"));
+  CHECK(digest_file(folder / "a").bytes == 3);
+}
+
+TEST_CASE("one table renders as text, Markdown, LaTeX and CSV") {
+  using enum Table::Align;
+  const Table table{.caption = "Speed at 10 %.",
+                    .columns = {{"rule_name", left}, {"speed", right}},
+                    .rows = {{"a|b & c", "1.5x"}, {"50 %, all", "10.25x"}}};
+  CHECK(to_text(table) ==
+        "rule_name   speed\n"
+        "a|b & c      1.5x\n"
+        "50 %, all  10.25x\n");
+  CHECK(to_markdown(table) ==
+        "Speed at 10 %.\n\n"
+        "| rule\\_name | speed |\n|---|---:|\n"
+        "| a\\|b & c | 1.5x |\n"
+        "| 50 %, all | 10.25x |\n");
+  CHECK(to_latex(table) ==
+        "% needs \\usepackage{booktabs}\n% Speed at 10 %.\n"
+        "\\begin{tabular}{lr}\n\\toprule\n"
+        "rule\\_name & speed \\\\\n\\midrule\n"
+        "a|b \\& c & 1.5x \\\\\n"
+        "50 \\%, all & 10.25x \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n");
+  CHECK(to_csv(table) == "rule_name,speed\na|b & c,1.5x\n\"50 %, all\",10.25x\n");
+}
+
+TEST_CASE("the nearest word is found for a typing mistake and none for another word") {
+  const std::vector<std::string> words{"alpha", "gamma", "convention", "c"};
+  CHECK(nearest("gama", words) == "gamma");
+  CHECK(nearest("aplha", words) == "alpha");
+  CHECK(nearest("convetnion", words) == "convention");
+  CHECK(nearest("temperature", words).empty());
+  CHECK(suggestion_for("temperature", words) == "known: alpha, gamma, convention, c");
+}
+
+}  // namespace foredraft::experiments

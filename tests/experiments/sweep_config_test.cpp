@@ -1,0 +1,238 @@
+#include "experiments/config/sweep_config.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "experiments/config/toml_source.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+const std::string head = "schema = \"foredraft.sweep/1\"\n";
+
+SweepConfig read(const std::string& text) { return read_sweep_config(parse_toml(head + text, "e.toml"), "e.toml"); }
+
+/// All messages of a configuration that is refused. Its first own line has number 2.
+std::string problems_of(const std::string& text) {
+  try {
+    static_cast<void>(read(text));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("axes keep the order of the file and ranges include both ends") {
+  const SweepConfig config = read(
+      "[axes]\ngamma = { from = 1, to = 7, step = 2 }\nalpha = { from = 0.1, to = 0.5, step = 0.1 }\n"
+      "c = { from = 0.01, to = 0.08, factor = 2 }\n");
+  REQUIRE(config.axes.size() == 3);
+  CHECK(config.axes[0].parameter->name == "gamma");
+  CHECK(config.axes[1].parameter->name == "alpha");
+  CHECK(config.axes[0].values ==
+        std::vector<Value>{std::int64_t{1}, std::int64_t{3}, std::int64_t{5}, std::int64_t{7}});
+  CHECK(config.axes[1].values == std::vector<Value>{0.1, 0.2, 0.3, 0.4, 0.5});
+  CHECK(config.axes[2].values == std::vector<Value>{0.01, 0.02, 0.04, 0.08});
+  CHECK(point_count(config) == 80);
+}
+
+TEST_CASE("defaults are filled in, and only those that a point uses") {
+  const SweepConfig config = read("[fixed]\nalpha = 0.8\ngamma = 5\n");
+  CHECK(to_text(*fixed_value(config, "convention")) == "bonus");
+  CHECK(to_text(*fixed_value(config, "drafter")) == "autoregressive");
+  CHECK(to_text(*fixed_value(config, "process")) == "iid");
+  CHECK(fixed_value(config, "rule") == nullptr);
+  CHECK(fixed_value(config, "temperature") == nullptr);
+  CHECK_FALSE(config.simulation);
+}
+
+TEST_CASE("a token sweep takes rule, temperature and models, and knows the default of the target law") {
+  const SweepConfig config = read(
+      "[axes]\ntemperature = [0.5, 1.0]\n[fixed]\nfidelity = \"token\"\ngamma = 5\n"
+      "models = { target = \"zipf\", vocabulary = 1000, draft = \"noise\", alpha = 0.8 }\n"
+      "[simulation]\niterations = 1000\nseed = 1\n");
+  CHECK(std::get<double>(*fixed_value(config, "models.parameter")) == 1.0);
+  CHECK(std::get<std::int64_t>(*fixed_value(config, "models.vocabulary")) == 1000);
+  CHECK(to_text(*fixed_value(config, "rule")) == "rejection_sampling");
+  CHECK(fixed_value(config, "alpha") == nullptr);
+}
+
+TEST_CASE("every kind of wrong value has a line of its own with file, line, key, reason and advice") {
+  CHECK(problems_of("[axes]\nalpha = [0.5, 1.5]\n[fixed]\ngamma = 5\n") ==
+        "e.toml:3: axes.alpha: invalid alpha=1.5 (must lie in [0, 1])");
+  CHECK(problems_of("[fixed]\nalpha = nan\ngamma = 5\n") ==
+        "e.toml:3: fixed.alpha: invalid alpha=nan (must lie in [0, 1])");
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = -1\n") ==
+        "e.toml:4: fixed.gamma: invalid gamma=-1 (must lie in [0, 1e+06])");
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\nc = inf\n") ==
+        "e.toml:5: fixed.c: invalid c=inf (must be finite and at least 0)");
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\nc = -0.1\n") ==
+        "e.toml:5: fixed.c: invalid c=-0.1 (must be finite and at least 0)");
+  CHECK(problems_of("[fixed]\nalpha = \"0.5\"\ngamma = 5\n") ==
+        "e.toml:3: fixed.alpha: wrong type (must be a number, is a string)");
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5.0\n") ==
+        "e.toml:4: fixed.gamma: wrong type (must be a whole number, is a number)");
+  CHECK(problems_of("[fixed]\nalpha = 2020-01-01\ngamma = 5\n") ==
+        "e.toml:3: fixed.alpha: wrong type (must be a number, is a date)");
+  CHECK(problems_of("[axes]\nalpha = []\n[fixed]\ngamma = 5\n") ==
+        "e.toml:3: axes.alpha: empty axis (no value means no point) - give at least one value or remove the axis");
+  CHECK(problems_of("[axes]\nalpha = { from = 0, to = 1, step = 0 }\n[fixed]\ngamma = 5\n") ==
+        "e.toml:3: axes.alpha: impossible range (step 0 never arrives) - use a positive step, or a list");
+  CHECK(problems_of("[axes]\nalpha = { from = 0, to = 1, step = -0.1 }\n[fixed]\ngamma = 5\n") ==
+        "e.toml:3: axes.alpha: impossible range (step -0.1 leads away from 1) - swap from and to, or the sign of step");
+  CHECK(problems_of("[axes]\nalpha = { from = 0, to = nan, step = 0.1 }\n[fixed]\ngamma = 5\n") ==
+        "e.toml:3: axes.alpha: impossible range (from and to must be finite)");
+  CHECK(problems_of("[axes]\ngamma = { from = 1, to = 5, step = 0.5 }\n[fixed]\nalpha = 0.5\n") ==
+        "e.toml:3: axes.gamma: invalid gamma=1.5 (must be a whole number) - use a whole step or factor, or a list");
+  CHECK(problems_of("[axes]\nalpha = [0.5, 0.5]\n[fixed]\ngamma = 5\n") ==
+        "e.toml:3: axes.alpha: repeats 0.5 (each value of an axis is one point)");
+  CHECK(problems_of("[axes]\nalpha = 0.5\n[fixed]\ngamma = 5\n") ==
+        "e.toml:3: axes.alpha: wrong type (must be a list or { from, to, step or factor }, is a number) - put a single "
+        "value into [fixed]");
+}
+
+TEST_CASE("misspelt keys and words are refused with the nearest known one") {
+  CHECK(problems_of("[axes]\nalpha = [0.5]\ngama = [1, 2]\n[fixed]\ngamma = 5\n") ==
+        "e.toml:4: axes.gama: unknown key - did you mean gamma?");
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\nprocess = \"markow\"\n") ==
+        "e.toml:5: fixed.process: unknown process \"markow\" - did you mean markov?");
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\n[simulatoin]\niterations = 5\n") ==
+        "e.toml:5: simulatoin: unknown key - did you mean simulation?");
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\n[simulation]\niteratoins = 5\niterations = 5\nseed = 1\n") ==
+        "e.toml:6: simulation.iteratoins: unknown key - did you mean iterations?");
+  CHECK_THAT(problems_of("[axes]\ngamma = { from = 1, too = 5 }\n[fixed]\nalpha = 0.5\n"),
+             Catch::Contains("axes.gamma.to: missing (a range needs from and to)") &&
+                 Catch::Contains("axes.gamma.too: unknown key - did you mean to?"));
+}
+
+TEST_CASE("what no point uses is refused, not ignored") {
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\ntemperature = 1.0\n") ==
+        "e.toml:5: fixed.temperature: not used (no point of this sweep reads it) - remove it, or set fidelity = "
+        "\"token\" and the models it needs");
+  CHECK_THAT(problems_of("[fixed]\nfidelity = \"token\"\nalpha = 0.5\ngamma = 5\nmodels.alpha = 0.8\n"
+                         "[simulation]\niterations = 10\nseed = 1\n"),
+             Catch::Equals("e.toml:4: fixed.alpha: not used (no point of this sweep reads it) - did you mean "
+                           "models.alpha?"));
+}
+
+TEST_CASE("values that do not fit together are refused") {
+  CHECK(problems_of("[axes]\ngamma = { from = 1, to = 4 }\n[fixed]\nprocess = \"positional\"\n"
+                    "\"process.conditional\" = [0.9, 0.8]\n") ==
+        "e.toml:3: axes.gamma: invalid gamma=4 (process.conditional has 2 entries) - keep gamma at or below 2, or give "
+        "more entries");
+  CHECK(problems_of("[fixed]\ngamma = 2\nprocess = \"positional\"\n\"process.marginal\" = [0.7, 0.75]\n") ==
+        "e.toml:5: fixed.process.marginal: rises from 0.7 to 0.75 at position 1 (a marginal is P(this draft and all "
+        "before it accepted)) - did you mean process.conditional?");
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 0\nconvention = \"no_bonus\"\n") ==
+        "e.toml:4: fixed.gamma: invalid gamma=0 (must be at least 1 without a bonus token) - start at 1, or use "
+        "convention = \"bonus\"");
+  CHECK(problems_of("[fixed]\ngamma = 5\nprocess = \"markov\"\n\"process.a\" = 1.5\n\"process.b\" = 0.5\n") ==
+        "e.toml:5: fixed.process.a: invalid process.a=1.5 (must lie in [0, 1] for process markov)");
+  CHECK(problems_of("[fixed]\ngamma = 5\nprocess = \"markov\"\n\"process.a\" = 1\n\"process.b\" = 0\n") ==
+        "e.toml:5: fixed.process.a: invalid process.a=1 with process.b=0 (both states of the chain are closed: it has "
+        "no mean) - keep a below 1 or b above 0");
+  CHECK(problems_of("[axes]\nalpha = [0.5]\n[fixed]\nalpha = 0.5\ngamma = 5\n") ==
+        "e.toml:5: fixed.alpha: given twice (it is an axis too) - remove one");
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\nsequence_length = 10.5\n") ==
+        "e.toml:5: fixed.sequence_length: invalid sequence_length=10.5 (must be a whole number of tokens) - round it, "
+        "or set end_of_sequence = \"geometric\"");
+}
+
+TEST_CASE("what is missing is named") {
+  CHECK(problems_of("[fixed]\ngamma = 5\n") ==
+        "e.toml: fixed.alpha: missing (probability that a draft is accepted) - add it to [fixed] or [axes]");
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\n[simulation]\niterations = 5\n") ==
+        "e.toml:5: simulation.seed: missing (results are a function of the seed) - add seed = 1");
+  CHECK_THAT(
+      problems_of("[fixed]\nalpha = 0.5\ngamma = 5\nsequence_length = 10\n[simulation]\niterations = 5\nseed = 1\n"),
+      Catch::Contains("simulation.sequences: missing") && Catch::Contains("simulation.iterations: not used"));
+}
+
+TEST_CASE("an unknown schema, a missing one and broken syntax are refused") {
+  const auto message = [](const std::string& text) {
+    try {
+      static_cast<void>(read_sweep_config(parse_toml(text, "e.toml"), "e.toml"));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(message("schema = \"foredraft.sweep/9\"\n[fixed]\nalpha = 0.5\ngamma = 5\n") ==
+        "e.toml:1: schema: unknown schema \"foredraft.sweep/9\" (says how to read the file) - schema = "
+        "\"foredraft.sweep/1\"");
+  CHECK_THAT(message("[fixed]\nalpha = 0.5\ngamma = 5\n"), Catch::Contains("schema: missing"));
+  CHECK_THAT(message("a = 1\nb = [1, 2\nc = 3\n"), Catch::StartsWith("e.toml:3: syntax: "));
+}
+
+TEST_CASE("all errors of a file are reported at once, in the order of its lines") {
+  CHECK(problems_of("[axes]\nalpha = [1.5]\ngama = [1]\n[fixed]\nc = -1\ngamma = \"five\"\n") ==
+        "e.toml:3: axes.alpha: invalid alpha=1.5 (must lie in [0, 1])\n"
+        "e.toml:4: axes.gama: unknown key - did you mean gamma?\n"
+        "e.toml:6: fixed.c: invalid c=-1 (must be finite and at least 0)\n"
+        "e.toml:7: fixed.gamma: wrong type (must be a whole number, is a string)");
+}
+
+TEST_CASE("an absurd number of points is refused with the count and the time, without listing them") {
+  const std::string message = problems_of(
+      "[axes]\nalpha = { from = 0, to = 1, step = 1e-6 }\nc = { from = 0, to = 1, step = 1e-6 }\n[fixed]\ngamma = 5\n"
+      "[simulation]\niterations = 1000000\nseed = 1\n");
+  CHECK_THAT(message, Catch::StartsWith("e.toml:2: axes: 1e+12 points (at most 1e+07; this sweep would take about ") &&
+                          Catch::Contains("years on one core) - shorten an axis or coarsen its step"));
+}
+
+TEST_CASE("figures name axes and quantities of the sweep and leave no axis open") {
+  const std::string base = "[axes]\nalpha = [0.5, 0.6]\ngamma = [1, 2]\n[[figure]]\n";
+  CHECK(problems_of(base + "id = \"f\"\nx = \"gamma\"\ny = \"tokens_per_iteration\"\nseries = \"alpha\"\n").empty());
+  CHECK(problems_of(base + "id = \"f\"\nx = \"gamma\"\ny = \"tokens_per_iteration\"\n") ==
+        "e.toml:5: figure.x: leaves axis alpha open (each point needs a place of its own) - make alpha the series or "
+        "the panel");
+  CHECK(problems_of(base + "id = \"f\"\nx = \"gama\"\ny = \"tokens_per_iteration\"\nseries = \"alpha\"\n") ==
+        "e.toml:5: figure.x: \"gama\" is no axis (figures show axes of this sweep) - did you mean gamma?\n"
+        "e.toml:5: figure.x: leaves axis gamma open (each point needs a place of its own) - make gamma the series or "
+        "the panel");
+  CHECK(problems_of(base + "id = \"f\"\nx = \"gamma\"\ny = \"speedup\"\nseries = \"alpha\"\n") ==
+        "e.toml:5: figure.y: speedup is not computed (it needs c) - add it to [fixed] or [axes]");
+  CHECK_THAT(problems_of(base + "id = \"../f\"\nx = \"gamma\"\ny = \"tokens_per_iteration\"\nseries = \"alpha\"\n"),
+             Catch::Contains("invalid id \"../f\""));
+  CHECK(problems_of(base + "id = \"f\"\nx = \"gamma\"\ny = \"tokens_per_iteration\"\nseries = \"alpha\"\nwidth = "
+                           "\"single_colum\"\n") ==
+        "e.toml:5: figure.width: unknown width \"single_colum\" - did you mean single_column?");
+}
+
+TEST_CASE("the resolved configuration reads back to the same configuration and hash") {
+  const SweepConfig config = read(
+      "[axes]\ngamma = [2, 1]\n\"process.a\" = [0.5, 0.25]\n[fixed]\nprocess = \"markov\"\n\"process.b\" = 0.1\nc = 1\n"
+      "[simulation]\niterations = 100\nseed = 7\npath = \"reference\"\n");
+  const SweepConfig again =
+      read_sweep_config(parse_json_document(to_json(config).dump(2), "manifest.json"), "manifest.json");
+  CHECK(to_json(again).dump() == to_json(config).dump());
+  CHECK(config_hash(again) == config_hash(config));
+  CHECK(config_hash(config).size() == 64);
+}
+
+TEST_CASE("the hash follows what determines the points: values, order of axes, seed; not figures or spelling") {
+  const auto hash = [](const std::string& text) { return config_hash(read(text)); };
+  const std::string plan = "[simulation]\niterations = 100\nseed = 7\n";
+  const std::string reference = hash("[axes]\nalpha = [0.5, 0.6]\ngamma = [1, 2]\n" + plan);
+  CHECK(reference ==
+        hash("[axes]\nalpha = { from = 0.5, to = 0.6, step = 0.1 }\ngamma = [1, 2] # spelt otherwise\n" + plan));
+  CHECK(reference == hash("[axes]\nalpha = [0.5, 0.6]\ngamma = [1, 2]\n[fixed]\nprocess = \"iid\"\n" + plan +
+                          "[[figure]]\nid=\"f\"\nx=\"gamma\"\ny=\"per_token\"\nseries=\"alpha\"\n"));
+  CHECK(reference != hash("[axes]\ngamma = [1, 2]\nalpha = [0.5, 0.6]\n" + plan));
+  CHECK(reference != hash("[axes]\nalpha = [0.6, 0.5]\ngamma = [1, 2]\n" + plan));
+  CHECK(reference != hash("[axes]\nalpha = [0.5, 0.6]\ngamma = [1, 2]\n[simulation]\niterations = 100\nseed = 8\n"));
+  CHECK(reference != hash("[axes]\nalpha = [0.5, 0.6]\ngamma = [1, 2]\n[fixed]\nc = 0.1\n" + plan));
+}
+
+TEST_CASE("the shipped configurations are sound") {
+  for (const char* name :
+       {"quickstart", "token_temperature", "finite_sequences", "positional_closed_form", "markov", "simulate_token"}) {
+    CAPTURE(name);
+    CHECK_NOTHROW(load_sweep_config(std::string(FOREDRAFT_SOURCE) + "/experiments/configs/" + name + ".toml"));
+  }
+  CHECK(point_count(load_sweep_config(FOREDRAFT_SOURCE "/experiments/configs/quickstart.toml")) == 180);
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,47 @@
+#include "experiments/config/trace_file.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "experiments/config/problems.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+using Sequences = std::vector<std::vector<std::int8_t>>;
+
+Sequences parse(std::string_view text, std::int64_t gamma = 0) {
+  return parse_trace(text, "t", gamma, Convention::bonus).sequences;
+}
+
+}  // namespace
+
+TEST_CASE("outcomes are read from CSV and JSONL, a sequence each") {
+  const Sequences wanted{{1, 0, 1}, {0, -1}};
+  CHECK(parse("sequence,outcome\na,1\na,0\na,1\nb,0\nb,-1\n") == wanted);
+  CHECK(parse("{\"outcomes\": [1, 0, 1]}\n\n# a remark\n{\"outcomes\": [0, -1]}") == wanted);
+  CHECK(parse("sequence,outcome\r\na,1\r\na,0\r\na,1\r\nb,0\r\nb,-1\r\n") == wanted);
+}
+
+TEST_CASE("accepted counts become outcomes at the gamma of the recording") {
+  // 2 of 3 accepted: 1 1 0. All 3 accepted: 1 1 1 and the bonus position, which no draft was tested at.
+  const Sequences wanted{{1, 1, 0, 1, 1, 1, -1}, {0}};
+  CHECK(parse("sequence,accepted\na,2\na,3\nb,0\n", 3) == wanted);
+  CHECK(parse("{\"accepted\": [2, 3]}\n{\"accepted\": [0]}\n", 3) == wanted);
+}
+
+TEST_CASE("a damaged trace is refused with the line of every mistake") {
+  CHECK_THROWS_WITH(
+      parse("sequence,outcome\na,2\na,x\nb,1\n"),
+      "t:2: invalid outcome=2 (must lie in -1 to 1)\nt:3: damaged row (must be a name and a whole number)");
+  CHECK_THROWS_WITH(parse("sequence,accepted\na,4\n", 3), "t:2: invalid accepted=4 (must lie in 0 to 3)");
+  CHECK_THROWS_WITH(
+      parse("sequence,accepted\na,1\na,1\n"),
+      "t:2: accepted counts without process.recorded_gamma (a count equal to gamma means that no draft was "
+      "rejected) - add \"process.recorded_gamma\" to [fixed]");
+  CHECK_THROWS_WITH(parse(""), "t:1: holds no outcome (a trace must have at least one)");
+  CHECK_THROWS_AS(parse("{\"outcomes\": [1, 0"), InputError);
+  CHECK_THROWS_AS(parse("{\"outcomes\": 5}"), InputError);
+  CHECK_THROWS_AS(parse("a;b\n1;2\n"), InputError);
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,98 @@
+"""What a printer and a diff need of the files: embedded TrueType, text as text, 300 dpi, no dates, equal bytes."""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import unittest
+import zlib
+
+import sample_data
+from support import PLOTS, InDirectory, run_main
+
+import plot
+import style
+
+
+def draw(directory, **environment):
+    """Runs plot.py as a user does."""
+    subprocess.run([sys.executable, str(PLOTS / "plot.py"), str(directory)], check=True, capture_output=True,
+                   env={**os.environ, **environment})
+
+
+class Files(InDirectory):
+
+    def test_two_runs_in_different_surroundings_give_the_same_bytes(self):
+        runs = []
+        for name, environment in (("one", {"PYTHONHASHSEED": "1", "TZ": "UTC"}),
+                                  ("two", {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "SOURCE_DATE_EPOCH": "86400",
+                                           "MATPLOTLIBRC": str(self.directory)})):
+            folder = self.directory / name
+            folder.mkdir()
+            sample_data.write_sweep(folder, gammas=(1, 2, 4))
+            sample_data.write_figure3(folder)
+            sample_data.write_figure5(folder)
+            sample_data.write_ngram(folder)
+            (self.directory / "matplotlibrc").write_text("font.size: 20\nxtick.direction: in\n", encoding="utf-8")
+            draw(folder, **environment)
+            runs.append({path.name: path.read_bytes() for path in folder.iterdir()})
+        self.assertEqual(len(runs[0]), 4 * 4 + 1)
+        self.assertEqual(runs[0].keys(), runs[1].keys())
+        for name, content in runs[0].items():
+            self.assertEqual(content, runs[1][name], name)
+        for name in runs[0]:
+            if name.endswith(".pdf"):
+                self.check_fonts(name, runs[0][name])
+
+    def check_fonts(self, name, content):
+        """TrueType programs inside and not one Type 3 font; a PDF object is looked for in its streams too."""
+        streams = []
+        for found in re.finditer(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL):
+            try:
+                streams.append(zlib.decompress(found[1]))
+            except zlib.error:
+                pass
+        everything = content + b"".join(streams)
+        self.assertIn(b"/FontFile2", everything, name)
+        self.assertIn(b"/CIDFontType2", everything, name)
+        self.assertNotIn(b"/Type3", everything, name)
+        self.assertNotIn(b"/CreationDate", everything, name)
+
+    def test_svg_keeps_text_as_text_and_carries_no_date(self):
+        self.one_figure()
+        svg = (self.directory / "speedup.svg").read_text(encoding="utf-8")
+        self.assertIn(">draft length γ (tokens)</text>", svg)
+        self.assertIn("sans-serif", svg)
+        self.assertNotIn("<dc:date>", svg)
+
+    def test_png_has_300_dots_an_inch_and_the_width_of_the_column(self):
+        self.one_figure()
+        png = (self.directory / "speedup.png").read_bytes()
+        width, = struct.unpack(">I", png[16:20])
+        place = png.index(b"pHYs")
+        per_metre, = struct.unpack(">I", png[place + 4:place + 8])
+        self.assertEqual(width, round(300 * style.WIDTH_IN["single_column"]))
+        self.assertAlmostEqual(per_metre * 0.0254, 300, places=1)
+
+    def test_a_figure_that_cannot_be_written_leaves_the_old_one_and_no_remains(self):
+        figure = style.new_figure("single_column")
+        style.save(figure, self.directory / "speedup")
+        before = {path.name: path.read_bytes() for path in self.directory.iterdir()}
+
+        def fail(*args, **kwargs):
+            (self.directory / "speedup.pdf.unfinished").write_bytes(b"half")
+            raise OSError("no space left on device")
+
+        figure.savefig = fail
+        with self.assertRaises(OSError):
+            style.save(figure, self.directory / "speedup")
+        self.assertEqual({path.name: path.read_bytes() for path in self.directory.iterdir()}, before)
+
+    def one_figure(self):
+        sample_data.write_sweep(self.directory, gammas=(1, 2, 3))
+        self.assertEqual(run_main(plot.main, self.directory)[0], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,126 @@
+"""No figure overlaps, clips or shrinks its text, whatever it has to hold; the widths are exact."""
+
+import itertools
+
+import sample_data
+from support import InDirectory, drawn_texts
+
+import figure_specification
+import layout
+import leviathan_figure2
+import leviathan_figure3
+import leviathan_figure4
+import leviathan_figure5
+import load
+import ngram_iid_check
+import style
+import sweep_figure
+
+LONG = ("a very long description of the quantity on this axis, with its unit in full and then some more words, so that "
+        "it cannot possibly fit on one line of a printed figure")
+UNBROKEN = "simulated_speedup_over_plain_decoding_standard_error" * 3
+
+
+class Layout(InDirectory):
+    def sweep(self, **changes):
+        sample_data.write_sweep(self.directory, **changes)
+        return self.sweep_of_folder()
+
+    def sweep_of_folder(self):
+        spec = figure_specification.read(self.directory / "speedup.figure.json")
+        return sweep_figure.figure(spec, sweep_figure.data(self.directory, spec))
+
+    def experiment(self, module, write):
+        write(self.directory)
+        return module.figure(load.table(self.directory / f"{module.ID}.csv", module.COLUMNS))
+
+    def check(self, figure, width):
+        self.assertEqual(figure.get_size_inches()[0], style.WIDTH_IN[width])
+        texts = drawn_texts(figure)
+        self.assertGreater(len(texts), 5)
+        page = figure.bbox
+        for text, box in texts:
+            name = text.get_text()
+            self.assertGreaterEqual(text.get_size(), style.SMALLEST_PT, name)
+            self.assertTrue(box.x0 >= page.x0 and box.x1 <= page.x1 and box.y0 >= page.y0 and box.y1 <= page.y1,
+                            f"'{name}' is clipped")
+        for (one, one_box), (other, other_box) in itertools.combinations(texts, 2):
+            self.assertFalse(one_box.padded(-1).overlaps(other_box.padded(-1)),
+                             f"'{one.get_text()}' and '{other.get_text()}' overlap")
+        renderer = figure.canvas.get_renderer()
+        panels = [axes.get_window_extent(renderer) for axes in figure.axes]
+        inside = {text for axes in figure.axes for text in axes.texts}
+        for text, box in texts:
+            self.assertFalse(text not in inside and any(box.padded(-2).overlaps(panel) for panel in panels),
+                             f"'{text.get_text()}' runs into a panel")
+        for legend in figure.legends:
+            box = legend.get_window_extent(renderer)
+            self.assertTrue(box.x0 >= page.x0 and box.x1 <= page.x1, "a legend is wider than the figure")
+            self.assertFalse(any(box.overlaps(panel) for panel in panels), "a legend covers a panel")
+        for one, other in itertools.combinations(panels, 2):
+            self.assertFalse(one.overlaps(other), "two panels overlap")
+        self.assertEqual(len({(round(panel.width), round(panel.height)) for panel in panels}), 1)
+
+    def test_the_quickstart_sweep_in_both_widths(self):
+        for width in style.WIDTH_IN:
+            with self.subTest(width):
+                self.check(self.sweep(width=width), width)
+
+    def test_as_many_series_and_panels_as_a_figure_takes(self):
+        alphas, cs = [i / 20 for i in range(8, 20)], [i / 100 for i in range(1, 13)]
+        for width in style.WIDTH_IN:
+            with self.subTest(width):
+                self.check(self.sweep(width=width, alphas=alphas, cs=cs, gammas=(1, 12)), width)
+
+    def test_panels_that_leave_the_last_row_unfilled(self):
+        figure = self.sweep(cs=(0.01, 0.02, 0.03, 0.04, 0.05), gammas=(1, 6, 12))
+        self.check(figure, "single_column")
+        numbered = [axes.get_title(loc="left") for axes in figure.axes if axes.get_xticklabels()]
+        self.assertEqual(numbered, ["c = 0.04", "c = 0.05"])  # the lowest of each column
+
+    def test_long_labels_and_marks_are_wrapped_and_cut(self):
+        for words, cs in ((LONG, (0.02,)), (LONG, (0.02, 0.05, 0.1)), (UNBROKEN, (0.02,))):
+            labels = dict.fromkeys(("gamma", "speedup", "alpha", "c"), words)
+            with self.subTest(words=words[:20], panels=len(cs)):
+                figure = self.sweep(cs=cs, gammas=(1, 6, 12), labels=labels, marks=[{"y": 3, "text": words}])
+                self.check(figure, "single_column")
+                self.assertTrue(any("…" in text.get_text() for text, _ in drawn_texts(figure)))
+
+    def test_long_words_on_the_x_axis(self):
+        rules = ("greedy_match", "rejection_sampling", "typical_acceptance", "sigmoid_approximation_of_a_long_name")
+        for count in (2, 4):
+            with self.subTest(count):
+                sample_data.write_specification(self.directory, x="rule", series="drafter", panel=None)
+                sample_data.write_csv(self.directory / "speedup.csv",
+                                      ["rule", "drafter", "analytic_speedup", "simulated_speedup",
+                                       "simulated_speedup_standard_error"],
+                                      [[rule, drafter, 2, 2.1, 0.1] for rule in rules[:count]
+                                       for drafter in ("autoregressive", "block_drafter_with_a_very_long_name" * 3)])
+                self.check(self.sweep_of_folder(), "single_column")
+
+    def test_a_logarithmic_axis(self):
+        figure = self.sweep(x="c", panel=None, gammas=[5], cs=[0.0001 * 2**i for i in range(12)])
+        self.assertEqual(figure.axes[0].get_xscale(), "log")
+        self.check(figure, "single_column")
+
+    def test_a_single_point(self):
+        self.check(self.sweep(alphas=[0.8], gammas=[5], cs=[0.02]), "single_column")
+
+    def test_the_figures_of_the_papers(self):
+        for module, write, width in ((leviathan_figure2, sample_data.write_figure2, "single_column"),
+                                     (leviathan_figure3, sample_data.write_figure3, "single_column"),
+                                     (leviathan_figure4, sample_data.write_figure4, "single_column"),
+                                     (leviathan_figure5, sample_data.write_figure5, "double_column"),
+                                     (ngram_iid_check, sample_data.write_ngram, "double_column")):
+            with self.subTest(module.ID):
+                self.check(self.experiment(module, write), width)
+
+    def test_wrapping_keeps_every_word_and_balances_the_lines(self):
+        lines = layout.wrap("operations relative to plain decoding", 1.7).split("\n")
+        self.assertEqual(" ".join(lines), "operations relative to plain decoding")
+        self.assertEqual(len(lines), 2)
+        broken = layout.wrap(UNBROKEN, 1.0, most_lines=99).split("\n")
+        self.assertEqual("".join(broken), UNBROKEN)
+        self.assertTrue(all(0.5 < layout.text_width_in(line, style.LABEL_PT) <= 1.0 for line in broken[:-1]))
+        self.assertLess(abs(len(lines[0]) - len(lines[1])), 6)
+        self.assertEqual(layout.wrap("", 1.0), "")

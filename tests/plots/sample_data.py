@@ -1,0 +1,193 @@
+"""Result folders as the program writes them, made here from the formulas and seeded noise: the tests' input."""
+
+import csv
+import json
+import math
+import random
+
+
+def tokens(alpha, gamma):
+    """Expected tokens of one iteration, i.i.d. acceptance."""
+    if math.isinf(gamma):
+        return math.inf if alpha == 1 else 1 / (1 - alpha)
+    return sum(alpha**k for k in range(gamma + 1))
+
+
+def tokens_deviation(alpha, gamma):
+    """Standard deviation of the tokens of one iteration."""
+    n = gamma + 1 if not math.isinf(gamma) else 2000
+    square = sum((2 * k - 1) * alpha ** (k - 1) for k in range(1, n + 1))
+    return math.sqrt(max(0.0, square - sum(alpha**k for k in range(n)) ** 2))
+
+
+def speedup(alpha, gamma, c):
+    return tokens(alpha, gamma) / (gamma * c + 1)
+
+
+def best_gamma(alpha, c):
+    if alpha <= c:
+        return 0
+    gamma = 0
+    while alpha ** (gamma + 1) > c * speedup(alpha, gamma, c):
+        gamma += 1
+    return gamma
+
+
+def write_csv(path, header, rows):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def figure_specification(**changes):
+    spec = {
+        "schema": "foredraft.figure/1", "id": "speedup", "x": "gamma", "y": "speedup", "series": "alpha",
+        "panel": "c", "width": "single_column",
+        "labels": {"gamma": "draft length γ (tokens)", "speedup": "speedup over plain decoding",
+                   "alpha": "acceptance α", "c": "draft step / target step"},
+    }
+    spec.update(changes)
+    return spec
+
+
+def write_specification(directory, **changes):
+    spec = figure_specification(**changes)
+    (directory / f"{spec['id']}.figure.json").write_text(json.dumps(spec), encoding="utf-8")
+    return spec
+
+
+def write_sweep(directory, figure_id="speedup", width="single_column", alphas=(0.5, 0.6, 0.7, 0.8, 0.9),
+                gammas=range(1, 13), cs=(0.02, 0.05, 0.1), iterations=20_000, **changes):
+    """The quickstart sweep: 5 x 12 x 3 points; noise large enough to see the error bars."""
+    write_specification(directory, id=figure_id, width=width, **changes)
+    noise = random.Random(1)
+    rows = []
+    for c in cs:
+        for alpha in alphas:
+            for gamma in gammas:
+                exact = speedup(alpha, gamma, c)
+                error = tokens_deviation(alpha, gamma) / math.sqrt(iterations) / (gamma * c + 1)
+                rows.append([c, alpha, gamma, repr(exact), repr(noise.gauss(exact, error)), repr(error)])
+    write_csv(directory / f"{figure_id}.csv",
+              ["c", "alpha", "gamma", "analytic_speedup", "simulated_speedup", "simulated_speedup_standard_error"],
+              rows)
+
+
+def write_figure2(directory, iterations=2_000):
+    noise = random.Random(2)
+    rows = []
+    for gamma in (1, 3, 5, 7, 10, math.inf):
+        name = "unbounded" if math.isinf(gamma) else gamma
+        for i in range(101):
+            alpha = i / 100
+            exact = tokens(alpha, gamma)
+            simulated = i % 10 == 0 and not (math.isinf(gamma) and alpha == 1)
+            error = tokens_deviation(alpha, gamma) / math.sqrt(iterations) if simulated else None
+            rows.append([name, alpha, "" if math.isinf(exact) else repr(exact),
+                         repr(noise.gauss(exact, error)) if simulated else "", repr(error) if simulated else ""])
+    write_csv(directory / "leviathan-figure2.csv",
+              ["gamma", "alpha", "analytic_tokens_per_iteration", "simulated_tokens_per_iteration",
+               "simulated_tokens_per_iteration_standard_error"], rows)
+
+
+def write_figure3(directory):
+    noise = random.Random(3)
+    rows = []
+    for c in (0.01, 0.02, 0.05, 0.1, 0.2):
+        for i in range(1, 191):
+            alpha = i / 200
+            best = best_gamma(alpha, c)
+            cells = ["", "", ""]
+            if i % 20 == 0:
+                near = [g for g in range(0, 200) if speedup(alpha, g, c) > 0.999 * speedup(alpha, best, c)]
+                cells = [noise.choice(near), near[0], near[-1]]
+            rows.append([c, alpha, best, *cells])
+    write_csv(directory / "leviathan-figure3.csv",
+              ["c", "alpha", "analytic_best_gamma", "simulated_best_gamma", "simulated_best_gamma_low",
+               "simulated_best_gamma_high"], rows)
+
+
+def write_figure4(directory, iterations=2_000):
+    noise = random.Random(4)
+    rows = []
+    for gamma in (1, 3, 5, 7, 10):
+        for i in range(101):
+            alpha = i / 100
+            exact = tokens(alpha, gamma)
+            cells = ["", "", "", ""]
+            if i % 10 == 0:
+                error = tokens_deviation(alpha, gamma) / math.sqrt(iterations)
+                mean = noise.gauss(exact, error)
+                cells = [mean, error, (gamma + 1) / mean, (gamma + 1) * error / mean**2]
+            rows.append([gamma, alpha, exact, (gamma + 1) / exact, *cells])
+    write_csv(directory / "leviathan-figure4.csv",
+              ["gamma", "alpha", "analytic_speedup", "analytic_operations_factor", "simulated_speedup",
+               "simulated_speedup_standard_error", "simulated_operations_factor",
+               "simulated_operations_factor_standard_error"], rows)
+
+
+def write_figure5(directory, length=24, alpha=0.8, c=0.08):
+    noise = random.Random(5)
+    rows = []
+    for gamma in (7, 3):
+        lane, time, emitted = f"gamma = {gamma}", 0.0, 0
+        while emitted < length:
+            for i in range(gamma):
+                rows.append([lane, "draft", round(time + i * c, 9), round(time + (i + 1) * c, 9), ""])
+            time += gamma * c
+            rows.append([lane, "target", round(time, 9), round(time + 1, 9), ""])
+            time += 1
+            accepted = 0
+            while accepted < gamma and noise.random() < alpha:
+                accepted += 1
+            kinds = ["accepted"] * accepted + ["corrected" if accepted < gamma else "bonus"]
+            for kind in kinds[:length - emitted]:
+                rows.append([lane, "token", round(time, 9), round(time, 9), kind])
+            emitted += len(kinds)
+    for i in range(length):
+        rows.append(["plain decoding", "target", i, i + 1, ""])
+        rows.append(["plain decoding", "token", i + 1, i + 1, "corrected"])
+    write_csv(directory / "leviathan-figure5.csv", ["lane", "kind", "start", "end", "label"], rows)
+
+
+def write_ngram(directory, gammas=(1, 2, 3, 4, 5, 7, 10)):
+    noise = random.Random(6)
+    rows = []
+    for corpus, shift in (("prose", 0.0), ("code", 0.09)):
+        for temperature in (0, 1):
+            for drafter, alpha in (("unigram", 0.21), ("bigram", 0.44), ("trigram", 0.62)):
+                alpha += shift - 0.05 * temperature
+                for gamma in gammas:
+                    iid = tokens(alpha, gamma)
+                    run = 1 + (iid - 1) * (1 + 0.006 * gamma)
+                    error = tokens_deviation(alpha, gamma) / math.sqrt(20_000)
+                    rows.append([corpus, temperature, drafter, gamma, noise.gauss(run, error), error, iid,
+                                 1 + (iid - 1) * (1 + 0.005 * gamma), 1 + alpha,
+                                 min(gamma * alpha + 1, 1 / (1 - alpha))])
+    write_csv(directory / "ngram-iid-check.csv",
+              ["corpus", "temperature", "drafter", "gamma", "simulated_tokens_per_iteration",
+               "simulated_tokens_per_iteration_standard_error", "iid_tokens_per_iteration",
+               "markov_tokens_per_iteration", "bound_low", "bound_high"], rows)
+
+
+def write_scorecard(directory):
+    header = ["experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
+              "ours_high", "kind", "verdict", "note"]
+    write_csv(directory / "scorecard.csv", header, [
+        ["leviathan-table1", "alpha 0.8, gamma 5", "speed", "3.69", "3.685", "3.695", "3.68928", "3.68928", "3.68928",
+         "exact", "pass", ""],
+        ["leviathan-table1", "alpha 0.9, gamma 10", "operations", "1.60", "1.595", "1.605", "1.7", "1.7", "1.7",
+         "exact", "fail", "an invented failure"],
+        ["leviathan-table2", "CNNDM T5-small T=0", "speed", "3.1", "3.05", "3.15", "2.674321987654", "", "2.9",
+         "fitted", "finding", "above <any> process & rounding"],
+        ["leviathan-table2", "EnDe T5-base T=0", "alpha", "0.8", "0.75", "0.85", "", "", "", "input", "shown", ""],
+        ["leviathan-table2", "EnDe T5-base T=0", "speed", "2.8", "2.75", "2.85", "2.8", "", "", "fitted", "shown", ""],
+    ])
+
+
+def write_manifest(directory, schema="foredraft.manifest/1"):
+    (directory / "manifest.json").write_text(json.dumps({
+        "schema": schema, "version": "0.1.0", "seed": 1, "git": {"commit": "0" * 40, "dirty": False},
+        "config": {"axes": {"alpha": [0.5, 0.9], "c": [0.02]}}, "outputs": [{"file": "a.csv", "sha256": "f" * 64}],
+    }), encoding="utf-8")

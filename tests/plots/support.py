@@ -1,0 +1,57 @@
+"""What the tests of the plots share: the path to them, a folder of its own for each test, and what a figure shows."""
+
+import contextlib
+import io
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+PLOTS = Path(__file__).resolve().parents[2] / "plots"
+sys.path.insert(0, str(PLOTS))
+
+from matplotlib.text import Text  # noqa: E402  (the plots settle matplotlib's parameters first where they are used)
+
+
+class InDirectory(unittest.TestCase):
+    """A test with an empty directory, self.directory."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = Path(folder.name)
+
+
+def run_main(main, *arguments):
+    """Exit status, stdout and stderr of a command."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main([str(argument) for argument in arguments])
+    return status, out.getvalue(), err.getvalue()
+
+
+def drawn_texts(figure):
+    """Every text that drawing `figure` really puts on the page, with its box in pixels."""
+    found = []
+    draw = Text.draw
+
+    def record(text, renderer, *args, **kwargs):
+        if text.get_visible() and text.get_text().strip():
+            found.append((text, text.get_window_extent(renderer)))
+        draw(text, renderer, *args, **kwargs)
+
+    with mock.patch.object(Text, "draw", record):
+        figure.draw(figure.canvas.get_renderer())
+    return found
+
+
+def rows_of(axes):
+    """The plotted points of each error bar container that has any: (x, y, lower, upper) in plotting order."""
+    series = []
+    for container in axes.containers:
+        line, _, bars = container.lines
+        if len(line.get_xdata()):
+            ends = [segment[:, 1] for segment in bars[0].get_segments()]
+            series.append([(x, y, *bar) for x, y, bar in zip(line.get_xdata(), line.get_ydata(), ends)])
+    return series

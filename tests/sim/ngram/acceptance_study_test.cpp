@@ -1,0 +1,128 @@
+#include "sim/ngram/acceptance_study.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "core/check.hpp"
+#include "sim/ngram/prompts.hpp"
+#include "tests/sim/ngram/exact_chain.hpp"
+#include "tests/sim/ngram/generated_text.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::ngram {
+namespace {
+
+constexpr std::int64_t vocabulary = 12;
+
+/// A bigram target and a drafter of `draft_order`, which ExactChain can do without simulation.
+AcceptanceStudy small_study(int draft_order, double temperature, std::uint64_t tokens) {
+  return {.target = Model::train(tests::generated_documents(vocabulary, 100, 1), vocabulary, 2),
+          .draft = Model::train(tests::generated_documents(vocabulary, 4, 2), vocabulary, draft_order),
+          .temperature = temperature,
+          .tokens = tokens};
+}
+
+void check_estimate(const Estimate& estimate, double exact) {
+  INFO(estimate.mean << " +- " << estimate.standard_error << ", exactly " << exact);
+  CHECK(std::abs(estimate.mean - exact) < tests::standard_errors * estimate.standard_error);
+}
+
+}  // namespace
+
+TEST_CASE("alpha of a study at temperature 1 is that of the exact sum over contexts") {
+  // 400,000 tokens: alpha off by 0.004 is seen.
+  for (const int order : {1, 2}) {
+    const AcceptanceStudy study = small_study(order, 1.0, 400'000);
+    const StudyTally tally = run_acceptance_study(study, {.seed = 1, .point = 0}, 2);
+    const double exact = tests::ExactChain(*study.target, *study.draft).alpha();
+    check_estimate(alpha(tally), exact);
+    check_estimate(accepted_share(tally), exact);
+    CHECK(alpha(tally).standard_error < 0.0008);
+    CHECK(alpha(tally).standard_error < accepted_share(tally).standard_error);
+  }
+}
+
+TEST_CASE("the chain fitted by a study is that of the exact sum over contexts") {
+  // Acceptances in clusters: 0.65 after an acceptance, 0.25 after a rejection. Either off by 0.03 is seen.
+  const AcceptanceStudy study{.target = Model::train(tests::two_regime_documents(20, 1), vocabulary, 2),
+                              .draft = Model::train(tests::two_regime_documents(1, 2), vocabulary, 1),
+                              .temperature = 1.0,
+                              .tokens = 400'000};
+  const StudyTally tally = run_acceptance_study(study, {.seed = 1, .point = 0}, 2);
+  const tests::ExactChain exact(*study.target, *study.draft);
+  check_estimate(accept_after_acceptance(tally), exact.accept_after_acceptance());
+  check_estimate(accept_after_rejection(tally), exact.accept_after_rejection());
+  REQUIRE(exact.accept_after_acceptance() - exact.accept_after_rejection() > 0.3);
+}
+
+TEST_CASE("alpha of a study at temperature 0 is the exact share of equal choices along greedy text") {
+  const AcceptanceStudy study = small_study(2, 0.0, 200'000);
+  const StudyTally tally = run_acceptance_study(study, {.seed = 1, .point = 0}, 2);
+  const double exact = tests::ExactChain(*study.target, *study.draft).greedy_alpha(Prompts::passage_tokens);
+  REQUIRE(exact > 0.05);
+  REQUIRE(exact < 0.95);
+  check_estimate(alpha(tally), exact);
+  CHECK(alpha(tally).mean == accepted_share(tally).mean);
+}
+
+TEST_CASE("the runs of a study say the same as its transitions") {
+  const StudyTally tally = run_acceptance_study(small_study(1, 1.0, 50'000), {.seed = 2, .point = 0}, 2);
+  std::uint64_t runs = 0;
+  std::uint64_t positive_runs = 0;
+  std::uint64_t inner_acceptances = 0;
+  for (std::size_t r = 0; r < tally.runs.size(); ++r) {
+    runs += tally.runs[r];
+    if (r > 0) positive_runs += tally.runs[r];
+    if (r > 1) inner_acceptances += tally.runs[r] * (r - 1);
+  }
+  // 25 texts: each has one run cut off at its beginning and one at its end, of up to 2,048 acceptances in principle.
+  const auto total = [&](StudyTally::Quantity quantity) { return static_cast<double>(tally.units.sum(quantity)); };
+  CHECK(static_cast<double>(runs) == total(StudyTally::positions) - total(StudyTally::accepted) - 25.0);
+  CHECK(static_cast<double>(runs - positive_runs) == total(StudyTally::after_rejection_rejected));
+  CHECK(total(StudyTally::after_rejection_accepted) - static_cast<double>(positive_runs) <= 25.0);
+  CHECK(total(StudyTally::after_acceptance_accepted) >= static_cast<double>(inner_acceptances));
+}
+
+TEST_CASE("positions of different texts are no neighbours") {
+  const auto transitions = [](const StudyTally& tally) {
+    return tally.units.sum(StudyTally::after_acceptance_accepted) +
+           tally.units.sum(StudyTally::after_acceptance_rejected) +
+           tally.units.sum(StudyTally::after_rejection_accepted) +
+           tally.units.sum(StudyTally::after_rejection_rejected);
+  };
+  constexpr std::int64_t tokens = 3 * 2048;
+  const sim::RunKey key{.seed = 2, .point = 0};
+  CHECK(transitions(run_acceptance_study(small_study(2, 1.0, tokens), key, 1)) == tokens - 3);
+  CHECK(transitions(run_acceptance_study(small_study(2, 0.0, tokens), key, 1)) ==
+        tokens - tokens / Prompts::passage_tokens);
+}
+
+TEST_CASE("a study counts every token once and is the same on any number of threads") {
+  const AcceptanceStudy study = small_study(2, 1.0, 10'001);
+  const StudyTally one = run_acceptance_study(study, {.seed = 3, .point = 1}, 1);
+  CHECK(one == run_acceptance_study(study, {.seed = 3, .point = 1}, 7));
+  CHECK_FALSE(one == run_acceptance_study(study, {.seed = 4, .point = 1}, 1));
+  CHECK_FALSE(one == run_acceptance_study(study, {.seed = 3, .point = 2}, 1));
+  CHECK(one.units.count() == 5);
+  CHECK(one.units.sum(StudyTally::positions) == 10'001);
+}
+
+TEST_CASE("a study refuses models that do not belong together, other temperatures and nothing to do") {
+  AcceptanceStudy study = small_study(2, 1.0, 100);
+  const auto refusal = [](const AcceptanceStudy& bad) { (void)run_acceptance_study(bad, {.seed = 1, .point = 0}, 1); };
+  study.temperature = 0.5;
+  CHECK_THROWS_WITH(refusal(study), Catch::Contains("temperature=0.5") && Catch::Contains("0 or 1"));
+  study.temperature = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_AS(refusal(study), DomainError);
+  study.temperature = 1.0;
+  study.tokens = 0;
+  CHECK_THROWS_WITH(refusal(study), Catch::Contains("tokens=0"));
+  study.tokens = 100;
+  study.draft = Model::train(tests::generated_documents(11, 20, 2), 11, 2);
+  CHECK_THROWS_WITH(refusal(study), Catch::Contains("draft.vocabulary=11"));
+  study.draft = nullptr;
+  CHECK_THROWS_WITH(refusal(study), Catch::Contains("models=null"));
+}
+
+}  // namespace foredraft::ngram

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <numeric>
+
+#include "core/check.hpp"
+#include "sim/ngram/discounts.hpp"
+#include "sim/ngram/model.hpp"
+#include "tests/sim/ngram/generated_text.hpp"
+#include "tests/sim/ngram/reference_model.hpp"
+#include "tests/support/statistics.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::ngram {
+namespace {
+
+using Documents = std::vector<std::vector<Token>>;
+using tests::ReferenceModel;
+
+constexpr std::int64_t vocabulary = 12;
+
+Documents small_corpus() { return tests::generated_documents(vocabulary, 30, 1); }
+
+std::vector<double> distribution(const Model& model, const std::vector<Token>& context) {
+  std::vector<double> p(static_cast<std::size_t>(model.vocabulary()));
+  model.distribution(context, p);
+  return p;
+}
+
+/// All contexts seen in training, and as many made at random, most of them unseen: longer than any model looks, with
+/// documents that end inside.
+std::vector<std::vector<Token>> seen_and_random_contexts(const ReferenceModel& reference) {
+  std::vector<std::vector<Token>> contexts(reference.contexts().begin(), reference.contexts().end());
+  RandomStream random(5, {Purpose::test, 0, 0});
+  for (std::size_t i = contexts.size(); i-- > 0;) {
+    std::vector<Token> context(random.next_u32() % 8U);
+    for (Token& token : context) token = static_cast<Token>(random.next_u32() % vocabulary);
+    contexts.push_back(context);
+  }
+  return contexts;
+}
+
+}  // namespace
+
+TEST_CASE("probabilities are those of the definition, in seen and unseen contexts of every order") {
+  for (int order = 1; order <= max_order; ++order) {
+    const auto model = Model::train(small_corpus(), vocabulary, order);
+    const ReferenceModel reference(small_corpus(), vocabulary, order);
+    if (order > 2) REQUIRE(reference.estimated_discounts(static_cast<std::size_t>(order)));
+    double worst = 0.0;
+    for (const auto& context : seen_and_random_contexts(reference)) {
+      for (Token token = 0; token < vocabulary; ++token) {
+        const double expected = reference.probability(context, token);
+        worst = std::max(worst, std::abs(model->probability(context, token) / expected - 1.0));
+      }
+    }
+    INFO("order " << order);
+    CHECK(worst < tests::second_route);
+  }
+}
+
+TEST_CASE("probabilities are positive and sum to one in seen and unseen contexts of every order") {
+  for (int order = 1; order <= max_order; ++order) {
+    const auto model = Model::train(small_corpus(), vocabulary, order);
+    double worst = 0.0;
+    double smallest = 1.0;
+    for (const auto& context : seen_and_random_contexts(ReferenceModel(small_corpus(), vocabulary, order))) {
+      double sum = 0.0;
+      for (Token token = 0; token < vocabulary; ++token) {
+        const double p = model->probability(context, token);
+        smallest = std::min(smallest, p);
+        sum += p;
+      }
+      worst = std::max(worst, std::abs(sum - 1.0));
+    }
+    CHECK(worst < tests::few_ulp);
+    CHECK(smallest > 0.0);
+  }
+}
+
+TEST_CASE("a worked example: shorter contexts count predecessors, not occurrences") {
+  // Text <end> 2 3 <end> 2 3 <end> 2 3 <end> 4 <end>; discounts 1/2, 1, 3/2 since no count of counts allows others.
+  const Documents documents{{2, 3}, {2, 3}, {}, {2, 3}, {4}};
+  const auto model = Model::train(documents, 5, 2);
+  const std::vector<Token> nothing;
+  // One predecessor each for 2, 3 and 4, two for <end>; a half of the mass goes to the uniform law.
+  CHECK(model->probability(nothing, 0) == Approx(0.1).epsilon(tests::few_ulp));
+  CHECK(model->probability(nothing, 1) == Approx(0.3).epsilon(tests::few_ulp));
+  CHECK(model->probability(nothing, 2) == Approx(0.2).epsilon(tests::few_ulp));
+  const std::vector<Token> begin{end_of_document};
+  CHECK(model->probability(begin, 2) == Approx((3 - 1.5) / 4 + 0.5 * 0.2).epsilon(tests::few_ulp));
+  CHECK(model->probability(begin, 4) == Approx((1 - 0.5) / 4 + 0.5 * 0.2).epsilon(tests::few_ulp));
+  CHECK(model->probability(begin, 3) == Approx(0.5 * 0.2).epsilon(tests::few_ulp));
+}
+
+TEST_CASE("no context reaches behind the end of a document") {
+  const auto model = Model::train(small_corpus(), vocabulary, 4);
+  const std::vector<Token> begin{end_of_document};
+  for (Token before = 2; before < vocabulary; ++before) {
+    CHECK(distribution(*model, {before, before, end_of_document}) == distribution(*model, begin));
+    CHECK(distribution(*model, {before, end_of_document, 3}) == distribution(*model, {end_of_document, 3}));
+  }
+  // Documents one by one, or in one sequence with the marker between them: the same model.
+  std::vector<Token> joined{end_of_document};
+  for (const auto& document : small_corpus()) {
+    joined.insert(joined.end(), document.begin(), document.end());
+    joined.push_back(end_of_document);
+  }
+  const auto again = Model::train(Documents{joined}, vocabulary, 4);
+  for (const auto& context : seen_and_random_contexts(ReferenceModel(small_corpus(), vocabulary, 4))) {
+    REQUIRE(distribution(*again, context) == distribution(*model, context));
+  }
+}
+
+TEST_CASE("the whole distribution has the bits of the single probabilities") {
+  const auto model = Model::train(small_corpus(), vocabulary, max_order);
+  for (const auto& context : seen_and_random_contexts(ReferenceModel(small_corpus(), vocabulary, max_order))) {
+    std::vector<double> single;
+    for (Token token = 0; token < vocabulary; ++token) single.push_back(model->probability(context, token));
+    REQUIRE(distribution(*model, context) == single);
+  }
+}
+
+TEST_CASE("argmax is the first of the most probable tokens in seen and unseen contexts of every order") {
+  for (int order = 1; order <= max_order; ++order) {
+    const auto model = Model::train(small_corpus(), vocabulary, order);
+    for (const auto& context : seen_and_random_contexts(ReferenceModel(small_corpus(), vocabulary, order))) {
+      const auto p = distribution(*model, context);
+      REQUIRE(model->argmax(context) == std::max_element(p.begin(), p.end()) - p.begin());
+    }
+  }
+}
+
+TEST_CASE("argmax can be a token that never followed the context") {
+  // 3 follows `x 2` for 37 tokens x, 5 follows `47 2` once: so little that the shorter context `2` decides. Frequencies
+  // of 1, 2, 3 and 4 let the discounts be estimated.
+  Documents documents{{47, 2, 5}};
+  for (Token x = 10; x < 47; ++x) {
+    const int times = x < 40 ? 1 : (x < 44 ? 2 : (x < 46 ? 3 : 4));
+    for (int i = 0; i < times; ++i) documents.push_back({x, 2, 3});
+  }
+  const auto model = Model::train(documents, 50, 3);
+  CHECK(model->argmax(std::vector<Token>{47, 2}) == 3);
+  const ReferenceModel reference(documents, 50, 3);
+  for (const auto& context : reference.contexts()) {
+    const auto p = distribution(*model, context);
+    REQUIRE(model->argmax(context) == std::max_element(p.begin(), p.end()) - p.begin());
+  }
+}
+
+TEST_CASE("argmax takes the lower token of two that the text treats alike, whichever came first") {
+  for (const Documents& documents : {Documents{{2}, {3}}, Documents{{3}, {2}}}) {
+    const auto model = Model::train(documents, 4, 3);
+    const std::vector<Token> begin{end_of_document};
+    REQUIRE(model->probability(begin, 2) == model->probability(begin, 3));
+    CHECK(model->argmax(begin) == 2);
+  }
+}
+
+TEST_CASE("sampled tokens follow the distribution in seen and unseen contexts") {
+  // 30,000 draws a context: a probability off by 0.02 in one token is some 30 units of chi-squared.
+  const std::vector<std::vector<Token>> contexts{{}, {1}, {7}, {3, 4}, {1, 9, 9}, {0, 0, 0, 0}, {5, 1}};
+  constexpr std::int64_t draws = 30'000;
+  std::uint64_t stream = 0;
+  for (const int order : {1, 2, 5}) {
+    const auto model = Model::train(small_corpus(), vocabulary, order);
+    for (const auto& context : contexts) {
+      RandomStream random(11, {Purpose::test, 0, ++stream});
+      std::vector<std::int64_t> observed(vocabulary, 0);
+      for (std::int64_t i = 0; i < draws; ++i) ++observed[static_cast<std::size_t>(model->sample(context, random))];
+      std::vector<double> expected = distribution(*model, context);
+      for (double& e : expected) e *= static_cast<double>(draws);
+      INFO("order " << order << " stream " << stream);
+      CHECK(tests::chi_squared_p_value(observed, expected) > tests::level_of_one(3 * contexts.size()));
+    }
+  }
+}
+
+TEST_CASE("discounts follow the counts of counts, and are fixed where these do not allow it") {
+  // t = 4, 2, 1, 1: Y = 1/2.
+  const std::vector<std::uint32_t> counts{1, 1, 1, 1, 2, 2, 3, 4, 9};
+  const Discounts discounts = estimate_discounts(counts);
+  CHECK(discounts(1) == Approx(0.5).epsilon(tests::few_ulp));
+  CHECK(discounts(2) == Approx(1.25).epsilon(tests::few_ulp));
+  CHECK(discounts(3) == Approx(1.0).epsilon(tests::few_ulp));
+  CHECK(discounts(4) == discounts(3));
+  const std::array<double, 3> fixed{0.5, 1.0, 1.5};
+  CHECK(estimate_discounts(std::vector<std::uint32_t>{1, 1, 2, 3, 9}).of == fixed);              // no 4
+  CHECK(estimate_discounts(std::vector<std::uint32_t>{2, 2, 3, 4}).of == fixed);                 // no 1
+  CHECK(estimate_discounts(std::vector<std::uint32_t>{1, 1, 1, 2, 3, 3, 3, 3, 4}).of == fixed);  // D_2 < 0
+  CHECK(estimate_discounts({}).of == fixed);
+}
+
+TEST_CASE("training refuses what it cannot learn from, and says which") {
+  const Documents good{{2, 3}};
+  CHECK_THROWS_WITH(Model::train(good, 4, 0), Catch::Contains("order=0"));
+  CHECK_THROWS_WITH(Model::train(good, 4, 6), Catch::Contains("order=6"));
+  CHECK_THROWS_WITH(Model::train(good, 3, 2), Catch::Contains("token=3"));
+  CHECK_THROWS_WITH(Model::train(Documents{{-1}}, 3, 2), Catch::Contains("token=-1"));
+  CHECK_THROWS_WITH(Model::train(Documents{}, 4, 2), Catch::Contains("corpus=empty"));
+  CHECK_THROWS_WITH(Model::train(Documents{{}, {end_of_document}}, 4, 2), Catch::Contains("corpus=empty"));
+}
+
+}  // namespace foredraft::ngram

@@ -1,0 +1,177 @@
+#include "sim/token/ngram_simulator.hpp"
+
+#include <boost/math/distributions/chi_squared.hpp>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "sim/estimates.hpp"
+#include "sim/ngram/acceptance_study.hpp"
+#include "sim/ngram/prompts.hpp"
+#include "tests/sim/ngram/exact_chain.hpp"
+#include "tests/sim/ngram/generated_text.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr std::int64_t vocabulary = 12;
+
+TokenSimulation small_simulation(double temperature, std::int64_t gamma, std::uint64_t iteration_count) {
+  return {.models = NgramPair{ngram::Model::train(tests::generated_documents(vocabulary, 100, 1), vocabulary, 2),
+                              ngram::Model::train(tests::generated_documents(vocabulary, 4, 2), vocabulary, 2)},
+          .rule = "rejection_sampling",
+          .rule_parameters = {},
+          .temperature = temperature,
+          .gamma = gamma,
+          .convention = Convention::bonus,
+          .drafting = Drafting::autoregressive,
+          .contexts = Contexts::pooled,
+          .iterations = iteration_count};
+}
+
+tests::ExactChain exact_chain(const TokenSimulation& simulation) {
+  const auto& pair = std::get<NgramPair>(simulation.models);
+  return {*pair.target, *pair.draft};
+}
+
+Tally run_all(const TokenSimulation& simulation, std::uint64_t seed = 1, unsigned threads = 2) {
+  return run(*make_ngram_simulator(simulation), {.seed = seed, .point = 0}, threads);
+}
+
+void check_estimate(const Estimate& estimate, double exact) {
+  INFO(estimate.mean << " +- " << estimate.standard_error << ", exactly " << exact);
+  CHECK(std::abs(estimate.mean - exact) < tests::standard_errors * estimate.standard_error);
+}
+
+}  // namespace
+
+TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain at temperature 1") {
+  // 100,000 iterations: a standard error of about 0.004 tokens, so a defect of 0.02 is seen.
+  using Case = std::pair<std::int64_t, Convention>;
+  for (const auto& [gamma, convention] : {Case{1, Convention::bonus}, Case{3, Convention::bonus},
+                                          Case{7, Convention::bonus}, Case{4, Convention::no_bonus}}) {
+    TokenSimulation simulation = small_simulation(1.0, gamma, 100'000);
+    simulation.convention = convention;
+    check_estimate(tokens_per_iteration(run_all(simulation)),
+                   exact_chain(simulation).tokens_per_iteration(gamma, convention));
+  }
+}
+
+TEST_CASE("tokens per iteration of an n-gram pair are those of the exact chain at temperature 0") {
+  for (const std::string rule : {"rejection_sampling", "greedy_match"}) {
+    TokenSimulation simulation = small_simulation(0.0, 3, 300'000);
+    simulation.rule = rule;
+    // 300,000 iterations: a standard error of about 0.006 tokens, so a defect of 0.03 is seen.
+    const double exact = exact_chain(simulation).greedy_tokens_per_iteration(3, ngram::Prompts::passage_tokens);
+    REQUIRE(exact > 1.1);
+    REQUIRE(exact < 3.9);
+    check_estimate(tokens_per_iteration(run_all(simulation)), exact);
+  }
+}
+
+TEST_CASE("a higher-order pair yields what the runs of its acceptance study say") {
+  // Tokens per iteration of a stationary 0/1 process: (1 + E R) / (1 + E floor(R / (gamma + 1))), R a run of ones. It
+  // knows the process alone, so drafts and bonus token must leave the law of text and acceptance untouched.
+  TokenSimulation simulation = small_simulation(1.0, 3, 150'000);
+  const auto target = ngram::Model::train(tests::generated_documents(vocabulary, 200, 1), vocabulary, 4);
+  const auto draft = ngram::Model::train(tests::generated_documents(vocabulary, 200, 1), vocabulary, 2);
+  simulation.models = NgramPair{target, draft};
+  const Estimate as_run = tokens_per_iteration(run_all(simulation));
+  const auto study = ngram::run_acceptance_study({target, draft, 1.0, 300'000}, {.seed = 1, .point = 0}, 2);
+  double runs = 0.0;
+  double accepted_drafts = 0.0;
+  double full_iterations = 0.0;
+  for (std::size_t r = 0; r < study.runs.size(); ++r) {
+    const auto times = static_cast<double>(study.runs[r]);
+    runs += times;
+    accepted_drafts += times * static_cast<double>(r);
+    full_iterations += times * static_cast<double>(r / 4);
+  }
+  const double predicted = (runs + accepted_drafts) / (runs + full_iterations);
+  INFO(as_run.mean << " +- " << as_run.standard_error << ", predicted " << predicted);
+  // Text as long on both sides: their errors are about equal.
+  CHECK(std::abs(as_run.mean - predicted) < tests::standard_errors * std::sqrt(2.0) * as_run.standard_error);
+}
+
+TEST_CASE("the standard error covers iterations that depend on each other for long") {
+  // Text that is predictable for some 200 tokens, then not. Sum of squared deviations in standard errors over 40 seeds:
+  // chi-squared with 40 degrees. Iterations taken as independent give a standard error 5.6 times too small and a sum of
+  // 1,272; 1.6 times too small or 2 times too large is seen.
+  TokenSimulation simulation = small_simulation(1.0, 3, 1024 * 40);
+  simulation.models = NgramPair{ngram::Model::train(tests::two_regime_documents(20, 1), vocabulary, 2),
+                                ngram::Model::train(tests::two_regime_documents(1, 2), vocabulary, 1)};
+  const double exact = exact_chain(simulation).tokens_per_iteration(3, Convention::bonus);
+  double sum = 0.0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Estimate estimate = tokens_per_iteration(run_all(simulation, seed));
+    sum += std::pow((estimate.mean - exact) / estimate.standard_error, 2);
+  }
+  const boost::math::chi_squared law(40);
+  CHECK(sum < boost::math::quantile(boost::math::complement(law, tests::family_level / 2)));
+  CHECK(sum > boost::math::quantile(law, tests::family_level / 2));
+}
+
+TEST_CASE("an n-gram run counts every iteration, position and draft pass") {
+  TokenSimulation simulation = small_simulation(1.0, 3, 2'600);
+  simulation.drafting = Drafting::block;
+  const auto simulator = make_ngram_simulator(simulation);
+  CHECK(simulator->blocks() == 3);
+  const Tally tally = run(*simulator, {.seed = 1, .point = 0}, 1);
+  CHECK(tally.units.count() == 3);
+  CHECK(tally.units.sum(iterations) == 2'600);
+  CHECK(tally.units.sum(drafted) == 3 * 2'600);
+  CHECK(tally.units.sum(draft_passes) == 2'600);
+  CHECK(tally.tested_at[0] == 2'600);
+  CHECK(tally.tested_at[1] == tally.accepted_at[0]);
+  CHECK(tally.tokens_count[3] == tally.accepted_at[2]);
+}
+
+TEST_CASE("a greedy run finishes its texts and so has more iterations than asked for") {
+  const Tally tally = run_all(small_simulation(0.0, 3, 2'048));
+  CHECK(tally.units.count() == 2);
+  CHECK(tally.units.sum(iterations) > 2'048);
+  CHECK(tally.units.sum(iterations) < 2'048 + 2 * 64);
+}
+
+TEST_CASE("an n-gram run is the same on any number of threads and another for another key") {
+  for (const double temperature : {0.0, 1.0}) {
+    const TokenSimulation simulation = small_simulation(temperature, 4, 3'000);
+    CHECK(run_all(simulation, 5, 1) == run_all(simulation, 5, 7));
+    CHECK_FALSE(run_all(simulation, 5) == run_all(simulation, 6));
+    const auto simulator = make_ngram_simulator(simulation);
+    CHECK_FALSE(simulator->run_block({.seed = 5, .point = 0}, 0) == simulator->run_block({.seed = 5, .point = 0}, 1));
+    CHECK_FALSE(simulator->run_block({.seed = 5, .point = 0}, 0) == simulator->run_block({.seed = 5, .point = 1}, 0));
+  }
+}
+
+TEST_CASE("plain decoding and a drafter that is the target have their exact yields") {
+  CHECK(tokens_per_iteration(run_all(small_simulation(1.0, 0, 2'000))).mean == 1.0);
+  TokenSimulation itself = small_simulation(1.0, 5, 2'000);
+  itself.models = NgramPair{std::get<NgramPair>(itself.models).target, std::get<NgramPair>(itself.models).target};
+  CHECK(tokens_per_iteration(run_all(itself)).mean == 6.0);
+}
+
+TEST_CASE("an n-gram simulation refuses what it cannot do, and says what it can") {
+  const auto refusal = [](auto change) {
+    TokenSimulation simulation = small_simulation(1.0, 3, 100);
+    change(simulation);
+    (void)make_ngram_simulator(simulation);
+  };
+  using S = TokenSimulation&;
+  CHECK_THROWS_WITH(refusal([](S s) { s.rule = "lenient"; }), Catch::Contains("rule=lenient"));
+  CHECK_THROWS_WITH(refusal([](S s) { s.rule = "greedy_match"; }), Catch::Contains("at temperature 1"));
+  CHECK_THROWS_WITH(refusal([](S s) { s.rule_parameters["tolerance"] = 2; }), Catch::Contains("rule.tolerance=2"));
+  CHECK_THROWS_WITH(refusal([](S s) { s.temperature = 0.7; }), Catch::Contains("temperature=0.7"));
+  CHECK_THROWS_WITH(refusal([](S s) { s.gamma = -1; }), Catch::Contains("gamma=-1"));
+  CHECK_THROWS_WITH(refusal([](S s) { s.iterations = 0; }), Catch::Contains("iterations=0"));
+  CHECK_THROWS_WITH(refusal([](S s) { s.models = NgramPair{}; }), Catch::Contains("models=null"));
+  CHECK_THROWS_WITH(refusal([](S s) { s.models = TablePair{}; }), Catch::Contains("n-gram pair"));
+  CHECK_THROWS_WITH(refusal([](S s) {
+                      s.convention = Convention::no_bonus;
+                      s.gamma = 0;
+                    }),
+                    Catch::Contains("gamma=0"));
+}
+
+}  // namespace foredraft::sim

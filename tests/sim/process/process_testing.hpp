@@ -1,0 +1,83 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sim/process/process_simulation.hpp"
+#include "sim/simulator.hpp"
+
+/// What the tests of the process fidelity share: short ways to state a run, and laws by enumeration.
+namespace foredraft::sim::tests {
+
+inline constexpr RunKey test_key{.seed = 20231118, .point = 7};
+
+inline ProcessSimulation iterations_of(AcceptanceProcess process, std::int64_t gamma, std::uint64_t iterations,
+                                       Path path, Convention convention = Convention::bonus) {
+  return {.process = std::move(process),
+          .gamma = gamma,
+          .convention = convention,
+          .drafting = Drafting::autoregressive,
+          .iterations = iterations,
+          .sequence = std::nullopt,
+          .sequences = 0,
+          .path = path};
+}
+
+inline ProcessSimulation sequences_of(AcceptanceProcess process, std::int64_t gamma, const SequenceLaw& law,
+                                      std::uint64_t sequences, Path path, Convention convention = Convention::bonus) {
+  ProcessSimulation simulation = iterations_of(std::move(process), gamma, 0, path, convention);
+  simulation.sequence = law;
+  simulation.sequences = sequences;
+  return simulation;
+}
+
+inline Tally run_once(const ProcessSimulation& simulation, const RunKey& key = test_key, unsigned threads = 1) {
+  return run(*make_process_simulator(simulation), key, threads);
+}
+
+/// P(exactly m of gamma drafts accepted) at [m], by going through all 2^gamma accept/reject patterns of independent
+/// drafts.
+inline std::vector<double> accepted_by_enumeration(const std::vector<double>& conditional) {
+  std::vector<double> law(conditional.size() + 1, 0.0);
+  for (std::uint64_t pattern = 0; pattern < std::uint64_t{1} << conditional.size(); ++pattern) {
+    double probability = 1.0;
+    std::size_t accepted = 0;
+    bool alive = true;
+    for (std::size_t k = 0; k < conditional.size(); ++k) {
+      const bool accept = (pattern >> k & 1U) != 0;
+      probability *= accept ? conditional[k] : 1.0 - conditional[k];
+      alive = alive && accept;
+      accepted += alive ? 1 : 0;
+    }
+    law[accepted] += probability;
+  }
+  return law;
+}
+
+/// P(X = k) at [k-1] from the law of the accepted drafts.
+inline std::vector<double> tokens_law(const std::vector<double>& accepted, Convention convention) {
+  const auto gamma = static_cast<std::int64_t>(accepted.size()) - 1;
+  std::vector<double> law(static_cast<std::size_t>(max_tokens(gamma, convention)), 0.0);
+  for (std::size_t m = 0; m < accepted.size(); ++m) law[std::min(m, law.size() - 1)] += accepted[m];
+  return law;
+}
+
+inline double mean_of(const std::vector<double>& tokens_law) {
+  double mean = 0.0;
+  for (std::size_t k = 0; k < tokens_law.size(); ++k) mean += static_cast<double>(k + 1) * tokens_law[k];
+  return mean;
+}
+
+inline std::vector<std::int64_t> as_signed(const std::vector<std::uint64_t>& counts) {
+  return {counts.begin(), counts.end()};
+}
+
+inline std::vector<double> expected_counts(std::vector<double> law, double total) {
+  for (double& probability : law) probability *= total;
+  return law;
+}
+
+}  // namespace foredraft::sim::tests

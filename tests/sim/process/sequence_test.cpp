@@ -1,0 +1,140 @@
+// Sequences of finite length: fixed and geometric.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "sim/estimates.hpp"
+#include "tests/sim/process/process_testing.hpp"
+#include "tests/support/statistics.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+using namespace tests;
+using foredraft::tests::standard_errors;
+
+/// Expected iterations of a sequence of `length` tokens, from E[N(l)] = 1 + sum_k P(X = k) E[N(l - k)].
+double expected_iterations(const std::vector<double>& law, std::int64_t length) {
+  std::vector<double> expected(static_cast<std::size_t>(length) + 1, 0.0);
+  for (std::size_t l = 1; l < expected.size(); ++l) {
+    expected[l] = 1.0;
+    for (std::size_t k = 1; k <= law.size() && k < l; ++k) expected[l] += law[k - 1] * expected[l - k];
+  }
+  return expected.back();
+}
+
+std::vector<double> iid_law(double alpha, std::int64_t gamma, Convention convention) {
+  return tokens_law(accepted_by_enumeration(std::vector<double>(static_cast<std::size_t>(gamma), alpha)), convention);
+}
+
+Estimate iterations_per_sequence(const Tally& tally) {
+  return {tally.units.mean(iterations), tally.units.standard_error(iterations)};
+}
+
+}  // namespace
+
+// 20,000 sequences see the mean number of iterations to 0.2 % (a last iteration left out or counted twice: 5 % or
+// more).
+TEST_CASE("iterations per sequence follow the recursion over what is left of the text") {
+  for (const Path path : {Path::reference, Path::fast}) {
+    for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
+      for (const std::int64_t length : {1, 3, 7, 40}) {
+        INFO("length " << length << ", path " << static_cast<int>(path) << ", " << to_string(convention));
+        const Tally tally =
+            run_once(sequences_of(Iid{0.75}, 5, {static_cast<double>(length), false}, 20'000, path, convention));
+        CHECK(tally.units.count() == 20'000);
+        CHECK(tally.units.sum(tokens) == 20'000 * length);
+        CHECK(tally.units.sum(drafted) == 5 * tally.units.sum(iterations));
+        const Estimate seen = iterations_per_sequence(tally);
+        const double expected = expected_iterations(iid_law(0.75, 5, convention), length);
+        CHECK(std::abs(seen.mean - expected) <= standard_errors * seen.standard_error);
+      }
+    }
+  }
+}
+
+TEST_CASE("acceptance stays unbiased although the last iteration is cut short") {
+  // Short sequences: a third of all iterations meet the end. Tokens per iteration fall, acceptance does not.
+  const Positional process{.conditional = {0.9, 0.6, 0.8, 0.3, 0.7}};
+  const Tally tally = run_once(sequences_of(process, 5, {6.0, false}, 60'000, Path::reference));
+  const Acceptance seen = acceptance(tally);
+  for (std::size_t i = 0; i < 5; ++i) {
+    INFO("position " << i);
+    CHECK(std::abs(seen.conditional[i].mean - process.conditional[i]) <
+          standard_errors * seen.conditional[i].standard_error);
+  }
+  const double endless = mean_of(tokens_law(accepted_by_enumeration(process.conditional), Convention::bonus));
+  CHECK(tokens_per_iteration(tally).mean < 0.95 * endless);
+}
+
+TEST_CASE("drafts behind the end of the text are drafted and never tested") {
+  const Tally tally = run_once(sequences_of(Iid{1.0}, 5, {8.0, false}, 10, Path::fast));
+  // Six tokens, then two of which no draft behind the second is tested and no bonus token is emitted.
+  CHECK(tally.tokens_count == std::vector<std::uint64_t>{0, 10, 0, 0, 0, 10});
+  CHECK(tally.drafted_at == std::vector<std::uint64_t>(5, 20));
+  CHECK(tally.tested_at == std::vector<std::uint64_t>{20, 20, 10, 10, 10});
+  CHECK(tally.accepted_at == std::vector<std::uint64_t>{20, 20, 10, 10, 10});
+}
+
+// Mean length to 0.6 %, its standard deviation to 1.5 %: a hazard off by one token (L + 1 for L) is seen at mean 20.
+TEST_CASE("geometric lengths have the hazard they should at every token") {
+  constexpr double mean = 20.0;
+  constexpr std::int64_t sequences = 40'000;
+  const Tally tally = run_once(sequences_of(Iid{0.6}, 0, {mean, true}, sequences, Path::fast));
+  const double deviation = std::sqrt(mean * (mean - 1.0));
+  CHECK(std::abs(tally.units.mean(tokens) - mean) < standard_errors * deviation / std::sqrt(sequences));
+  // The variance of a sample variance is (kurtosis - 1) sigma^4 / n, and the kurtosis is about 9.
+  const double variance = tally.units.covariance(tokens, tokens);
+  CHECK(std::abs(variance / (deviation * deviation) - 1.0) < standard_errors * std::sqrt(8.0 / sequences));
+
+  // gamma 0: an iteration a token, so the iterations of a sequence are its length.
+  CHECK(tally.units.sum(iterations) == tally.units.sum(tokens));
+}
+
+TEST_CASE("geometric lengths give the mean iterations of their mixture of fixed lengths") {
+  constexpr double mean = 12.0;
+  const std::vector<double> law = iid_law(0.8, 4, Convention::bonus);
+  double expected = 0.0;
+  double tail = 1.0;
+  for (std::int64_t length = 1; tail > 1e-12; ++length) {
+    expected += tail / mean * expected_iterations(law, length);
+    tail *= 1.0 - 1.0 / mean;
+  }
+  const Estimate seen = iterations_per_sequence(run_once(sequences_of(Iid{0.8}, 4, {mean, true}, 30'000, Path::fast)));
+  CHECK(std::abs(seen.mean - expected) < standard_errors * seen.standard_error);
+}
+
+TEST_CASE("a mean length of one token is one token always") {
+  const Tally tally = run_once(sequences_of(Iid{0.9}, 3, {1.0, true}, 500, Path::reference));
+  CHECK(tally.tokens_count == std::vector<std::uint64_t>{500, 0, 0, 0});
+}
+
+TEST_CASE("every process keeps its acceptance in sequences, on both paths") {
+  const auto first_of = [](const AcceptanceProcess& process, Path path) {
+    return acceptance(run_once(sequences_of(process, 3, {25.0, true}, 20'000, path))).conditional[0];
+  };
+  for (const Path path : {Path::reference, Path::fast}) {
+    const Estimate mixture = first_of(BetaMixture{3.0, 1.0}, path);
+    CHECK(std::abs(mixture.mean - 0.75) < standard_errors * mixture.standard_error);
+  }
+}
+
+// The first token of a sequence is accepted with the long-run share b / (1 - a + b) = 2/3, the next ones with a behind
+// it.
+TEST_CASE("a chain starts every sequence with its long-run acceptance") {
+  const Markov chain{.a = 0.9, .b = 0.2};
+  for (const Path path : {Path::reference, Path::fast}) {
+    const Tally tally = run_once(sequences_of(chain, 1, {1.0, false}, 40'000, path));
+    const Estimate first = acceptance(tally).conditional[0];
+    CHECK(std::abs(first.mean - 2.0 / 3.0) < standard_errors * first.standard_error);
+    // Long sequences come near the endless chain: gamma 1, state before an iteration accepted with b a / (1 - a^2 + b
+    // a).
+    const double before = 0.2 * 0.9 / (1.0 - 0.81 + 0.18);
+    const Estimate tokens = tokens_per_iteration(run_once(sequences_of(chain, 1, {20'000.0, false}, 40, path)));
+    CHECK(std::abs(tokens.mean - (1.0 + before * 0.9 + (1.0 - before) * 0.2)) <
+          standard_errors * tokens.standard_error);
+  }
+}
+
+}  // namespace foredraft::sim

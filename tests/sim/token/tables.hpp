@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/token/token_simulation.hpp"
+
+/// Small model pairs that differ everywhere they could be confused, and simulations of them.
+namespace foredraft::tests {
+
+/// Three contexts over five tokens. Every row of p and of q is another one and no row is a permutation of another; each
+/// context has a token that only p knows and one that only q knows; p ties at its largest entry in context 1, and the
+/// most probable tokens of the contexts differ.
+inline sim::TablePair three_contexts() {
+  return {.target = {{0.50, 0.20, 0.00, 0.25, 0.05}, {0.10, 0.35, 0.35, 0.20, 0.00}, {0.03, 0.12, 0.15, 0.00, 0.70}},
+          .draft = {{0.30, 0.00, 0.10, 0.15, 0.45}, {0.28, 0.12, 0.00, 0.40, 0.20}, {0.00, 0.52, 0.08, 0.07, 0.33}}};
+}
+
+/// sum min(p, q) averaged over the contexts of three_contexts(), by hand:
+/// 0.30 + 0 + 0 + 0.15 + 0.05 = 0.50; 0.10 + 0.12 + 0 + 0.20 + 0 = 0.42; 0 + 0.12 + 0.08 + 0 + 0.33 = 0.53.
+inline constexpr double three_contexts_alpha = (0.50 + 0.42 + 0.53) / 3.0;
+
+inline sim::TokenSimulation simulation_of(sim::ModelPair models, std::int64_t gamma, std::uint64_t iterations) {
+  return {.models = std::move(models),
+          .rule = "rejection_sampling",
+          .rule_parameters = {},
+          .temperature = 1.0,
+          .gamma = gamma,
+          .convention = Convention::bonus,
+          .drafting = Drafting::autoregressive,
+          .contexts = sim::Contexts::pooled,
+          .iterations = iterations};
+}
+
+/// A small synthetic pair: 60 tokens, gaussian logits of deviation 2, noise.
+inline sim::SyntheticPair small_pair() {
+  return {.target = sim::TargetLaw::gaussian_logits,
+          .parameter = 2.0,
+          .vocabulary = 60,
+          .draft = sim::DraftLaw::noise,
+          .alpha = 0.7,
+          .pool = 40};
+}
+
+}  // namespace foredraft::tests

@@ -1,0 +1,233 @@
+#include "sim/token/token_simulation.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "core/check.hpp"
+#include "sim/estimates.hpp"
+#include "sim/token/token_simulator.hpp"
+#include "tests/sim/token/tables.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr RunKey key{.seed = 23, .point = 1};
+
+Tally run_once(const TokenSimulation& simulation, unsigned threads = 1) {
+  return run(*make_token_simulator(simulation, 5), key, threads);
+}
+
+/// 1 + alpha + ... + alpha^gamma.
+double geometric_sum(double alpha, std::int64_t gamma) {
+  double sum = 1.0;
+  for (std::int64_t i = 0; i < gamma; ++i) sum = 1.0 + alpha * sum;
+  return sum;
+}
+
+double deviation_in_se(const Estimate& estimate, double expected) {
+  return std::abs(estimate.mean - expected) / estimate.standard_error;
+}
+
+TablePair one_context(std::vector<double> p, std::vector<double> q) {
+  return {.target = {std::move(p)}, .draft = {std::move(q)}};
+}
+
+}  // namespace
+
+// 500,000 iterations: the standard error of alpha is about 0.0006, of the tokens about 0.001.
+TEST_CASE("simulated acceptance is sum min(p, q), and tokens follow the geometric law at that alpha") {
+  const TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), 4, 500'000);
+  const auto simulator = make_token_simulator(simulation, 5);
+  CHECK(expected_acceptance(*simulator) == Approx(tests::three_contexts_alpha).epsilon(tests::few_ulp));
+  const Tally tally = run(*simulator, key, 1);
+  CHECK(tally.units.count() == 500'000);
+  CHECK(deviation_in_se(acceptance(tally).per_token, tests::three_contexts_alpha) < tests::standard_errors);
+  CHECK(deviation_in_se(tokens_per_iteration(tally), geometric_sum(tests::three_contexts_alpha, 4)) <
+        tests::standard_errors);
+  for (const Estimate& conditional : acceptance(tally).conditional) {
+    CHECK(deviation_in_se(conditional, tests::three_contexts_alpha) < tests::standard_errors);
+  }
+}
+
+TEST_CASE("a synthetic pair reports the alpha asked for, and the simulation meets it") {
+  const auto target = GENERATE(TargetLaw::zipf, TargetLaw::gaussian_logits, TargetLaw::dirichlet);
+  const auto draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
+  CAPTURE(target, draft);
+  SyntheticPair pair = tests::small_pair();
+  pair.target = target;
+  pair.parameter = 1.2;
+  pair.draft = draft;
+  pair.alpha = 0.85;
+  const auto simulator = make_token_simulator(tests::simulation_of(pair, 3, 100'000), 5);
+  CHECK(std::abs(expected_acceptance(*simulator) - 0.85) < tests::solved_root);
+  const Tally tally = run(*simulator, key, 1);
+  CHECK(deviation_in_se(acceptance(tally).per_token, 0.85) < tests::standard_errors);
+  CHECK(deviation_in_se(tokens_per_iteration(tally), geometric_sum(0.85, 3)) < tests::standard_errors);
+}
+
+TEST_CASE("p = q accepts every draft, p and q on different tokens none") {
+  const auto rows = GENERATE(Contexts::pooled, Contexts::fresh);
+  SyntheticPair equal = tests::small_pair();
+  equal.alpha = 1.0;
+  equal.draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
+  TokenSimulation simulation = tests::simulation_of(equal, 6, 5000);
+  simulation.contexts = rows;
+  simulation.temperature = 1.0;
+  CHECK(run_once(simulation).units.sum(accepted) == 6 * 5000);
+
+  const TablePair disjoint = one_context({0.3, 0.0, 0.7, 0.0}, {0.0, 0.4, 0.0, 0.6});
+  const Tally none = run_once(tests::simulation_of(disjoint, 6, 5000));
+  CHECK(none.units.sum(accepted) == 0);
+  CHECK(none.units.sum(tested) == 5000);
+}
+
+TEST_CASE("at temperature 0 drafts are accepted where the argmaxes agree, ties going to the lowest index") {
+  // Contexts 1 to 3 of p and q at temperature 0: tokens 0, 1, 4 against 4, 3, 1: no agreement. Then a tie of p at
+  // tokens 1 and 2 with a tie of q at 1 and 2: both take 1.
+  TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), 3, 3000);
+  simulation.temperature = 0.0;
+  simulation.rule = GENERATE("rejection_sampling", "greedy_match");
+  CHECK(run_once(simulation).units.sum(accepted) == 0);
+  simulation.models = one_context({0.2, 0.4, 0.4}, {0.1, 0.45, 0.45});
+  CHECK(run_once(simulation).units.sum(accepted) == 3 * 3000);
+}
+
+TEST_CASE("temperature sharpens p and q before the rule: alpha by hand") {
+  // Temperature 1/2 squares and normalises: p = (1, 4) / 5, q = (4, 1) / 5, sum min = 2/5.
+  TokenSimulation simulation = tests::simulation_of(one_context({1.0 / 3, 2.0 / 3}, {2.0 / 3, 1.0 / 3}), 2, 1000);
+  simulation.temperature = 0.5;
+  CHECK(expected_acceptance(*make_token_simulator(simulation, 5)) == Approx(0.4).epsilon(tests::few_ulp));
+}
+
+TEST_CASE("both conventions count what they say, down to the smallest gamma") {
+  const TablePair always = one_context({0.5, 0.5}, {0.5, 0.5});
+  TokenSimulation simulation = tests::simulation_of(always, 3, 100);
+  CHECK(run_once(simulation).units.sum(tokens) == 400);
+  simulation.convention = Convention::no_bonus;
+  CHECK(run_once(simulation).units.sum(tokens) == 300);
+  simulation.gamma = 1;
+  CHECK(run_once(simulation).units.sum(tokens) == 100);
+  simulation.convention = Convention::bonus;
+  simulation.gamma = 0;
+  const Tally plain = run_once(simulation);
+  CHECK(plain.units.sum(tokens) == 100);
+  CHECK(plain.units.sum(drafted) == 0);
+  simulation.gamma = 4;
+  CHECK(run_once(simulation).units.sum(draft_passes) == 400);
+  simulation.drafting = Drafting::block;
+  CHECK(run_once(simulation).units.sum(draft_passes) == 100);
+}
+
+TEST_CASE("without a bonus token an iteration emits at most gamma tokens, with the same acceptances") {
+  TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), 3, 20'000);
+  const Tally bonus = run_once(simulation);
+  simulation.convention = Convention::no_bonus;
+  const Tally no_bonus = run_once(simulation);
+  CHECK(no_bonus.accepted_at == bonus.accepted_at);
+  CHECK(no_bonus.tokens_count.size() == 3);
+  CHECK(no_bonus.tokens_count[2] == bonus.tokens_count[2] + bonus.tokens_count[3]);
+}
+
+TEST_CASE("threads, and the order of blocks, change nothing; seeds and points do") {
+  const auto contexts = GENERATE(Contexts::pooled, Contexts::fresh);
+  TokenSimulation simulation =
+      tests::simulation_of(tests::small_pair(), 4, contexts == Contexts::pooled ? 50'001 : 1001);
+  simulation.contexts = contexts;
+  const auto simulator = make_token_simulator(simulation, 5);
+  const Tally one = run(*simulator, key, 1);
+  CHECK(run(*simulator, key, 2) == one);
+  CHECK(run(*simulator, key, 7) == one);
+  Tally backwards;
+  for (std::uint64_t block = simulator->blocks(); block-- > 0;) backwards.merge(simulator->run_block(key, block));
+  CHECK(backwards == one);
+  CHECK(one.units.count() == static_cast<std::int64_t>(simulation.iterations));
+  CHECK_FALSE(run(*simulator, {.seed = key.seed + 1, .point = key.point}, 1) == one);
+  CHECK_FALSE(run(*simulator, {.seed = key.seed, .point = key.point + 1}, 1) == one);
+  CHECK_FALSE(simulator->run_block(key, 0) == simulator->run_block(key, 1));
+}
+
+TEST_CASE("what is emitted is what is counted") {
+  const auto contexts = GENERATE(Contexts::pooled, Contexts::fresh);
+  TokenSimulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
+  simulation.contexts = contexts;
+  simulation.convention = GENERATE(Convention::bonus, Convention::no_bonus);
+  const auto simulator = make_token_simulator(simulation, 5);
+  const auto& emitter = dynamic_cast<const TokenSimulator&>(*simulator);
+  for (std::uint64_t block = 0; block < simulator->blocks(); ++block) {
+    const Tally tally = simulator->run_block(key, block);
+    std::vector<std::uint64_t> lengths(tally.tokens_count.size(), 0);
+    for (const auto& sequence : emitter.emit_block(key, block)) {
+      ++lengths.at(sequence.size() - 1);
+      for (const EmittedToken& emitted : sequence) CHECK((emitted.token >= 0 && emitted.token < 60));
+    }
+    CHECK(lengths == tally.tokens_count);
+  }
+}
+
+TEST_CASE("expected acceptance is not a number where there is no finite pool") {
+  TokenSimulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
+  simulation.contexts = Contexts::fresh;
+  CHECK(std::isnan(expected_acceptance(*make_token_simulator(simulation, 5))));
+}
+
+TEST_CASE("256,000 tokens are simulated as 2 are") {
+  SyntheticPair pair = tests::small_pair();
+  pair.vocabulary = GENERATE(2, 256'000);
+  pair.pool = 1;
+  const auto simulator = make_token_simulator(tests::simulation_of(pair, 3, 50'000), 5);
+  CHECK(std::abs(expected_acceptance(*simulator) - pair.alpha) < tests::solved_root);
+  CHECK(deviation_in_se(acceptance(run(*simulator, key, 1)).per_token, pair.alpha) < tests::standard_errors);
+}
+
+TEST_CASE("arguments outside the domain are refused") {
+  const TablePair table = tests::three_contexts();
+  const auto refused = [](const TokenSimulation& bad, const std::string& message) {
+    CHECK_THROWS_WITH(make_token_simulator(bad, 1), Catch::StartsWith(message));
+    CHECK_THROWS_AS(make_token_simulator(bad, 1), DomainError);
+  };
+  TokenSimulation simulation = tests::simulation_of(table, -1, 10);
+  refused(simulation, "invalid gamma=-1");
+  simulation.gamma = 0;
+  simulation.convention = Convention::no_bonus;
+  refused(simulation, "invalid gamma=0");
+  simulation.gamma = 2;
+  simulation.iterations = 0;
+  refused(simulation, "invalid iterations=0");
+  simulation.iterations = std::numeric_limits<std::uint64_t>::max();
+  refused(simulation, "invalid iterations=18446744073709551615");
+  simulation.iterations = 10;
+  for (const double temperature : {-1.0, std::nan(""), 1e-9, 1e9}) {
+    simulation.temperature = temperature;
+    refused(simulation, "invalid temperature=");
+  }
+  simulation.temperature = 1.0;
+  simulation.contexts = Contexts::fresh;
+  refused(simulation, "invalid contexts=fresh");
+  simulation.contexts = Contexts::pooled;
+  simulation.rule = "nothing";
+  refused(simulation, "invalid rule=nothing");
+  simulation.rule = "rejection_sampling";
+  simulation.models = TablePair{.target = {}, .draft = {}};
+  refused(simulation, "invalid target rows=0");
+  simulation.models = TablePair{.target = {{1.0}}, .draft = {}};
+  refused(simulation, "invalid draft rows=0");
+  simulation.models = TablePair{.target = {{0.5, 0.5}}, .draft = {{1.0}}};
+  refused(simulation, "invalid draft[0] length=1");
+  simulation.models = TablePair{.target = {{0.5, 0.4}}, .draft = {{0.5, 0.5}}};
+  refused(simulation, "invalid sum of target[0]=0.9");
+  simulation.models = TablePair{.target = {{0.5, 0.5}}, .draft = {{std::nan(""), 0.5}}};
+  refused(simulation, "invalid draft[0]");
+  simulation.models = TablePair{.target = {{}}, .draft = {{}}};
+  refused(simulation, "invalid target[0]");
+}
+
+TEST_CASE("the model registry is sorted and explains itself") {
+  const std::vector<ModelEntry>& entries = model_registry();
+  CHECK(std::is_sorted(entries.begin(), entries.end(),
+                       [](const ModelEntry& a, const ModelEntry& b) { return a.name < b.name; }));
+  for (const ModelEntry& entry : entries) CHECK_FALSE(entry.summary.empty());
+}
+
+}  // namespace foredraft::sim
