@@ -35,15 +35,14 @@ void run_blocks(benchmark::State& state, sim::Contexts contexts) {
   sim::Tally tally;
   std::uint64_t block = 0;
   for (auto _ : state) tally.merge(simulator->run_block({.seed = 1, .point = 0}, block++));
-  state.counters["iterations/s"] =
-      benchmark::Counter(static_cast<double>(tally.units.count()), benchmark::Counter::kIsRate);
+  state.SetItemsProcessed(tally.units.count());
   state.counters["tokens/iteration"] = sim::tokens_per_iteration(tally).mean;
 }
 
-void token_loop_pooled(benchmark::State& state) { run_blocks(state, sim::Contexts::pooled); }
-void token_loop_fresh(benchmark::State& state) { run_blocks(state, sim::Contexts::fresh); }
+void BM_token_pooled(benchmark::State& state) { run_blocks(state, sim::Contexts::pooled); }
+void BM_token_fresh(benchmark::State& state) { run_blocks(state, sim::Contexts::fresh); }
 
-void token_loop_prepare_pool(benchmark::State& state) {
+void BM_token_prepare_pool(benchmark::State& state) {
   std::uint64_t seed = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(sim::make_token_simulator(simulation(sim::Contexts::pooled), seed++));
@@ -52,6 +51,6 @@ void token_loop_prepare_pool(benchmark::State& state) {
 
 }  // namespace
 
-BENCHMARK(token_loop_pooled);
-BENCHMARK(token_loop_fresh);
-BENCHMARK(token_loop_prepare_pool)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_token_pooled)->UseRealTime();
+BENCHMARK(BM_token_fresh)->UseRealTime();
+BENCHMARK(BM_token_prepare_pool)->Unit(benchmark::kMillisecond)->UseRealTime();

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "experiments/corpus/sha256.hpp"
+#include "experiments/results/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -99,7 +99,7 @@ Corpus read_files(const std::vector<Candidate>& files) {
   std::unordered_set<std::string> seen;
   for (const Candidate& file : files) {
     std::string text = read_text(file.path);
-    std::string digest = sha256_hex(text);
+    std::string digest = sha256(text);
     if (!has_word(text) || !seen.insert(digest).second) continue;
     corpus.files.push_back({file.path.string(), text.size(), std::move(digest)});
     corpus.texts.push_back(std::move(text));

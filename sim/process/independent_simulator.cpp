@@ -36,7 +36,14 @@ class CountingSimulator final : public Simulator {
     task.low = thresholds_.low.data();
     task.survivors = survivors.data();
     count(task);
-    return tally_independent(shape_, task.iterations, survivors);
+    std::vector<std::uint64_t> accepted_counts(survivors.size() + 1);
+    std::uint64_t alive = task.iterations;
+    for (std::size_t k = 0; k < survivors.size(); ++k) {
+      accepted_counts[k] = alive - survivors[k];
+      alive = survivors[k];
+    }
+    accepted_counts.back() = alive;
+    return tally_independent(shape_, accepted_counts);
   }
 
  private:
@@ -69,17 +76,11 @@ class LatentSimulator final : public Simulator {
   [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
     const std::uint64_t iterations = plan_.in_block(block);
     LatentStepper stepper(mixture_, static_cast<std::uint64_t>(shape_.gamma), key, block);
-    std::vector<std::uint64_t> survivors(static_cast<std::size_t>(shape_.gamma) + 1, 0);  // first: how many ended there
+    std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(shape_.gamma) + 1, 0);
     for (std::uint64_t i = 0; i < iterations; ++i) {
-      ++survivors[static_cast<std::size_t>(stepper.accepted_steps(i, false, shape_.gamma))];
+      ++accepted_counts[static_cast<std::size_t>(stepper.accepted_steps(i, false, shape_.gamma))];
     }
-    std::uint64_t alive = iterations;
-    for (std::uint64_t& count : survivors) {
-      alive -= count;
-      count = alive;
-    }
-    survivors.pop_back();
-    return tally_independent(shape_, iterations, survivors);
+    return tally_independent(shape_, accepted_counts);
   }
 
  private:

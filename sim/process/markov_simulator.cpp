@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "sim/process/outcome_counts.hpp"
 #include "sim/process/process_thresholds.hpp"
 #include "sim/process/simulators.hpp"
 #include "sim/process/steps.hpp"

@@ -16,29 +16,6 @@ void accumulate_from_end(const std::vector<std::uint64_t>& exactly, std::vector<
 
 }  // namespace
 
-Tally tally_independent(const IterationShape& shape, std::uint64_t iterations,
-                        std::span<const std::uint64_t> survivors) {
-  Tally tally = empty_tally(shape.gamma, shape.convention);
-  std::uint64_t alive = iterations;
-  for (std::size_t m = 0; m <= survivors.size(); ++m) {
-    const bool last = m == survivors.size();
-    if (!last) {
-      tally.drafted_at[m] = iterations;
-      tally.tested_at[m] = alive;
-      tally.accepted_at[m] = survivors[m];
-    }
-    const std::uint64_t ended = last ? alive : alive - survivors[m];
-    alive -= ended;
-    if (ended == 0) continue;
-    const auto accepted = static_cast<std::int64_t>(m);
-    const std::int64_t emitted = std::min(accepted + 1, shape.max_tokens());
-    tally.tokens_count[static_cast<std::size_t>(emitted - 1)] += ended;
-    tally.units.add({emitted, 1, shape.gamma, shape.draft_passes(), accepted, std::min(accepted + 1, shape.gamma)},
-                    static_cast<std::int64_t>(ended));
-  }
-  return tally;
-}
-
 OutcomeCounts::OutcomeCounts(const IterationShape& shape)
     : shape_(shape),
       tokens_count_(static_cast<std::size_t>(shape.max_tokens()), 0),

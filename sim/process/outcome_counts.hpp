@@ -2,23 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "core/words.hpp"
-#include "sim/tally.hpp"
+#include "sim/iteration_shape.hpp"
 
 namespace foredraft::sim {
-
-/// What every iteration of a run has in common.
-struct IterationShape {
-  std::int64_t gamma;
-  Convention convention;
-  Drafting drafting;
-
-  [[nodiscard]] std::int64_t max_tokens() const { return foredraft::max_tokens(gamma, convention); }
-  [[nodiscard]] std::int64_t draft_passes() const { return foredraft::draft_passes(gamma, drafting); }
-};
 
 /// What came of one iteration.
 struct Outcome {
@@ -46,10 +34,6 @@ struct Outcome {
           .accepted = in_text,
           .tested = std::min(in_text + 1, testable)};
 }
-
-/// A tally of `iterations` independent iterations from the number that survived each position; unit: the iteration.
-[[nodiscard]] Tally tally_independent(const IterationShape& shape, std::uint64_t iterations,
-                                      std::span<const std::uint64_t> survivors);
 
 /// Collects iterations one after another, in units that the caller ends.
 class OutcomeCounts {

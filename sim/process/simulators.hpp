@@ -1,26 +1,15 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 
-#include "sim/process/outcome_counts.hpp"
+#include "sim/block_plan.hpp"
+#include "sim/iteration_shape.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "sim/simulator.hpp"
 
 /// The kinds of run behind make_process_simulator(), one file each. Arguments have been checked.
 namespace foredraft::sim {
-
-/// How a run of iterations is cut into blocks.
-struct BlockPlan {
-  std::uint64_t total;      ///< iterations or sequences
-  std::uint64_t per_block;  ///< of them in each block but the last
-
-  [[nodiscard]] std::uint64_t blocks() const { return (total + per_block - 1) / per_block; }
-  [[nodiscard]] std::uint64_t in_block(std::uint64_t block) const {
-    return std::min(per_block, total - block * per_block);
-  }
-};
 
 /// 2^16 iterations a block, fewer where an iteration may take very many draws.
 [[nodiscard]] BlockPlan plan_iterations(std::uint64_t iterations, std::int64_t draws_per_iteration);

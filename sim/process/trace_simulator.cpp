@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/random_stream.hpp"
+#include "sim/process/outcome_counts.hpp"
 #include "sim/process/simulators.hpp"
 #include "sim/process/threshold.hpp"
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/block_plan.hpp"
 #include "sim/token/fresh_row.hpp"
 #include "sim/token/row_operations.hpp"
 #include "sim/token/vector_kernels.hpp"
@@ -143,17 +144,17 @@ class Block {
 
 class FreshSimulator final : public TokenSimulator {
  public:
-  FreshSimulator(FreshModel model, const IterationShape& shape)
-      : model_(std::move(model)), shape_(shape), blocks_(block_count(shape, block_size)) {}
+  FreshSimulator(FreshModel model, const IterationShape& shape, std::uint64_t iterations)
+      : model_(std::move(model)), shape_(shape), plan_(plan_blocks("iterations", iterations, block_size)) {}
 
-  [[nodiscard]] std::uint64_t blocks() const override { return blocks_; }
+  [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
 
   [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
     std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(shape_.gamma) + 1, 0);
     run(key, block, [&accepted_counts](std::int64_t accepted_drafts, const std::vector<EmittedToken>&) {
       ++accepted_counts[static_cast<std::size_t>(accepted_drafts)];
     });
-    return tally_of_accepted_counts(shape_, accepted_counts);
+    return tally_independent(shape_, accepted_counts);
   }
 
   [[nodiscard]] double expected_acceptance() const override { return std::numeric_limits<double>::quiet_NaN(); }
@@ -171,7 +172,7 @@ class FreshSimulator final : public TokenSimulator {
   void run(const RunKey& key, std::uint64_t block, const Visitor& visit) const {
     Block state(model_, key, block);
     const auto contexts = static_cast<std::uint64_t>(shape_.gamma) + 1;
-    const std::uint64_t count = block_iterations(shape_, block_size, block);
+    const std::uint64_t count = plan_.in_block(block);
     std::vector<EmittedToken> emitted;
     for (std::uint64_t i = 0; i < count; ++i) {
       emitted.clear();
@@ -182,17 +183,17 @@ class FreshSimulator final : public TokenSimulator {
 
   FreshModel model_;
   IterationShape shape_;
-  std::uint64_t blocks_;
+  BlockPlan plan_;
 };
 
 }  // namespace
 
 std::unique_ptr<TokenSimulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
                                                      std::unique_ptr<const VerificationRule> rule, double temperature,
-                                                     const IterationShape& shape) {
+                                                     const IterationShape& shape, std::uint64_t iterations) {
   return std::make_unique<FreshSimulator>(
       FreshModel{.target = std::move(target), .draft = draft, .rule = std::move(rule), .temperature = temperature},
-      shape);
+      shape, iterations);
 }
 
 }  // namespace foredraft::sim

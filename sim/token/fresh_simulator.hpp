@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "sim/token/iteration_shape.hpp"
+#include "sim/iteration_shape.hpp"
 #include "sim/token/synthetic_target.hpp"
 #include "sim/token/token_simulator.hpp"
 
@@ -18,6 +18,7 @@ struct FreshDraft {
 /// drawn. The mixing partner of a context is another fresh context at temperature 1.
 [[nodiscard]] std::unique_ptr<TokenSimulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
                                                                    std::unique_ptr<const VerificationRule> rule,
-                                                                   double temperature, const IterationShape& shape);
+                                                                   double temperature, const IterationShape& shape,
+                                                                   std::uint64_t iterations);
 
 }  // namespace foredraft::sim

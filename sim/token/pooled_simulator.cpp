@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/block_plan.hpp"
 #include "sim/token/vector_kernels.hpp"
 
 namespace foredraft::sim {
@@ -194,40 +195,41 @@ class Block {
 
 class PooledSimulator final : public TokenSimulator {
  public:
-  PooledSimulator(PooledTables tables, const IterationShape& shape)
-      : tables_(std::move(tables)), shape_(shape), blocks_(block_count(shape, block_size)) {}
+  PooledSimulator(PooledTables tables, const IterationShape& shape, std::uint64_t iterations)
+      : tables_(std::move(tables)), shape_(shape), plan_(plan_blocks("iterations", iterations, block_size)) {}
 
-  [[nodiscard]] std::uint64_t blocks() const override { return blocks_; }
+  [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
 
   [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
     NoObserver observer;
-    return tally_of_accepted_counts(shape_, run(key, block, observer));
+    return tally_independent(shape_, run(key, block, observer));
   }
 
   [[nodiscard]] double expected_acceptance() const override { return tables_.expected_acceptance(); }
 
   [[nodiscard]] std::vector<std::vector<EmittedToken>> emit_block(const RunKey& key,
                                                                   std::uint64_t block) const override {
-    Recorder recorder(block_iterations(shape_, block_size, block));
+    Recorder recorder(plan_.in_block(block));
     static_cast<void>(run(key, block, recorder));
     return recorder.take();
   }
 
  private:
   std::vector<std::uint64_t> run(const RunKey& key, std::uint64_t block, Observer& observer) const {
-    return Block(tables_, key, block, block_iterations(shape_, block_size, block), observer)
+    return Block(tables_, key, block, plan_.in_block(block), observer)
         .run(shape_.gamma, shape_.convention);
   }
 
   PooledTables tables_;
   IterationShape shape_;
-  std::uint64_t blocks_;
+  BlockPlan plan_;
 };
 
 }  // namespace
 
-std::unique_ptr<TokenSimulator> make_pooled_simulator(PooledTables tables, const IterationShape& shape) {
-  return std::make_unique<PooledSimulator>(std::move(tables), shape);
+std::unique_ptr<TokenSimulator> make_pooled_simulator(PooledTables tables, const IterationShape& shape,
+                                                      std::uint64_t iterations) {
+  return std::make_unique<PooledSimulator>(std::move(tables), shape, iterations);
 }
 
 }  // namespace foredraft::sim

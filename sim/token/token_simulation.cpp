@@ -28,11 +28,7 @@ void check_temperature(double temperature) {
 
 IterationShape checked_shape(const TokenSimulation& simulation) {
   check_range("gamma", simulation.gamma, min_gamma(simulation.convention), max_gamma);
-  if (simulation.iterations == 0) throw DomainError("invalid iterations=0 (must be at least 1)");
-  return {.gamma = simulation.gamma,
-          .convention = simulation.convention,
-          .drafting = simulation.drafting,
-          .iterations = simulation.iterations};
+  return {.gamma = simulation.gamma, .convention = simulation.convention, .drafting = simulation.drafting};
 }
 
 std::unique_ptr<Simulator> make_synthetic(const SyntheticPair& pair, const TokenSimulation& simulation,
@@ -43,7 +39,7 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticPair& pair, const Token
   if (simulation.contexts == Contexts::fresh) {
     return make_fresh_simulator(SyntheticTarget(pair.target, pair.parameter, pair.vocabulary),
                                 {.law = pair.draft, .strength = pool.strength()}, std::move(rule),
-                                simulation.temperature, shape);
+                                simulation.temperature, shape, simulation.iterations);
   }
   PooledTables tables(pair.vocabulary, pair.pool);
   std::vector<double> target(pool.vocabulary());
@@ -53,7 +49,7 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticPair& pair, const Token
     pool.draft_law(k, pool.strength(), simulation.temperature, draft);
     tables.add(*rule, {.target = target, .draft = draft});
   }
-  return make_pooled_simulator(std::move(tables), shape);
+  return make_pooled_simulator(std::move(tables), shape, simulation.iterations);
 }
 
 void check_table(const TablePair& pair) {
@@ -93,7 +89,7 @@ std::unique_ptr<Simulator> make_table(const TablePair& pair, const TokenSimulati
     apply_temperature(draft, simulation.temperature);
     tables.add(*rule, {.target = target, .draft = draft});
   }
-  return make_pooled_simulator(std::move(tables), shape);
+  return make_pooled_simulator(std::move(tables), shape, simulation.iterations);
 }
 
 }  // namespace

@@ -204,6 +204,18 @@ TEST_CASE(
         tests::second_route);
 }
 
+TEST_CASE("the generating function of a million drafts keeps its digits where alpha x is one but for a rounding") {
+  const double alpha = GENERATE(0.3, 0.9, 0.999);
+  const double x = 1.0 / alpha;
+  const std::int64_t gamma = 1'000'000;
+  // sum_k P(X = k) x^k as a geometric series in r = alpha x, whose distance from 1 is some 1e-17.
+  const LongReal r = LongReal(alpha) * LongReal(x);
+  const LongReal power = tests::integer_power(r, gamma);
+  const LongReal sum = r == 1 ? LongReal(gamma) : (power - 1) / (r - 1);
+  const LongReal reference = LongReal(x) * ((1 - LongReal(alpha)) * sum + power);
+  CHECK(relative_error(tokens_generating_function({alpha, gamma, Convention::bonus}, x), reference) < few_ulp);
+}
+
 TEST_CASE("the generating function is one at x = 1 for a million drafts") {
   const double alpha = GENERATE(0.0, 0.3, 0.999999, 1.0 - 1e-15, 1.0);
   CHECK(tokens_generating_function({alpha, 1'000'000, Convention::bonus}, 1.0) == Approx(1.0).epsilon(few_ulp));

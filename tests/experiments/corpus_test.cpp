@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "core/check.hpp"
-#include "experiments/corpus/sha256.hpp"
+#include "experiments/results/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -56,8 +56,8 @@ std::uint64_t bytes_of(const Corpus& corpus) {
 }  // namespace
 
 TEST_CASE("SHA-256 gives the published digests") {
-  CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST_CASE("a corpus holds the files of its list and folders in order of their paths, each with size and digest") {
@@ -70,7 +70,7 @@ TEST_CASE("a corpus holds the files of its list and folders in order of their pa
   CHECK(corpus.files[0].path == b.string());
   CHECK(corpus.files[1].path == a.string());
   CHECK(corpus.files[1].bytes == 3);
-  CHECK(corpus.files[1].sha256 == sha256_hex("abc"));
+  CHECK(corpus.files[1].sha256 == sha256("abc"));
   CHECK(corpus.texts == std::vector<std::string>{"second", "abc", "third \n"});
   // A file named again takes no more of the cap: 6 + 3 + 7 bytes.
   CHECK(read({z, z, z, b, a, z}, 16).files.size() == 3);

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
-#include "core/check.hpp"
 #include "sim/process/simulators.hpp"
+
+#include <algorithm>
 
 namespace foredraft::sim {
 namespace {
@@ -13,27 +12,17 @@ constexpr std::uint64_t iterations_per_block = std::uint64_t{1} << 16U;
 constexpr std::uint64_t draws_per_block = std::uint64_t{1} << 24U;
 constexpr std::uint64_t fewest_iterations = 64;
 
-/// The number of a block has 32 bits in the counter of the random numbers.
-BlockPlan checked(const char* name, const BlockPlan& plan) {
-  constexpr std::uint64_t most_blocks = std::uint64_t{1} << 32U;
-  if (plan.total == 0 || plan.total > most_blocks * plan.per_block) {
-    throw DomainError(
-        fmt::format("invalid {}={} (must lie in 1 to {})", name, plan.total, most_blocks * plan.per_block));
-  }
-  return plan;
-}
-
 }  // namespace
 
 BlockPlan plan_iterations(std::uint64_t iterations, std::int64_t draws_per_iteration) {
   const auto draws = static_cast<std::uint64_t>(std::max<std::int64_t>(draws_per_iteration, 1));
   const std::uint64_t per_block = std::clamp(draws_per_block / draws, fewest_iterations, iterations_per_block);
-  return checked("iterations", {.total = iterations, .per_block = per_block});
+  return plan_blocks("iterations", iterations, per_block);
 }
 
 BlockPlan plan_sequences(std::uint64_t sequences, double tokens) {
   const auto per_block = static_cast<std::uint64_t>(static_cast<double>(iterations_per_block) / tokens);
-  return checked("sequences", {.total = sequences, .per_block = std::max<std::uint64_t>(per_block, 1)});
+  return plan_blocks("sequences", sequences, std::max<std::uint64_t>(per_block, 1));
 }
 
 std::int64_t steps_per_iteration(const AcceptanceProcess& process, const IterationShape& shape) {
