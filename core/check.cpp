@@ -1,7 +1,7 @@
 #include "core/check.hpp"
 
-#include <cmath>
 #include <fmt/format.h>
+#include <cmath>
 
 namespace foredraft {
 namespace {

@@ -1,8 +1,8 @@
 #include "core/intervals.hpp"
 
+#include <fmt/format.h>
 #include <boost/math/distributions/beta.hpp>
 #include <boost/math/distributions/normal.hpp>
-#include <fmt/format.h>
 
 #include "core/check.hpp"
 
@@ -17,7 +17,8 @@ void check_level(double level) {
 
 double normal_quantile(double level) {
   check_level(level);
-  return boost::math::quantile(boost::math::complement(boost::math::normal_distribution<double>{}, (1.0 - level) / 2.0));
+  return boost::math::quantile(
+      boost::math::complement(boost::math::normal_distribution<double>{}, (1.0 - level) / 2.0));
 }
 
 Interval normal_interval(const Estimate& estimate, double level) {

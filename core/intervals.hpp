@@ -49,8 +49,8 @@ template <std::size_t N>
   double variance = 0.0;
   for (std::size_t i = 0; i < N; ++i) {
     for (std::size_t j = 0; j < N; ++j) {
-      variance += (numerator[i] - ratio * denominator[i]) * (numerator[j] - ratio * denominator[j]) *
-                  units.covariance(i, j);
+      variance +=
+          (numerator[i] - ratio * denominator[i]) * (numerator[j] - ratio * denominator[j]) * units.covariance(i, j);
     }
   }
   // Rounding can leave a tiny negative number where the true variance is zero; NaN must pass through.

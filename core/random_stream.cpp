@@ -29,8 +29,7 @@ PhiloxWords philox_counter(const StreamId& id, std::uint64_t index) {
   check_field("block", id.block, 32);
   check_field("point", id.point, 32);
   check_field("draw index", index, 32 + draw_high_bits);
-  return {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(id.block),
-          static_cast<std::uint32_t>(id.point),
+  return {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(id.block), static_cast<std::uint32_t>(id.point),
           static_cast<std::uint32_t>(id.purpose) << draw_high_bits | static_cast<std::uint32_t>(index >> 32U)};
 }
 

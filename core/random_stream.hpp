@@ -19,24 +19,24 @@ namespace foredraft {
 
 /// What a stream is for. Two purposes never share a draw. Append only: the numbers are part of the results.
 enum class Purpose : std::uint8_t {
-  survival = 1,         ///< one draw an iteration against survival thresholds (fast path)
-  survival_tie = 2,     ///< refinement of a tied survival draw
-  bernoulli = 3,        ///< one draw a drafted token (reference path)
-  bernoulli_tie = 4,    ///< refinement of a tied Bernoulli draw
-  latent_alpha = 5,     ///< the alpha of one iteration of a Beta mixture
-  sequence_length = 6,  ///< end of sequence
-  trace = 7,            ///< unobserved outcomes of a recorded trace
-  logits = 8,           ///< synthetic target distributions
-  draft_logits = 9,     ///< noise that makes the draft from the target
-  context = 10,         ///< which pooled context a position meets
-  draft_token = 11,     ///< the drafter's token
-  accept = 12,          ///< the verifier's uniform
-  replacement = 13,     ///< the token emitted after a rejection
-  bonus_token = 14,     ///< the token emitted after all drafts were accepted
-  text = 15,            ///< generated text
-  chain_start = 16,     ///< whether a Markov chain starts behind an accepted token
+  survival = 1,          ///< one draw an iteration against survival thresholds (fast path)
+  survival_tie = 2,      ///< refinement of a tied survival draw
+  bernoulli = 3,         ///< one draw a drafted token (reference path)
+  bernoulli_tie = 4,     ///< refinement of a tied Bernoulli draw
+  latent_alpha = 5,      ///< the alpha of one iteration of a Beta mixture
+  sequence_length = 6,   ///< end of sequence
+  trace = 7,             ///< unobserved outcomes of a recorded trace
+  logits = 8,            ///< synthetic target distributions
+  draft_logits = 9,      ///< noise that makes the draft from the target
+  context = 10,          ///< which pooled context a position meets
+  draft_token = 11,      ///< the drafter's token
+  accept = 12,           ///< the verifier's uniform
+  replacement = 13,      ///< the token emitted after a rejection
+  bonus_token = 14,      ///< the token emitted after all drafts were accepted
+  text = 15,             ///< generated text
+  chain_start = 16,      ///< whether a Markov chain starts behind an accepted token
   chain_start_tie = 17,  ///< refinement of a tied chain start
-  test = 255,           ///< reserved for tests
+  test = 255,            ///< reserved for tests
 };
 
 /// Names one stream: 32 bits each for `point` and `block`; a larger value throws DomainError.

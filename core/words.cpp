@@ -2,9 +2,7 @@
 
 namespace foredraft {
 
-std::string_view to_string(Convention convention) {
-  return convention == Convention::bonus ? "bonus" : "no_bonus";
-}
+std::string_view to_string(Convention convention) { return convention == Convention::bonus ? "bonus" : "no_bonus"; }
 
 std::string_view to_string(Drafting drafting) {
   return drafting == Drafting::autoregressive ? "autoregressive" : "block";

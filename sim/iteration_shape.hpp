@@ -18,8 +18,8 @@ struct IterationShape {
   [[nodiscard]] std::int64_t draft_passes() const { return foredraft::draft_passes(gamma, drafting); }
 };
 
-/// The tally of independent iterations, `accepted_counts[k]` of which accepted exactly k drafts, k = 0..gamma. Unit: the
-/// iteration.
+/// The tally of independent iterations, `accepted_counts[k]` of which accepted exactly k drafts, k = 0..gamma. Unit:
+/// the iteration.
 [[nodiscard]] Tally tally_independent(const IterationShape& shape, std::span<const std::uint64_t> accepted_counts);
 
 }  // namespace foredraft::sim

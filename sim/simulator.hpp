@@ -14,8 +14,8 @@ struct RunKey {
 
 /// A prepared run, split into fixed blocks of work.
 ///
-/// Contract: run_block(key, i) is a pure function of its arguments for i in [0, blocks()), and the merged tallies of all
-/// blocks are the result. Neither threads nor the order of blocks can change it. Thread-safe.
+/// Contract: run_block(key, i) is a pure function of its arguments for i in [0, blocks()), and the merged tallies of
+/// all blocks are the result. Neither threads nor the order of blocks can change it. Thread-safe.
 class Simulator {
  public:
   Simulator() = default;

@@ -49,7 +49,7 @@ std::optional<std::string> python_with_matplotlib() {
   return std::nullopt;
 }
 
-std::optional<std::string> plot_script() {
+std::optional<fs::path> plots_folder() {
   std::vector<fs::path> folders;
   if (const char* stated = std::getenv("FOREDRAFT_PLOTS")) {  // NOLINT(concurrency-mt-unsafe): nobody sets it
     folders.emplace_back(stated);
@@ -62,16 +62,14 @@ std::optional<std::string> plot_script() {
     }
   }
   for (const fs::path& folder : folders) {
-    if (fs::is_regular_file(folder / "plot.py")) return (folder / "plot.py").string();
+    if (fs::is_regular_file(folder / "plot.py")) return folder;
   }
   return std::nullopt;
 }
 
-}  // namespace
-
-PlotResult draw_figures(const std::string& folder) {
-  const auto script = plot_script();
-  if (!script) {
+PlotResult run_plot_scripts(const std::vector<std::string>& scripts, const std::string& folder) {
+  const auto plots = plots_folder();
+  if (!plots) {
     fmt::print(stderr, "no figures: plots/plot.py is not found (set FOREDRAFT_PLOTS to its folder)\n");
     return PlotResult::failed;
   }
@@ -81,7 +79,17 @@ PlotResult draw_figures(const std::string& folder) {
     return PlotResult::no_matplotlib;
   }
   std::fflush(stderr);
-  return run_quietly({*python, *script, folder}, false) == 0 ? PlotResult::drawn : PlotResult::failed;
+  PlotResult result = PlotResult::drawn;
+  for (const std::string& script : scripts) {
+    if (run_quietly({*python, (*plots / script).string(), folder}, false) != 0) result = PlotResult::failed;
+  }
+  return result;
 }
+
+}  // namespace
+
+PlotResult draw_figures(const std::string& folder) { return run_plot_scripts({"plot.py", "report.py"}, folder); }
+
+PlotResult write_report(const std::string& folder) { return run_plot_scripts({"report.py"}, folder); }
 
 }  // namespace foredraft::experiments

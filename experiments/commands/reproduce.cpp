@@ -55,7 +55,7 @@ CommandSpec reproduce_spec() {
                       {"out", "DIR", "results folder: tables, figure data, scorecard.csv, manifest.json, figures"},
                       {"seed", "S", "of every simulation (default 1)"},
                       {"threads", "N", "0 (default): one per hardware thread; no result depends on it"},
-                      {"no-figures", "", "data alone"}},
+                      {"no-figures", "", "data alone, no figures and no report.html"}},
           .fewest_positional = 0,
           .most_positional = 1000,
           .examples = {"foredraft reproduce --all --out results/papers",
@@ -99,7 +99,10 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   folder.complete(rows);
   fmt::print("{}\nwrote   {}\n", summary_line(rows), fmt::join(folder.files(), "  "));
   std::fflush(stdout);
-  if (!line.has("no-figures")) static_cast<void>(draw_figures(folder.path()));
+  if (!line.has("no-figures")) {
+    const bool figures = std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.has_figure; });
+    static_cast<void>(figures ? draw_figures(folder.path()) : write_report(folder.path()));
+  }
   return any_failed(rows) ? exit_failed : exit_done;
 }
 

@@ -31,8 +31,8 @@ struct InputDigest {
 };
 
 struct ExperimentResult {
-  std::string text;                  ///< what the command prints, headed by the experiment's id
-  std::vector<Artifact> artifacts;   ///< tables and figure data
+  std::string text;                 ///< what the command prints, headed by the experiment's id
+  std::vector<Artifact> artifacts;  ///< tables and figure data
   std::vector<ScorecardRow> rows;
   std::vector<InputDigest> inputs{};
 };
@@ -41,6 +41,7 @@ struct ExperimentResult {
 struct ExperimentEntry {
   std::string_view id;
   std::string_view summary;
+  bool has_figure;  ///< plots/ draws something from its data
   ExperimentResult (*run)(const ExperimentSettings& settings);
 };
 

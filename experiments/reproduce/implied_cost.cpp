@@ -30,10 +30,8 @@ ImpliedCost implied_cost(const PrintedNumber& alpha, std::int64_t gamma, const P
       .best_gamma = std::nullopt,
       .best_speedup = std::nullopt};
   if (implied.c > 0.0) {
-    const analytic::BestGamma best = analytic::best_gamma({.alpha = alpha.value,
-                                                           .c = implied.c,
-                                                           .convention = Convention::bonus,
-                                                           .drafting = Drafting::autoregressive});
+    const analytic::BestGamma best = analytic::best_gamma(
+        {.alpha = alpha.value, .c = implied.c, .convention = Convention::bonus, .drafting = Drafting::autoregressive});
     implied.best_gamma = best.gamma;
     implied.best_speedup = best.speedup;
   }

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "analytic/iid_tokens.hpp"
-#include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/data_text.hpp"
+#include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/iid_run.hpp"
 #include "sim/estimates.hpp"
 
@@ -21,11 +21,11 @@ double tokens(double alpha, std::optional<std::int64_t> gamma) {
 
 ExperimentResult leviathan_figure2(const ExperimentSettings& settings) {
   DataText data({"gamma", "alpha", "analytic_tokens_per_iteration", "simulated_tokens_per_iteration",
-                   "simulated_tokens_per_iteration_standard_error"});
+                 "simulated_tokens_per_iteration_standard_error"});
   std::uint64_t point = 0;
-  for (const std::optional<std::int64_t> gamma : {std::optional<std::int64_t>(1), std::optional<std::int64_t>(3),
-                                                  std::optional<std::int64_t>(5), std::optional<std::int64_t>(7),
-                                                  std::optional<std::int64_t>(10), std::optional<std::int64_t>()}) {
+  for (const std::optional<std::int64_t> gamma :
+       {std::optional<std::int64_t>(1), std::optional<std::int64_t>(3), std::optional<std::int64_t>(5),
+        std::optional<std::int64_t>(7), std::optional<std::int64_t>(10), std::optional<std::int64_t>()}) {
     const std::string label = gamma ? fmt::format("{}", *gamma) : "unbounded";
     const int last_percent = gamma ? 100 : 90;  // the limit 1 / (1 - alpha) leaves the picture above
     for (int percent = 0; percent <= last_percent; ++percent) {
@@ -41,8 +41,9 @@ ExperimentResult leviathan_figure2(const ExperimentSettings& settings) {
       data.row().cell(label).cell(alpha).cell(tokens(alpha, gamma)).cell(simulated);
     }
   }
-  return {.text = "tokens per iteration against alpha for gamma = 1, 3, 5, 7, 10 and unbounded; "
-                  "closed form, simulated every 0.1\n",
+  return {.text =
+              "tokens per iteration against alpha for gamma = 1, 3, 5, 7, 10 and unbounded; "
+              "closed form, simulated every 0.1\n",
           .artifacts = {{"leviathan-figure2.csv", data.csv()}},
           .rows = {}};
 }

@@ -5,8 +5,8 @@
 #include "analytic/best_gamma.hpp"
 #include "core/integer_moments.hpp"
 #include "core/intervals.hpp"
-#include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/data_text.hpp"
+#include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/iid_run.hpp"
 
 namespace foredraft::experiments {
@@ -66,15 +66,13 @@ ExperimentResult leviathan_figure3(const ExperimentSettings& settings) {
   constexpr std::array simulated_percents{10, 20, 30, 40, 50, 60, 70, 80, 90, 95};
   std::vector<sim::Tally> tallies;
   for (std::size_t i = 0; i < simulated_percents.size(); ++i) {
-    tallies.push_back(simulate({.alpha = simulated_percents[i] / 100.0,
-                                .gamma = longest_draft,
-                                .iterations = 1'000'000,
-                                .point = i},
-                               settings));
+    tallies.push_back(
+        simulate({.alpha = simulated_percents[i] / 100.0, .gamma = longest_draft, .iterations = 1'000'000, .point = i},
+                 settings));
   }
 
   DataText data({"c", "alpha", "analytic_best_gamma", "simulated_best_gamma", "simulated_best_gamma_low",
-                   "simulated_best_gamma_high"});
+                 "simulated_best_gamma_high"});
   for (const double c : costs) {
     for (int permille = 0; permille <= 950; permille += 5) {
       const double alpha = permille / 1000.0;
@@ -92,8 +90,9 @@ ExperimentResult leviathan_figure3(const ExperimentSettings& settings) {
       }
     }
   }
-  return {.text = "optimal gamma against alpha for c = 0.01, 0.02, 0.05, 0.1, 0.2; closed rule, and the best of a "
-                  "simulation with the lengths it cannot tell apart\n",
+  return {.text =
+              "optimal gamma against alpha for c = 0.01, 0.02, 0.05, 0.1, 0.2; closed rule, and the best of a "
+              "simulation with the lengths it cannot tell apart\n",
           .artifacts = {{"leviathan-figure3.csv", data.csv()}},
           .rows = {}};
 }

@@ -2,8 +2,8 @@
 
 #include "analytic/iid_tokens.hpp"
 #include "analytic/iteration_cost.hpp"
-#include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/data_text.hpp"
+#include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/iid_run.hpp"
 #include "sim/estimates.hpp"
 
@@ -14,8 +14,8 @@ ExperimentResult leviathan_figure4(const ExperimentSettings& settings) {
   constexpr double operations_ratio = 0.0;
   constexpr std::array<std::int64_t, 5> gammas{1, 3, 5, 7, 10};
   DataText data({"gamma", "alpha", "analytic_speedup", "analytic_operations_factor", "simulated_speedup",
-                   "simulated_speedup_standard_error", "simulated_operations_factor",
-                   "simulated_operations_factor_standard_error"});
+                 "simulated_speedup_standard_error", "simulated_operations_factor",
+                 "simulated_operations_factor_standard_error"});
   std::uint64_t point = 0;
   for (const std::int64_t gamma : gammas) {
     for (int percent = 0; percent <= 100; ++percent) {
@@ -39,8 +39,9 @@ ExperimentResult leviathan_figure4(const ExperimentSettings& settings) {
           .cell(operations);
     }
   }
-  return {.text = "speedup and operations against alpha for gamma = 1, 3, 5, 7, 10 at c = c-hat = 0; closed form, "
-                  "simulated every 0.1\n",
+  return {.text =
+              "speedup and operations against alpha for gamma = 1, 3, 5, 7, 10 at c = c-hat = 0; closed form, "
+              "simulated every 0.1\n",
           .artifacts = {{"leviathan-figure4.csv", data.csv()}},
           .rows = {}};
 }

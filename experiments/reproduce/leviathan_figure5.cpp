@@ -1,6 +1,6 @@
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 #include "experiments/reproduce/data_text.hpp"
 #include "experiments/reproduce/experiments.hpp"
@@ -51,8 +51,7 @@ ExperimentResult leviathan_figure5(const ExperimentSettings& settings) {
     while (emitted < text_tokens) {
       for (std::int64_t draft = 0; draft < gamma; ++draft) lane.step("draft", c);
       lane.step("target", 1.0);
-      const auto tally =
-          simulate({.alpha = alpha, .gamma = gamma, .iterations = 1, .point = point++}, settings);
+      const auto tally = simulate({.alpha = alpha, .gamma = gamma, .iterations = 1, .point = point++}, settings);
       const auto tokens = static_cast<std::int64_t>(tally.units.sum(sim::tokens));
       const std::int64_t kept = std::min(tokens, text_tokens - emitted);
       for (std::int64_t i = 1; i <= kept; ++i) {

@@ -20,10 +20,17 @@ ExperimentResult leviathan_table1(const ExperimentSettings& settings) {
   using enum Table::Align;
   const PublishedTable published = published_table("leviathan_table1");
   ExperimentResult result;
-  Table table{.caption = "Operations and speedup at c = c-hat = 0 [Leviathan2023, Table 1]: as printed, from the closed "
-                         "form, and simulated with 95 % intervals.",
-              .columns = {{"alpha", right}, {"gamma", right}, {"operations, paper", right}, {"ours", right},
-                          {"verdict", left}, {"speedup, paper", right}, {"ours", right}, {"verdict", left},
+  Table table{.caption =
+                  "Operations and speedup at c = c-hat = 0 [Leviathan2023, Table 1]: as printed, from the closed "
+                  "form, and simulated with 95 % intervals.",
+              .columns = {{"alpha", right},
+                          {"gamma", right},
+                          {"operations, paper", right},
+                          {"ours", right},
+                          {"verdict", left},
+                          {"speedup, paper", right},
+                          {"ours", right},
+                          {"verdict", left},
                           {"simulated", right}},
               .rows = {}};
   for (std::size_t i = 0; i < published.size(); ++i) {
@@ -41,9 +48,8 @@ ExperimentResult leviathan_table1(const ExperimentSettings& settings) {
 
     result.rows.push_back(input_row(id, name, "alpha", alpha));
     result.rows.push_back(input_row(id, name, "gamma", gamma_text));
-    const ScorecardRow& operations_row =
-        result.rows.emplace_back(exact_row(id, name, "operations_x", published.number(i, "operations_x"), operations,
-                                           {operations, operations}));
+    const ScorecardRow& operations_row = result.rows.emplace_back(
+        exact_row(id, name, "operations_x", published.number(i, "operations_x"), operations, {operations, operations}));
     const std::string operations_verdict(to_string(operations_row.verdict));
     ScorecardRow& speed_row = result.rows.emplace_back(
         exact_row(id, name, "speed_x", published.number(i, "speed_x"), speedup, {speedup, speedup}));

@@ -11,8 +11,8 @@ namespace {
 /// Why a printed speedup cannot be, or nothing.
 std::string finding(const PrintedNumber& alpha, const PrintedNumber& speed, const ImpliedCost& implied) {
   if (speed.rounding.low <= implied.iid_bound) return {};
-  const std::string reach = fmt::format("alpha {} allows {:.2f}x i.i.d., {:.2f}x for any acceptance process", alpha.text,
-                                        implied.iid_bound, implied.process_bound);
+  const std::string reach = fmt::format("alpha {} allows {:.2f}x i.i.d., {:.2f}x for any acceptance process",
+                                        alpha.text, implied.iid_bound, implied.process_bound);
   return speed.rounding.low > implied.process_bound ? reach + ": no acceptance process explains it"
                                                     : reach + ": needs dependent acceptances and c near 0";
 }
@@ -24,11 +24,21 @@ ExperimentResult leviathan_table2(const ExperimentSettings& /*settings*/) {
   using enum Table::Align;
   const PublishedTable published = published_table("leviathan_table2");
   ExperimentResult result;
-  Table table{.caption = "Speedup on T5-XXL [Leviathan2023, Table 2]: the draft/target cost c that explains each printed "
-                         "speedup, the best gamma at that c, and the largest speedup that alpha allows at c = 0.",
-              .columns = {{"task", left}, {"drafter", left}, {"T", right}, {"gamma", right}, {"alpha", right},
-                          {"speedup, paper", right}, {"implied c", right}, {"from rounding", right},
-                          {"best gamma", right}, {"there", right}, {"i.i.d. bound", right}, {"any process", right},
+  Table table{.caption =
+                  "Speedup on T5-XXL [Leviathan2023, Table 2]: the draft/target cost c that explains each printed "
+                  "speedup, the best gamma at that c, and the largest speedup that alpha allows at c = 0.",
+              .columns = {{"task", left},
+                          {"drafter", left},
+                          {"T", right},
+                          {"gamma", right},
+                          {"alpha", right},
+                          {"speedup, paper", right},
+                          {"implied c", right},
+                          {"from rounding", right},
+                          {"best gamma", right},
+                          {"there", right},
+                          {"i.i.d. bound", right},
+                          {"any process", right},
                           {"verdict", left}},
               .rows = {}};
   std::string findings;
@@ -57,17 +67,18 @@ ExperimentResult leviathan_table2(const ExperimentSettings& /*settings*/) {
                                                              implied.c, implied.c_interval.low, implied.c_interval.high)
                                                : why});
     const bool has_best = implied.best_gamma.has_value();
-    table.rows.push_back({published.text(i, "task"), published.text(i, "approx_model"), published.text(i, "temperature"),
-                          gamma.text, alpha.text, speed.text + "x", fmt::format("{:.3f}", implied.c),
-                          fmt::format("{:.3f} to {:.3f}", implied.c_interval.low, implied.c_interval.high),
-                          has_best ? fmt::format("{}", *implied.best_gamma) : "-",
-                          has_best ? fmt::format("{:.2f}x", *implied.best_speedup) : "-",
-                          fmt::format("{:.2f}x", implied.iid_bound), fmt::format("{:.2f}x", implied.process_bound),
-                          why.empty() ? "shown" : "finding"});
+    table.rows.push_back(
+        {published.text(i, "task"), published.text(i, "approx_model"), published.text(i, "temperature"), gamma.text,
+         alpha.text, speed.text + "x", fmt::format("{:.3f}", implied.c),
+         fmt::format("{:.3f} to {:.3f}", implied.c_interval.low, implied.c_interval.high),
+         has_best ? fmt::format("{}", *implied.best_gamma) : "-",
+         has_best ? fmt::format("{:.2f}x", *implied.best_speedup) : "-", fmt::format("{:.2f}x", implied.iid_bound),
+         fmt::format("{:.2f}x", implied.process_bound), why.empty() ? "shown" : "finding"});
   }
-  result.text = "speedup on T5-XXL; c solved from each speedup (fitted: not agreement). Bounds at the upper end of "
-                "alpha's rounding\n" +
-                to_text(table) + findings;
+  result.text =
+      "speedup on T5-XXL; c solved from each speedup (fitted: not agreement). Bounds at the upper end of "
+      "alpha's rounding\n" +
+      to_text(table) + findings;
   result.artifacts = table_artifacts(id, table);
   return result;
 }

@@ -42,11 +42,12 @@ void add_published(ExperimentResult& result, Table& table) {
 ExperimentResult leviathan_table3(const ExperimentSettings& settings) {
   using enum Table::Align;
   ExperimentResult result;
-  Table table{.caption = "Expected acceptance alpha [Leviathan2023, Table 3]: as printed for neural pairs, and ours for "
-                         "another model pair, n-gram drafters against a 5-gram target on text, with 95 % intervals.",
-              .columns = {{"target", left}, {"drafter", left}, {"T", right}, {"alpha", right}, {"+-", right},
-                          {"source", left}},
-              .rows = {}};
+  Table table{
+      .caption =
+          "Expected acceptance alpha [Leviathan2023, Table 3]: as printed for neural pairs, and ours for "
+          "another model pair, n-gram drafters against a 5-gram target on text, with 95 % intervals.",
+      .columns = {{"target", left}, {"drafter", left}, {"T", right}, {"alpha", right}, {"+-", right}, {"source", left}},
+      .rows = {}};
   std::string sizes;
   std::uint64_t point = 0;
   for (const NgramStudyModels& models : ngram_study_models(settings)) {
@@ -67,8 +68,9 @@ ExperimentResult leviathan_table3(const ExperimentSettings& settings) {
   }
   Table ours = table;
   add_published(result, table);
-  result.text = "alpha of n-gram drafters against a 5-gram target on text (ours: another model pair than the paper's)\n" +
-                sizes + to_text(ours);
+  result.text =
+      "alpha of n-gram drafters against a 5-gram target on text (ours: another model pair than the paper's)\n" + sizes +
+      to_text(ours);
   result.artifacts = table_artifacts(id, table);
   return result;
 }

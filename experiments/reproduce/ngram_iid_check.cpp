@@ -1,5 +1,5 @@
-#include <array>
 #include <fmt/format.h>
+#include <array>
 
 #include "analytic/dependent_acceptance.hpp"
 #include "analytic/iid_tokens.hpp"
@@ -39,11 +39,20 @@ Estimate as_run(const NgramStudyModels& models, const std::shared_ptr<const ngra
 ExperimentResult ngram_iid_check(const ExperimentSettings& settings) {
   using enum Table::Align;
   ExperimentResult result;
-  Table table{.caption = "Does i.i.d. acceptance describe real text? Tokens per iteration of n-gram drafters against a "
-                         "5-gram target as run (95 % interval), and by formulas that know only the mean acceptance "
-                         "(i.i.d., bounds for any process) or a fitted two-state chain (Markov).",
-              .columns = {{"corpus", left}, {"T", right}, {"drafter", left}, {"gamma", right}, {"alpha", right},
-                          {"as run", right}, {"i.i.d.", right}, {"off by", right}, {"Markov", right}, {"off by", right},
+  Table table{.caption =
+                  "Does i.i.d. acceptance describe real text? Tokens per iteration of n-gram drafters against a "
+                  "5-gram target as run (95 % interval), and by formulas that know only the mean acceptance "
+                  "(i.i.d., bounds for any process) or a fitted two-state chain (Markov).",
+              .columns = {{"corpus", left},
+                          {"T", right},
+                          {"drafter", left},
+                          {"gamma", right},
+                          {"alpha", right},
+                          {"as run", right},
+                          {"i.i.d.", right},
+                          {"off by", right},
+                          {"Markov", right},
+                          {"off by", right},
                           {"any process", right}},
               .rows = {}};
   DataText data({"corpus", "temperature", "drafter", "gamma", "alpha", "simulated_tokens_per_iteration",
@@ -62,10 +71,9 @@ ExperimentResult ngram_iid_check(const ExperimentSettings& settings) {
         const analytic::MarkovAcceptance chain{.a = ngram::accept_after_acceptance(study).mean,
                                                .b = ngram::accept_after_rejection(study).mean};
         for (const std::int64_t gamma : gammas) {
-          const Estimate run = as_run(models, drafter, temperature, gamma,
-                                      {.seed = settings.seed, .point = point++}, settings.threads);
-          const double iid =
-              analytic::tokens_per_iteration({.alpha = alpha, .gamma = gamma, .convention = convention});
+          const Estimate run =
+              as_run(models, drafter, temperature, gamma, {.seed = settings.seed, .point = point++}, settings.threads);
+          const double iid = analytic::tokens_per_iteration({.alpha = alpha, .gamma = gamma, .convention = convention});
           const double markov = analytic::tokens_per_iteration(chain, gamma, convention);
           const analytic::TokenBounds bounds = analytic::any_process_bounds(alpha, gamma, convention);
           data.row().cell(models.corpus).cell(temperature).cell(drafter_name(drafter->order()));
@@ -83,8 +91,8 @@ ExperimentResult ngram_iid_check(const ExperimentSettings& settings) {
       }
     }
   }
-  result.text = "tokens per iteration on text, as run and by formulas; alpha is the target's token average\n" +
-                to_text(table);
+  result.text =
+      "tokens per iteration on text, as run and by formulas; alpha is the target's token average\n" + to_text(table);
   result.artifacts = {{"ngram-iid-check.csv", data.csv()},
                       {"ngram-iid-check.tex", to_latex(table)},
                       {"ngram-iid-check.md", to_markdown(table)}};

@@ -1,8 +1,8 @@
 #include "experiments/reproduce/ngram_models.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 #include "core/check.hpp"
 #include "experiments/corpus/corpus.hpp"
@@ -25,8 +25,8 @@ NgramStudyModels train(std::string name, DefaultCorpus kind, const ExperimentSet
     tokens += static_cast<std::int64_t>(documents.back().size());
     unknown += std::count(documents.back().begin(), documents.back().end(), ngram::Token{0});
   }
-  settings.note(fmt::format("{}: {} files, {} tokens, training orders 1 to {}", name, corpus.files.size(), tokens,
-                            target_order));
+  settings.note(
+      fmt::format("{}: {} files, {} tokens, training orders 1 to {}", name, corpus.files.size(), tokens, target_order));
   NgramStudyModels models{.corpus = std::move(name),
                           .tokens = tokens,
                           .vocabulary = vocabulary.size(),

@@ -1,8 +1,8 @@
 #include "experiments/reproduce/printed_number.hpp"
 
+#include <fmt/format.h>
 #include <charconv>
 #include <cmath>
-#include <fmt/format.h>
 
 #include "core/check.hpp"
 

@@ -1,7 +1,7 @@
 #include "experiments/reproduce/published.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <stdexcept>
 
 #include "experiments/results/csv.hpp"

@@ -1,8 +1,8 @@
 #include "experiments/reproduce/reproduction_folder.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
 
 #include "core/parallel.hpp"
 #include "experiments/config/problems.hpp"

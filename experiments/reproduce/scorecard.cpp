@@ -1,8 +1,8 @@
 #include "experiments/reproduce/scorecard.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 #include "experiments/reproduce/data_text.hpp"
 
@@ -58,7 +58,7 @@ std::string summary_line(const std::vector<ScorecardRow>& rows) {
 
 std::string to_csv(const std::vector<ScorecardRow>& rows) {
   DataText data({"experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
-                   "ours_high", "kind", "verdict", "note"});
+                 "ours_high", "kind", "verdict", "note"});
   const auto add_bounds = [&data](const std::optional<Interval>& interval) {
     if (interval) {
       data.cell(interval->low).cell(interval->high);

@@ -34,8 +34,8 @@ enum class Verdict {
 
 struct ScorecardRow {
   std::string experiment;
-  std::string row;     ///< which line of the printed table, in words
-  std::string column;  ///< its column, by its name in the published CSV
+  std::string row;                         ///< which line of the printed table, in words
+  std::string column;                      ///< its column, by its name in the published CSV
   std::optional<PrintedNumber> published;  ///< nothing: lost in the source
   std::optional<double> ours;
   std::optional<Interval> ours_interval;  ///< input rounding propagated, or a 95 % interval of a simulation

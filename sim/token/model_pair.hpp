@@ -33,8 +33,8 @@ struct SyntheticPair {
   double parameter;
   std::int64_t vocabulary;  ///< 2 .. 256,000
   DraftLaw draft;
-  double alpha;             ///< wanted expected acceptance, in (0, 1]
-  std::int64_t pool;        ///< contexts in the pool, >= 1
+  double alpha;       ///< wanted expected acceptance, in (0, 1]
+  std::int64_t pool;  ///< contexts in the pool, >= 1
 };
 
 /// Two n-gram models over one vocabulary: the target writes text, the drafter drafts.

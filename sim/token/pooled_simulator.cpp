@@ -216,8 +216,7 @@ class PooledSimulator final : public TokenSimulator {
 
  private:
   std::vector<std::uint64_t> run(const RunKey& key, std::uint64_t block, Observer& observer) const {
-    return Block(tables_, key, block, plan_.in_block(block), observer)
-        .run(shape_.gamma, shape_.convention);
+    return Block(tables_, key, block, plan_.in_block(block), observer).run(shape_.gamma, shape_.convention);
   }
 
   PooledTables tables_;

@@ -21,9 +21,9 @@ enum class Contexts {
 
 struct TokenSimulation {
   ModelPair models;
-  std::string rule;                            ///< a name of rule_registry()
+  std::string rule;                               ///< a name of rule_registry()
   std::map<std::string, double> rule_parameters;  ///< by the names that the registry lists; missing ones: the default
-  double temperature;                          ///< applied to p and q before the rule; 0: argmax, lowest index on ties
+  double temperature;  ///< applied to p and q before the rule; 0: argmax, lowest index on ties
   std::int64_t gamma;
   Convention convention;
   Drafting drafting;

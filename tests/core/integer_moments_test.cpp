@@ -75,7 +75,8 @@ TEST_CASE("the fallback beyond 127 bits stays right to many digits") {
   constexpr std::int64_t large = std::int64_t{1} << 25U;
   moments.add({0, 0}, times);
   moments.add({large, 0}, times);
-  CHECK(moments.covariance(0, 0) == Approx(0.25 * static_cast<double>(large) * static_cast<double>(large)).epsilon(1e-9));
+  CHECK(moments.covariance(0, 0) ==
+        Approx(0.25 * static_cast<double>(large) * static_cast<double>(large)).epsilon(1e-9));
 }
 
 TEST_CASE("what cannot be estimated is NaN, not zero") {

@@ -167,11 +167,12 @@ TEST_CASE("an unknown schema, a missing one and broken syntax are refused") {
 }
 
 TEST_CASE("all errors of a file are reported at once, in the order of its lines") {
-  CHECK(problems_of("[axes]\nalpha = [1.5]\ngama = [1]\n[fixed]\nc = -1\ngamma = \"five\"\n") ==
-        "e.toml:3: axes.alpha: invalid alpha=1.5 (must lie in [0, 1])\n"
-        "e.toml:4: axes.gama: unknown key - did you mean gamma?\n"
-        "e.toml:6: fixed.c: invalid c=-1 (must be finite and at least 0)\n"
-        "e.toml:7: fixed.gamma: wrong type (must be a whole number, is a string)");
+  // [axes] is read before [fixed]: the order is that of the lines, not of the reading.
+  CHECK(problems_of("[fixed]\nc = -1\ngamma = \"five\"\n[axes]\nalpha = [1.5]\ngama = [1]\n") ==
+        "e.toml:3: fixed.c: invalid c=-1 (must be finite and at least 0)\n"
+        "e.toml:4: fixed.gamma: wrong type (must be a whole number, is a string)\n"
+        "e.toml:6: axes.alpha: invalid alpha=1.5 (must lie in [0, 1])\n"
+        "e.toml:7: axes.gama: unknown key - did you mean gamma?");
 }
 
 TEST_CASE("an absurd number of points is refused with the count and the time, without listing them") {

@@ -102,8 +102,8 @@ TEST_CASE("an iteration accepts as many drafts as it keeps and adds one token of
 
 TEST_CASE("drafts, verifications, corrections and bonus tokens of every text read random numbers of their own") {
   std::set<std::uint64_t> first_words;
-  for (const std::uint64_t point : {0, 1}) {
-    for (const std::uint64_t block : {0, 1}) {
+  for (const std::uint64_t point : {0U, 1U}) {
+    for (const std::uint64_t block : {0U, 1U}) {
       SpeculationStreams streams(3, point, block);
       for (RandomStream* stream : {&streams.draft, &streams.accept, &streams.replacement, &streams.bonus}) {
         first_words.insert(stream->next_u64());
