@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 /// Runs a program and waits. Its stdout becomes our stderr, or nothing where `quiet`. -1 where it cannot be started.
 int run_quietly(const std::vector<std::string>& command, bool quiet) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& part : command) arguments.push_back(const_cast<char*>(part.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;

@@ -42,6 +42,7 @@ void check_part(const Part& part, const Manifest& first, Problems& problems) {
 /// All shards of one sweep, in order. Throws InputError with everything that is wrong.
 std::vector<Part> read_parts(const std::vector<std::string>& folders) {
   std::vector<Part> parts;
+  parts.reserve(folders.size());
   for (const std::string& folder : folders) parts.push_back({folder, read_manifest(folder)});
   Problems problems("foredraft merge");
   for (const Part& part : parts) check_part(part, parts.front().manifest, problems);

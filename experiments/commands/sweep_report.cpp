@@ -19,7 +19,7 @@ std::string files_line(const std::string& folder, const Manifest& manifest) {
   const auto add = [&](const std::string& stem, const std::vector<std::string>& endings) {
     std::vector<std::string> there;
     for (const std::string& ending : endings) {
-      if (fs::exists(fs::path(folder) / (stem + "." + ending))) there.push_back(ending);
+      if (fs::exists(fs::path(folder) / fmt::format("{}.{}", stem, ending))) there.push_back(ending);
     }
     if (!there.empty()) line += fmt::format("  {}.{{{}}}", stem, fmt::join(there, ","));
   };

@@ -16,7 +16,7 @@ constexpr std::uint64_t study_tokens = 400'000;
 void add_published(ExperimentResult& result, Table& table) {
   const PublishedTable published = published_table("leviathan_table3");
   for (std::size_t i = 0; i < published.size(); ++i) {
-    const std::string temperature = published.text(i, "temperature");
+    const std::string& temperature = published.text(i, "temperature");
     const std::string name =
         fmt::format("{}, {} T={}", published.text(i, "target_model"), published.text(i, "approx_model"), temperature);
     const bool lost = published.text(i, "alpha").empty();

@@ -21,8 +21,8 @@ using AnalyticAnswer = std::array<std::optional<double>, metric_count>;
 
 struct SimulatedAnswer {
   std::array<std::optional<Estimate>, metric_count> estimates;
-  std::uint64_t iterations;
-  std::uint64_t units;  ///< independent units behind the standard errors
+  std::uint64_t iterations = 0;
+  std::uint64_t units = 0;  ///< independent units behind the standard errors
 };
 
 /// Closed forms from analytic/. `pool_acceptance` is the exact acceptance of a token simulation with pooled contexts,
