@@ -196,7 +196,7 @@ TEST_CASE("check finds an edited cell and names its row and column, a missing ro
   CHECK(foredraft(folder, "check a").code == 1);
 }
 
-TEST_CASE("three merged shards are the run without shards; missing, doubled and foreign shards are refused") {
+TEST_CASE("three merged shards are the run without shards, and missing, doubled and foreign shards are refused") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_text);
   REQUIRE(foredraft(folder, "sweep s.toml --out whole --no-figures").code == 0);

@@ -213,7 +213,7 @@ TEST_CASE("the resolved configuration reads back to the same configuration and h
   CHECK(config_hash(config).size() == 64);
 }
 
-TEST_CASE("the hash follows what determines the points: values, order of axes, seed; not figures or spelling") {
+TEST_CASE("the hash follows what determines the points: values, order of axes, seed, not figures or spelling") {
   const auto hash = [](const std::string& text) { return config_hash(read(text)); };
   const std::string plan = "[simulation]\niterations = 100\nseed = 7\n";
   const std::string reference = hash("[axes]\nalpha = [0.5, 0.6]\ngamma = [1, 2]\n" + plan);

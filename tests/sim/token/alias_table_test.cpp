@@ -80,7 +80,7 @@ TEST_CASE("a law that sums to 1 only up to round-off is scaled, not patched") {
     CHECK(drawn[x] == Approx(0.1 * static_cast<double>(x + 1)).epsilon(1e-13));
 }
 
-TEST_CASE("a word picks slot and share as its position in [0, V)") {
+TEST_CASE("a word picks slot and share as its position in the range of slots") {
   CHECK(slot_draw(0, 5).slot == 0);
   CHECK(slot_draw(0, 5).share == 0);
   CHECK(slot_draw(~std::uint64_t{0}, 5).slot == 4);

@@ -130,7 +130,7 @@ TEST_CASE("without a bonus token an iteration emits at most gamma tokens, with t
   CHECK(no_bonus.tokens_count[2] == bonus.tokens_count[2] + bonus.tokens_count[3]);
 }
 
-TEST_CASE("threads, and the order of blocks, change nothing; seeds and points do") {
+TEST_CASE("threads, and the order of blocks, change nothing, but seeds and points do") {
   const auto contexts = GENERATE(Contexts::pooled, Contexts::fresh);
   TokenSimulation simulation =
       tests::simulation_of(tests::small_pair(), 4, contexts == Contexts::pooled ? 50'001 : 1001);
