@@ -37,18 +37,20 @@ void measure(benchmark::State& state, const std::vector<IidSetting>& work) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(setting_count));
 }
 
-void typical_bonus(benchmark::State& state) { measure(state, settings(Convention::bonus, 0.05, 0.95, 0.01, 0.5)); }
+void BM_best_gamma(benchmark::State& state) { measure(state, settings(Convention::bonus, 0.05, 0.95, 0.01, 0.5)); }
 
-void typical_no_bonus(benchmark::State& state) {
+void BM_best_gamma_no_bonus(benchmark::State& state) {
   measure(state, settings(Convention::no_bonus, 0.05, 0.95, 0.01, 0.5));
 }
 
 /// Optima of hundreds and thousands of drafts, through the real-valued optimum.
-void long_drafts(benchmark::State& state) { measure(state, settings(Convention::bonus, 0.9999, 1.0, 1e-6, 1e-2)); }
+void BM_best_gamma_long(benchmark::State& state) {
+  measure(state, settings(Convention::bonus, 0.9999, 1.0, 1e-6, 1e-2));
+}
 
-BENCHMARK(typical_bonus);
-BENCHMARK(typical_no_bonus);
-BENCHMARK(long_drafts);
+BENCHMARK(BM_best_gamma);
+BENCHMARK(BM_best_gamma_no_bonus);
+BENCHMARK(BM_best_gamma_long);
 
 }  // namespace
 }  // namespace foredraft::analytic
