@@ -46,14 +46,6 @@ class Unit {
     count_run(accepted);
   }
 
-  void finish() { tally_->units.add(values_); }
-
- private:
-  static StudyTally::Quantity transition(bool from, bool to) {
-    if (from) return to ? StudyTally::after_acceptance_accepted : StudyTally::after_acceptance_rejected;
-    return to ? StudyTally::after_rejection_accepted : StudyTally::after_rejection_rejected;
-  }
-
   void count_run(bool accepted) {
     if (accepted) {
       if (run_) ++*run_;
@@ -64,6 +56,16 @@ class Unit {
       ++tally_->runs[*run_];
     }
     run_ = 0;
+  }
+
+  [[nodiscard]] bool inside_run() const { return run_.has_value(); }
+
+  void finish() { tally_->units.add(values_); }
+
+ private:
+  static StudyTally::Quantity transition(bool from, bool to) {
+    if (from) return to ? StudyTally::after_acceptance_accepted : StudyTally::after_acceptance_rejected;
+    return to ? StudyTally::after_rejection_accepted : StudyTally::after_rejection_rejected;
   }
 
   StudyTally* tally_;
@@ -84,6 +86,18 @@ void observe(const Speculation& models, std::vector<Token>& text, SpeculationStr
   text.push_back(verified.token);
 }
 
+/// Reads on to the end of the run that the counted tokens end in: long runs are cut off more often than short ones, so
+/// leaving these out would make runs look shorter.
+void complete_run(const Speculation& models, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
+  bool accepted = unit.inside_run();
+  for (std::uint64_t i = 0; accepted && i < unit_tokens; ++i) {
+    const Verified verified = verify_token(models, text, draft_token(models, text, streams), streams);
+    accepted = verified.accepted;
+    unit.count_run(accepted);
+    text.push_back(verified.token);
+  }
+}
+
 StudyTally study_unit(const Speculation& models, const sim::RunKey& key, std::uint64_t index, std::uint64_t tokens) {
   StudyTally tally;
   Unit unit(tally);
@@ -100,6 +114,11 @@ StudyTally study_unit(const Speculation& models, const sim::RunKey& key, std::ui
       unit.begin_text();
     }
     observe(models, text, streams, unit);
+  }
+  if (models.choice == Choice::greedy) {
+    tally.runs.clear();
+  } else {
+    complete_run(models, text, streams, unit);
   }
   unit.finish();
   return tally;

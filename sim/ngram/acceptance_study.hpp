@@ -37,7 +37,9 @@ struct StudyTally {
   static constexpr std::int64_t beta_unit = std::int64_t{1} << 24;
 
   IntegerMoments<quantity_count> units;  ///< one entry per independent text of 2,048 tokens
-  std::vector<std::uint64_t> runs;       ///< [r]: times that r acceptances stood between two rejections of a text
+  /// [r]: times that r acceptances followed a rejection before the next one; one run for each rejection counted above.
+  /// Temperature 1 only: greedy texts are too short for theirs.
+  std::vector<std::uint64_t> runs;
 
   void merge(const StudyTally& other);
   bool operator==(const StudyTally&) const = default;
