@@ -5,7 +5,7 @@
 #include "core/words.hpp"
 
 /// Law of the tokens X that one iteration yields when each draft is accepted independently with probability alpha.
-/// [Leviathan2023, Eq. 1]; variance, generating function and quantile in docs/model.md.
+/// [Leviathan2023, Sec. 3.1]; variance, generating function and quantile in docs/model.md.
 ///
 /// With n = max_tokens(gamma, convention): P(X >= k) = alpha^(k-1) for 1 <= k <= n.
 /// Every function is right to a few units in the last place for any alpha, 1 - alpha = 1e-16 included, and any gamma.

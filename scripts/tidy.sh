@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# clang-tidy 16 over the non-test sources, or over the files given. Needs a configured release build.
+# clang-tidy 16 over the non-test sources, or over the files given. Needs the asan preset built (for all sources: it
+# compiles a dozen files as one unit, which reads each library header once) or the release preset configured (for files).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-if [ $# -eq 0 ]; then
-  mapfile -t files < <(git ls-files -co --exclude-standard -- 'core/*.cpp' 'analytic/*.cpp' 'sim/*.cpp' 'experiments/*.cpp')
+if [ $# -gt 0 ]; then
+  build=build/release
+  units=("$@")
 else
-  files=("$@")
+  build=build/asan
+  mapfile -t units < <(sed -nE 's/^ *"file": "(.*)",?$/\1/p' $build/compile_commands.json |
+                         grep -E '/(core|analytic|sim|experiments)/' | grep -vE "/$build/(tests|benchmarks)/|$PWD/(tests|benchmarks)/|/build_info.cpp|/published_data.cpp")
 fi
 # clang-tidy counts the warnings it suppressed in system headers on stderr; findings go to stdout.
-printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 2 clang-tidy-16 --quiet -p build/release 2>/dev/null
+printf '%s\n' "${units[@]}" | xargs -P "$(nproc)" -n 1 clang-tidy-16 --quiet -p $build 2>/dev/null

@@ -8,11 +8,11 @@
 namespace foredraft::experiments {
 namespace {
 
-std::atomic<bool> stop{false};
+std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch nothing else");
 
 void on_signal(int /*number*/) {
-  if (stop.exchange(true)) ::_exit(exit_interrupted);
+  if (interrupted.exchange(true)) ::_exit(exit_interrupted);
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ const std::atomic<bool>& catch_interrupts() {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
-  return stop;
+  return interrupted;
 }
 
 }  // namespace foredraft::experiments

@@ -42,7 +42,7 @@ AtGamma at_gamma(const Question& question, std::int64_t gamma) {
   return at;
 }
 
-/// Limits for gamma to infinity under i.i.d. acceptance: X is geometric. [Leviathan2023, Eq. 1]
+/// Limits for gamma to infinity under i.i.d. acceptance: X is geometric. [Leviathan2023, Sec. 3.1]
 AtGamma at_infinity(const Question& question, double speedup) {
   const double rejection = 1.0 - question.alpha;
   AtGamma at{.gamma = std::nullopt,

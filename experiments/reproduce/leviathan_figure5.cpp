@@ -9,8 +9,8 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr double alpha = 0.8;
-constexpr double c = 0.1;
+constexpr double diagram_alpha = 0.8;
+constexpr double diagram_c = 0.1;
 constexpr std::int64_t text_tokens = 24;
 
 /// One lane of the picture: the iterations of one text, one after the other, in target steps.
@@ -42,16 +42,18 @@ class Lane {
 
 ExperimentResult leviathan_figure5(const ExperimentSettings& settings) {
   DataText data({"lane", "kind", "start", "end", "label"});
-  std::string text = fmt::format("{} tokens at alpha {}, c {}: one simulated text a lane\n", text_tokens, alpha, c);
+  std::string text =
+      fmt::format("{} tokens at alpha {}, c {}: one simulated text a lane\n", text_tokens, diagram_alpha, diagram_c);
   std::uint64_t point = 0;
   for (const std::int64_t gamma : {7, 3, 0}) {
     Lane lane(gamma == 0 ? "plain decoding" : fmt::format("gamma = {}", gamma), data);
     std::int64_t emitted = 0;
     int iterations = 0;
     while (emitted < text_tokens) {
-      for (std::int64_t draft = 0; draft < gamma; ++draft) lane.step("draft", c);
+      for (std::int64_t draft = 0; draft < gamma; ++draft) lane.step("draft", diagram_c);
       lane.step("target", 1.0);
-      const auto tally = simulate({.alpha = alpha, .gamma = gamma, .iterations = 1, .point = point++}, settings);
+      const auto tally =
+          simulate({.alpha = diagram_alpha, .gamma = gamma, .iterations = 1, .point = point++}, settings);
       const auto tokens = static_cast<std::int64_t>(tally.units.sum(sim::tokens));
       const std::int64_t kept = std::min(tokens, text_tokens - emitted);
       for (std::int64_t i = 1; i <= kept; ++i) {

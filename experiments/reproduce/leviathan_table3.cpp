@@ -10,7 +10,6 @@ namespace foredraft::experiments {
 namespace {
 
 constexpr auto id = "leviathan-table3";
-constexpr std::uint64_t study_tokens = 400'000;
 
 /// The printed alphas: they need the trained networks, so they are listed beside ours, not imitated.
 void add_published(ExperimentResult& result, Table& table) {

@@ -15,7 +15,6 @@ namespace foredraft::experiments {
 namespace {
 
 constexpr auto convention = Convention::bonus;
-constexpr std::uint64_t study_tokens = 400'000;
 constexpr std::uint64_t iterations = 100'000;
 
 /// Tokens per iteration as the pair of models really yields them, by real draws and real verification.

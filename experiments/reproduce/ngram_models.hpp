@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct NgramStudyModels {
   std::vector<std::shared_ptr<const ngram::Model>> drafters;  ///< [i]: order i + 1
   std::vector<InputDigest> inputs;
 };
+
+/// Tokens of target text that an acceptance study of these models reads: alpha to about 0.001.
+constexpr std::uint64_t study_tokens = 400'000;
 
 /// Trains on the default corpora, prose first; some seconds. Kept for the rest of the process, because two experiments
 /// use the same models.

@@ -11,7 +11,7 @@
 #include "sim/simulator.hpp"
 
 /// Acceptance at every token of the target's own text: what the closed forms call alpha, measured where
-/// [Leviathan2023, Table 3] measures it, and the process that i.i.d. acceptance stands for.
+/// [Leviathan2023, Sec. 4.2] measures it, and the process that i.i.d. acceptance stands for.
 namespace foredraft::ngram {
 
 /// At each of `tokens` positions of text of the target, a draft is drawn at the true context and verified.

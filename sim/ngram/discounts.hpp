@@ -14,7 +14,7 @@ struct Discounts {
 };
 
 /// D_i = i - (i + 1) Y t_{i+1} / t_i, Y = t_1 / (t_1 + 2 t_2), t_i the number of counts that equal i
-/// [Chen1999, Eq. 17]. Counts whose t_1 .. t_4 do not allow it (one is zero, or a D_i leaves its range: tiny texts, or
+/// [Chen1999, Sec. 3]. Counts whose t_1 .. t_4 do not allow it (one is zero, or a D_i leaves its range: tiny texts, or
 /// tokens that a vocabulary limit has cleared of rare words) take 1/2, 1 and 3/2, which leave every token some
 /// probability.
 [[nodiscard]] Discounts estimate_discounts(std::span<const std::uint32_t> counts);

@@ -9,7 +9,7 @@
 
 #include "core/random_stream.hpp"
 
-/// n-gram language models: interpolated modified Kneser-Ney [Kneser1995, Chen1999] up to order 5, trained on text.
+/// n-gram language models: interpolated modified Kneser-Ney [Kneser1995; Chen1999] up to order 5, trained on text.
 namespace foredraft::ngram {
 
 using Token = std::int32_t;
@@ -56,7 +56,7 @@ class Vocabulary {
 /// b(c) = sum_w D(n(c w)) / n(c), and p(w) = max(0, n(w) - D) / n + b / V at the bottom; an unseen context has the
 /// probabilities of its longest seen end. n is the count in the training text for contexts of order - 1 tokens and for
 /// those that begin with end_of_document, and for all others the number of different tokens seen in front of `c w`.
-/// D has three values for each context length, from counts of counts [Chen1999, Eq. 17].
+/// D has three values for each context length, from counts of counts [Chen1999, Sec. 3].
 ///
 /// Immutable and thread-safe.
 class Model {

@@ -51,7 +51,7 @@ struct Words {
   Vec32 word[vectors];
 };
 
-/// Philox4x32-10 on vectors of draws [Salmon2011, Sec. 3.3]. What all draws of a stream share is prepared once: the
+/// Philox4x32-10 on vectors of draws [Salmon2011, Sec. 4.3]. What all draws of a stream share is prepared once: the
 /// round keys as whole vectors in memory, where an operand costs nothing, and the fixed words of the counter.
 class DrawStream {
  public:

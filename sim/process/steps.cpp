@@ -6,7 +6,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// Logarithm of a Gamma(shape) variate, from Gamma(shape) = Gamma(shape + 1) U^(1/shape) [Marsaglia2000, Sec. 6]; the
+/// Logarithm of a Gamma(shape) variate, from Gamma(shape) = Gamma(shape + 1) U^(1/shape) [Marsaglia2000, p. 371]; the
 /// variate itself underflows for small shapes.
 double log_gamma_variate(double shape, RandomStream& random) {
   boost::random::gamma_distribution<double> gamma(shape + 1.0);

@@ -13,7 +13,7 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr std::uint64_t block_size = 16;
+constexpr std::uint64_t fresh_block_size = 16;
 
 struct FreshModel {
   SyntheticTarget target;
@@ -22,9 +22,9 @@ struct FreshModel {
   double temperature;
 };
 
-class Block {
+class FreshBlock {
  public:
-  Block(const FreshModel& model, const RunKey& key, std::uint64_t block)
+  FreshBlock(const FreshModel& model, const RunKey& key, std::uint64_t block)
       : model_(model),
         key_(key),
         block_(block),
@@ -145,7 +145,7 @@ class Block {
 class FreshSimulator final : public TokenSimulator {
  public:
   FreshSimulator(FreshModel model, const IterationShape& shape, std::uint64_t iterations)
-      : model_(std::move(model)), shape_(shape), plan_(plan_blocks("iterations", iterations, block_size)) {}
+      : model_(std::move(model)), shape_(shape), plan_(plan_blocks("iterations", iterations, fresh_block_size)) {}
 
   [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
 
@@ -170,7 +170,7 @@ class FreshSimulator final : public TokenSimulator {
  private:
   template <class Visitor>
   void run(const RunKey& key, std::uint64_t block, const Visitor& visit) const {
-    Block state(model_, key, block);
+    FreshBlock state(model_, key, block);
     const auto contexts = static_cast<std::uint64_t>(shape_.gamma) + 1;
     const std::uint64_t count = plan_.in_block(block);
     std::vector<EmittedToken> emitted;

@@ -11,7 +11,7 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr std::uint64_t block_size = 4096;
+constexpr std::uint64_t pooled_block_size = 4096;
 
 /// Slots asked for ahead of their use: more than the misses that one core keeps in flight.
 constexpr std::size_t prefetch_distance = 16;
@@ -81,9 +81,10 @@ class WordSource {
 
 /// One block: all its iterations go through position 1 together, the survivors through position 2, and so on. That
 /// turns the chain of cache misses of one iteration into independent ones that are fetched ahead.
-class Block {
+class PooledBlock {
  public:
-  Block(const PooledTables& tables, const RunKey& key, std::uint64_t block, std::size_t iterations, Observer& observer)
+  PooledBlock(const PooledTables& tables, const RunKey& key, std::uint64_t block, std::size_t iterations,
+              Observer& observer)
       : tables_(tables),
         observer_(observer),
         context_words_(key, Purpose::context, block),
@@ -196,7 +197,7 @@ class Block {
 class PooledSimulator final : public TokenSimulator {
  public:
   PooledSimulator(PooledTables tables, const IterationShape& shape, std::uint64_t iterations)
-      : tables_(std::move(tables)), shape_(shape), plan_(plan_blocks("iterations", iterations, block_size)) {}
+      : tables_(std::move(tables)), shape_(shape), plan_(plan_blocks("iterations", iterations, pooled_block_size)) {}
 
   [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
 
@@ -216,7 +217,7 @@ class PooledSimulator final : public TokenSimulator {
 
  private:
   std::vector<std::uint64_t> run(const RunKey& key, std::uint64_t block, Observer& observer) const {
-    return Block(tables_, key, block, plan_.in_block(block), observer).run(shape_.gamma, shape_.convention);
+    return PooledBlock(tables_, key, block, plan_.in_block(block), observer).run(shape_.gamma, shape_.convention);
   }
 
   PooledTables tables_;

@@ -25,13 +25,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-SweepConfig read(const std::string& text) {
+SweepConfig parsed(const std::string& text) {
   return read_sweep_config(parse_toml("schema = \"foredraft.sweep/1\"\n" + text, "e.toml"), "e.toml");
 }
 
 /// 24 points of several blocks each.
 SweepConfig small_sweep() {
-  return read(
+  return parsed(
       "[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 4, 7]\nc = [0.05, 0.2]\noperations_ratio = [0.0, 0.1]\n"
       "[simulation]\niterations = 200000\nseed = 11\n");
 }
@@ -60,7 +60,7 @@ void cut(const std::string& whole, const std::string& folder, std::size_t bytes)
 }  // namespace
 
 TEST_CASE("points are numbered with the last axis fastest, each combination once") {
-  const SweepConfig config = read("[axes]\nalpha = [0.1, 0.2]\ngamma = [1, 2, 3]\nc = [0.5, 0.25]\n");
+  const SweepConfig config = parsed("[axes]\nalpha = [0.1, 0.2]\ngamma = [1, 2, 3]\nc = [0.5, 0.25]\n");
   const Points points(config);
   REQUIRE(points.count() == 12);
   CHECK(points.coordinates(0) == std::vector<std::size_t>{0, 0, 0});
@@ -113,7 +113,7 @@ TEST_CASE("1, 2 and 7 threads give the same bytes, and so do 3 shards put togeth
 
 TEST_CASE("a run that was cut at any byte resumes to the same bytes") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = read(
+  const SweepConfig config = parsed(
       "[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 4, 7]\n[fixed]\nc = 0.1\n[simulation]\niterations = 1000\nseed = 3\n");
   const std::string whole = run(config, folder / "whole", 1);
   const std::size_t header = points_header(config).size();
@@ -157,9 +157,9 @@ TEST_CASE("a stop leaves whole rows behind, and the same order resumes") {
 
 TEST_CASE("results of another configuration, shard or version, and damaged rows are refused untouched") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = read("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n");
+  const SweepConfig config = parsed("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n");
   const std::string whole = run(config, folder / "a", 1);
-  const SweepConfig other = read("[axes]\nalpha = [0.3, 0.8]\n[fixed]\ngamma = 2\n");
+  const SweepConfig other = parsed("[axes]\nalpha = [0.3, 0.8]\n[fixed]\ngamma = 2\n");
   CHECK_THROWS_WITH(run_sweep(other, order_for(folder / "a", 1)),
                     Catch::Contains("holds results of another configuration") &&
                         Catch::Contains("differs in axes.alpha") && Catch::EndsWith("use another --out"));
@@ -185,7 +185,7 @@ TEST_CASE("results of another configuration, shard or version, and damaged rows 
 
 TEST_CASE("a folder with other files is refused, an empty one and a half-born one are taken") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = read("[fixed]\nalpha = 0.5\ngamma = 2\n");
+  const SweepConfig config = parsed("[fixed]\nalpha = 0.5\ngamma = 2\n");
   fs::create_directory(folder / "foreign");
   tests::write_text(folder / "foreign/notes.txt", "mine");
   CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "foreign", 1)),
@@ -205,7 +205,7 @@ TEST_CASE("a folder with other files is refused, an empty one and a half-born on
 
 TEST_CASE("two runs do not write one folder at the same time") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = read("[fixed]\nalpha = 0.5\ngamma = 2\n");
+  const SweepConfig config = parsed("[fixed]\nalpha = 0.5\ngamma = 2\n");
   run(config, folder / "a", 1);
   cut(folder / "a", folder / "b", 10);
   const AppendFile held(points_path(folder / "b"));
@@ -220,7 +220,7 @@ TEST_CASE("an append that fails leaves the whole rows and gives the reason") {
 
 TEST_CASE("the manifest tells what was run and gives the digests of what it wrote") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = read(
+  const SweepConfig config = parsed(
       "[axes]\ngamma = [1, 2]\nalpha = [0.3, 0.9]\nc = [0.1]\n[simulation]\niterations = 1000\nseed = 3\n"
       "[[figure]]\nid = \"f\"\nx = \"gamma\"\ny = \"speedup\"\nseries = \"alpha\"\n");
   run(config, folder / "a", 2);
@@ -249,7 +249,7 @@ TEST_CASE("the manifest tells what was run and gives the digests of what it wrot
 }
 
 TEST_CASE("closed form alone leaves the simulated columns out") {
-  const SweepConfig config = read("[fixed]\nalpha = 0.5\ngamma = 2\nc = 0.1\n");
+  const SweepConfig config = parsed("[fixed]\nalpha = 0.5\ngamma = 2\nc = 0.1\n");
   CHECK(points_header(config) ==
         "index,fidelity,gamma,convention,drafter,c,process,alpha,analytic_tokens_per_iteration,"
         "analytic_tokens_variance,analytic_speedup,analytic_memory_access_factor,analytic_per_token,"
@@ -349,7 +349,7 @@ TEST_CASE("closed form and simulation agree over a sweep of every process") {
   for (std::size_t i = 0; i < configs.size(); ++i) {
     CAPTURE(configs[i]);
     const std::string name = folder / std::to_string(i);
-    run(read(configs[i]), name, 2);
+    run(parsed(configs[i]), name, 2);
     CsvReader reader(points_path(name));
     const std::size_t deviation = reader.column("tokens_per_iteration_deviation_in_se").value();
     int rows = 0;

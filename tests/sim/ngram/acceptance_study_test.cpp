@@ -13,12 +13,12 @@
 namespace foredraft::ngram {
 namespace {
 
-constexpr std::int64_t vocabulary = 12;
-
 /// A bigram target and a drafter of `draft_order`, which ExactChain can do without simulation.
 AcceptanceStudy small_study(int draft_order, double temperature, std::uint64_t tokens) {
-  return {.target = Model::train(tests::generated_documents(vocabulary, 100, 1), vocabulary, 2),
-          .draft = Model::train(tests::generated_documents(vocabulary, 4, 2), vocabulary, draft_order),
+  return {.target = Model::train(tests::generated_documents(tests::generated_vocabulary, 100, 1),
+                                 tests::generated_vocabulary, 2),
+          .draft = Model::train(tests::generated_documents(tests::generated_vocabulary, 4, 2),
+                                tests::generated_vocabulary, draft_order),
           .temperature = temperature,
           .tokens = tokens};
 }
@@ -45,10 +45,11 @@ TEST_CASE("alpha of a study at temperature 1 is that of the exact sum over conte
 
 TEST_CASE("the chain fitted by a study is that of the exact sum over contexts") {
   // Acceptances in clusters: 0.65 after an acceptance, 0.25 after a rejection. Either off by 0.03 is seen.
-  const AcceptanceStudy study{.target = Model::train(tests::two_regime_documents(20, 1), vocabulary, 2),
-                              .draft = Model::train(tests::two_regime_documents(1, 2), vocabulary, 1),
-                              .temperature = 1.0,
-                              .tokens = 400'000};
+  const AcceptanceStudy study{
+      .target = Model::train(tests::two_regime_documents(20, 1), tests::generated_vocabulary, 2),
+      .draft = Model::train(tests::two_regime_documents(1, 2), tests::generated_vocabulary, 1),
+      .temperature = 1.0,
+      .tokens = 400'000};
   const StudyTally tally = run_acceptance_study(study, {.seed = 1, .point = 0}, 2);
   const tests::ExactChain exact(*study.target, *study.draft);
   check_estimate(accept_after_acceptance(tally), exact.accept_after_acceptance());
@@ -70,7 +71,8 @@ TEST_CASE("a study has one run for each rejection, as long as the acceptances be
   // Runs of some 300 acceptances: leaving those out that texts of 2,048 tokens cut off would shorten their mean by a
   // quarter, ten standard errors.
   AcceptanceStudy study = small_study(2, 1.0, 400'000);
-  study.draft = Model::train(tests::generated_documents(vocabulary, 99, 1), vocabulary, 2);
+  study.draft =
+      Model::train(tests::generated_documents(tests::generated_vocabulary, 99, 1), tests::generated_vocabulary, 2);
   const StudyTally tally = run_acceptance_study(study, {.seed = 2, .point = 0}, 2);
   double runs = 0.0;
   double sum = 0.0;

@@ -16,9 +16,7 @@ namespace {
 using Documents = std::vector<std::vector<Token>>;
 using tests::ReferenceModel;
 
-constexpr std::int64_t vocabulary = 12;
-
-Documents small_corpus() { return tests::generated_documents(vocabulary, 30, 1); }
+Documents small_corpus() { return tests::generated_documents(tests::generated_vocabulary, 30, 1); }
 
 std::vector<double> distribution(const Model& model, const std::vector<Token>& context) {
   std::vector<double> p(static_cast<std::size_t>(model.vocabulary()));
@@ -33,7 +31,7 @@ std::vector<std::vector<Token>> seen_and_random_contexts(const ReferenceModel& r
   RandomStream random(5, {Purpose::test, 0, 0});
   for (std::size_t i = contexts.size(); i-- > 0;) {
     std::vector<Token> context(random.next_u32() % 8U);
-    for (Token& token : context) token = static_cast<Token>(random.next_u32() % vocabulary);
+    for (Token& token : context) token = static_cast<Token>(random.next_u32() % tests::generated_vocabulary);
     contexts.push_back(context);
   }
   return contexts;
@@ -43,12 +41,12 @@ std::vector<std::vector<Token>> seen_and_random_contexts(const ReferenceModel& r
 
 TEST_CASE("probabilities are those of the definition, in seen and unseen contexts of every order") {
   for (int order = 1; order <= max_order; ++order) {
-    const auto model = Model::train(small_corpus(), vocabulary, order);
-    const ReferenceModel reference(small_corpus(), vocabulary, order);
+    const auto model = Model::train(small_corpus(), tests::generated_vocabulary, order);
+    const ReferenceModel reference(small_corpus(), tests::generated_vocabulary, order);
     if (order > 2) REQUIRE(reference.estimated_discounts(static_cast<std::size_t>(order)));
     double worst = 0.0;
     for (const auto& context : seen_and_random_contexts(reference)) {
-      for (Token token = 0; token < vocabulary; ++token) {
+      for (Token token = 0; token < tests::generated_vocabulary; ++token) {
         const double expected = reference.probability(context, token);
         worst = std::max(worst, std::abs(model->probability(context, token) / expected - 1.0));
       }
@@ -60,12 +58,13 @@ TEST_CASE("probabilities are those of the definition, in seen and unseen context
 
 TEST_CASE("probabilities are positive and sum to one in seen and unseen contexts of every order") {
   for (int order = 1; order <= max_order; ++order) {
-    const auto model = Model::train(small_corpus(), vocabulary, order);
+    const auto model = Model::train(small_corpus(), tests::generated_vocabulary, order);
     double worst = 0.0;
     double smallest = 1.0;
-    for (const auto& context : seen_and_random_contexts(ReferenceModel(small_corpus(), vocabulary, order))) {
+    for (const auto& context :
+         seen_and_random_contexts(ReferenceModel(small_corpus(), tests::generated_vocabulary, order))) {
       double sum = 0.0;
-      for (Token token = 0; token < vocabulary; ++token) {
+      for (Token token = 0; token < tests::generated_vocabulary; ++token) {
         const double p = model->probability(context, token);
         smallest = std::min(smallest, p);
         sum += p;
@@ -93,9 +92,9 @@ TEST_CASE("a worked example: shorter contexts count predecessors, not occurrence
 }
 
 TEST_CASE("no context reaches behind the end of a document") {
-  const auto model = Model::train(small_corpus(), vocabulary, 4);
+  const auto model = Model::train(small_corpus(), tests::generated_vocabulary, 4);
   const std::vector<Token> begin{end_of_document};
-  for (Token before = 2; before < vocabulary; ++before) {
+  for (Token before = 2; before < tests::generated_vocabulary; ++before) {
     CHECK(distribution(*model, {before, before, end_of_document}) == distribution(*model, begin));
     CHECK(distribution(*model, {before, end_of_document, 3}) == distribution(*model, {end_of_document, 3}));
   }
@@ -105,25 +104,28 @@ TEST_CASE("no context reaches behind the end of a document") {
     joined.insert(joined.end(), document.begin(), document.end());
     joined.push_back(end_of_document);
   }
-  const auto again = Model::train(Documents{joined}, vocabulary, 4);
-  for (const auto& context : seen_and_random_contexts(ReferenceModel(small_corpus(), vocabulary, 4))) {
+  const auto again = Model::train(Documents{joined}, tests::generated_vocabulary, 4);
+  for (const auto& context : seen_and_random_contexts(ReferenceModel(small_corpus(), tests::generated_vocabulary, 4))) {
     REQUIRE(distribution(*again, context) == distribution(*model, context));
   }
 }
 
 TEST_CASE("the whole distribution has the bits of the single probabilities") {
-  const auto model = Model::train(small_corpus(), vocabulary, max_order);
-  for (const auto& context : seen_and_random_contexts(ReferenceModel(small_corpus(), vocabulary, max_order))) {
+  const auto model = Model::train(small_corpus(), tests::generated_vocabulary, max_order);
+  for (const auto& context :
+       seen_and_random_contexts(ReferenceModel(small_corpus(), tests::generated_vocabulary, max_order))) {
     std::vector<double> single;
-    for (Token token = 0; token < vocabulary; ++token) single.push_back(model->probability(context, token));
+    for (Token token = 0; token < tests::generated_vocabulary; ++token)
+      single.push_back(model->probability(context, token));
     REQUIRE(distribution(*model, context) == single);
   }
 }
 
 TEST_CASE("argmax is the first of the most probable tokens in seen and unseen contexts of every order") {
   for (int order = 1; order <= max_order; ++order) {
-    const auto model = Model::train(small_corpus(), vocabulary, order);
-    for (const auto& context : seen_and_random_contexts(ReferenceModel(small_corpus(), vocabulary, order))) {
+    const auto model = Model::train(small_corpus(), tests::generated_vocabulary, order);
+    for (const auto& context :
+         seen_and_random_contexts(ReferenceModel(small_corpus(), tests::generated_vocabulary, order))) {
       const auto p = distribution(*model, context);
       REQUIRE(model->argmax(context) == std::max_element(p.begin(), p.end()) - p.begin());
     }
@@ -162,10 +164,10 @@ TEST_CASE("sampled tokens follow the distribution in seen and unseen contexts") 
   constexpr std::int64_t draws = 30'000;
   std::uint64_t stream = 0;
   for (const int order : {1, 2, 5}) {
-    const auto model = Model::train(small_corpus(), vocabulary, order);
+    const auto model = Model::train(small_corpus(), tests::generated_vocabulary, order);
     for (const auto& context : contexts) {
       RandomStream random(11, {Purpose::test, 0, ++stream});
-      std::vector<std::int64_t> observed(vocabulary, 0);
+      std::vector<std::int64_t> observed(tests::generated_vocabulary, 0);
       for (std::int64_t i = 0; i < draws; ++i) ++observed[static_cast<std::size_t>(model->sample(context, random))];
       std::vector<double> expected = distribution(*model, context);
       for (double& e : expected) e *= static_cast<double>(draws);

@@ -15,11 +15,11 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr std::int64_t vocabulary = 12;
-
 TokenSimulation small_simulation(double temperature, std::int64_t gamma, std::uint64_t iteration_count) {
-  return {.models = NgramPair{ngram::Model::train(tests::generated_documents(vocabulary, 100, 1), vocabulary, 2),
-                              ngram::Model::train(tests::generated_documents(vocabulary, 4, 2), vocabulary, 2)},
+  return {.models = NgramPair{ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 100, 1),
+                                                  tests::generated_vocabulary, 2),
+                              ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 4, 2),
+                                                  tests::generated_vocabulary, 2)},
           .rule = "rejection_sampling",
           .rule_parameters = {},
           .temperature = temperature,
@@ -74,8 +74,10 @@ TEST_CASE("a higher-order pair yields what the runs of its acceptance study say"
   // Tokens per iteration of a stationary 0/1 process: (1 + E R) / (1 + E floor(R / (gamma + 1))), R a run of ones. It
   // knows the process alone, so drafts and bonus token must leave the law of text and acceptance untouched.
   TokenSimulation simulation = small_simulation(1.0, 3, 150'000);
-  const auto target = ngram::Model::train(tests::generated_documents(vocabulary, 200, 1), vocabulary, 4);
-  const auto draft = ngram::Model::train(tests::generated_documents(vocabulary, 200, 1), vocabulary, 2);
+  const auto target = ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 200, 1),
+                                          tests::generated_vocabulary, 4);
+  const auto draft = ngram::Model::train(tests::generated_documents(tests::generated_vocabulary, 200, 1),
+                                         tests::generated_vocabulary, 2);
   simulation.models = NgramPair{target, draft};
   const Estimate as_run = tokens_per_iteration(run_all(simulation));
   const auto study = ngram::run_acceptance_study({target, draft, 1.0, 300'000}, {.seed = 1, .point = 0}, 2);
@@ -99,8 +101,8 @@ TEST_CASE("the standard error covers iterations that depend on each other for lo
   // chi-squared with 40 degrees. Iterations taken as independent give a standard error 5.6 times too small and a sum of
   // 1,272; 1.6 times too small or 2 times too large is seen.
   TokenSimulation simulation = small_simulation(1.0, 3, 1024 * 40);
-  simulation.models = NgramPair{ngram::Model::train(tests::two_regime_documents(20, 1), vocabulary, 2),
-                                ngram::Model::train(tests::two_regime_documents(1, 2), vocabulary, 1)};
+  simulation.models = NgramPair{ngram::Model::train(tests::two_regime_documents(20, 1), tests::generated_vocabulary, 2),
+                                ngram::Model::train(tests::two_regime_documents(1, 2), tests::generated_vocabulary, 1)};
   const double exact = exact_chain(simulation).tokens_per_iteration(3, Convention::bonus);
   double sum = 0.0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

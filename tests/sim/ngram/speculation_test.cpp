@@ -11,15 +11,15 @@
 namespace foredraft::ngram {
 namespace {
 
-constexpr std::int64_t vocabulary = 6;
+constexpr std::int64_t enumerated_vocabulary = 6;
 
 std::shared_ptr<const Model> target_of(int order) {
-  return Model::train(tests::generated_documents(vocabulary, 40, 1), vocabulary, order);
+  return Model::train(tests::generated_documents(enumerated_vocabulary, 40, 1), enumerated_vocabulary, order);
 }
 
 /// Of little and other text, so that it differs from the target everywhere.
 std::shared_ptr<const Model> drafter_of(int order) {
-  return Model::train(tests::generated_documents(vocabulary, 3, 2), vocabulary, order);
+  return Model::train(tests::generated_documents(enumerated_vocabulary, 3, 2), enumerated_vocabulary, order);
 }
 
 /// The first `count` tokens behind `context` that speculative decoding emits, by as many iterations as it takes.
@@ -34,9 +34,9 @@ std::vector<Token> speculated(const Speculation& models, std::int64_t gamma, Con
 /// Expected number of each triple of tokens behind `context` in `trials` texts of the model alone.
 std::vector<double> expected_triples(const Model& model, const std::vector<Token>& context, double trials) {
   std::vector<double> expected;
-  for (Token x = 0; x < vocabulary; ++x) {
-    for (Token y = 0; y < vocabulary; ++y) {
-      for (Token z = 0; z < vocabulary; ++z) {
+  for (Token x = 0; x < enumerated_vocabulary; ++x) {
+    for (Token y = 0; y < enumerated_vocabulary; ++y) {
+      for (Token z = 0; z < enumerated_vocabulary; ++z) {
         std::vector<Token> text = context;
         double p = trials;
         for (const Token token : {x, y, z}) {
@@ -66,10 +66,11 @@ TEST_CASE("speculative decoding emits triples of tokens with the target's own jo
     const Speculation models = make_speculation(target.get(), draft.get(), 1.0);
     for (const auto& context : contexts) {
       SpeculationStreams streams(3, 0, ++block);
-      std::vector<std::int64_t> observed(vocabulary * vocabulary * vocabulary, 0);
+      std::vector<std::int64_t> observed(enumerated_vocabulary * enumerated_vocabulary * enumerated_vocabulary, 0);
       for (std::int64_t i = 0; i < trials; ++i) {
         const auto emitted = speculated(models, gamma, convention, context, 3, streams);
-        ++observed[static_cast<std::size_t>((emitted[0] * vocabulary + emitted[1]) * vocabulary + emitted[2])];
+        ++observed[static_cast<std::size_t>((emitted[0] * enumerated_vocabulary + emitted[1]) * enumerated_vocabulary +
+                                            emitted[2])];
       }
       INFO("drafter of order " << order << ", gamma " << gamma << ", " << to_string(convention) << ", case " << block);
       const auto expected = expected_triples(*target, context, static_cast<double>(trials));

@@ -21,7 +21,7 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr RunKey key{.seed = 31, .point = 6};
+constexpr RunKey fresh_key{.seed = 31, .point = 6};
 constexpr std::uint64_t pool_seed = 5;
 
 std::vector<double> to_law(const std::vector<float>& logits, std::size_t vocabulary, double temperature) {
@@ -41,9 +41,10 @@ Rows reconstruct(const SyntheticPair& pair, double strength, std::uint64_t block
   const SyntheticTarget target(pair.target, pair.parameter, pair.vocabulary);
   std::vector<float> logits(target.row_size());
   std::vector<std::uint64_t> words;
-  target.logits(key.seed, {.purpose = Purpose::logits, .point = key.point, .block = block}, context, logits, words);
+  target.logits(fresh_key.seed, {.purpose = Purpose::logits, .point = fresh_key.point, .block = block}, context, logits,
+                words);
   std::vector<float> noisy(target.row_size());
-  add_normals(key.seed, {.purpose = Purpose::draft_logits, .point = key.point, .block = block},
+  add_normals(fresh_key.seed, {.purpose = Purpose::draft_logits, .point = fresh_key.point, .block = block},
               context * normal_draws(noisy.size()), static_cast<float>(strength), logits, noisy);
   return {.p = to_law(logits, target.vocabulary(), 1.0), .q = to_law(noisy, target.vocabulary(), 1.0)};
 }
@@ -101,7 +102,7 @@ TEST_CASE("for every rule, tokens emitted in fresh contexts follow the law of th
     std::vector<double> bonus_law(12);
     for (std::uint64_t block = 0; block < emitter.blocks(); ++block) {
       std::uint64_t context = 0;
-      for (const auto& sequence : emitter.emit_block(key, block)) {
+      for (const auto& sequence : emitter.emit_block(fresh_key, block)) {
         const Rows rows = reconstruct(pair, strength, block, context);
         add_by_rank(rows.p, emitted_law(*rule, {.target = rows.p, .draft = rows.q}), sequence[0].token, expected_first,
                     first);
@@ -140,7 +141,7 @@ TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and t
   simulation.temperature = temperature;
   const double pooled = expected_acceptance(*make_token_simulator(simulation, pool_seed));
   simulation.contexts = Contexts::fresh;
-  const Estimate fresh = acceptance(run(*make_token_simulator(simulation, pool_seed), key, 1)).per_token;
+  const Estimate fresh = acceptance(run(*make_token_simulator(simulation, pool_seed), fresh_key, 1)).per_token;
   const double pool_error = pool_standard_error(SyntheticPool(pair, pool_seed), temperature);
   CHECK(std::abs(fresh.mean - pooled) <= tests::standard_errors * std::hypot(fresh.standard_error, pool_error));
   CHECK(std::hypot(fresh.standard_error, pool_error) < 0.02);
@@ -181,7 +182,7 @@ TEST_CASE("no uniform of a fresh iteration is used twice") {
 TEST_CASE("tokens of fresh iterations follow the geometric law") {
   TokenSimulation simulation = tests::simulation_of(tests::small_pair(), 4, 6000);
   simulation.contexts = Contexts::fresh;
-  const Tally tally = run(*make_token_simulator(simulation, pool_seed), key, 1);
+  const Tally tally = run(*make_token_simulator(simulation, pool_seed), fresh_key, 1);
   const double alpha = acceptance(tally).per_token.mean;
   const Estimate observed = tokens_per_iteration(tally);
   const double expected = 1.0 + alpha * (1.0 + alpha * (1.0 + alpha * (1.0 + alpha)));

@@ -13,10 +13,10 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr RunKey key{.seed = 23, .point = 1};
+constexpr RunKey token_key{.seed = 23, .point = 1};
 
 Tally run_once(const TokenSimulation& simulation, unsigned threads = 1) {
-  return run(*make_token_simulator(simulation, 5), key, threads);
+  return run(*make_token_simulator(simulation, 5), token_key, threads);
 }
 
 /// 1 + alpha + ... + alpha^gamma.
@@ -41,7 +41,7 @@ TEST_CASE("simulated acceptance is sum min(p, q), and tokens follow the geometri
   const TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), 4, 500'000);
   const auto simulator = make_token_simulator(simulation, 5);
   CHECK(expected_acceptance(*simulator) == Approx(tests::three_contexts_alpha).epsilon(tests::few_ulp));
-  const Tally tally = run(*simulator, key, 1);
+  const Tally tally = run(*simulator, token_key, 1);
   CHECK(tally.units.count() == 500'000);
   CHECK(deviation_in_se(acceptance(tally).per_token, tests::three_contexts_alpha) < tests::standard_errors);
   CHECK(deviation_in_se(tokens_per_iteration(tally), geometric_sum(tests::three_contexts_alpha, 4)) <
@@ -62,7 +62,7 @@ TEST_CASE("a synthetic pair reports the alpha asked for, and the simulation meet
   pair.alpha = 0.85;
   const auto simulator = make_token_simulator(tests::simulation_of(pair, 3, 100'000), 5);
   CHECK(std::abs(expected_acceptance(*simulator) - 0.85) < tests::solved_root);
-  const Tally tally = run(*simulator, key, 1);
+  const Tally tally = run(*simulator, token_key, 1);
   CHECK(deviation_in_se(acceptance(tally).per_token, 0.85) < tests::standard_errors);
   CHECK(deviation_in_se(tokens_per_iteration(tally), geometric_sum(0.85, 3)) < tests::standard_errors);
 }
@@ -136,16 +136,16 @@ TEST_CASE("threads, and the order of blocks, change nothing, but seeds and point
       tests::simulation_of(tests::small_pair(), 4, contexts == Contexts::pooled ? 50'001 : 1001);
   simulation.contexts = contexts;
   const auto simulator = make_token_simulator(simulation, 5);
-  const Tally one = run(*simulator, key, 1);
-  CHECK(run(*simulator, key, 2) == one);
-  CHECK(run(*simulator, key, 7) == one);
+  const Tally one = run(*simulator, token_key, 1);
+  CHECK(run(*simulator, token_key, 2) == one);
+  CHECK(run(*simulator, token_key, 7) == one);
   Tally backwards;
-  for (std::uint64_t block = simulator->blocks(); block-- > 0;) backwards.merge(simulator->run_block(key, block));
+  for (std::uint64_t block = simulator->blocks(); block-- > 0;) backwards.merge(simulator->run_block(token_key, block));
   CHECK(backwards == one);
   CHECK(one.units.count() == static_cast<std::int64_t>(simulation.iterations));
-  CHECK_FALSE(run(*simulator, {.seed = key.seed + 1, .point = key.point}, 1) == one);
-  CHECK_FALSE(run(*simulator, {.seed = key.seed, .point = key.point + 1}, 1) == one);
-  CHECK_FALSE(simulator->run_block(key, 0) == simulator->run_block(key, 1));
+  CHECK_FALSE(run(*simulator, {.seed = token_key.seed + 1, .point = token_key.point}, 1) == one);
+  CHECK_FALSE(run(*simulator, {.seed = token_key.seed, .point = token_key.point + 1}, 1) == one);
+  CHECK_FALSE(simulator->run_block(token_key, 0) == simulator->run_block(token_key, 1));
 }
 
 TEST_CASE("what is emitted is what is counted") {
@@ -156,9 +156,9 @@ TEST_CASE("what is emitted is what is counted") {
   const auto simulator = make_token_simulator(simulation, 5);
   const auto& emitter = dynamic_cast<const TokenSimulator&>(*simulator);
   for (std::uint64_t block = 0; block < simulator->blocks(); ++block) {
-    const Tally tally = simulator->run_block(key, block);
+    const Tally tally = simulator->run_block(token_key, block);
     std::vector<std::uint64_t> lengths(tally.tokens_count.size(), 0);
-    for (const auto& sequence : emitter.emit_block(key, block)) {
+    for (const auto& sequence : emitter.emit_block(token_key, block)) {
       ++lengths.at(sequence.size() - 1);
       for (const EmittedToken& emitted : sequence) CHECK((emitted.token >= 0 && emitted.token < 60));
     }
@@ -178,7 +178,7 @@ TEST_CASE("256,000 tokens are simulated as 2 are") {
   pair.pool = 1;
   const auto simulator = make_token_simulator(tests::simulation_of(pair, 3, 50'000), 5);
   CHECK(std::abs(expected_acceptance(*simulator) - pair.alpha) < tests::solved_root);
-  CHECK(deviation_in_se(acceptance(run(*simulator, key, 1)).per_token, pair.alpha) < tests::standard_errors);
+  CHECK(deviation_in_se(acceptance(run(*simulator, token_key, 1)).per_token, pair.alpha) < tests::standard_errors);
 }
 
 TEST_CASE("arguments outside the domain are refused") {
