@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "core/integer_moments.hpp"
 
@@ -42,7 +44,7 @@ template <std::size_t N>
     top += numerator[i] * units.mean(i);
     bottom += denominator[i] * units.mean(i);
   }
-  if (!(bottom != 0.0)) {
+  if (bottom == 0.0) {
     return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
   }
   const double ratio = top / bottom;

@@ -36,6 +36,7 @@ enum class Purpose : std::uint8_t {
   text = 15,             ///< generated text
   chain_start = 16,      ///< whether a Markov chain starts behind an accepted token
   chain_start_tie = 17,  ///< refinement of a tied chain start
+  candidate = 18,        ///< candidates of a position behind the first, and what replaces them
   test = 255,            ///< reserved for tests
 };
 
@@ -46,7 +47,7 @@ struct StreamId {
   std::uint64_t block;
 };
 
-/// Four 32-bit words at a draw index, and the position to read the next from.
+/// The four 32-bit words of a counter, or of the draw that the generator makes of it.
 using PhiloxWords = std::array<std::uint32_t, 4>;
 
 /// Philox4x32-10 with this counter and key, word for word as Random123 gives it.

@@ -37,8 +37,9 @@ struct StudyTally {
   static constexpr std::int64_t beta_unit = std::int64_t{1} << 24;
 
   IntegerMoments<quantity_count> units;  ///< one entry per independent text of 2,048 tokens
-  /// [r]: times that r acceptances followed a rejection before the next one; one run for each rejection counted above.
-  /// Temperature 1 only: greedy texts are too short for theirs.
+  /// [r]: times that r acceptances followed a rejection before the next one. One run for each rejection counted above,
+  /// read to its end behind the text, but for those that have none within another 2,048 tokens. Empty at temperature 0:
+  /// greedy texts are too short for their runs.
   std::vector<std::uint64_t> runs;
 
   void merge(const StudyTally& other);

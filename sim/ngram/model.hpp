@@ -24,11 +24,11 @@ inline constexpr Token end_of_document = 1;
 inline constexpr int max_order = 5;
 
 /// Words and their numbers. The tokenisation is fixed and works on bytes, whatever the locale:
-/// - a word is a maximal run of ASCII letters, ASCII digits and bytes >= 0x80 (letters beyond ASCII stay whole in
-/// UTF-8);
+/// - a word is a maximal run of ASCII letters, ASCII digits and bytes >= 0x80 (UTF-8 letters stay whole);
 /// - every other visible ASCII character, the underscore too, is a token of its own;
-/// - a run of blanks and control characters is one newline token where it has a line feed, and only separates
-/// elsewhere. Case is kept. Words outside the `limit` most frequent become <unk>.
+/// - a run of blanks and control characters is one newline token where it has a line feed, else it only separates.
+///
+/// Case is kept. Words outside the `limit` most frequent become <unk>.
 class Vocabulary {
  public:
   /// The most frequent tokens of the texts, ties in byte order, behind unknown_word and end_of_document.

@@ -23,9 +23,8 @@ constexpr std::string_view scalar_name = "scalar";
 /// Highway calls AVX-512 AVX3, a name that nobody else uses.
 std::string name_of(std::int64_t target) {
   std::string name = simd_target_name(target);
-  if (name.starts_with("AVX3")) return "avx512" + name.substr(4);
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
+  return name.starts_with("avx3") ? "avx512" + name.substr(4) : name;
 }
 
 /// Bits of `targets` from the lowest up, which is Highway's order from the fastest down.

@@ -22,8 +22,7 @@ struct CountingTask {
   std::uint64_t positions;
   const std::uint32_t* high;  ///< [positions] thresholds, leading bits
   const std::uint64_t* low;   ///< [positions] thresholds, trailing bits
-  std::uint64_t*
-      survivors;  ///< [positions], added to: iterations in which this position and all before it were accepted
+  std::uint64_t* survivors;   ///< [positions], added to: iterations that accept this position and all before it
 };
 
 struct Kernels {

@@ -76,7 +76,7 @@ class SequenceSimulator final : public Simulator {
         const Outcome outcome = last_outcome(shape_, steps, remaining);
         counts.add(outcome);
         remaining -= outcome.tokens;
-        after_acceptance = is_chain_ && steps == steps_;
+        after_acceptance = false;  // steps < steps_: a rejection, or the end of the text
       }
       counts.end_unit();
     }

@@ -26,8 +26,8 @@ SurvivalRow::SurvivalRow(Thresholds survival) : survival_(std::move(survival)) {
 }
 
 Threshold LatentStepper::draw_alpha(std::uint64_t iteration) {
-  // Each attempt of the two rejection samplers takes one draw and more than half of them succeed, so that an iteration
-  // would need 2^-100 of luck to leave its own stretch of the stream.
+  // Each attempt of the two rejection samplers takes at most one draw and succeeds with a probability of at least 1/pi,
+  // so that an iteration would need 2^-100 of luck to leave its own stretch of the stream.
   constexpr std::uint64_t stretch = 256;
   latent_.seek(iteration * stretch);
   const double log_x = log_gamma_variate(mixture_.a, latent_);

@@ -18,7 +18,6 @@ constexpr std::int64_t block_iterations = 1024;
 /// often where drafts are rejected. 64 are enough on the default corpora, where 8 still show.
 constexpr std::int64_t settling_iterations = 64;
 constexpr std::int64_t max_iterations = block_iterations << 31;  // 2^31 blocks
-constexpr std::int64_t max_gamma = 100'000;
 
 void check_rule(const TokenSimulation& simulation) {
   const bool greedy = simulation.rule == "greedy_match";
@@ -55,7 +54,7 @@ class NgramSimulator final : public Simulator {
         drafting_(simulation.drafting),
         iterations_(static_cast<std::int64_t>(simulation.iterations)) {  // above 2^63: negative, refused
     check_rule(simulation);
-    check_range("gamma", gamma_, min_gamma(convention_), max_gamma);
+    check_range("gamma", gamma_, min_gamma(convention_), max_token_gamma);
     check_range("iterations", iterations_, 1, max_iterations);
   }
 

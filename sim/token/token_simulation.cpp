@@ -15,8 +15,6 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr std::int64_t max_gamma = 100'000;
-
 void check_temperature(double temperature) {
   constexpr double lowest = 1e-6;
   constexpr double highest = 1e6;
@@ -27,7 +25,7 @@ void check_temperature(double temperature) {
 }
 
 IterationShape checked_shape(const TokenSimulation& simulation) {
-  check_range("gamma", simulation.gamma, min_gamma(simulation.convention), max_gamma);
+  check_range("gamma", simulation.gamma, min_gamma(simulation.convention), max_token_gamma);
   return {.gamma = simulation.gamma, .convention = simulation.convention, .drafting = simulation.drafting};
 }
 
@@ -35,13 +33,14 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticPair& pair, const Token
                                           std::uint64_t seed) {
   const IterationShape shape = checked_shape(simulation);
   std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
+  rule->check_vocabulary(pair.vocabulary);
   const SyntheticPool pool(pair, seed);
   if (simulation.contexts == Contexts::fresh) {
     return make_fresh_simulator(SyntheticTarget(pair.target, pair.parameter, pair.vocabulary),
                                 {.law = pair.draft, .strength = pool.strength()}, std::move(rule),
                                 simulation.temperature, shape, simulation.iterations);
   }
-  PooledTables tables(pair.vocabulary, pair.pool);
+  PooledTables tables(pair.vocabulary, pair.pool, rule->candidates());
   std::vector<double> target(pool.vocabulary());
   std::vector<double> draft(pool.vocabulary());
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
@@ -80,8 +79,9 @@ std::unique_ptr<Simulator> make_table(const TablePair& pair, const TokenSimulati
   }
   check_table(pair);
   const std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
-  PooledTables tables(static_cast<std::int64_t>(pair.target.front().size()),
-                      static_cast<std::int64_t>(pair.target.size()));
+  const auto vocabulary = static_cast<std::int64_t>(pair.target.front().size());
+  rule->check_vocabulary(vocabulary);
+  PooledTables tables(vocabulary, static_cast<std::int64_t>(pair.target.size()), rule->candidates());
   for (std::size_t k = 0; k < pair.target.size(); ++k) {
     std::vector<double> target = pair.target[k];
     std::vector<double> draft = pair.draft[k];

@@ -13,6 +13,9 @@
 /// Token fidelity: real distributions p and q over a vocabulary, real draws, a real verification rule.
 namespace foredraft::sim {
 
+/// The longest draft of a token simulation.
+inline constexpr std::int64_t max_token_gamma = 100'000;
+
 /// Where the distributions of a synthetic pair come from.
 enum class Contexts {
   pooled,  ///< a pool of prepared (p, q) rows; each position meets a random one. Alias tables: about 1e6 iterations/s
@@ -24,7 +27,7 @@ struct TokenSimulation {
   std::string rule;                               ///< a name of rule_registry()
   std::map<std::string, double> rule_parameters;  ///< by the names that the registry lists; missing ones: the default
   double temperature;  ///< applied to p and q before the rule; 0: argmax, lowest index on ties
-  std::int64_t gamma;
+  std::int64_t gamma;  ///< min_gamma(convention) to max_token_gamma
   Convention convention;
   Drafting drafting;
   Contexts contexts;  ///< synthetic pairs only

@@ -17,6 +17,7 @@ ALLOWED = {
 }
 KNOWN = set(ALLOWED) | {"tests", "benchmarks", "plots"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:foredraft/)?([A-Za-z_0-9]+)/')
+RELATIVE = re.compile(r'^\s*#\s*include\s*"\.')
 
 
 def violations(root):
@@ -28,6 +29,8 @@ def violations(root):
                 match = INCLUDE.match(line)
                 if match and match.group(1) in KNOWN and match.group(1) not in allowed:
                     yield f"{path.relative_to(root)}:{number}: {folder}/ must not include {match.group(1)}/"
+                if RELATIVE.match(line):
+                    yield f"{path.relative_to(root)}:{number}: includes start at the root, so that they can be checked"
 
 
 def main():

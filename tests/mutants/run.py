@@ -36,7 +36,7 @@ def red_tests(directory, program):
     """Names of the failing test cases of one Catch2 program; a crash or a hang counts as one."""
     try:
         run = subprocess.run([str(pathlib.Path(directory) / program)], cwd=directory, text=True, capture_output=True,
-                             timeout=600)
+                             timeout=200)
     except subprocess.TimeoutExpired:
         return [f"{program} (did not end)"]
     if run.returncode == 0:

@@ -91,7 +91,22 @@ TEST_CASE("a survival row finds the same number of thresholds as counting them d
       while (above < thresholds.size() && thresholds.high[above] > leading) ++above;
       if (row.above(leading) != above) FAIL("leading " << leading << ": " << row.above(leading) << " != " << above);
     }
-    CHECK(row.above(65535) <= row.above(0));
+  }
+}
+
+TEST_CASE("a survival row settles a tie by the trailing bits of every threshold that shares the leading ones") {
+  // Sixteen thresholds in a row share their leading bits. A draw just below threshold k is below the k + 1 first ones,
+  // a draw equal to it below the k before it.
+  const Thresholds thresholds = survival_thresholds(Iid{1.0 - 0x1p-20}, 40, false);
+  REQUIRE(thresholds.high[0] == thresholds.high[15]);
+  const SurvivalRow row(thresholds);
+  for (std::size_t k = 0; k < thresholds.size(); ++k) {
+    const Threshold threshold = thresholds[k];
+    REQUIRE(threshold.low > 0);
+    const std::size_t first = row.above(threshold.high);
+    REQUIRE(row.ties(first, threshold.high));
+    CHECK(row.above_tied(first, threshold.high, threshold.low - 1) == k + 1);
+    CHECK(row.above_tied(first, threshold.high, threshold.low) == k);
   }
 }
 

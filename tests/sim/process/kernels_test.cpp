@@ -95,8 +95,8 @@ TEST_CASE("every instruction set gives the integers of the plain loops") {
   }
 }
 
-TEST_CASE("every instruction set settles thousands of ties as the plain loops do") {
-  // All thresholds share their leading bits with 1 in 256 of the draws: 16 thresholds in a row of 65536 / 256 each.
+TEST_CASE("every instruction set settles hundreds of ties as the plain loops do") {
+  // 256 thresholds with leading bits of their own: one draw in 256 ties, 390 in all. Then some 100 ties in 64 rows.
   Thresholds survival;
   for (std::uint32_t k = 0; k < 256; ++k)
     survival.push_back({.high = 65535 - 256 * k, .low = ~std::uint64_t{0} / (k + 2)});
@@ -151,15 +151,20 @@ TEST_CASE("whole runs are the same under every instruction set") {
 }
 
 TEST_CASE("counting adds to what is there and touches no position behind the last") {
-  for_each_version([&](const Kernels& loops) {
-    OwnedTask owned(acceptance_thresholds(Iid{0.5}, 3, false), 100, 0);
-    owned.survivors = {1000, 1000, 1000, 1000};
-    owned.task.survivors = owned.survivors.data();
-    loops.count_bernoulli(owned.task);
-    CHECK(owned.survivors[0] > 1000);
-    CHECK(owned.survivors[2] >= 1000);
-    CHECK(owned.survivors[3] == 1000);
-  });
+  const Thresholds row = survival_thresholds(Iid{0.8}, 3, false);  // falling, so fit for both loops
+  for (const auto loop : {&Kernels::count_survivors, &Kernels::count_bernoulli}) {
+    const std::vector<std::uint64_t> counted = count(scalar_kernels().*loop, row, 100);
+    const auto check = [&](const Kernels& loops) {
+      OwnedTask owned(row, 100, 5);
+      owned.survivors.assign(4, 1000);
+      owned.task.survivors = owned.survivors.data();
+      (loops.*loop)(owned.task);
+      for (std::size_t k = 0; k < 3; ++k) CHECK(owned.survivors[k] == 1000 + counted[k]);
+      CHECK(owned.survivors[3] == 1000);
+    };
+    check(scalar_kernels());
+    for_each_version(check);
+  }
 }
 
 }  // namespace foredraft::sim

@@ -91,9 +91,9 @@ TEST_CASE("many sequences are a unit each, few are cut into about thirty batches
   CHECK(replay(tiny, 1).units.sum(tokens) == 3);
 }
 
-// The trace of a strongly bound chain: batches of 2,000 tokens, far beyond its memory of 20, see the dependence that
-// single iterations would miss (a factor of 2 in the standard error). 200 traces; the bounds are 5 standard errors of
-// the counts.
+// The trace of a strongly bound chain: batches of 2,000 tokens, far beyond its runs of 20, see the dependence that
+// single iterations would miss (a factor of 3.5 in the standard error: correlation 0.85 a token). 200 traces; the
+// bounds are 5 standard errors of the mean square.
 TEST_CASE("batch means of one long trace give honest standard errors under dependence") {
   constexpr int runs = 200;
   constexpr std::size_t length = 60'000;
