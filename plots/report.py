@@ -84,7 +84,7 @@ def page(directory):
 
 def _scorecard(directory):
     path = directory / "scorecard.csv"
-    if not path.exists():
+    if not path.exists() or not load.rows(path)[1]:  # figures alone have no printed cells to score
         return []
     table = load.table(path, dict.fromkeys(_SCORECARD, load.TEXT))
     unknown = [verdict for verdict in table.values("verdict") if verdict not in _VERDICTS]

@@ -60,10 +60,10 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
   try {
     options = po::command_line_parser(arguments).options(description).style(style).allow_unregistered().run().options;
   } catch (const po::error& error) {
+    unreadable_ = true;
     problems_.add({.text = error.what(), .suggestion = fmt::format("foredraft {} --help", command.name)});
     return;
   }
-  bool unknown = false;
   for (const po::option& option : options) {
     if (option.unregistered || option.string_key.empty()) {
       const std::string token = option.original_tokens.empty() ? "" : option.original_tokens.front();
@@ -71,7 +71,7 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
         positional_.push_back(token);
         continue;
       }
-      unknown = true;
+      unreadable_ = true;
       const std::string name = token.substr(0, token.find('='));
       problems_.add({.key = name, .text = "unknown option", .suggestion = suggestion_for(name, option_names(command))});
     } else if (option.string_key == "help") {
@@ -82,7 +82,7 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
       given_.push_back({option.string_key, option.value.empty() ? "" : option.value.front()});
     }
   }
-  if (unknown) return;  // what follows an unknown option may be its value
+  if (unreadable_) return;  // what follows an unknown option may be its value
   if (positional_.size() > command.most_positional) {
     problems_.add({.key = positional_[command.most_positional],
                    .text = "unexpected argument",
@@ -169,7 +169,7 @@ void CommandLine::refuse(std::string_view name, std::string text, std::string wh
 }
 
 void CommandLine::require(std::string_view name, std::string why, std::string suggestion) {
-  if (!has(name)) refuse(name, "missing", std::move(why), std::move(suggestion));
+  if (!has(name) && !unreadable_) refuse(name, "missing", std::move(why), std::move(suggestion));
 }
 
 }  // namespace foredraft::experiments

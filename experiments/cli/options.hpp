@@ -51,6 +51,7 @@ class CommandLine {
 
   /// A problem with an option, in the words of the caller.
   void refuse(std::string_view name, std::string text, std::string why, std::string suggestion = {});
+  /// Refuses its absence, unless an option could not be read: that may have been this one.
   void require(std::string_view name, std::string why, std::string suggestion = {});
 
   /// Throws InputError with every problem so far.
@@ -67,6 +68,7 @@ class CommandLine {
   std::vector<Given> given_;
   std::vector<std::string> positional_;
   bool help_ = false;
+  bool unreadable_ = false;  ///< some option is unknown or broken
 };
 
 }  // namespace foredraft::experiments

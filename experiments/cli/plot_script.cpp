@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Runs a program and waits. Its stdout becomes our stderr, or nothing where `quiet`. -1 where it cannot be started.
-int run_quietly(const std::vector<std::string>& command, bool quiet) {
+int run_and_wait(const std::vector<std::string>& command, bool quiet) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& part : command) arguments.push_back(const_cast<char*>(part.c_str()));
@@ -45,7 +45,7 @@ int run_quietly(const std::vector<std::string>& command, bool quiet) {
 
 std::optional<std::string> python_with_matplotlib() {
   for (const char* python : {"/usr/bin/python3", "python3"}) {
-    if (run_quietly({python, "-c", "import matplotlib"}, true) == 0) return python;
+    if (run_and_wait({python, "-c", "import matplotlib"}, true) == 0) return python;
   }
   return std::nullopt;
 }
@@ -80,11 +80,15 @@ PlotResult run_plot_scripts(const std::vector<std::string>& scripts, const std::
     return PlotResult::no_matplotlib;
   }
   std::fflush(stderr);
-  PlotResult result = PlotResult::drawn;
+  constexpr int nothing_to_do = 2;  // a folder may have a report and no figure
+  bool done = false;
+  bool failed = false;
   for (const std::string& script : scripts) {
-    if (run_quietly({*python, (*plots / script).string(), folder}, false) != 0) result = PlotResult::failed;
+    const int code = run_and_wait({*python, (*plots / script).string(), folder}, false);
+    done = done || code == 0;
+    failed = failed || (code != 0 && code != nothing_to_do);
   }
-  return result;
+  return done && !failed ? PlotResult::drawn : PlotResult::failed;
 }
 
 }  // namespace

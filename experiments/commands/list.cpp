@@ -4,8 +4,8 @@
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/parameters.hpp"
-#include "experiments/results/metrics.hpp"
 #include "experiments/reproduce/experiment.hpp"
+#include "experiments/results/metrics.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "sim/token/model_pair.hpp"
 #include "sim/token/rule_registry.hpp"
@@ -77,7 +77,7 @@ const std::vector<Inventory>& inventories() {
 
 CommandSpec list_spec() {
   return {.name = "list",
-          .arguments = "drafters|rules|policies|processes|costs|models|parameters|metrics",
+          .arguments = "drafters|rules|policies|processes|costs|models|experiments|parameters|metrics",
           .summary = "What can be named in a configuration or on the command line.",
           .options = {},
           .fewest_positional = 1,
@@ -93,7 +93,7 @@ int run_list(const std::vector<std::string>& arguments) {
   }
   line.done();
   const std::string& wanted = line.positional().front();
-  // Tables of their own: they are the pages docs/metrics.md and docs/parameters.md too.
+  // Tables of their own: docs/metrics.md holds them too.
   if (wanted == "parameters" || wanted == "metrics") {
     fmt::print("{}", wanted == "metrics" ? metrics_markdown() : parameters_markdown());
     return exit_done;

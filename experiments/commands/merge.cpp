@@ -7,7 +7,6 @@
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/sweep_report.hpp"
-#include "experiments/results/digest.hpp"
 #include "experiments/sweep/complete_folder.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
@@ -33,9 +32,8 @@ void check_part(const Part& part, const Manifest& first, Problems& problems) {
   if (part.manifest.version != first.version) refuse("another version", "made by version " + part.manifest.version);
   if (part.manifest.inputs != first.inputs)
     refuse("other input files", "their digests differ from those of the first folder");
-  if (part.manifest.state == "complete" &&
-      digest_file(points_path(part.folder)).sha256 != part.manifest.outputs.at(0).sha256) {
-    refuse("points.csv was changed", "it has not the SHA-256 of its manifest");
+  if (part.manifest.state == "complete" && !holds_its_points(part.folder, part.manifest)) {
+    refuse("points.csv was changed or removed", "it has not the SHA-256 of its manifest");
   }
 }
 

@@ -1,22 +1,22 @@
 #include <fmt/format.h>
+#include <filesystem>
 
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/results/files.hpp"
-
-#include <filesystem>
 
 namespace foredraft::experiments {
 
 CommandSpec plot_spec() {
-  return {.name = "plot",
-          .arguments = "DIR",
-          .summary = "Draws the figures of a results folder again, from its files alone (Python with matplotlib).",
-          .options = {},
-          .fewest_positional = 1,
-          .most_positional = 1,
-          .examples = {"foredraft plot results/quickstart"}};
+  return {
+      .name = "plot",
+      .arguments = "DIR",
+      .summary =
+          "Draws the figures and the report of a results folder again, from its files alone (Python with matplotlib).",
+      .options = {},
+      .fewest_positional = 1,
+      .most_positional = 1,
+      .examples = {"foredraft plot results/quickstart"}};
 }
 
 int run_plot(const std::vector<std::string>& arguments) {
@@ -27,7 +27,11 @@ int run_plot(const std::vector<std::string>& arguments) {
   }
   line.done();
   const std::string& folder = line.positional().front();
-  if (!std::filesystem::is_directory(folder)) throw InputError(fmt::format("{}: no such folder", folder));
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) throw InputError(fmt::format("{}: no such folder", folder));
+  if (!std::filesystem::exists(std::filesystem::path(folder) / "manifest.json", ignored)) {
+    throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", folder));
+  }
   return draw_figures(folder) == PlotResult::drawn ? exit_done : exit_failed;
 }
 

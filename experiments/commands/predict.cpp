@@ -24,8 +24,8 @@ void require_one_acceptance(CommandLine& line) {
     given = name;
   }
   if (count == 0) {
-    line.refuse("alpha", "missing", "or --conditional, --marginal, --acceptance-length: how often drafts are accepted",
-                "e.g. --alpha 0.8");
+    line.require("alpha", "or --conditional, --marginal, --acceptance-length: how often drafts are accepted",
+                 "e.g. --alpha 0.8");
   } else if (count > 1) {
     line.refuse(given, "given beside another", "acceptance is stated once",
                 "keep one of --alpha, --conditional, --marginal, --acceptance-length");

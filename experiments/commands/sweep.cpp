@@ -1,8 +1,5 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <algorithm>
 #include <charconv>
-#include <filesystem>
 
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
@@ -74,8 +71,10 @@ int run_sweep_command(const std::vector<std::string>& arguments) {
   }
   const SweepOutcome outcome = run_sweep(config, order);
   if (outcome.already_complete) {
-    fmt::print(stderr, "{} is complete: nothing to do\n", order.folder);
-  } else if (!line.has("no-figures") && !shard && !config.figures.empty()) {
+    fmt::print(stderr, "{} is complete: {}\n", order.folder,
+               outcome.figures_written ? "the figures are made anew" : "nothing to do");
+  }
+  if (outcome.figures_written && !line.has("no-figures") && !shard && !config.figures.empty()) {
     static_cast<void>(draw_figures(order.folder));
   }
   fmt::print("{}", sweep_report(order.folder));

@@ -46,7 +46,7 @@ std::string sweep_report(const std::string& folder) {
   if (manifest.shard) return shard_report(manifest);
   const SweepSummary summary = summarize(manifest.config, points_path(folder));
   std::string text = headline(manifest.config) + "\n\n" + summary.table.caption + "\n" + to_text(summary.table);
-  for (const std::string& note : summary.notes) text += note + "\n";
+  for (const std::string& note : summary.notes) text += " * " + note + "\n";
   text += "\n";
   if (manifest.config.simulation) text += fmt::format("agreement   {}\n", to_text(summary.agreement));
   text += fmt::format("wrote       {}\n", files_line(folder, manifest));

@@ -15,7 +15,9 @@ constexpr double round_off = 1e-9;
 double step_of(const AxisRange& range) { return range.step.value_or(range.to >= range.from ? 1.0 : -1.0); }
 
 /// The decimal number that was meant.
-double rounded(double number) { return parse_real(fmt::format("{:.15g}", number)).value(); }
+double rounded(double number) {
+  return parse_real(fmt::format("{:.15g}", number)).value_or(number);  // 15 digits of the largest double overflow
+}
 
 }  // namespace
 

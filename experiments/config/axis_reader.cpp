@@ -11,7 +11,7 @@
 namespace foredraft::experiments {
 namespace {
 
-/// More values on one axis are not listed but refused.
+/// A range of more values is counted but not listed, and refused.
 constexpr double most_axis_values = 1e5;
 
 std::optional<double> number_of(const Node& node) {
@@ -97,7 +97,14 @@ class AxisReader {
       return std::nullopt;
     }
     const double count = range_count(range);
-    if (count > most_axis_values) return count;
+    if (count > most_axis_values) {
+      problems_.add({.line = node.line,
+                     .key = key_,
+                     .text = fmt::format("{:.0f} values", count),
+                     .why = fmt::format("a range has at most {:.0f}", most_axis_values),
+                     .suggestion = "coarsen its step"});
+      return count;
+    }
     return list_range(node, range, axis) ? std::optional(count) : std::nullopt;
   }
 
@@ -113,7 +120,7 @@ class AxisReader {
         return false;
       }
       Node entry{node.line, number};
-      if (whole) entry.value = static_cast<std::int64_t>(number);
+      if (whole && std::abs(number) < 0x1p63) entry.value = static_cast<std::int64_t>(number);
       auto value = read_value(parameter_, entry, key_, problems_);
       if (!value) return false;  // one message for a range is enough
       axis.values.push_back(std::move(*value));

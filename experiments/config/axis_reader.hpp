@@ -8,8 +8,8 @@
 namespace foredraft::experiments {
 
 /// Reads one key of [axes], a list or a range of numbers, into `axis`, whose parameter is set. Returns how many values
-/// it has, as a double: an absurdly long range is counted, not listed. Nothing, with the problem told, where it is
-/// wrong.
+/// it has, as a double: an absurdly long range is counted and refused, not listed. Nothing, with the problem told,
+/// where it is wrong otherwise.
 [[nodiscard]] std::optional<double> read_axis(const Node& node, const std::string& key, Axis& axis, Problems& problems);
 
 }  // namespace foredraft::experiments

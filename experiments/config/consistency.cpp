@@ -94,7 +94,7 @@ void fill_defaults(SweepConfig& config, const Usage& usage, const std::vector<co
       problems.add({.key = "fixed." + parameter.name,
                     .text = "missing",
                     .why = parameter.summary,
-                    .suggestion = fmt::format("add it to [fixed] or [axes]")});
+                    .suggestion = "add it to [fixed] or [axes]"});
     }
   }
   config.fixed = std::move(resolved);
@@ -208,6 +208,13 @@ void check_simulation(const SweepConfig& config, const Usage& usage, Problems& p
       problems.add({.key = "simulation", .text = "missing", .why = "a trace has no closed form"});
     }
     return;
+  }
+  if (finite && usage.takes("fidelity", "process") && usage.takes("fidelity", "token")) {
+    report(config, "sequence_length",
+           {.text = "not used by fidelity token",
+            .why = "its points count iterations of one endless text",
+            .suggestion = "sweep the two fidelities apart"},
+           problems);
   }
   const SimulationPlan& plan = *config.simulation;
   const std::string_view wanted = finite ? "sequences" : "iterations";

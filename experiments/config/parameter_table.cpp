@@ -2,6 +2,7 @@
 #include <array>
 #include <limits>
 
+#include "analytic/token_law.hpp"
 #include "experiments/config/parameters.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "sim/token/rule_registry.hpp"
@@ -118,14 +119,10 @@ void add_processes(std::vector<Parameter>& table) {
   table.push_back(typed("process.conditional", ValueType::reals,
                         "positional: [i] draft i accepted given that all before it were", with_process({"positional"}),
                         store<std::vector<double>>(&PointInputs::conditional)));
-  // The conversion to conditionals happens while the configuration is checked; a point sees conditionals alone.
+  // Points see conditionals alone; a rising marginal was refused when the configuration was checked.
   table.push_back(typed("process.marginal", ValueType::reals, "positional: [i] draft i and all before it accepted",
                         with_process({"positional"}), [](PointInputs& to, const Value& value) {
-                          to.conditional = std::get<std::vector<double>>(value);
-                          for (std::size_t i = to.conditional.size(); i-- > 1;) {
-                            const double before = to.conditional[i - 1];
-                            to.conditional[i] = before > 0.0 ? to.conditional[i] / before : 0.0;
-                          }
+                          to.conditional = analytic::conditional_from_marginal(std::get<std::vector<double>>(value));
                         }));
   table.push_back(
       mandatory(typed("process.file", ValueType::text, "trace: recorded outcomes or accepted counts, CSV or JSONL",
@@ -189,7 +186,7 @@ void add_models(std::vector<Parameter>& table) {
                                               : word == "dirichlet" ? sim::TargetLaw::dirichlet
                                                                     : sim::TargetLaw::gaussian_logits;
                          }));
-  // Its default depends on the target law: target_parameter_default() in sweep_config.cpp.
+  // Its default depends on the target law: target_parameter_default() in consistency.cpp.
   table.push_back(above_minimum(real("models.parameter", 0, 1e6,
                                      "zipf: exponent; gaussian_logits: standard deviation; dirichlet: concentration",
                                      synthetic, store<double>(&ModelInputs::parameter))));

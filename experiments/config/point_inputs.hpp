@@ -29,8 +29,8 @@ struct ModelInputs {
   std::int64_t draft_order = 0;
 };
 
-/// All inputs of one point, resolved. What a point does not use keeps its initial value; config/parameters.cpp fills
-/// the rest.
+/// All inputs of one point, resolved. What a point does not use keeps its initial value;
+/// config/parameter_table.cpp says how the rest is filled.
 struct PointInputs {
   Fidelity fidelity = Fidelity::process;
   Convention convention = Convention::bonus;

@@ -36,7 +36,6 @@ class Problems {
   };
   void add(Problem problem) { problems_.push_back(std::move(problem)); }
 
-  [[nodiscard]] bool empty() const { return problems_.empty(); }
   /// All lines, by line number.
   [[nodiscard]] std::string text() const;
   /// Throws InputError with text() unless empty.

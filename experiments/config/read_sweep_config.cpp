@@ -10,15 +10,36 @@
 namespace foredraft::experiments {
 namespace {
 
+/// What was probably meant by an unknown key.
+std::string instead_of_key(const std::string& key, const std::string& table) {
+  const Parameter* parent = find_parameter(key.substr(0, key.rfind('.')));
+  if (table == "axes" && parent != nullptr && (parent->type == ValueType::real || parent->type == ValueType::integer)) {
+    return "a range is { from, to, step or factor }";
+  }
+  return suggestion_for(key, parameter_names());
+}
+
 const Parameter* known_parameter(const Entry& entry, const std::string& table, Problems& problems) {
   const Parameter* parameter = find_parameter(entry.key);
   if (parameter == nullptr) {
     problems.add({.line = entry.node.line,
                   .key = table + "." + entry.key,
                   .text = "unknown key",
-                  .suggestion = suggestion_for(entry.key, parameter_names())});
+                  .suggestion = instead_of_key(entry.key, table)});
   }
   return parameter;
+}
+
+/// Refuses a parameter that was read before: as an axis, or under the other spelling of a dotted key.
+bool given_before(const SweepConfig& config, const Entry& entry, const std::string& table, Problems& problems) {
+  const bool axis = find_axis(config, entry.key) != nullptr;
+  if (!axis && fixed_value(config, entry.key) == nullptr) return false;
+  problems.add({.line = entry.node.line,
+                .key = table + "." + entry.key,
+                .text = "given twice",
+                .why = axis && table == "fixed" ? "it is an axis too" : "a quoted and a dotted key name one parameter",
+                .suggestion = "remove one"});
+  return true;
 }
 
 const Mapping* table_of(const Node* node, const std::string& key, Problems& problems) {
@@ -39,7 +60,7 @@ double read_axes(const Mapping& table, SweepConfig& config, std::vector<const Pa
   double points = 1.0;
   for (const Entry& entry : flatten(table)) {
     const Parameter* parameter = known_parameter(entry, "axes", problems);
-    if (parameter == nullptr) continue;
+    if (parameter == nullptr || given_before(config, entry, "axes", problems)) continue;
     Axis axis{parameter, {}, entry.node.line};
     const auto count = read_axis(entry.node, "axes." + entry.key, axis, problems);
     if (!count) refused.push_back(parameter);
@@ -52,15 +73,7 @@ double read_axes(const Mapping& table, SweepConfig& config, std::vector<const Pa
 void read_fixed(const Mapping& table, SweepConfig& config, std::vector<const Parameter*>& refused, Problems& problems) {
   for (const Entry& entry : flatten(table)) {
     const Parameter* parameter = known_parameter(entry, "fixed", problems);
-    if (parameter == nullptr) continue;
-    if (find_axis(config, entry.key) != nullptr) {
-      problems.add({.line = entry.node.line,
-                    .key = "fixed." + entry.key,
-                    .text = "given twice",
-                    .why = "it is an axis too",
-                    .suggestion = "remove one"});
-      continue;
-    }
+    if (parameter == nullptr || given_before(config, entry, "fixed", problems)) continue;
     if (auto value = read_value(*parameter, entry.node, "fixed." + entry.key, problems)) {
       config.fixed.push_back({parameter, std::move(*value), entry.node.line});
     } else {
@@ -88,8 +101,7 @@ void read_simulation(const Node& node, const Mapping& table, SweepConfig& config
   plan.iterations = count("iterations", 1, most_units);
   plan.sequences = count("sequences", 1, most_units);
   plan.seed = count("seed", 0, std::numeric_limits<std::int64_t>::max());
-  const Mapping& known_table = table;
-  if (std::none_of(known_table.begin(), known_table.end(), [](const Entry& entry) { return entry.key == "seed"; })) {
+  if (std::none_of(table.begin(), table.end(), [](const Entry& entry) { return entry.key == "seed"; })) {
     problems.add({.line = node.line,
                   .key = "simulation.seed",
                   .text = "missing",

@@ -15,7 +15,7 @@ void flatten_into(const Mapping& table, const std::string& prefix, Mapping& resu
   for (const Entry& entry : table) {
     const std::string key = prefix + entry.key;
     const auto* nested = std::get_if<Mapping>(&entry.node.value);
-    if (nested != nullptr && !is_range(*nested)) {
+    if (nested != nullptr && !nested->empty() && !is_range(*nested)) {
       flatten_into(*nested, key + ".", result);
     } else {
       result.push_back({key, entry.node});

@@ -29,7 +29,6 @@ class TableReader {
   void refuse_unread(std::span<const std::string> known);
 
   [[nodiscard]] std::string full_key(std::string_view key) const;
-  [[nodiscard]] Problems& problems() const { return *problems_; }
 
  private:
   const Mapping* table_;
@@ -38,7 +37,8 @@ class TableReader {
   std::vector<bool> read_;
 };
 
-/// A table with nested tables flattened to dotted keys; a table that holds `from` or `to` is a range and stays whole.
+/// A table with nested tables flattened to dotted keys. A table that holds `from` or `to` is a range and stays whole,
+/// and so does an empty one: nothing that was written may vanish unread.
 [[nodiscard]] Mapping flatten(const Mapping& table);
 
 }  // namespace foredraft::experiments

@@ -1,6 +1,7 @@
 #include "experiments/config/trace_file.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -20,7 +21,7 @@ class TraceBuilder {
       : problems_(std::move(file)), recorded_gamma_(recorded_gamma), convention_(convention) {}
 
   void refuse(std::int64_t line, std::string text, std::string why, std::string suggestion = {}) {
-    constexpr int most_messages = 20;
+    last_refused_ = line;
     if (++refused_ > most_messages) return;
     problems_.add({.line = line, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
   }
@@ -56,6 +57,9 @@ class TraceBuilder {
 
   sim::Trace finish() {
     if (trace_.sequences.empty() && refused_ == 0) refuse(1, "holds no outcome", "a trace must have at least one");
+    if (refused_ > most_messages) {
+      problems_.add({.line = last_refused_, .text = fmt::format("and {} more up to here", refused_ - most_messages)});
+    }
     problems_.raise();
     return std::move(trace_);
   }
@@ -66,7 +70,9 @@ class TraceBuilder {
   Convention convention_;
   std::vector<std::int64_t> numbers_;
   sim::Trace trace_;
+  static constexpr int most_messages = 20;
   int refused_ = 0;
+  std::int64_t last_refused_ = 0;
   bool gamma_missed_ = false;
 };
 
@@ -80,13 +86,12 @@ void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& bu
     return;
   }
   const auto& values = json[*shape == Shape::outcomes ? "outcomes" : "accepted"];
-  for (const auto& value : values) {
-    if (!values.is_array() || !value.is_number_integer()) {
-      builder.refuse(number, "wrong type", "must be a list of whole numbers");
-      break;
-    }
-    builder.add(number, *shape, value.get<std::int64_t>());
+  if (!values.is_array() ||
+      !std::all_of(values.begin(), values.end(), [](const auto& value) { return value.is_number_integer(); })) {
+    builder.refuse(number, "wrong type", "must be a list of whole numbers");
+    return;
   }
+  for (const auto& value : values) builder.add(number, *shape, value.get<std::int64_t>());
   builder.end_sequence(*shape);
 }
 
@@ -105,7 +110,7 @@ sim::Trace parse_trace(std::string_view text, const std::string& file, std::int6
     ++number;
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.empty() || line.front() == '#') continue;
-    if (line.front() == '{') {
+    if (!csv && line.front() == '{') {
       read_json_line(line, number, builder);
       continue;
     }

@@ -16,7 +16,7 @@
 namespace foredraft::experiments {
 
 /// `recorded_gamma` (0: not given) is needed for accepted counts. Throws InputError `file:line: ...`, all lines at
-/// once.
+/// once (the first twenty, and how many more).
 [[nodiscard]] sim::Trace parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
                                      Convention convention);
 

@@ -109,9 +109,11 @@ std::string bounds_line(const Prediction& prediction) {
   const Question& question = prediction.question;
   const auto& bounds = *prediction.any_process;
   const double cost = analytic::iteration_cost(*prediction.asked.gamma, question.c, question.drafting);
+  const std::string mean =
+      question.acceptance_length ? fmt::format("{:.4f}", question.alpha) : number_text(question.alpha);
   return fmt::format(
-      "any process acceptances of mean {}, however dependent: {:.2f} to {:.2f} tokens, {:.2f}x to {:.2f}x\n",
-      number_text(question.alpha), bounds.low, bounds.high, bounds.low / cost, bounds.high / cost);
+      "any process acceptances of mean {}, however dependent: {:.2f} to {:.2f} tokens, {:.2f}x to {:.2f}x\n", mean,
+      bounds.low, bounds.high, bounds.low / cost, bounds.high / cost);
 }
 
 std::string assumptions_line(const Prediction& prediction) {

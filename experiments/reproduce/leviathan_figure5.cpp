@@ -46,7 +46,8 @@ ExperimentResult leviathan_figure5(const ExperimentSettings& settings) {
       fmt::format("{} tokens at alpha {}, c {}: one simulated text a lane\n", text_tokens, diagram_alpha, diagram_c);
   std::uint64_t point = 0;
   for (const std::int64_t gamma : {7, 3, 0}) {
-    Lane lane(gamma == 0 ? "plain decoding" : fmt::format("gamma = {}", gamma), data);
+    const std::string name = gamma == 0 ? "plain decoding" : fmt::format("gamma = {}", gamma);
+    Lane lane(name, data);
     std::int64_t emitted = 0;
     int iterations = 0;
     while (emitted < text_tokens) {
@@ -62,8 +63,7 @@ ExperimentResult leviathan_figure5(const ExperimentSettings& settings) {
       emitted += kept;
       ++iterations;
     }
-    text += fmt::format(" {:<15} {:>2} iterations, {:>5.1f} target steps, {:.2f}x\n",
-                        gamma == 0 ? "plain decoding" : fmt::format("gamma = {}", gamma), iterations, lane.now(),
+    text += fmt::format(" {:<15} {:>2} iterations, {:>5.1f} target steps, {:.2f}x\n", name, iterations, lane.now(),
                         static_cast<double>(text_tokens) / lane.now());
   }
   return {.text = text, .artifacts = {{"leviathan-figure5.csv", data.csv()}}, .rows = {}};

@@ -3,17 +3,28 @@
 #include <fmt/format.h>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "core/check.hpp"
 
 namespace foredraft::experiments {
+namespace {
 
-PrintedNumber parse_printed_number(std::string_view text) {
+std::optional<double> plain_decimal(std::string_view text) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
-    throw DomainError(fmt::format("invalid printed number '{}' (must be a plain decimal number)", text));
-  }
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+bool is_printed_number(std::string_view text) { return plain_decimal(text).has_value(); }
+
+PrintedNumber parse_printed_number(std::string_view text) {
+  const std::optional<double> parsed = plain_decimal(text);
+  if (!parsed) throw DomainError(fmt::format("invalid printed number '{}' (must be a plain decimal number)", text));
+  const double value = *parsed;
   const auto point = text.find('.');
   const auto decimals = point == std::string_view::npos ? 0 : static_cast<int>(text.size() - point - 1);
   const double half_unit = 0.5 * std::pow(10.0, -decimals);

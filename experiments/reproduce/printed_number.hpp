@@ -15,6 +15,9 @@ struct PrintedNumber {
   Interval rounding;
 };
 
+/// Whether parse_printed_number() takes it.
+[[nodiscard]] bool is_printed_number(std::string_view text);
+
 /// Throws DomainError on anything but a plain decimal number.
 [[nodiscard]] PrintedNumber parse_printed_number(std::string_view text);
 

@@ -17,6 +17,10 @@ const std::string& PublishedTable::text(std::size_t row, std::string_view column
   return rows_.at(row).at(static_cast<std::size_t>(found - columns_.begin()));
 }
 
+bool PublishedTable::is_number(std::size_t row, std::string_view column) const {
+  return is_printed_number(text(row, column));
+}
+
 PrintedNumber PublishedTable::number(std::size_t row, std::string_view column) const {
   return parse_printed_number(text(row, column));
 }

@@ -18,6 +18,11 @@ class PublishedTable {
   /// A cell as printed; empty where the source lost it. Throws std::logic_error on an unknown column.
   [[nodiscard]] const std::string& text(std::size_t row, std::string_view column) const;
 
+  [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
+
+  /// Whether a cell prints a plain number, and not a word or nothing.
+  [[nodiscard]] bool is_number(std::size_t row, std::string_view column) const;
+
   /// The same as a number with its rounding interval.
   [[nodiscard]] PrintedNumber number(std::size_t row, std::string_view column) const;
 

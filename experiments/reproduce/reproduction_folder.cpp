@@ -18,7 +18,8 @@ using Json = nlohmann::ordered_json;
 constexpr auto manifest_name = "manifest.json";
 
 void check_folder(const std::string& path, const Json& wanted) {
-  if (!fs::exists(path) || (fs::is_directory(path) && fs::is_empty(path))) return;
+  std::error_code ignored;
+  if (!fs::exists(path, ignored) || (fs::is_directory(path) && fs::is_empty(path))) return;
   const auto refuse = [&](const std::string& why) {
     throw InputError(fmt::format("{}: not written to ({}) - choose another --out", path, why));
   };
@@ -59,7 +60,11 @@ ReproductionFolder::ReproductionFolder(std::string path, const std::vector<Exper
                  {"ended", nullptr}}}};
   check_folder(path_, manifest_);
   make_folder(path_);
-  write_manifest();
+  try {
+    write_manifest();
+  } catch (const RunError& error) {  // nothing has been computed: the folder is the user's mistake
+    throw InputError(error.what());
+  }
 }
 
 void ReproductionFolder::add(const ExperimentResult& result) {
@@ -91,7 +96,7 @@ void ReproductionFolder::write(const std::string& name, const std::string& conte
 }
 
 void ReproductionFolder::write_manifest() const {
-  write_file_atomically((fs::path(path_) / manifest_name).string(), manifest_.dump(2) + "\n");
+  write_file_atomically((fs::path(path_) / manifest_name).string(), document_text(manifest_));
 }
 
 }  // namespace foredraft::experiments

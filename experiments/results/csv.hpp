@@ -21,7 +21,6 @@ class CsvReader {
   /// Throws RunError where the file cannot be read or has no header.
   explicit CsvReader(const std::string& path);
 
-  [[nodiscard]] const std::vector<std::string>& header() const { return header_; }
   /// Position of a column, or nothing.
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
 

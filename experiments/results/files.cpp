@@ -45,7 +45,9 @@ void sync_folder(const std::string& path) {
 }  // namespace
 
 std::string read_file(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw InputError(fmt::format("{}: is a folder (must be a file)", path));
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw InputError(fmt::format("{}: is a folder (must be a file)", path));
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();

@@ -96,7 +96,7 @@ std::string to_text(const Manifest& manifest) {
   json["outputs"] = files_json(manifest.outputs);
   json["program"] = manifest.program;
   json["run"] = manifest.run;
-  return json.dump(2) + "\n";
+  return document_text(json);
 }
 
 Manifest parse_manifest(std::string_view text, const std::string& file) {
@@ -105,9 +105,9 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
   };
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) throw refuse("not a JSON object");
-  if (json.value("schema", "") != result_schema) {
-    throw refuse(fmt::format("schema \"{}\", this program reads \"{}\"", json.value("schema", ""), result_schema));
-  }
+  const std::string schema = json.contains("schema") ? json.at("schema").dump() : "absent";
+  const std::string wanted = fmt::format("\"{}\"", result_schema);
+  if (schema != wanted) throw refuse(fmt::format("schema {}, this program reads {}", schema, wanted));
   try {
     Manifest manifest{.version = json.at("version").get<std::string>(),
                       .state = json.at("state").get<std::string>(),
@@ -122,11 +122,20 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
       manifest.shard = Shard{shard.at("index").get<std::uint64_t>(), shard.at("count").get<std::uint64_t>()};
     }
     if (manifest.hash != config_hash(manifest.config)) throw refuse("its configuration does not have its hash");
+    if (manifest.shard && (manifest.shard->index < 1 || manifest.shard->index > manifest.shard->count ||
+                           manifest.shard->count > point_count(manifest.config))) {
+      throw refuse("its shard is none of its sweep");
+    }
+    if (manifest.state == "complete" && (manifest.outputs.empty() || manifest.outputs.front().path != "points.csv")) {
+      throw refuse("it is complete without points.csv");
+    }
     return manifest;
   } catch (const Json::exception& error) {
     throw refuse(error.what());
   }
 }
+
+std::string document_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 

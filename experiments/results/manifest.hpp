@@ -46,13 +46,17 @@ struct Manifest {
 
 [[nodiscard]] std::string to_text(const Manifest& manifest);
 
-/// Throws InputError `file: ...` on anything but a manifest of result_schema whose configuration has its hash.
+/// Throws InputError `file: ...` on anything but a manifest of result_schema whose configuration has its hash, whose
+/// shard is one of that sweep and whose outputs, where it is complete, begin with points.csv.
 [[nodiscard]] Manifest parse_manifest(std::string_view text, const std::string& file);
 
 /// Version, build and host of this program, for people.
 [[nodiscard]] nlohmann::ordered_json program_json();
 
 [[nodiscard]] nlohmann::ordered_json files_json(const std::vector<ManifestFile>& files);
+
+/// Indented, with a line end. Bytes that are not UTF-8 (a path may hold some) become U+FFFD.
+[[nodiscard]] std::string document_text(const nlohmann::ordered_json& json);
 
 /// "2026-01-31T12:00:00Z"
 [[nodiscard]] std::string utc_now();

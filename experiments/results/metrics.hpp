@@ -11,8 +11,8 @@ namespace foredraft::experiments {
 enum class Needs { nothing, c, operations_ratio };
 
 struct Metric {
-  std::string_view
-      name;  ///< column stem: analytic_NAME, simulated_NAME, simulated_NAME_standard_error, NAME_deviation_in_se
+  /// Column stem: analytic_NAME, simulated_NAME, simulated_NAME_standard_error, NAME_deviation_in_se.
+  std::string_view name;
   std::string_view unit;   ///< empty for ratios
   std::string_view label;  ///< for axes of figures
   bool analytic;           ///< has a closed form for some process

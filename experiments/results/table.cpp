@@ -25,9 +25,22 @@ std::string escape_markdown(std::string_view text) {
   return result;
 }
 
+/// Special characters escaped; +- and a minus sign before a digit are mathematics, a hyphen in a word stays one.
 std::string escape_latex(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+    const bool begins_word = i == 0 || text[i - 1] == ' ';
+    if (begins_word && c == '+' && next == '-') {
+      result += "$\\pm$";
+      ++i;
+      continue;
+    }
+    if (begins_word && c == '-' && next >= '0' && next <= '9') {
+      result += "$-$";
+      continue;
+    }
     switch (c) {
       case '\\':
         result += "\\textbackslash{}";

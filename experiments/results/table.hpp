@@ -20,7 +20,7 @@ struct Table {
 /// Columns two blanks apart, no blanks at line ends.
 [[nodiscard]] std::string to_text(const Table& table);
 [[nodiscard]] std::string to_markdown(const Table& table);
-/// A tabular with \toprule, \midrule, \bottomrule; special characters escaped.
+/// A tabular with \toprule, \midrule, \bottomrule; special characters escaped, +- and minus signs as mathematics.
 [[nodiscard]] std::string to_latex(const Table& table);
 [[nodiscard]] std::string to_csv(const Table& table);
 

@@ -88,8 +88,8 @@ double expected_iterations(const std::vector<double>& pmf, double length, bool g
 }
 
 /// Tokens over iterations of finite sequences; nothing where iterations depend on each other.
-/// The renewal sum takes some 10 us at 1,000 tokens, as long as the rest of a small point, and does not know c: neighbours
-/// in a sweep over costs share it.
+/// The renewal sum takes some 10 us at 1,000 tokens, as long as the rest of a small point, and does not know c:
+/// neighbours in a sweep over costs share it.
 std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const PointInputs& inputs) {
   if (law.pmf.empty()) return std::nullopt;
   struct Last {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "core/check.hpp"
 #include "core/intervals.hpp"
 #include "experiments/results/numbers.hpp"
 
@@ -19,7 +20,9 @@ std::vector<std::string> texts_of(const Axis& axis) {
 }
 
 std::size_t place_of(const std::vector<std::string>& texts, const std::string& text) {
-  return static_cast<std::size_t>(std::find(texts.begin(), texts.end(), text) - texts.begin());
+  const auto found = std::find(texts.begin(), texts.end(), text);
+  FOREDRAFT_EXPECT(found != texts.end());
+  return static_cast<std::size_t>(found - texts.begin());
 }
 
 }  // namespace
@@ -68,7 +71,9 @@ void BestGammaTable::add(const std::vector<std::string>& cells) {
 }
 
 bool BestGammaTable::at_end(const Best& best) const {
-  return best.gamma == last_gamma_ && !best.optimum.empty() && best.optimum != best.gamma;
+  if (best.gamma != last_gamma_) return false;
+  const auto optimum = parse_integer(best.optimum);
+  return best.optimum == "unbounded" || (optimum && *optimum > parse_integer(last_gamma_).value());
 }
 
 Table BestGammaTable::table() const {
@@ -101,7 +106,7 @@ std::vector<std::string> BestGammaTable::notes() const {
   for (std::size_t i = 0; i < best_.size(); ++i) {
     if (!best_[i] || !at_end(*best_[i])) continue;
     const auto speedup = parse_real(best_[i]->optimum_speedup);
-    note += note.empty() ? " * end of the axis: the optimum is " : "; ";
+    note += note.empty() ? "end of the axis: the optimum is " : "; ";
     note += best_[i]->optimum == "unbounded" ? "unbounded" : "gamma " + best_[i]->optimum;
     if (speedup) note += fmt::format(" ({:.3f}x)", *speedup);
     note += fmt::format(" at alpha = {}, c = {}", alphas_[i / cs_.size()], cs_[i % cs_.size()]);

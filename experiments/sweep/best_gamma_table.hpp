@@ -21,7 +21,7 @@ class BestGammaTable {
   void add(const std::vector<std::string>& cells);
 
   [[nodiscard]] Table table() const;
-  /// Where the best gamma is the last of the axis: what the optimum is.
+  /// Where the best gamma is the last of the axis and the optimum lies beyond it: what the optimum is.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:

@@ -1,6 +1,8 @@
 #include "experiments/sweep/figure_data.hpp"
 
 #include <fmt/format.h>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -77,11 +79,13 @@ void write_figure_csv(const Figure& figure, const std::string& points, const std
     file << line << '\n';
   }
   file.close();
+  std::string why = file ? "" : std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): one thread writes files
   std::error_code error;
   if (file) fs::rename(temporary, path, error);
-  if (!file || error) {
+  if (error) why = error.message();
+  if (!why.empty()) {
     fs::remove(temporary, error);
-    throw RunError(fmt::format("{}: cannot be written", path));
+    throw RunError(fmt::format("{}: cannot be written ({})", path, why));
   }
 }
 

@@ -18,11 +18,19 @@ namespace {
 /// More text of one's own than this is sampled evenly: n-gram counts must fit into memory.
 constexpr std::uint64_t most_corpus_bytes = 256'000'000;
 
-Corpus read_named_corpus(const std::vector<std::string>& names) {
+Corpus read_corpus_of(const std::vector<std::string>& names) {
   if (names == std::vector<std::string>{"prose"}) return default_corpus(DefaultCorpus::prose);
   if (names == std::vector<std::string>{"code"}) return default_corpus(DefaultCorpus::code);
   std::vector<std::filesystem::path> paths(names.begin(), names.end());
   return read_corpus(paths, most_corpus_bytes);
+}
+
+Corpus read_named_corpus(const std::vector<std::string>& names) {
+  try {
+    return read_corpus_of(names);
+  } catch (const DomainError& error) {
+    throw InputError(fmt::format("models.corpus: {}: {}", fmt::join(names, " "), error.what()));
+  }
 }
 
 }  // namespace

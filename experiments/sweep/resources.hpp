@@ -20,7 +20,7 @@ class Resources {
   /// A recorded trace. Throws InputError `file:line: ...`.
   [[nodiscard]] const sim::Trace& trace(const std::string& path, std::int64_t recorded_gamma, Convention convention);
 
-  /// Target and drafter trained on a corpus. Throws DomainError for a corpus that is empty or not text.
+  /// Target and drafter trained on a corpus. Throws InputError for a corpus that is missing, empty or not text.
   [[nodiscard]] sim::NgramPair ngram_pair(const ModelInputs& models);
 
   /// Reads everything that `config` names. Throws InputError, before anything is simulated.

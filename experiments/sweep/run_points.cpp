@@ -9,7 +9,9 @@
 #include <mutex>
 #include <vector>
 
+#include "core/check.hpp"
 #include "core/parallel.hpp"
+#include "experiments/config/problems.hpp"
 #include "experiments/config/work_estimate.hpp"
 #include "experiments/results/csv.hpp"
 #include "experiments/results/numbers.hpp"
@@ -62,6 +64,28 @@ class ChunkRunner {
     if (hooks_.stop != nullptr && hooks_.stop->load(std::memory_order_relaxed)) throw Interrupted();
   }
 
+  /// "point 7 (alpha 0.5, gamma 3)"
+  [[nodiscard]] std::string name_of(std::uint64_t index) const {
+    std::vector<std::string> values;
+    const std::vector<std::size_t> place = points_.coordinates(index);
+    for (std::size_t i = 0; i < place.size(); ++i) {
+      const Axis& axis = config_.axes[i];
+      values.push_back(fmt::format("{} {}", axis.parameter->name, to_text(axis.values[place[i]])));
+    }
+    const std::string point = fmt::format("point {}", index);
+    return values.empty() ? point : fmt::format("{} ({})", point, fmt::join(values, ", "));
+  }
+
+  /// What only the preparation finds out (an alpha that a draft cannot reach) fails the run: rows may be there already.
+  [[nodiscard]] std::unique_ptr<sim::Simulator> prepare(std::uint64_t index, const PointInputs& inputs) const {
+    try {
+      return make_simulator(inputs, *config_.simulation, resources_);
+    } catch (const DomainError& error) {
+      throw RunError(
+          fmt::format("{}: {} - change the configuration and use another --out", name_of(index), error.what()));
+    }
+  }
+
   /// Finishes a point of one block; returns a larger one, to be run block by block.
   std::unique_ptr<LargePoint> start(std::uint64_t index, std::string& row) {
     const PointInputs inputs = points_.inputs(index);
@@ -69,7 +93,7 @@ class ChunkRunner {
       append_row(index, inputs, nullptr, {}, row);
       return nullptr;
     }
-    std::unique_ptr<sim::Simulator> simulator = make_simulator(inputs, *config_.simulation, resources_);
+    std::unique_ptr<sim::Simulator> simulator = prepare(index, inputs);
     if (simulator->blocks() > 1) {
       auto point = std::make_unique<LargePoint>();
       point->inputs = inputs;

@@ -43,7 +43,7 @@ std::uint64_t extend(const SweepConfig& config, const PointRange& range, const S
                      Manifest& manifest) {
   AppendFile file(points_path(order.folder));
   const std::string header = points_header(config);
-  const FinishedPart part = finished_part(points_path(order.folder), header, range);
+  const FinishedPart part = finished_part(points_path(order.folder), config, range);
   manifest.run["resumed_points"] = part.points;
   write_file_atomically(manifest_path(order.folder), to_text(manifest));
   if (order.talk) say_plan(config, range, part.points, order.threads);
@@ -73,11 +73,12 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
   Manifest manifest = new_manifest(config, order.shard, input_files(resources), order.command_line, order.threads);
   std::optional<Manifest> before = claim_folder(order.folder, manifest);
   if (before && before->state == "complete") {
-    if (figures_json(before->config) != figures_json(config)) {  // the points stay, the figures are made anew
+    const bool other_figures = figures_json(before->config) != figures_json(config);
+    if (other_figures) {  // the points stay, the figures are made anew
       before->config.figures = config.figures;
       complete_folder(order.folder, std::move(*before));
     }
-    return {points, points, true};
+    return {points, points, true, other_figures};
   }
   if (!before) {
     make_folder(order.folder);
@@ -89,7 +90,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
   }
   const std::uint64_t resumed = extend(config, range, order, resources, manifest);
   complete_folder(order.folder, manifest);
-  return {points, resumed, false};
+  return {points, resumed, false, true};
 }
 
 }  // namespace foredraft::experiments

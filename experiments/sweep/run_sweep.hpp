@@ -22,7 +22,8 @@ struct SweepOrder {
 struct SweepOutcome {
   std::uint64_t points;   ///< of this folder
   std::uint64_t resumed;  ///< of those, were there before
-  bool already_complete;  ///< nothing was done
+  bool already_complete;  ///< no point was computed
+  bool figures_written;   ///< the data of the figures were, for the first time or anew
 };
 
 /// Runs a sweep, or the rest of it, into a folder: manifest first, then rows as they are finished, manifest again.

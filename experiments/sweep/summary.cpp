@@ -31,7 +31,7 @@ class FirstPointsTable {
       quantities_.push_back({*analytic, std::nullopt});
       if (!simulated) continue;
       table_.columns.push_back({"simulated, 95 %", Table::Align::right});
-      quantities_.push_back({*simulated, *simulated + 1});
+      quantities_.push_back({*simulated, reader.column(fmt::format("simulated_{}_standard_error", quantity))});
     }
   }
 
@@ -126,8 +126,8 @@ std::vector<std::string> write_summary(const SweepConfig& config, const std::str
   std::string markdown = to_markdown(summary.table);
   std::string latex = to_latex(summary.table);
   for (const std::string& note : summary.notes) {
-    markdown += "\n" + note + "\n";
-    latex += "%" + note + "\n";
+    markdown += "\n\\* " + note + "\n";
+    latex += "% * " + note + "\n";
   }
   write_file_atomically((path / "summary.md").string(), markdown);
   write_file_atomically((path / "summary.tex").string(), latex);

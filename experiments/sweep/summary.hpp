@@ -12,7 +12,7 @@ namespace foredraft::experiments {
 /// What a sweep says at a glance, from its points.csv in one pass.
 struct SweepSummary {
   Table table;                     ///< best gamma for each alpha and c, or the first points
-  std::vector<std::string> notes;  ///< below the table
+  std::vector<std::string> notes;  ///< what a star in the table means
   Agreement agreement;
 };
 

@@ -1,12 +1,16 @@
 #include "experiments/sweep/sweep_folder.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "experiments/config/problems.hpp"
+#include "experiments/results/csv.hpp"
+#include "experiments/results/digest.hpp"
+#include "experiments/sweep/point.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -30,16 +34,17 @@ std::string shard_text(const std::optional<Shard>& shard) {
   return shard ? fmt::format("shard {}/{}", shard->index, shard->count) : "the whole sweep";
 }
 
-/// The keys in which two configurations differ.
+/// The keys in which two configurations differ, each with its table: "axes.alpha, simulation.seed".
 std::string differing_keys(const SweepConfig& before, const SweepConfig& now) {
   const nlohmann::json difference = nlohmann::json::diff(nlohmann::json(to_json(before)), nlohmann::json(to_json(now)));
-  std::string keys;
+  std::set<std::string> keys;
   for (const auto& change : difference) {
     std::string key = change.at("path").get<std::string>().substr(1);
+    key.resize(std::min(key.find('/', key.find('/') + 1), key.size()));  // the place in a list says nothing
     std::replace(key.begin(), key.end(), '/', '.');
-    if (keys.find(key) == std::string::npos) keys += (keys.empty() ? "" : ", ") + key;
+    keys.insert(std::move(key));
   }
-  return keys.empty() ? "the order of its keys" : keys;
+  return keys.empty() ? "the order of its keys" : fmt::format("{}", fmt::join(keys, ", "));
 }
 
 void refuse_other_results(const std::string& folder, const Manifest& before, const Manifest& now) {
@@ -63,7 +68,8 @@ std::string manifest_path(const std::string& folder) { return (fs::path(folder) 
 std::string points_path(const std::string& folder) { return (fs::path(folder) / "points.csv").string(); }
 
 Manifest read_manifest(const std::string& folder) {
-  if (!fs::is_directory(folder)) throw InputError(fmt::format("{}: no such folder", folder));
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) throw InputError(fmt::format("{}: no such folder", folder));
   const std::string path = manifest_path(folder);
   if (!fs::exists(path))
     throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", folder));
@@ -71,7 +77,8 @@ Manifest read_manifest(const std::string& folder) {
 }
 
 std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& wanted) {
-  if (!fs::exists(folder)) return std::nullopt;
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored)) return std::nullopt;
   if (!fs::is_directory(folder)) throw InputError(fmt::format("{}: is a file - use another --out", folder));
   if (!fs::exists(manifest_path(folder))) {
     refuse_foreign_files(folder);
@@ -79,26 +86,43 @@ std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& 
   }
   Manifest before = parse_manifest(read_file(manifest_path(folder)), manifest_path(folder));
   refuse_other_results(folder, before, wanted);
+  if (before.state == "complete" && !holds_its_points(folder, before)) {
+    throw InputError(
+        fmt::format("{}: was changed or removed (it has not the SHA-256 of its manifest) - restore it, or use another "
+                    "--out",
+                    points_path(folder)));
+  }
   return before;
 }
 
-FinishedPart finished_part(const std::string& path, const std::string& header, const PointRange& range) {
+bool holds_its_points(const std::string& folder, const Manifest& manifest) {
+  const std::string path = points_path(folder);
+  return fs::is_regular_file(path) && digest_file(path).sha256 == manifest.outputs.at(0).sha256;
+}
+
+FinishedPart finished_part(const std::string& path, const SweepConfig& config, const PointRange& range) {
+  const std::string header = points_header(config);
   std::ifstream file(path, std::ios::binary);
   std::string line;
   const auto next_line = [&] { return static_cast<bool>(std::getline(file, line)) && !file.eof(); };
   if (!next_line()) return {0, 0};  // no file, or a torn header: nothing is lost by starting again
   if (line + "\n" != header) throw InputError(fmt::format("{}:1: has other columns - use another --out", path));
   FinishedPart part{header.size(), 0};
-  const auto columns = std::count(header.begin(), header.end(), ',');
+  const Points points(config);
+  const auto columns = static_cast<std::size_t>(std::count(header.begin(), header.end(), ',')) + 1;
+  const auto is_row_of = [&](std::uint64_t index) {
+    if (index >= range.last) return false;
+    std::string inputs = fmt::format("{},", index);
+    points.append_cells(index, inputs);
+    if (!line.starts_with(inputs)) return false;
+    const auto cells = split_csv_line(line);
+    return cells && cells->size() == columns;
+  };
   while (next_line()) {
-    std::uint64_t index = 0;
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), index);
-    const bool sound = error == std::errc{} && end != line.data() + line.size() && *end == ',' &&
-                       index == range.first + part.points && index < range.last &&
-                       std::count(line.begin(), line.end(), ',') >= columns;
-    if (!sound) {
+    const std::uint64_t index = range.first + part.points;
+    if (!is_row_of(index)) {
       throw InputError(fmt::format("{}:{}: damaged row (point {} expected) - restore the file, or use another --out",
-                                   path, part.points + 2, range.first + part.points));
+                                   path, part.points + 2, index));
     }
     part.bytes += line.size() + 1;
     ++part.points;

@@ -18,16 +18,20 @@ namespace foredraft::experiments {
 [[nodiscard]] Manifest read_manifest(const std::string& folder);
 
 /// The manifest of a folder to write into; nothing for a new or empty one. Throws InputError where the folder holds
-/// other files, or results that differ in schema, program version, configuration, shard or input files: nothing is
-/// overwritten.
+/// other files, results that differ in schema, program version, configuration, shard or input files, or a complete run
+/// whose points.csv was changed: nothing is overwritten.
 [[nodiscard]] std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& wanted);
+
+/// Whether points.csv is still the file whose digest its complete manifest gives.
+[[nodiscard]] bool holds_its_points(const std::string& folder, const Manifest& manifest);
 
 /// The part of a points.csv that holds: whole rows in index order, from the header on.
 struct FinishedPart {
   std::uint64_t bytes;  ///< 0: not even the header
   std::uint64_t points;
 };
-/// A torn last line, and it alone, is left out. Throws InputError on a row that is damaged or not of `range`.
-[[nodiscard]] FinishedPart finished_part(const std::string& path, const std::string& header, const PointRange& range);
+/// A torn last line, and it alone, is left out. Throws InputError on another header and on a row that is not the next
+/// of `range`: another index, other inputs or another number of cells.
+[[nodiscard]] FinishedPart finished_part(const std::string& path, const SweepConfig& config, const PointRange& range);
 
 }  // namespace foredraft::experiments

@@ -33,14 +33,13 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticPair& pair, const Token
                                           std::uint64_t seed) {
   const IterationShape shape = checked_shape(simulation);
   std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
-  rule->check_vocabulary(pair.vocabulary);
   const SyntheticPool pool(pair, seed);
   if (simulation.contexts == Contexts::fresh) {
     return make_fresh_simulator(SyntheticTarget(pair.target, pair.parameter, pair.vocabulary),
                                 {.law = pair.draft, .strength = pool.strength()}, std::move(rule),
                                 simulation.temperature, shape, simulation.iterations);
   }
-  PooledTables tables(pair.vocabulary, pair.pool, rule->candidates());
+  PooledTables tables(pair.vocabulary, pair.pool);
   std::vector<double> target(pool.vocabulary());
   std::vector<double> draft(pool.vocabulary());
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
@@ -79,9 +78,8 @@ std::unique_ptr<Simulator> make_table(const TablePair& pair, const TokenSimulati
   }
   check_table(pair);
   const std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
-  const auto vocabulary = static_cast<std::int64_t>(pair.target.front().size());
-  rule->check_vocabulary(vocabulary);
-  PooledTables tables(vocabulary, static_cast<std::int64_t>(pair.target.size()), rule->candidates());
+  PooledTables tables(static_cast<std::int64_t>(pair.target.front().size()),
+                      static_cast<std::int64_t>(pair.target.size()));
   for (std::size_t k = 0; k < pair.target.size(); ++k) {
     std::vector<double> target = pair.target[k];
     std::vector<double> draft = pair.draft[k];

@@ -22,6 +22,11 @@ TEST_CASE("a factor multiplies, up and down") {
   CHECK(range_values({8.0, 1.0, std::nullopt, 0.5}) == std::vector<double>{8.0, 4.0, 2.0, 1.0});
 }
 
+TEST_CASE("the largest number there is can end a range") {
+  constexpr double largest = std::numeric_limits<double>::max();
+  CHECK(range_values({1.0, largest, std::nullopt, largest}) == std::vector<double>{1.0, largest});
+}
+
 TEST_CASE("without step or factor the step is one towards the end") {
   CHECK(range_values({1.0, 3.0, std::nullopt, std::nullopt}) == std::vector<double>{1.0, 2.0, 3.0});
   CHECK(range_values({3.0, 1.0, std::nullopt, std::nullopt}) == std::vector<double>{3.0, 2.0, 1.0});

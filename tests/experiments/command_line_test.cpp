@@ -61,6 +61,22 @@ TEST_CASE("several mistakes of a command line are reported together") {
   CHECK_THAT(problems_of({}), Catch::Contains("an argument is missing"));
 }
 
+TEST_CASE("behind an option that could not be read nothing is called missing") {
+  const auto problems = [](const std::vector<std::string>& arguments) {
+    CommandLine line(toy(), arguments);
+    line.require("out", "where it goes");
+    try {
+      line.done();
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(problems({"x"}) == "foredraft toy: --out: missing (where it goes)");
+  CHECK(problems({"x", "--uot", "dir"}) == "foredraft toy: --uot: unknown option - did you mean --out?");
+  CHECK_THAT(problems({"x", "--out", "dir", "--json=yes"}), !Catch::Contains("missing"));
+}
+
 TEST_CASE("vectors of probabilities name their bad entry") {
   CommandLine line(toy(), {"x", "--alpha", "0.9,0.8,1.7"});
   CHECK_FALSE(line.probabilities("alpha"));

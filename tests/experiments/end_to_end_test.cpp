@@ -41,7 +41,7 @@ TEST_CASE("results go to stdout, talk to stderr, and help is a result") {
   CHECK(help.code == 0);
   CHECK_THAT(help.out, Catch::Contains("usage: foredraft COMMAND") && Catch::Contains("predict"));
   CHECK(help.err.empty());
-  for (const char* command : {"predict", "simulate", "sweep", "merge", "check", "plot", "list"}) {
+  for (const char* command : {"predict", "simulate", "sweep", "merge", "check", "reproduce", "plot", "list"}) {
     const Outcome one = foredraft(folder, std::string(command) + " --help");
     CHECK(one.code == 0);
     CHECK_THAT(one.out, Catch::StartsWith("usage: foredraft " + std::string(command)));
@@ -217,7 +217,8 @@ TEST_CASE("three merged shards are the run without shards, and missing, doubled 
   std::string edited = content_of(folder / "part2/points.csv");
   edited[edited.size() - 2] = edited[edited.size() - 2] == '1' ? '2' : '1';
   write_text(folder / "part2/points.csv", edited);
-  CHECK_THAT(foredraft(folder, "merge part1 part2 part3 --out n").err, Catch::Contains("points.csv was changed"));
+  CHECK_THAT(foredraft(folder, "merge part1 part2 part3 --out n").err,
+             Catch::Contains("points.csv was changed or removed"));
 }
 
 TEST_CASE("the output folder of another configuration, a read-only place and a full disk end in a clear error") {
@@ -241,6 +242,23 @@ TEST_CASE("the output folder of another configuration, a read-only place and a f
   CHECK_THAT(full.err, Catch::Contains("cannot be written (File too large)"));
   REQUIRE(foredraft(folder, "sweep s.toml --out b --no-figures").code == 0);
   CHECK(content_of(folder / "b/points.csv") == content_of(folder / "a/points.csv"));
+  const Outcome unwritable = foredraft(folder, "reproduce leviathan-table2 --out c", "ulimit -f 1; trap '' XFSZ;");
+  CHECK(unwritable.code == 2);
+  CHECK_THAT(unwritable.err, Catch::Contains("c/manifest.json: cannot be written (File too large)"));
+}
+
+TEST_CASE("a name that no file can have is bad input, and a name that is no text in UTF-8 is a name") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", sweep_text);
+  const std::string long_name(300, 'x');
+  const Outcome place = foredraft(folder, "sweep s.toml --out " + long_name);
+  CHECK(place.code == 2);
+  CHECK_THAT(place.err, Catch::EndsWith(": cannot be created (File name too long)\n"));
+  const Outcome config = foredraft(folder, "sweep " + long_name + " --out a");
+  CHECK(config.code == 2);
+  CHECK_THAT(config.err, Catch::EndsWith(": cannot be read (File name too long)\n"));
+  CHECK(foredraft(folder, "sweep s.toml --no-figures --out \"$(printf 'caf\\351')\"").code == 0);
+  CHECK(foredraft(folder, "check \"$(printf 'caf\\351')\"").code == 0);
 }
 
 TEST_CASE("an interrupted sweep exits with 130 and says how to go on") {
@@ -275,13 +293,40 @@ TEST_CASE("figures are drawn after the data, and their absence is no failure") {
   CHECK(without.code == 0);
   CHECK_THAT(without.err, Catch::Contains("no figures"));
   CHECK(foredraft(folder, "plot b", "FOREDRAFT_PLOTS=nowhere").code == 1);
+  const Outcome no_results = foredraft(folder, "plot plots");
+  CHECK(no_results.code == 2);
+  CHECK_THAT(no_results.err, Catch::Contains("plots: holds no manifest.json"));
+}
+
+TEST_CASE("a figure that is added to a finished sweep is drawn without computing a point again") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", sweep_text);
+  REQUIRE(foredraft(folder, "sweep s.toml --out a --no-figures").code == 0);
+  fs::create_directory(folder / "plots");
+  write_text(folder / "plots/plot.py",
+             "import pathlib, sys\n(pathlib.Path(sys.argv[1]) / 'other.pdf').write_text('x')\n");
+  std::string renamed = sweep_text;
+  renamed.replace(renamed.find("id = \"speed\""), 12, "id = \"other\"");
+  write_text(folder / "s.toml", renamed);
+  const Outcome again = foredraft(folder, "sweep s.toml --out a", "FOREDRAFT_PLOTS=plots");
+  CHECK(again.code == 0);
+  CHECK_THAT(again.err, Catch::StartsWith("a is complete: the figures are made anew\n"));
+  CHECK(fs::exists(folder / "a/other.csv"));
+  if (again.err.find("no Python with matplotlib") == std::string::npos) CHECK(fs::exists(folder / "a/other.pdf"));
+}
+
+TEST_CASE("a reproduction of figures alone has a report though it has no printed cell to score") {
+  const TemporaryFolder folder;
+  const Outcome traced = foredraft(folder, "reproduce leviathan-figure5 --out a");
+  CHECK(traced.code == 0);
+  if (traced.err.find("no figures") == std::string::npos) CHECK(fs::exists(folder / "a/report.html"));
 }
 
 TEST_CASE("list shows every inventory") {
   const TemporaryFolder folder;
   CHECK_THAT(foredraft(folder, "list processes").out, Catch::Contains("iid") && Catch::Contains("markov"));
   CHECK_THAT(foredraft(folder, "list rules").out, Catch::Contains("rejection_sampling") && Catch::Contains("lossless"));
-  for (const char* what : {"drafters", "policies", "costs", "models"}) {
+  for (const char* what : {"drafters", "policies", "costs", "models", "experiments"}) {
     CAPTURE(what);
     const Outcome listed = foredraft(folder, std::string("list ") + what);
     CHECK(listed.code == 0);

@@ -122,6 +122,13 @@ TEST_CASE("a vector caps gamma at its length and has neither real-valued optimum
   CHECK_THROWS_AS(predict(asked), DomainError);
 }
 
+TEST_CASE("an alpha that was inferred is printed to four digits, one that was given as it was") {
+  Question asked = question(0.6914139797817368, 0.05, 3);
+  asked.acceptance_length = 2.5;
+  CHECK_THAT(to_text(predict(asked)), Catch::Contains("acceptances of mean 0.6914, however"));
+  CHECK_THAT(to_text(predict(question(0.99999, 0.05, 3))), Catch::Contains("acceptances of mean 0.99999, however"));
+}
+
 TEST_CASE("gamma 0 is plain decoding and says so") {
   const Prediction prediction = predict(question(0.1, 0.5, std::nullopt));
   CHECK_THAT(to_text(prediction), Catch::Contains("Speculation does not pay."));

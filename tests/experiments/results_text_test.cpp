@@ -97,6 +97,14 @@ TEST_CASE("one table renders as text, Markdown, LaTeX and CSV") {
   CHECK(to_csv(table) == "rule_name,speed\na|b & c,1.5x\n\"50 %, all\",10.25x\n");
 }
 
+TEST_CASE("LaTeX sets signs as mathematics and leaves hyphens alone") {
+  using enum Table::Align;
+  const Table table{
+      .caption = "", .columns = {{"+-", right}}, .rows = {{"-0.006 to -0.003"}, {"1.5 +- 0.1"}, {"T5-3B"}}};
+  CHECK_THAT(to_latex(table), Catch::Contains("\n$\\pm$ \\\\\n") && Catch::Contains("\n$-$0.006 to $-$0.003 \\\\\n") &&
+                                  Catch::Contains("\n1.5 $\\pm$ 0.1 \\\\\n") && Catch::Contains("\nT5-3B \\\\\n"));
+}
+
 TEST_CASE("the nearest word is found for a typing mistake and none for another word") {
   const std::vector<std::string> words{"alpha", "gamma", "convention", "c"};
   CHECK(nearest("gama", words) == "gamma");

@@ -138,6 +138,9 @@ TEST_CASE("values that do not fit together are refused") {
   CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\nsequence_length = 10.5\n") ==
         "e.toml:5: fixed.sequence_length: invalid sequence_length=10.5 (must be a whole number of tokens) - round it, "
         "or set end_of_sequence = \"geometric\"");
+  CHECK_THAT(problems_of("[axes]\nfidelity = [\"process\", \"token\"]\n[fixed]\nalpha = 0.5\ngamma = 2\n"
+                         "sequence_length = 10\nmodels = { alpha = 0.5 }\n[simulation]\nsequences = 10\nseed = 1\n"),
+             Catch::StartsWith("e.toml:7: fixed.sequence_length: not used by fidelity token"));
 }
 
 TEST_CASE("what is missing is named") {
@@ -181,6 +184,25 @@ TEST_CASE("an absurd number of points is refused with the count and the time, wi
       "[simulation]\niterations = 1000000\nseed = 1\n");
   CHECK_THAT(message, Catch::StartsWith("e.toml:2: axes: 1e+12 points (at most 1e+07; this sweep would take about ") &&
                           Catch::Contains("years on one core) - shorten an axis or coarsen its step"));
+}
+
+TEST_CASE("a range too long to list is refused however few points the sweep has") {
+  CHECK(problems_of("[axes]\nalpha = { from = 0, to = 1, step = 1e-6 }\n[fixed]\ngamma = 5\n") ==
+        "e.toml:3: axes.alpha: 1000001 values (a range has at most 100000) - coarsen its step");
+  CHECK_THAT(problems_of("[axes]\ngamma = { from = 1e300, to = 1e300 }\n[fixed]\nalpha = 0.5\n"),
+             Catch::StartsWith("e.toml:3: axes.gamma: wrong type (must be a whole number"));
+}
+
+TEST_CASE("nothing that was written vanishes: doubled spellings, empty tables, ranges in other words") {
+  CHECK(problems_of("[axes]\n\"process.a\" = [0.1]\nprocess.a = [0.2]\n[fixed]\nprocess = \"markov\"\n"
+                    "\"process.b\" = 0.1\ngamma = 2\n") ==
+        "e.toml:4: axes.process.a: given twice (a quoted and a dotted key name one parameter) - remove one");
+  CHECK_THAT(problems_of("[axes]\nc = {}\n[fixed]\nalpha = 0.5\ngamma = 5\n"),
+             Catch::Contains("axes.c.from: missing (a range needs from and to)"));
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5\noperations_ratio = {}\n") ==
+        "e.toml:5: fixed.operations_ratio: wrong type (must be a number, is a table)");
+  CHECK_THAT(problems_of("[axes]\ngamma = { start = 1, stop = 5 }\n[fixed]\nalpha = 0.5\n"),
+             Catch::Contains("e.toml:3: axes.gamma.start: unknown key - a range is { from, to, step or factor }"));
 }
 
 TEST_CASE("figures name axes and quantities of the sweep and leave no axis open") {

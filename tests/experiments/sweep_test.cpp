@@ -162,7 +162,7 @@ TEST_CASE("results of another configuration, shard or version, and damaged rows 
   const SweepConfig other = parsed("[axes]\nalpha = [0.3, 0.8]\n[fixed]\ngamma = 2\n");
   CHECK_THROWS_WITH(run_sweep(other, order_for(folder / "a", 1)),
                     Catch::Contains("holds results of another configuration") &&
-                        Catch::Contains("differs in axes.alpha") && Catch::EndsWith("use another --out"));
+                        Catch::EndsWith("differs in axes.alpha - use another --out"));
   CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "a", 1, Shard{1, 2})),
                     Catch::Contains("holds results of the whole sweep, not shard 1/2"));
   CHECK(tests::content_of(points_path(folder / "a")) == whole);
@@ -181,6 +181,77 @@ TEST_CASE("results of another configuration, shard or version, and damaged rows 
   tests::write_text(manifest_path(folder / "b"), to_text(running));
   CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "b", 1)),
                     Catch::Contains("points.csv:2: damaged row (point 0 expected)"));
+}
+
+TEST_CASE("points.csv of a complete run that was changed or removed is refused, and so are rows of other inputs") {
+  const tests::TemporaryFolder folder;
+  const SweepConfig config = parsed("[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 2]\nc = [0.1]\n");
+  const std::string whole = run(config, folder / "a", 1);
+  cut(folder / "a", folder / "b", whole.size());
+  std::string changed = whole;
+  changed.replace(whole.find("\n2,0.9,") + 3, 3, "0.8");
+  tests::write_text(points_path(folder / "a"), changed);
+  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "a", 1)),
+                    Catch::Contains("points.csv: was changed or removed"));
+  CHECK(tests::content_of(points_path(folder / "a")) == changed);
+  fs::remove(points_path(folder / "a"));
+  CHECK_THROWS_AS(run_sweep(config, order_for(folder / "a", 1)), InputError);
+
+  tests::write_text(points_path(folder / "b"), changed);
+  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "b", 1)),
+                    Catch::Contains("points.csv:4: damaged row (point 2 expected)"));
+  std::string wide = whole;
+  wide.insert(wide.find('\n', wide.find("\n1,") + 1), ",7");
+  tests::write_text(points_path(folder / "b"), wide);
+  CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "b", 1)),
+                    Catch::Contains("points.csv:3: damaged row (point 1 expected)"));
+}
+
+TEST_CASE("a manifest that contradicts itself is refused as input") {
+  const tests::TemporaryFolder folder;
+  run(parsed("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n"), folder / "a", 1);
+  const std::string text = tests::content_of(manifest_path(folder / "a"));
+  const auto check_refused = [&](const std::string& before, const std::string& after, const std::string& why) {
+    std::string changed = text;
+    changed.replace(changed.find(before), before.size(), after);
+    CAPTURE(after);
+    CHECK_THROWS_AS(parse_manifest(changed, "m"), InputError);
+    CHECK_THROWS_WITH(parse_manifest(changed, "m"),
+                      Catch::StartsWith("m: no manifest of this program (") && Catch::Contains(why));
+  };
+  check_refused("\"shard\": null", "\"shard\": {\"index\": 0, \"count\": 2}", "its shard is none of its sweep");
+  check_refused("\"shard\": null", "\"shard\": {\"index\": 3, \"count\": 2}", "its shard is none of its sweep");
+  check_refused("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": 3}", "its shard is none of its sweep");
+  check_refused("\"foredraft.sweep_result/1\"", "5", "schema 5, this program reads");
+  check_refused("\"path\": \"points.csv\"", "\"path\": \"other.csv\"", "complete without points.csv");
+}
+
+TEST_CASE("a point that cannot be prepared fails the run by its name, and a corpus that is missing is bad input") {
+  const tests::TemporaryFolder folder;
+  const std::string plan = "[simulation]\niterations = 100\nseed = 1\n";
+  const SweepConfig unreachable = parsed(
+      "[axes]\n\"models.alpha\" = [0.8, 0.01]\n[fixed]\nfidelity = \"token\"\ngamma = 2\n"
+      "models = { vocabulary = 50, draft = \"temperature\", pool = 4 }\n" +
+      plan);
+  CHECK_THROWS_AS(run_sweep(unreachable, order_for(folder / "a", 1)), RunError);
+  CHECK_THROWS_WITH(run_sweep(unreachable, order_for(folder / "a", 1)),
+                    Catch::StartsWith("point 1 (models.alpha 0.01): invalid alpha=0.01"));
+  const SweepConfig without_text =
+      parsed("[fixed]\nfidelity = \"token\"\ngamma = 2\nmodels = { kind = \"ngram\", corpus = \"nowhere\" }\n" + plan);
+  CHECK_THROWS_AS(run_sweep(without_text, order_for(folder / "b", 1)), InputError);
+  CHECK_THROWS_WITH(run_sweep(without_text, order_for(folder / "b", 1)),
+                    Catch::StartsWith("models.corpus: nowhere: invalid corpus=nowhere"));
+  CHECK_FALSE(fs::exists(folder / "b"));
+}
+
+TEST_CASE("a star marks a best gamma whose optimum lies beyond the axis, and the note says where") {
+  const tests::TemporaryFolder folder;
+  run(parsed("[axes]\nalpha = [0.5, 0.9]\ngamma = [1, 3]\nc = [0.1]\n"), folder / "a", 1);
+  const std::string page = tests::content_of(folder / "a/summary.md");
+  CHECK_THAT(page, Catch::Contains("| 3   1.442x |"));  // the optimum, gamma 2, lies between the values of the axis
+  CHECK_THAT(page, Catch::Contains("| 3\\*  2.645x |"));
+  CHECK_THAT(page,
+             Catch::EndsWith("\n\\* end of the axis: the optimum is gamma 10 (3.431x) at alpha = 0.9, c = 0.1\n"));
 }
 
 TEST_CASE("a folder with other files is refused, an empty one and a half-born one are taken") {

@@ -42,6 +42,17 @@ TEST_CASE("a damaged trace is refused with the line of every mistake") {
   CHECK_THROWS_AS(parse("{\"outcomes\": [1, 0"), InputError);
   CHECK_THROWS_AS(parse("{\"outcomes\": 5}"), InputError);
   CHECK_THROWS_AS(parse("a;b\n1;2\n"), InputError);
+  CHECK_THROWS_WITH(
+      parse("{\"outcomes\": null}\n{\"outcomes\": {}}\n{\"outcomes\": [1]}\n"),
+      "t:1: wrong type (must be a list of whole numbers)\nt:2: wrong type (must be a list of whole numbers)");
+  CHECK_THROWS_WITH(parse("sequence,outcome\na,1\n{\"outcomes\": [0]}\n"), Catch::StartsWith("t:3: damaged row"));
+}
+
+TEST_CASE("of many mistakes in a trace the first twenty are told and the rest counted") {
+  std::string text = "sequence,outcome\n";
+  for (int i = 0; i < 25; ++i) text += "a,7\n";
+  CHECK_THROWS_WITH(parse(text), Catch::Contains("t:21: invalid outcome=7") && !Catch::Contains("t:22:") &&
+                                     Catch::EndsWith("\nt:26: and 5 more up to here"));
 }
 
 }  // namespace foredraft::experiments
