@@ -61,6 +61,10 @@ void check_conservation(const Tally& tally) {
   require(total(tally.drafted_at) == tally.units.sum(drafted), "tally: position counts and drafted tokens differ");
   require(total(tally.tested_at) == tally.units.sum(tested), "tally: position counts and tested drafts differ");
   require(total(tally.accepted_at) == tally.units.sum(accepted), "tally: position counts and accepted drafts differ");
+  // A sequence that ends inside a draft emits fewer tokens than drafts accepted in front of the end plus one, never
+  // more.
+  require(emitted <= tally.units.sum(accepted) + tally.units.sum(iterations),
+          "tally: an iteration emitted more than its accepted drafts and one token");
 }
 
 }  // namespace foredraft::sim

@@ -83,7 +83,8 @@ int run_program(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "foredraft: {}\n", error.what());
     return exit_bad_input;
   } catch (const Interrupted&) {
-    fmt::print(stderr, "interrupted: what is finished is safe; the same command resumes\n");
+    fmt::print(stderr,
+               "interrupted: what was written is safe; the same command resumes a sweep, and starts anything else again\n");
     return exit_interrupted;
   } catch (const RunError& error) {
     fmt::print(stderr, "{}\n", error.what());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/check.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
@@ -42,6 +43,15 @@ std::vector<ExperimentEntry> selection(const std::vector<std::string>& wanted, b
                  return all || std::find(wanted.begin(), wanted.end(), entry.id) != wanted.end();
                });
   return chosen;
+}
+
+/// An argument out of its domain is the user's mistake elsewhere; here, behind a written manifest, the run has failed.
+ExperimentResult run_experiment(const ExperimentEntry& entry, const ExperimentSettings& settings) {
+  try {
+    return entry.run(settings);
+  } catch (const DomainError& error) {
+    throw RunError(fmt::format("foredraft reproduce: {}: {}", entry.id, error.what()));
+  }
 }
 
 }  // namespace
@@ -89,7 +99,7 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (stop) throw Interrupted();
     fmt::print(stderr, "[{}/{}] {}: {}\n", i + 1, chosen.size(), chosen[i].id, chosen[i].summary);
-    const ExperimentResult result = chosen[i].run(settings);
+    const ExperimentResult result = run_experiment(chosen[i], settings);
     folder.add(result);
     rows.insert(rows.end(), result.rows.begin(), result.rows.end());
     fmt::print("{:<18} {}\n", chosen[i].id, result.text);

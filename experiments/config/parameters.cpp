@@ -210,10 +210,15 @@ nlohmann::ordered_json to_json(const Value& value) {
 }
 
 std::string parameters_markdown() {
+  // P(accept | ...) would end the cell.
+  const auto cell = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
+    return text;
+  };
   std::string text = "| parameter | legal values | default | meaning |\n|---|---|---|---|\n";
   for (const Parameter& parameter : parameters()) {
     text += fmt::format("| `{}` | {} | {} | {} |\n", parameter.name, range_text(parameter),
-                        parameter.default_value ? to_text(*parameter.default_value) : "", parameter.summary);
+                        parameter.default_value ? to_text(*parameter.default_value) : "", cell(parameter.summary));
   }
   return text;
 }

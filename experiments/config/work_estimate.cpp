@@ -36,9 +36,11 @@ double largest(const SweepConfig& config, std::string_view name, double otherwis
 
 }  // namespace
 
+double largest_gamma(const SweepConfig& config) { return largest(config, "gamma", 1.0); }
+
 double seconds_per_point(const SweepConfig& config) {
   if (!config.simulation) return row_seconds;
-  const double gamma = largest(config, "gamma", 1.0);
+  const double gamma = largest_gamma(config);
   auto iterations = static_cast<double>(config.simulation->iterations);
   if (config.simulation->sequences != 0) {
     iterations = static_cast<double>(config.simulation->sequences) *

@@ -74,8 +74,8 @@ class Model {
   [[nodiscard]] virtual int order() const = 0;
   [[nodiscard]] virtual std::int64_t vocabulary() const = 0;
 
-  /// p(token | last order - 1 tokens of context). Shorter contexts are fine; the empty one says nothing of what was
-  /// before.
+  /// p(token | last order - 1 tokens of context), token in 0 .. vocabulary() - 1. Shorter contexts are fine; the empty
+  /// one says nothing of what was before.
   [[nodiscard]] virtual double probability(std::span<const Token> context, Token token) const = 0;
 
   /// A token drawn from p(. | context).

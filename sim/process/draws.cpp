@@ -1,5 +1,6 @@
 #include "sim/process/draws.hpp"
 
+#include "core/check.hpp"
 #include "sim/process/instruction_set.hpp"
 
 namespace foredraft::sim {
@@ -18,6 +19,7 @@ std::uint64_t Draws::trailing(std::uint64_t iteration, std::uint64_t position) c
 void Draws::fill(std::uint64_t index, std::uint64_t position) {
   // Eight iterations share their draws: start with the first position again, unless that one is out of reach.
   first_ = position < window ? index - position : index;
+  FOREDRAFT_EXPECT(first_ + window <= std::uint64_t{1} << 56U);  // the draw index has 56 bits of the counter
   kernels().fill_draws(key_.data(), counter_.data(), first_, window, words_.data());
 }
 

@@ -73,9 +73,6 @@ void check_table(const TablePair& pair) {
 
 std::unique_ptr<Simulator> make_table(const TablePair& pair, const TokenSimulation& simulation) {
   const IterationShape shape = checked_shape(simulation);
-  if (simulation.contexts == Contexts::fresh) {
-    throw DomainError("invalid contexts=fresh (must be pooled for a table of distributions)");
-  }
   check_table(pair);
   const std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
   PooledTables tables(static_cast<std::int64_t>(pair.target.front().size()),
@@ -97,6 +94,9 @@ std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std:
   if (const auto* synthetic = std::get_if<SyntheticPair>(&simulation.models)) {
     return make_synthetic(*synthetic, simulation, seed);
   }
+  if (simulation.contexts == Contexts::fresh) {
+    throw DomainError("invalid contexts=fresh (must be pooled unless the models are a synthetic pair)");
+  }
   if (const auto* table = std::get_if<TablePair>(&simulation.models)) return make_table(*table, simulation);
   return make_ngram_simulator(simulation);
 }
@@ -111,7 +111,6 @@ const std::vector<ModelEntry>& model_registry() {
       {.name = "dirichlet", .summary = "synthetic: distributions drawn from a symmetric Dirichlet law"},
       {.name = "gaussian_logits", .summary = "synthetic: softmax of independent normal logits"},
       {.name = "ngram", .summary = "two n-gram models trained on text; the target writes, the drafter drafts"},
-      {.name = "table", .summary = "rows of p and q given outright"},
       {.name = "zipf", .summary = "synthetic: probabilities that fall as a power of the rank, ranks shuffled"},
   };
   return entries;

@@ -2,6 +2,7 @@
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "tests/support/tolerances.hpp"
@@ -31,12 +32,13 @@ double chi_squared_p_value(std::span<const std::int64_t> observed, std::span<con
     }
   }
   if (pooled_expected > 0.0) add_cell(pooled_observed, pooled_expected);
+  const double seen_in_all = std::accumulate(observed.begin(), observed.end(), 0.0);
+  const double wanted_in_all = std::accumulate(expected.begin(), expected.end(), 0.0);
+  if (std::abs(seen_in_all - wanted_in_all) > 0.5) throw std::invalid_argument("observed and expected differ in total");
   if (cells < 2) throw std::invalid_argument("fewer than two cells: the test could not fail");
   return boost::math::cdf(boost::math::complement(boost::math::chi_squared(cells - 1), statistic));
 }
 
-double level_of_one(std::size_t tests) {
-  return -std::expm1(std::log1p(-family_level) / static_cast<double>(tests));
-}
+double level_of_one(std::size_t tests) { return -std::expm1(std::log1p(-family_level) / static_cast<double>(tests)); }
 
 }  // namespace foredraft::tests
