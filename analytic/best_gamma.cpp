@@ -87,7 +87,9 @@ BestGamma best_block(double alpha, double c, Convention convention) {
 BestGamma best_gamma(const IidSetting& setting) {
   check(setting);
   const auto [alpha, c, convention, drafting] = setting;
-  if (drafting == Drafting::block) return best_block(alpha, c, convention);
+  if (drafting != Drafting::autoregressive) {
+    return best_block(alpha, drafting == Drafting::free ? 0.0 : c, convention);
+  }
   // c >= alpha: the first draft already does not pay (h(0) = 1/alpha <= 1/c), also at alpha = 0 = c.
   if (convention == Convention::bonus ? c >= alpha : alpha == 0.0) return shortest(c, convention);
   if (c == 0.0) return {std::nullopt, alpha == 1.0 ? infinity : 1.0 / (1.0 - alpha)};
@@ -99,7 +101,7 @@ std::optional<double> real_gamma(const IidSetting& setting) {
   check(setting);
   const auto [alpha, c, convention, drafting] = setting;
   const bool has_bonus = convention == Convention::bonus;
-  if (drafting == Drafting::block || alpha == 0.0 || alpha == 1.0 || c == 0.0 || (has_bonus && c > 1.0)) {
+  if (drafting != Drafting::autoregressive || alpha == 0.0 || alpha == 1.0 || c == 0.0 || (has_bonus && c > 1.0)) {
     return std::nullopt;
   }
   const double n = DraftLengthRule{alpha, c, convention}.real_tokens();

@@ -32,6 +32,7 @@ struct BestGamma {
 ///   1/((1-alpha)(1+c)), +infinity for alpha = 1:
 ///   bonus     unbounded iff that limit exceeds 1, i.e. c (1-alpha) < alpha; otherwise 0;
 ///   no_bonus  unbounded iff alpha > 0; otherwise 1.
+/// Free drafting is block drafting at c = 0.
 [[nodiscard]] BestGamma best_gamma(const IidSetting& setting);
 
 /// The same for position-dependent acceptance, by the marginal rule m_(n) * cost > c * tokens, which is exact because
@@ -41,7 +42,7 @@ struct BestGamma {
 
 /// The real-valued maximiser: with a = -log(alpha), x = a n the positive root of e^x - 1 - x = a K, gamma = n - 1 and
 /// K = (1-c)/c with a bonus token, gamma = n and K = 1/c without. May lie below min_gamma: the speedup then falls from
-/// there on (-1 at c = 1 with a bonus token). Nothing where there is none: block drafting, alpha = 0 or 1, c = 0, and c
+/// there on (-1 at c = 1 with a bonus token). Nothing where there is none: block and free drafting, alpha = 0 or 1, c = 0, and c
 /// > 1 with a bonus token.
 [[nodiscard]] std::optional<double> real_gamma(const IidSetting& setting);
 
@@ -53,8 +54,8 @@ struct BestGamma {
 [[nodiscard]] std::optional<double> break_even_alpha(std::int64_t gamma, double c, Convention convention,
                                                      Drafting drafting);
 
-/// Largest c at which an iteration of `gamma` drafts with this many tokens pays: (tokens - 1) / draft passes. gamma >=
-/// 1, tokens >= 1.
+/// Largest c at which an iteration of `gamma` drafts with this many tokens pays: (tokens - 1) / draft passes, +infinity
+/// for free drafting. gamma >= 1, tokens >= 1.
 [[nodiscard]] double break_even_c(double tokens_per_iteration, std::int64_t gamma, Drafting drafting);
 
 /// First and last gamma around a finite optimum whose speedup is at least (1 - fraction) of the best (0.01: 1 %),

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <algorithm>
+#include <limits>
 
 #include "analytic/best_gamma.hpp"
 #include "analytic/exact_comparison.hpp"
@@ -77,7 +78,7 @@ std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double frac
   const NearBest near(setting, *best, fraction);
   const std::int64_t first = first_near(near, min_gamma(setting.convention), *best);
   // A finite optimum of a block drafter is its shortest draft, beyond which the speedup never falls.
-  if (setting.drafting == Drafting::block) return GammaRange{first, near(*best + 1) ? largest_gamma : *best};
+  if (setting.drafting != Drafting::autoregressive) return GammaRange{first, near(*best + 1) ? largest_gamma : *best};
   return GammaRange{first, last_near(near, *best)};
 }
 
@@ -99,7 +100,9 @@ double break_even_c(double tokens_per_iteration, std::int64_t gamma, Drafting dr
     throw DomainError(fmt::format("invalid tokens_per_iteration={} (must be at least 1)", tokens_per_iteration));
   }
   check_at_least("gamma", gamma, 1);
-  return (tokens_per_iteration - 1.0) / static_cast<double>(draft_passes(gamma, drafting));
+  const std::int64_t passes = draft_passes(gamma, drafting);
+  if (passes == 0) return std::numeric_limits<double>::infinity();
+  return (tokens_per_iteration - 1.0) / static_cast<double>(passes);
 }
 
 }  // namespace foredraft::analytic

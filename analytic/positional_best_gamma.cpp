@@ -10,6 +10,7 @@ BestGamma best_gamma(std::span<const double> marginal, double c, Convention conv
   const auto last = static_cast<std::int64_t>(marginal.size());
   const bool has_bonus = convention == Convention::bonus;
   const bool per_draft = drafting == Drafting::autoregressive;
+  if (drafting == Drafting::free) c = 0.0;
   // The marginal rule: draft on while the next token's probability exceeds its cost at the present rate, m cost > dc
   // tokens. The marginals never rise and the cost of one more draft dc is constant, so the first stop is the maximum. A
   // block drafter has dc = 0 once it drafts at all; whether it should is decided at the end.

@@ -16,7 +16,8 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 
-# work, our program, our benchmark, baseline command, pattern of the baseline's rate, name of the baseline.
+# work, our program, our benchmark, baseline command, pattern of the baseline's rate (a group named seconds: its inverse),
+# name of the baseline.
 # A baseline is run once a round even when several rows read it.
 COMPARISONS = [
     ("process loop, fast path", "process_loop", "BM_process_fast",
@@ -29,6 +30,14 @@ COMPARISONS = [
      ["vocab_rejection_numpy.py", "--seconds", "2"], r"fresh\s.*?([\d.e+]+) it/s", "numpy, fresh"),
     ("optimal gamma", "best_gamma", "BM_best_gamma",
      ["gamma_grid_numpy.py"], r"99x100x33:.*\(([\d.e+]+) \(alpha,c\) optima/s\)", "numpy grid"),
+    ("tree, 128 nodes, greedy", "tree_search", "BM_tree_greedy/128/9",
+     ["tree_dp_numpy.py", "--budget", "128"], r"(?P<seconds>[\d.]+) s;", "numpy, dynamic program"),
+    ("tree, 128 nodes, dynamic program", "tree_search", "BM_tree_program/128/9",
+     ["tree_dp_numpy.py", "--budget", "128"], r"(?P<seconds>[\d.]+) s;", "numpy, dynamic program"),
+    ("tree, 1,024 nodes, greedy", "tree_search", "BM_tree_greedy/1024/9",
+     ["tree_dp_numpy.py", "--budget", "1024"], r"(?P<seconds>[\d.]+) s;", "numpy, dynamic program"),
+    ("tree, 1,024 nodes, dynamic program", "tree_search", "BM_tree_program/1024/9",
+     ["tree_dp_numpy.py", "--budget", "1024"], r"(?P<seconds>[\d.]+) s;", "numpy, dynamic program"),
     ("sweep point, 5 x 1,000 tokens", "small_sweep", "BM_small_sweep", None, None, None),
 ]
 
@@ -46,6 +55,10 @@ def our_rate(build, program, benchmark):
 def baseline_output(python, command):
     return subprocess.run([python, str(HERE / "baselines" / command[0]), *command[1:]],
                           check=True, text=True, capture_output=True).stdout
+
+
+def rate_of(match):
+    return 1 / float(match["seconds"]) if "seconds" in match.groupdict() else float(match.group(1))
 
 
 def spread(values):
@@ -72,7 +85,7 @@ def main():
             key = " ".join(command)
             if key not in outputs:
                 outputs[key] = baseline_output(options.python, command)
-            theirs[name].append(float(re.search(pattern, outputs[key]).group(1)))
+            theirs[name].append(rate_of(re.search(pattern, outputs[key])))
     print(f"{'work (per second, one core; median, range)':34s} {'foredraft':>28s}   {'baseline':>28s}   ratio")
     for name, *_, baseline in rows:
         line = f"{name:34s} {spread(ours[name])}"

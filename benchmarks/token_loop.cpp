@@ -3,9 +3,12 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "sim/estimates.hpp"
+#include "sim/token/rule_registry.hpp"
 #include "sim/token/token_simulation.hpp"
 
 namespace {
@@ -13,15 +16,16 @@ namespace {
 using namespace foredraft;
 
 /// V = 32,000, gamma 5, 64 contexts, logits of standard deviation 2, alpha 0.8: the setting of the baseline.
-sim::TokenSimulation simulation(sim::Contexts contexts) {
+sim::TokenSimulation simulation(sim::Contexts contexts, const std::string& rule = "rejection_sampling",
+                                const std::map<std::string, double>& parameters = {}) {
   return {.models = sim::SyntheticPair{.target = sim::TargetLaw::gaussian_logits,
                                        .parameter = 2.0,
                                        .vocabulary = 32'000,
                                        .draft = sim::DraftLaw::noise,
                                        .alpha = 0.8,
                                        .pool = 64},
-          .rule = "rejection_sampling",
-          .rule_parameters = {},
+          .rule = rule,
+          .rule_parameters = parameters,
           .temperature = 1.0,
           .gamma = 5,
           .convention = Convention::bonus,
@@ -30,8 +34,8 @@ sim::TokenSimulation simulation(sim::Contexts contexts) {
           .iterations = std::uint64_t{1} << 34U};
 }
 
-void run_blocks(benchmark::State& state, sim::Contexts contexts) {
-  const std::unique_ptr<sim::Simulator> simulator = sim::make_token_simulator(simulation(contexts), 1);
+void run_blocks(benchmark::State& state, const sim::TokenSimulation& run) {
+  const std::unique_ptr<sim::Simulator> simulator = sim::make_token_simulator(run, 1);
   sim::Tally tally;
   std::uint64_t block = 0;
   for (auto _ : state) tally.merge(simulator->run_block({.seed = 1, .point = 0}, block++));
@@ -39,8 +43,8 @@ void run_blocks(benchmark::State& state, sim::Contexts contexts) {
   state.counters["tokens/iteration"] = sim::tokens_per_iteration(tally).mean;
 }
 
-void BM_token_pooled(benchmark::State& state) { run_blocks(state, sim::Contexts::pooled); }
-void BM_token_fresh(benchmark::State& state) { run_blocks(state, sim::Contexts::fresh); }
+void BM_token_pooled(benchmark::State& state) { run_blocks(state, simulation(sim::Contexts::pooled)); }
+void BM_token_fresh(benchmark::State& state) { run_blocks(state, simulation(sim::Contexts::fresh)); }
 
 void BM_token_prepare_pool(benchmark::State& state) {
   std::uint64_t seed = 0;
@@ -48,6 +52,22 @@ void BM_token_prepare_pool(benchmark::State& state) {
     benchmark::DoNotOptimize(sim::make_token_simulator(simulation(sim::Contexts::pooled), seed++));
   }
 }
+
+/// One row for every rule, with its defaults, in pooled contexts: none may take three times the time of
+/// rejection_sampling. Several candidates also without replacement and with more of them.
+[[maybe_unused]] const bool rules_registered = [] {
+  const auto add = [](const std::string& name, const std::string& rule,
+                      const std::map<std::string, double>& parameters) {
+    benchmark::RegisterBenchmark(("BM_token_rule/" + name).c_str(), [rule, parameters](benchmark::State& state) {
+      run_blocks(state, simulation(sim::Contexts::pooled, rule, parameters));
+    })->UseRealTime();
+  };
+  for (const sim::RuleEntry& entry : sim::rule_registry()) add(std::string(entry.name), std::string(entry.name), {});
+  add("multi_candidate_distinct", "multi_candidate", {{"replacement", 0.0}});
+  add("multi_candidate_4", "multi_candidate", {{"candidates", 4.0}});
+  add("multi_candidate_4_distinct", "multi_candidate", {{"candidates", 4.0}, {"replacement", 0.0}});
+  return true;
+}();
 
 }  // namespace
 

@@ -37,6 +37,7 @@ enum class Purpose : std::uint8_t {
   chain_start = 16,      ///< whether a Markov chain starts behind an accepted token
   chain_start_tie = 17,  ///< refinement of a tied chain start
   candidate = 18,        ///< candidates of a position behind the first, and what replaces them
+  late_candidate = 19,   ///< the same where they are drawn from laws written out in full
   test = 255,            ///< reserved for tests
 };
 

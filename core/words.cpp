@@ -1,11 +1,21 @@
 #include "core/words.hpp"
 
+#include <stdexcept>
+
 namespace foredraft {
 
 std::string_view to_string(Convention convention) { return convention == Convention::bonus ? "bonus" : "no_bonus"; }
 
 std::string_view to_string(Drafting drafting) {
-  return drafting == Drafting::autoregressive ? "autoregressive" : "block";
+  switch (drafting) {
+    case Drafting::autoregressive:
+      return "autoregressive";
+    case Drafting::block:
+      return "block";
+    case Drafting::free:
+      return "free";
+  }
+  throw std::logic_error("unknown drafting cost");
 }
 
 std::optional<Convention> parse_convention(std::string_view text) {
@@ -16,7 +26,7 @@ std::optional<Convention> parse_convention(std::string_view text) {
 }
 
 std::optional<Drafting> parse_drafting(std::string_view text) {
-  for (const auto drafting : {Drafting::autoregressive, Drafting::block}) {
+  for (const auto drafting : {Drafting::autoregressive, Drafting::block, Drafting::free}) {
     if (text == to_string(drafting)) return drafting;
   }
   return std::nullopt;

@@ -17,6 +17,7 @@ enum class Convention {
 enum class Drafting {
   autoregressive,  ///< gamma draft passes: gamma * c
   block,           ///< one draft pass whatever gamma >= 1: c
+  free,            ///< no pass at all: drafts that are copied, not computed
 };
 
 [[nodiscard]] std::string_view to_string(Convention convention);
@@ -36,6 +37,7 @@ enum class Drafting {
 
 /// Passes of the drafter that `gamma` drafted tokens take.
 [[nodiscard]] constexpr std::int64_t draft_passes(std::int64_t gamma, Drafting drafting) {
+  if (drafting == Drafting::free) return 0;
   return drafting == Drafting::autoregressive || gamma == 0 ? gamma : 1;
 }
 

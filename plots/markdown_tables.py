@@ -59,5 +59,5 @@ def _cells(line):
 
 
 def _inline(text):
-    text = re.sub(r"\\([^\w\s])", r"\1", text)  # a backslash takes the meaning from the sign after it
+    text = re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", text)  # a backslash takes the meaning from the sign after it
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))

@@ -7,15 +7,23 @@ beside the data. Exit status: 0 all drawn; 1 some could not be (the others are);
 import sys
 from pathlib import Path
 
+import emnlp_figure6
+import iclr_figure2
+import iclr_figure4
 import leviathan_figure2
 import leviathan_figure3
 import leviathan_figure4
 import leviathan_figure5
 import load
 import ngram_iid_check
+import rule_lossiness
+import survey_medusa_tree
 import sweep_figure
+import token_tree
 
-EXPERIMENTS = (leviathan_figure2, leviathan_figure3, leviathan_figure4, leviathan_figure5, ngram_iid_check)
+EXPERIMENTS = (leviathan_figure2, leviathan_figure3, leviathan_figure4, leviathan_figure5, ngram_iid_check,
+               emnlp_figure6, iclr_figure2, iclr_figure4,
+               rule_lossiness, survey_medusa_tree, token_tree)
 _SUFFIX = ".figure.json"
 
 

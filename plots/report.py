@@ -1,7 +1,8 @@
 """Writes report.html for a results directory, from its files alone: report.py DIR.
 
-One file that needs no network and no script: the scorecard, every figure (as SVG), every table (*.md), the manifest
-and the first points. Exit status: 0 written; 1 a file could not be used; 2 bad usage or nothing to report.
+One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, then
+every paper with its tables side by side and its figures. For a sweep: figures, tables and the first points. The
+manifest closes both. Exit status: 0 written; 1 a file could not be used; 2 bad usage or nothing to report.
 """
 
 import html
@@ -13,35 +14,16 @@ from pathlib import Path
 
 import load
 import markdown_tables
+import papers
+import report_look
+import scorecard
 
-_SCORECARD = ("experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
-              "ours_high", "kind", "verdict", "note")
-# A sign and a word besides the colour: a verdict must survive a grey print.
-_VERDICTS = {"pass": "✓", "fail": "✗", "finding": "!", "shown": "·"}
 _FIRST_POINTS = 10
 _LONGEST_CELL = 200
 _ENLARGED = 1.4
-
-_LOOK = """
-body { font: 15px/1.45 "DejaVu Sans", Verdana, sans-serif; color: #222; background: #fff; max-width: 62rem;
-       margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bottom: 1px solid #ccc; }
-h3 { font-size: 1rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.85rem; margin: 0.6rem 0; }
-th, td { padding: 0.2rem 0.6rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top; }
-th { border-bottom: 2px solid #888; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-th.name { text-align: right; vertical-align: bottom; }
-.range { color: #595959; font-size: 0.8em; }
-.verdict { white-space: nowrap; font-weight: bold; }
-.pass { background: #d9efe4; color: #0b4a30; } .fail { background: #8f1d1d; color: #fff; }
-.finding { background: #ffe9b8; color: #573b00; } .shown { background: #ececec; color: #333; }
-figure { margin: 1.2rem 0; } figure svg { max-width: 100%; height: auto; }
-figcaption { font-size: 0.85rem; color: #595959; }
-code { overflow-wrap: anywhere; }
-@media print { body { margin: 0; max-width: none; } h2, h3 { break-after: avoid; } figure, tr { break-inside: avoid; } }
-"""
+_BRIEF = 14  # characters: such a cell does not break
+_CELL = re.compile(r"<td>([^<]*)</td>")
+_VERDICT = re.compile(rf"(.*?)\b({'|'.join(scorecard.VERDICTS)})")
 
 
 def main(arguments):
@@ -71,83 +53,110 @@ def main(arguments):
 def page(directory):
     """The whole report as text, or None when the directory holds nothing to report."""
     manifest = load.manifest(directory)
-    parts = [*_scorecard(directory), *_figures(directory), *_tables(directory), *_points(directory),
-             *([] if manifest is None else _manifest(manifest))]
+    score = scorecard.read(directory / "scorecard.csv")
+    drawings, tables = _by_stem(directory, "*.svg"), _by_stem(directory, "*.md")
+    experiments = _experiments(manifest, score)
+    summaries = {} if manifest is None else manifest.get("summaries", {})
+    contents, parts = [], []
+
+    def add(anchor, title, section):
+        if section:
+            contents.append(f'<li><a href="#{anchor}">{title}</a></li>')
+            parts.extend(section)
+
+    if score is not None:
+        add("overview", "Overview", scorecard.overview(score, lambda experiment: papers.paper(experiment)[0], _anchor))
+        add("findings", "Findings", scorecard.findings(score, _anchor))
+    for name, title, own in papers.by_paper(experiments):
+        entries = "".join(f'<li><a href="#{_anchor(experiment)}">{html.escape(_short_id(experiment))}</a></li>'
+                          for experiment in own)
+        anchor = _anchor(name)
+        contents.append(f'<li><a class="paper" href="#{anchor}">{html.escape(name)}</a><ul>{entries}</ul></li>')
+        parts += [f'<h2 id="{anchor}">{html.escape(name)}</h2>', f'<p class="soft">{html.escape(title)}</p>']
+        for experiment in own:
+            parts += _experiment(experiment, score, summaries.get(experiment, ""),
+                                 _own(drawings, experiment, experiments), _own(tables, experiment, experiments))
+    add("figures", "Figures", _section("figures", "Figures", [_figure(path) for path in drawings.values()]))
+    add("tables", "Tables", _section("tables", "Tables", [
+        f"<h3>{html.escape(stem)}</h3>\n{_table(path)}" for stem, path in tables.items()]))
+    add("points", "Points", _points(directory))
+    add("manifest", "Manifest", [] if manifest is None else _manifest(manifest))
     if not parts:
         return None
     name = html.escape(directory.resolve().name)
     return "\n".join(["<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
                       '<meta name="viewport" content="width=device-width, initial-scale=1">',
-                      f"<title>{name}: foredraft report</title>", f"<style>{_LOOK}</style>", "</head>", "<body>",
-                      f"<h1>foredraft: {name}</h1>", *parts, "</body>", "</html>", ""])
+                      f"<title>{name}: foredraft report</title>", f"<style>{report_look.STYLE}</style>", "</head>",
+                      "<body>", '<div class="page">', f"<header><h1>foredraft: {name}</h1>", *_provenance(manifest),
+                      "</header>", f'<nav aria-label="Contents"><ul>{"".join(contents)}</ul></nav>', "<main>", *parts,
+                      "</main>", "</div>", "</body>", "</html>", ""])
 
 
-def _scorecard(directory):
-    path = directory / "scorecard.csv"
-    if not path.exists() or not load.rows(path)[1]:  # figures alone have no printed cells to score
+def _by_stem(directory, pattern):
+    """By the stem alone: the rest of a path would put `id-more.md` before `id.md`."""
+    return {path.stem: path for path in sorted(directory.glob(pattern), key=lambda path: path.stem)}
+
+
+def _experiments(manifest, score):
+    """The experiments of a reproduction in the order in which they ran."""
+    listed = [] if manifest is None else manifest.get("experiments", [])
+    scored = [] if score is None else score.values("experiment")
+    return list(dict.fromkeys([*map(str, listed), *scored]))
+
+
+def _anchor(name):
+    return "at-" + re.sub(r"\W+", "-", name)
+
+
+def _short_id(experiment):
+    """An id without the word of its paper, which stands above it in the contents."""
+    word, _, rest = experiment.partition("-")
+    return rest if rest and word in papers.PAPERS else experiment
+
+
+def _own(files, experiment, experiments):
+    """Takes out of `files` those of an experiment: its id, or its id and a further word that is no other's."""
+    names = [stem for stem in files if stem == experiment or (stem.startswith(experiment + "-")
+                                                              and stem not in experiments)]
+    return {stem: files.pop(stem) for stem in names}
+
+
+def _experiment(experiment, score, summary, drawings, tables):
+    own = None if score is None else score.where(experiment=experiment)
+    has_cells = own is not None and len(own)
+    chips = scorecard.counted(own) if has_cells else ""
+    # The caption of a table says more than the summary.
+    words = [] if tables or not summary else [f"<p>{html.escape(summary)}</p>"]
+    return [f'<h3 id="{_anchor(experiment)}">{html.escape(experiment)} {chips}</h3>', *words,
+            *(_figure(path, stem != experiment) for stem, path in drawings.items()),
+            *(_table(path) for path in tables.values()),
+            *(scorecard.cells(own) if has_cells else [])]
+
+
+def _section(anchor, title, parts):
+    return [f'<h2 id="{anchor}">{title}</h2>', *parts] if parts else []
+
+
+def _provenance(manifest):
+    """One line on what made the results."""
+    if manifest is None:
         return []
-    table = load.table(path, dict.fromkeys(_SCORECARD, load.TEXT))
-    unknown = [verdict for verdict in table.values("verdict") if verdict not in _VERDICTS]
-    if unknown:
-        raise load.BadFile(path, f"verdict: '{unknown[0]}' (must be {', '.join(_VERDICTS)})")
-    inputs = table["kind"] == "input"
-    results = table.keep(~inputs)
-    counts = ", ".join(f"{sum(results['verdict'] == verdict)} {verdict}" for verdict in _VERDICTS)
-    parts = ["<h2>Scorecard</h2>",
-             f"<p>{len(results)} printed results: {counts}; {sum(inputs)} printed inputs, not scored.</p>"]
-    for experiment in table.values("experiment"):
-        parts.append(f"<h3>{html.escape(experiment)}</h3>")
-        scored, given = results.where(experiment=experiment), table.keep(inputs).where(experiment=experiment)
-        if len(scored):
-            parts += _scorecard_table(scored)
-        if len(given):
-            parts += ["<details>", f"<summary>{len(given)} printed inputs</summary>", *_scorecard_table(given),
-                      "</details>"]
-    return parts
+    program, run = manifest.get("program"), manifest.get("run")
+    words = [f"foredraft {program['version']}" if isinstance(program, dict) and "version" in program else "",
+             f"seed {manifest['seed']}" if "seed" in manifest else "",
+             str(run["ended"]) if isinstance(run, dict) and run.get("ended") else ""]
+    line = " · ".join(html.escape(word) for word in words if word)
+    return [f'<p class="soft">{line}</p>'] if line else []
 
 
-def _scorecard_table(table):
-    return ['<div class="wide"><table>',
-            '<thead><tr><th>row</th><th>column</th><th class="number">published</th><th class="number">ours</th>'
-            "<th>kind</th><th>verdict</th><th>note</th></tr></thead>",
-            "<tbody>", *_scorecard_rows(table), "</tbody>", "</table></div>"]
+def _figure(path, has_caption=True):
+    caption = f"<figcaption>{html.escape(path.stem)}</figcaption>\n" if has_caption else ""
+    return f"<figure>\n{_inline(path)}\n{caption}</figure>"
 
 
-def _scorecard_rows(table):
-    for cells in zip(*(table[name] for name in _SCORECARD)):
-        row = dict(zip(_SCORECARD, map(html.escape, cells)))
-        verdict = row["verdict"]
-        yield (f"<tr><td>{row['row']}</td><td>{row['column']}</td>"
-               f"<td class=\"number\">{_with_range(row, 'published')}</td>"
-               f"<td class=\"number\">{_with_range(row, 'ours')}</td><td>{row['kind']}</td>"
-               f"<td class=\"verdict {verdict}\">{_VERDICTS[verdict]} {verdict}</td><td>{row['note']}</td></tr>")
-
-
-def _with_range(row, name):
-    low, high = _short(row[f"{name}_low"]), _short(row[f"{name}_high"])
-    return _short(row[name]) + (f' <span class="range">[{low}, {high}]</span>' if low and high and low != high else "")
-
-
-def _short(cell):
-    """A number to six digits where it has more; anything else as it stands."""
-    if len(cell) <= 8:
-        return cell
-    try:
-        return f"{float(cell):.6g}"
-    except ValueError:
-        return cell
-
-
-def _figures(directory):
-    parts = []
-    for number, path in enumerate(sorted(directory.glob("*.svg")), 1):
-        name = html.escape(path.stem)
-        parts += ["<figure>", _inline(path, f"figure{number}"), f"<figcaption>{name}</figcaption>", "</figure>"]
-    return ["<h2>Figures</h2>", *parts] if parts else []
-
-
-def _inline(path, prefix):
-    """The drawing of an SVG file, enlarged for a screen; `prefix` makes its ids its own, as several share one page."""
+def _inline(path):
+    """The drawing of an SVG file, enlarged for a screen; its name makes its ids its own, as many share one page."""
+    prefix = _anchor(path.stem)
     text = path.read_text(encoding="utf-8")
     start = text.find("<svg")
     if start < 0:
@@ -161,12 +170,17 @@ def _inline(path, prefix):
     return text.replace("<svg", f'<svg role="img" aria-label="{html.escape(path.stem)}"', 1)
 
 
-def _tables(directory):
-    parts = []
-    for path in sorted(directory.glob("*.md")):
-        parts += [f"<h3>{html.escape(path.stem)}</h3>",
-                  markdown_tables.to_html(path.read_text(encoding="utf-8"))]
-    return ["<h2>Tables</h2>", *parts] if parts else []
+def _table(path):
+    """A table as printed by the program: column names as words, a verdict at the end of a cell as its sign."""
+    text = markdown_tables.to_html(path.read_text(encoding="utf-8"))
+    text = re.sub(r"<th[^<]*", lambda found: scorecard.words(found[0]), text)
+    return _CELL.sub(lambda found: _cell(found[1]), text)
+
+
+def _cell(text):
+    verdict = _VERDICT.fullmatch(text)
+    shown = f"{verdict[1]}{scorecard.mark(verdict[2])}" if verdict else text
+    return f'<td class="brief">{shown}</td>' if len(text) <= _BRIEF else f"<td>{shown}</td>"
 
 
 def _points(directory):
@@ -174,12 +188,12 @@ def _points(directory):
     if not path.exists():
         return []
     header, body = load.rows(path)
-    parts = ["<h2>Points</h2>", f"<p>The first {min(_FIRST_POINTS, len(body))} of {len(body)} rows of "
+    parts = ['<h2 id="points">Points</h2>', f"<p>The first {min(_FIRST_POINTS, len(body))} of {len(body)} rows of "
              "<code>points.csv</code>.</p>", '<div class="wide"><table>',
              "<thead><tr>" + "".join(f'<th class="name">{_breakable(name)}</th>' for name in header)
              + "</tr></thead>", "<tbody>"]
     for _, line in body[:_FIRST_POINTS]:
-        cells = (f'<td class="number">{html.escape(_short(cell))}</td>' for cell in line)
+        cells = (f'<td class="number">{html.escape(scorecard.short(cell))}</td>' for cell in line)
         parts.append(f"<tr>{''.join(cells)}</tr>")
     return [*parts, "</tbody>", "</table></div>"]
 
@@ -190,15 +204,17 @@ def _breakable(name):
 
 
 def _manifest(manifest):
-    parts = ["<h2>Manifest</h2>", "<table>", "<tbody>"]
+    parts = ['<h2 id="manifest">Manifest</h2>', '<div class="wide"><table>', "<tbody>"]
     long = []
     for key, value in manifest.items():
         if isinstance(value, (dict, list)):
-            long += ["<details>", f"<summary>{html.escape(key)} ({len(value)})</summary>", "<table>", "<tbody>",
-                     *(_manifest_row(name, item) for name, item in _flat(value)), "</tbody>", "</table>", "</details>"]
+            long += ["<details>", f"<summary>{html.escape(key)} ({len(value)})</summary>",
+                     '<div class="wide"><table>', "<tbody>",
+                     *(_manifest_row(name, item) for name, item in _flat(value)),
+                     "</tbody>", "</table></div>", "</details>"]
         else:
             parts.append(_manifest_row(key, value))
-    return [*parts, "</tbody>", "</table>", *long]
+    return [*parts, "</tbody>", "</table></div>", *long]
 
 
 def _manifest_row(name, value):

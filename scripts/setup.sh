@@ -11,7 +11,7 @@ packages=(
   libtomlplusplus-dev nlohmann-json3-dev
   # tests, checks and benchmarks
   catch2 libbenchmark-dev clang-tidy-16 clang-format-16
-  # figures
+  # figures; with chromium too (not installed here: 80 MB to fetch) the report is also tested in a browser
   python3 python3-matplotlib python3-numpy poppler-utils
 )
 

@@ -32,6 +32,8 @@ CommandSpec check_spec();
 int run_check(const std::vector<std::string>& arguments);
 CommandSpec reproduce_spec();
 int run_reproduce(const std::vector<std::string>& arguments);
+CommandSpec tree_spec();
+int run_tree(const std::vector<std::string>& arguments);
 CommandSpec plot_spec();
 int run_plot(const std::vector<std::string>& arguments);
 CommandSpec list_spec();

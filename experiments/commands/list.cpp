@@ -6,6 +6,7 @@
 #include "experiments/config/parameters.hpp"
 #include "experiments/reproduce/experiment.hpp"
 #include "experiments/results/metrics.hpp"
+#include "sim/drafter/drafter_registry.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "sim/token/model_pair.hpp"
 #include "sim/token/rule_registry.hpp"
@@ -25,12 +26,43 @@ Rows rows_of(const Registry& registry) {
 Rows rules() {
   Rows rows;
   for (const sim::RuleEntry& rule : sim::rule_registry()) {
-    rows.push_back(
-        {std::string(rule.name), fmt::format("{}; {}", rule.summary, rule.lossless ? "lossless" : "not lossless")});
+    rows.push_back({std::string(rule.name),
+                    fmt::format("{}; {} [{}]", rule.summary, rule.lossless ? "lossless" : "not lossless", rule.source)});
     for (const sim::RuleParameter& parameter : rule.parameters) {
-      rows.push_back({"  rule." + std::string(parameter.name),
-                      fmt::format("{} (in [{}, {}], default {})", parameter.summary, parameter.minimum,
-                                  parameter.maximum, parameter.default_value)});
+      rows.push_back(
+          {"  rule." + std::string(parameter.name),
+           fmt::format("{} ({}, default {})", parameter.summary, sim::range_text(parameter), parameter.default_value)});
+    }
+  }
+  return rows;
+}
+
+Rows drafters() {
+  Rows rows;
+  for (const sim::DrafterEntry& drafter : sim::drafter_registry()) {
+    const std::string_view where = drafter.process ? (drafter.token ? "process, token" : "process") : "token";
+    rows.push_back({std::string(drafter.name), fmt::format("{} ({}) [{}]", drafter.summary, where, drafter.source)});
+    for (const sim::DrafterParameter& parameter : drafter.parameters) {
+      rows.push_back(
+          {"  drafter." + std::string(parameter.name),
+           fmt::format("{} (in [{}, {}], {})", parameter.summary, parameter.minimum, parameter.maximum,
+                       parameter.default_value ? fmt::format("default {}", *parameter.default_value) : "to be given")});
+    }
+  }
+  return rows;
+}
+
+Rows policies() {
+  Rows rows;
+  for (const sim::PolicyEntry& policy : sim::policy_registry()) {
+    rows.push_back({std::string(policy.name), fmt::format("{} [{}]", policy.summary, policy.source)});
+    for (const Parameter& parameter : parameters()) {
+      // Only words are looked at: what would be used were this the policy.
+      Usage usage;
+      usage.words["fidelity"] = {"process"};
+      usage.words["policy"] = {std::string(policy.name)};
+      if (!parameter.name.starts_with("policy.") || !parameter.used(usage)) continue;
+      rows.push_back({"  " + parameter.name, parameter.summary});
     }
   }
   return rows;
@@ -52,16 +84,9 @@ struct Inventory {
 
 const std::vector<Inventory>& inventories() {
   static const std::vector<Inventory> all{
-      {"drafters",
-       [] {
-         return Rows{{"autoregressive", "gamma draft passes an iteration: gamma * c"},
-                     {"block", "one draft pass whatever gamma: c"}};
-       }},
+      {"drafters", drafters},
       {"rules", rules},
-      {"policies",
-       [] {
-         return Rows{{"constant", "the same gamma in every iteration"}};
-       }},
+      {"policies", policies},
       {"processes", [] { return rows_of(sim::process_registry()); }},
       {"costs",
        [] {
@@ -102,7 +127,7 @@ int run_list(const std::vector<std::string>& arguments) {
   for (const Inventory& inventory : inventories()) {
     names.push_back(inventory.name);
     if (inventory.name != wanted) continue;
-    for (const auto& row : inventory.rows()) fmt::print("{:<20} {}\n", row[0], row[1]);
+    for (const auto& row : inventory.rows()) fmt::print("{:<22} {}\n", row[0], row[1]);
     return exit_done;
   }
   throw InputError(fmt::format("foredraft list: {}: unknown inventory - {}", wanted, suggestion_for(wanted, names)));

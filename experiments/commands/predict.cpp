@@ -3,10 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/acceptance_definitions.hpp"
+#include "analytic/drafter_acceptance.hpp"
 #include "analytic/token_law.hpp"
+#include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/predict/prediction.hpp"
+#include "experiments/predict/varying_prediction.hpp"
+#include "experiments/sweep/drafting_law.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -14,11 +18,12 @@ namespace {
 constexpr double unlimited = std::numeric_limits<double>::max();
 constexpr std::int64_t longest_draft = 1'000'000'000'000;
 
-/// Exactly one of the four ways to state acceptance.
+/// Exactly one of the ways to state acceptance.
 void require_one_acceptance(CommandLine& line) {
   std::string given;
   int count = 0;
-  for (const std::string_view name : {"alpha", "conditional", "marginal", "acceptance-length"}) {
+  for (const std::string_view name :
+       {"alpha", "conditional", "marginal", "acceptance-length", "accuracies", "edit-rate"}) {
     if (!line.has(name)) continue;
     ++count;
     given = name;
@@ -28,7 +33,7 @@ void require_one_acceptance(CommandLine& line) {
                  "e.g. --alpha 0.8");
   } else if (count > 1) {
     line.refuse(given, "given beside another", "acceptance is stated once",
-                "keep one of --alpha, --conditional, --marginal, --acceptance-length");
+                "keep one of --alpha, --conditional, --marginal, --acceptance-length, --accuracies, --edit-rate");
   }
 }
 
@@ -86,17 +91,52 @@ Question read_question(CommandLine& line) {
       .c = line.real("c", 0.0, unlimited).value_or(0.0),
       .operations_ratio = line.real("operations-ratio", 0.0, unlimited),
       .convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value(),
-      .drafting = parse_drafting(line.word("drafter", {"autoregressive", "block"}).value_or("autoregressive")).value(),
+      .drafting = Drafting::autoregressive,
       .gamma = line.integer("gamma", 0, longest_draft)};
   check_gamma(line, question);
   if (question.acceptance_length) question.alpha = invert_acceptance_length(line, question);
   return question;
 }
 
+/// The drafter and the policy, in the words of a simulated point.
+PointInputs read_point(CommandLine& line, const Question& question) {
+  PointInputs inputs;
+  inputs.alpha = question.alpha;
+  inputs.gamma = question.gamma.value_or(0);
+  inputs.c = question.c;
+  inputs.operations_ratio = question.operations_ratio;
+  inputs.convention = question.convention;
+  read_drafting(line, inputs);
+  if (!question.marginal.empty()) {
+    inputs.process = ProcessKind::positional;
+    inputs.conditional = analytic::conditional_from_marginal(question.marginal);
+    if (line.has("decay"))
+      line.refuse("decay", "given beside a vector", "the vector says how acceptance falls", "remove one");
+    if (inputs.policy.kind == PolicyKind::confidence_threshold) {
+      line.refuse("policy", "confidence_threshold with a vector", "it draws the acceptance of each token itself",
+                  "use --alpha");
+    }
+  }
+  if (inputs.drafter == "input_copy") line.require("gamma", "the longest copy", "e.g. --gamma 100");
+  return inputs;
+}
+
+/// The drafter's own acceptance in place of alpha.
+void apply_drafter(const PointInputs& inputs, Question& question) {
+  question.drafter = inputs.drafter;
+  question.drafting = inputs.drafting;
+  if (!inputs.head_accuracies.empty()) question.marginal = analytic::marginal_from_conditional(inputs.head_accuracies);
+  const double decay = acceptance_decay(inputs);
+  if (decay == 1.0) return;
+  const std::int64_t drafts = std::max(question.gamma.value_or(0), analytic::last_useful_draft(question.alpha, decay));
+  question.marginal = analytic::marginal_from_conditional(analytic::decaying_acceptance(question.alpha, decay, drafts));
+  question.endless = true;
+}
+
 }  // namespace
 
 CommandSpec predict_spec() {
-  return {
+  CommandSpec spec{
       .name = "predict",
       .arguments = "--alpha A --c C [--gamma G] [options]",
       .summary = "Tokens per iteration, speedup and the best draft length by closed form.",
@@ -105,16 +145,20 @@ CommandSpec predict_spec() {
                   {"marginal", "m1,m2,...", "or: draft i and all before it accepted, as engines log it"},
                   {"acceptance-length", "X", "or: measured tokens per iteration at --gamma, from which alpha follows"},
                   {"c", "C", "draft/target time of one step"},
-                  {"gamma", "G", "drafted tokens per iteration; without it the best"},
+                  {"gamma", "G", "drafted tokens per iteration; without it the best; under a policy the most"},
                   {"operations-ratio", "R", "operations of one draft step over one target step"},
-                  {"drafter", "D", "autoregressive: drafting costs gamma * c (default); block: c"},
                   {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
                   {"json", "", "one JSON document, schema foredraft.predict/1"}},
       .fewest_positional = 0,
       .most_positional = 0,
       .examples = {"foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
                    "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
-                   "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05"}};
+                   "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
+                   "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
+                   "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"}};
+  const std::vector<OptionSpec> drafting = drafting_options();
+  spec.options.insert(spec.options.end() - 2, drafting.begin(), drafting.end());
+  return spec;
 }
 
 int run_predict(const std::vector<std::string>& arguments) {
@@ -123,8 +167,15 @@ int run_predict(const std::vector<std::string>& arguments) {
     fmt::print("{}", help_text(predict_spec()));
     return exit_done;
   }
-  const Question question = read_question(line);
+  Question question = read_question(line);
+  const PointInputs inputs = read_point(line, question);
   line.done();
+  if (gamma_varies(inputs)) {
+    fmt::print("{}",
+               line.has("json") ? varying_prediction_json(inputs).dump(2) + "\n" : varying_prediction_text(inputs));
+    return exit_done;
+  }
+  apply_drafter(inputs, question);
   const Prediction prediction = predict(question);
   fmt::print("{}", line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction));
   return exit_done;

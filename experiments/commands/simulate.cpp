@@ -3,11 +3,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/numbers.hpp"
 #include "experiments/results/table.hpp"
 #include "experiments/sweep/answer.hpp"
+#include "experiments/sweep/drafting_law.hpp"
 #include "experiments/sweep/point.hpp"
 #include "sim/estimates.hpp"
 
@@ -25,7 +27,11 @@ struct Simulation {
 };
 
 Simulation from_options(CommandLine& line) {
-  line.require("alpha", "expected acceptance of a draft; or give a CONFIG.toml", "e.g. --alpha 0.8");
+  if (with_alpha(line)) {
+    line.require("alpha", "expected acceptance of a draft; or give a CONFIG.toml", "e.g. --alpha 0.8");
+  } else if (line.has("alpha")) {
+    line.refuse("alpha", "not used", "the drafter's own parameters say how often drafts are accepted", "remove it");
+  }
   line.require("gamma", "drafted tokens per iteration", "e.g. --gamma 5");
   line.require("iterations", "how many to run", "e.g. --iterations 1e6");
   line.require("seed", "results are a function of the seed", "e.g. --seed 1");
@@ -36,8 +42,7 @@ Simulation from_options(CommandLine& line) {
   inputs.c = line.real("c", 0.0, unlimited);
   inputs.operations_ratio = line.real("operations-ratio", 0.0, unlimited);
   inputs.convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value();
-  inputs.drafting =
-      parse_drafting(line.word("drafter", {"autoregressive", "block"}).value_or("autoregressive")).value();
+  read_drafting(line, inputs);
   if (inputs.gamma < min_gamma(inputs.convention) && line.has("gamma")) {
     line.refuse("gamma", "invalid gamma=0", "must be at least 1 without a bonus token");
   }
@@ -102,8 +107,10 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
   const PointInputs& inputs = simulation.inputs;
   Json json{{"schema", "foredraft.simulate/1"},
             {"convention", to_string(inputs.convention)},
-            {"drafter", to_string(inputs.drafting)},
+            {"drafter", inputs.drafter},
             {"gamma", inputs.gamma}};
+  if (gamma_varies(inputs))
+    json["policy"] = find_parameter("policy")->choices[static_cast<std::size_t>(inputs.policy.kind)];
   if (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::iid) json["alpha"] = inputs.alpha;
   json["c"] = inputs.c ? Json(*inputs.c) : Json(nullptr);
   json["iterations"] = simulated.iterations;
@@ -118,6 +125,7 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
           ? estimate_json(sim::operations_factor(tally, *inputs.operations_ratio, inputs.convention))
           : Json(nullptr);
   json["memory_access_factor"] = estimate_json(sim::memory_access_factor(tally));
+  if (const auto& drafts = simulated.estimates[mean_gamma_metric]) json["mean_gamma"] = estimate_json(*drafts);
   json["analytic"] = Json::object();
   for (std::size_t i = 0; i < metric_count; ++i) {
     const Metric& metric = metrics()[i];
@@ -173,24 +181,28 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
 }  // namespace
 
 CommandSpec simulate_spec() {
-  return {.name = "simulate",
-          .arguments = "--alpha A --gamma G --iterations N --seed S [options]   or   simulate CONFIG.toml",
-          .summary = "One point by Monte-Carlo simulation, beside the closed form.",
-          .options = {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
-                      {"gamma", "G", "drafted tokens per iteration"},
-                      {"c", "C", "draft/target time of one step; without it no speedup"},
-                      {"operations-ratio", "R", "operations of one draft step over one target step"},
-                      {"iterations", "N", "draft-and-verify rounds to run"},
-                      {"seed", "S", "of the random numbers"},
-                      {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
-                      {"drafter", "D", "autoregressive: drafting costs gamma * c (default); block: c"},
-                      {"path", "P", "fast (default), or reference: one random draw per drafted token"},
-                      {"threads", "N", "0 (default): one per hardware thread; no result depends on it"},
-                      {"json", "", "one JSON document, schema foredraft.simulate/1"}},
-          .fewest_positional = 0,
-          .most_positional = 1,
-          .examples = {"foredraft simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
-                       "foredraft simulate experiments/configs/simulate_token.toml --json"}};
+  CommandSpec spec{
+      .name = "simulate",
+      .arguments = "--alpha A --gamma G --iterations N --seed S [options]   or   simulate CONFIG.toml",
+      .summary = "One point by Monte-Carlo simulation, beside the closed form.",
+      .options = {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
+                  {"gamma", "G", "drafted tokens per iteration; under a policy the most"},
+                  {"c", "C", "draft/target time of one step; without it no speedup"},
+                  {"operations-ratio", "R", "operations of one draft step over one target step"},
+                  {"iterations", "N", "draft-and-verify rounds to run"},
+                  {"seed", "S", "of the random numbers"},
+                  {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
+                  {"path", "P", "fast (default), or reference: one random draw per drafted token"},
+                  {"threads", "N", "0 (default): one per hardware thread; no result depends on it"},
+                  {"json", "", "one JSON document, schema foredraft.simulate/1"}},
+      .fewest_positional = 0,
+      .most_positional = 1,
+      .examples = {"foredraft simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
+                   "foredraft simulate --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05 --iterations 1e6 --seed 1",
+                   "foredraft simulate experiments/configs/simulate_token.toml --json"}};
+  const std::vector<OptionSpec> drafting = drafting_options();
+  spec.options.insert(spec.options.end() - 3, drafting.begin(), drafting.end());
+  return spec;
 }
 
 int run_simulate(const std::vector<std::string>& arguments) {

@@ -5,7 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "core/check.hpp"
 #include "experiments/config/work_estimate.hpp"
+#include "sim/token/rule_registry.hpp"
+#include "sim/token/verification_rule.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -36,9 +39,7 @@ std::string key_of(const SweepConfig& config, std::string_view name) {
 }
 
 void report(const SweepConfig& config, std::string_view name, Problems::Problem problem, Problems& problems) {
-  problem.line = line_of(config, name);
-  problem.key = key_of(config, name);
-  problems.add(std::move(problem));
+  report_input(config, name, std::move(problem), problems);
 }
 
 /// What a parameter that no point uses was probably meant to be.
@@ -48,6 +49,8 @@ std::string instead_of(std::string_view name, const Usage& usage) {
   if (name.starts_with("models.") || name.starts_with("rule") || name == "temperature" || name == "contexts") {
     return "remove it, or set fidelity = \"token\" and the models it needs";
   }
+  if (name.starts_with("policy.")) return "remove it, or choose the policy it belongs to";
+  if (name.starts_with("drafter.")) return "remove it, or choose the drafter it belongs to";
   return "remove it";
 }
 
@@ -81,6 +84,7 @@ void fill_defaults(SweepConfig& config, const Usage& usage, const std::vector<co
     if (stated != config.fixed.end()) {
       resolved.push_back(*stated);
     } else if (parameter.used(usage) && parameter.default_value) {
+      if (parameter.implied) continue;
       resolved.push_back({&parameter, *parameter.default_value, 0});
     } else if (parameter.used(usage) && parameter.name == "models.parameter") {
       const auto& laws = usage.words.at("models.target");
@@ -114,7 +118,7 @@ void check_gamma(const SweepConfig& config, const Usage& usage, Problems& proble
             .suggestion = "start at 1, or use convention = \"bonus\""},
            problems);
   }
-  for (const std::string_view name : {"process.conditional", "process.marginal"}) {
+  for (const std::string_view name : {"process.conditional", "process.marginal", "drafter.accuracies"}) {
     for (const Value& value : values_of(config, name)) {
       const auto entries = static_cast<std::int64_t>(std::get<std::vector<double>>(value).size());
       if (largest <= entries) continue;
@@ -236,7 +240,46 @@ void check_simulation(const SweepConfig& config, const Usage& usage, Problems& p
   }
 }
 
+/// What a range cannot say of a rule's parameter: whole numbers, an order between two, a rank within the vocabulary.
+/// Each value is tried beside the first of the others; the preparation of a point checks every combination.
+void check_rule_parameters(const SweepConfig& config, const Usage& usage, Problems& problems) {
+  if (!usage.takes("fidelity", "token")) return;
+  const bool synthetic = usage.takes("models.kind", "synthetic");
+  for (const sim::RuleEntry& rule : sim::rule_registry()) {
+    if (!usage.takes("rule", rule.name)) continue;
+    std::map<std::string, double> first;
+    for (const sim::RuleParameter& parameter : rule.parameters) {
+      const std::vector<Value> values = values_of(config, fmt::format("rule.{}", parameter.name));
+      if (values.empty()) return;  // refused before
+      first[std::string(parameter.name)] = std::get<double>(values.front());
+    }
+    for (const sim::RuleParameter& parameter : rule.parameters) {
+      const std::string name = fmt::format("rule.{}", parameter.name);
+      for (const Value& value : values_of(config, name)) {
+        std::map<std::string, double> tried = first;
+        tried[std::string(parameter.name)] = std::get<double>(value);
+        try {
+          const auto made = sim::make_rule(rule.name, tried);
+          if (!synthetic) continue;
+          for (const Value& size : values_of(config, "models.vocabulary")) {
+            made->check_vocabulary(std::get<std::int64_t>(size));
+          }
+        } catch (const DomainError& error) {
+          report(config, name, {.text = error.what(), .why = "", .suggestion = "foredraft list rules"}, problems);
+          return;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
+
+void report_input(const SweepConfig& config, std::string_view name, Problems::Problem problem, Problems& problems) {
+  problem.line = line_of(config, name);
+  problem.key = key_of(config, name);
+  problems.add(std::move(problem));
+}
 
 void resolve_and_check(SweepConfig& config, const std::vector<const Parameter*>& refused, Problems& problems) {
   // A misspelt word (a process, a rule) leaves open what the sweep uses: what follows from it would mislead.
@@ -250,8 +293,10 @@ void resolve_and_check(SweepConfig& config, const std::vector<const Parameter*>&
   check_positional(config, usage, refused, problems);
   check_shapes(config, usage, problems);
   check_sequence_length(config, usage, problems);
+  check_drafting(config, usage, problems);
   check_simulation(config, usage, problems);
   fill_defaults(config, usage, refused, problems);
+  check_rule_parameters(config, usage, problems);
 }
 
 void check_size(const SweepConfig& config, double points, std::int64_t line, Problems& problems) {

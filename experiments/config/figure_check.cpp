@@ -53,6 +53,9 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
     refuse("y", fmt::format("{} is not computed", figure.y),
            fmt::format("it needs {}", metric->needs == Needs::c ? "c" : "operations_ratio"),
            "add it to [fixed] or [axes]");
+  } else if (metric->needs == Needs::varying_gamma && !gamma_varies(config)) {
+    refuse("y", fmt::format("{} is not computed", figure.y), "every iteration drafts gamma tokens",
+           "choose a policy or a drafter that copies");
   }
   const std::vector<std::string> widths{"single_column", "double_column"};
   if (std::find(widths.begin(), widths.end(), figure.width) == widths.end()) {

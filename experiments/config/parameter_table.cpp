@@ -4,6 +4,7 @@
 
 #include "analytic/token_law.hpp"
 #include "experiments/config/parameters.hpp"
+#include "sim/drafter/drafter_registry.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "sim/token/rule_registry.hpp"
 
@@ -29,6 +30,27 @@ Used with_process(std::vector<std::string> names) {
 Used with_models(std::string kind) {
   return [kind = std::move(kind)](const Usage& usage) { return token(usage) && usage.takes("models.kind", kind); };
 }
+Used with_drafter(std::string name) {
+  return [name = std::move(name)](const Usage& usage) { return usage.takes("drafter", name); };
+}
+Used with_policy(std::string name) {
+  return [name = std::move(name)](const Usage& usage) { return process(usage) && usage.takes("policy", name); };
+}
+/// Whether alpha is the acceptance of some drafter's drafts: not where a copy or given accuracies take its place.
+bool with_alpha(const Usage& usage) {
+  const auto drafters = usage.words.find("drafter");
+  return process(usage) && usage.takes("process", "iid") && drafters != usage.words.end() &&
+         std::any_of(drafters->second.begin(), drafters->second.end(), [&](const std::string& name) {
+           return name != "input_copy" && !(name == "heads" && usage.states("drafter.accuracies"));
+         });
+}
+/// Whether a second model drafts: text that is looked up needs none.
+bool with_draft_model(const Usage& usage) {
+  const auto drafters = usage.words.find("drafter");
+  return token(usage) && usage.takes("models.kind", "ngram") && drafters != usage.words.end() &&
+         std::any_of(drafters->second.begin(), drafters->second.end(),
+                     [](const std::string& name) { return name != "prompt_lookup"; });
+}
 bool with_sequences(const Usage& usage) { return process(usage) && usage.states("sequence_length"); }
 
 /// Stores a value into a member of PointInputs.
@@ -39,6 +61,10 @@ Assign store(Member PointInputs::*member) {
 template <typename Stored, typename Member>
 Assign store(Member ModelInputs::*member) {
   return [member](PointInputs& inputs, const Value& value) { inputs.models.*member = std::get<Stored>(value); };
+}
+template <typename Stored, typename Member>
+Assign store(Member PolicyInputs::*member) {
+  return [member](PointInputs& inputs, const Value& value) { inputs.policy.*member = std::get<Stored>(value); };
 }
 /// Stores the position of a word among `words` as an enumeration.
 template <typename Enum, typename Store>
@@ -78,6 +104,10 @@ Parameter mandatory(Parameter parameter) {
   parameter.required = parameter.used;
   return parameter;
 }
+Parameter implied(Parameter parameter) {
+  parameter.implied = true;
+  return parameter;
+}
 Parameter above_minimum(Parameter parameter) {
   parameter.minimum_excluded = true;
   return parameter;
@@ -93,9 +123,15 @@ void add_common(std::vector<Parameter>& table) {
       "convention", {"bonus", "no_bonus"},
       "whether a fully accepted draft yields one more token (1 to gamma + 1, or 1 to gamma)", always,
       store_word<Convention>({"bonus", "no_bonus"}, [](PointInputs& to, Convention value) { to.convention = value; })));
-  table.push_back(choice(
-      "drafter", {"autoregressive", "block"}, "drafting cost in target steps: gamma * c, or c whatever gamma", always,
-      store_word<Drafting>({"autoregressive", "block"}, [](PointInputs& to, Drafting value) { to.drafting = value; })));
+  std::vector<std::string> drafters{"autoregressive"};  // first: the default
+  for (const sim::DrafterEntry& entry : sim::drafter_registry()) {
+    if (entry.name != drafters.front()) drafters.emplace_back(entry.name);
+  }
+  table.push_back(choice("drafter", drafters, "where drafts come from and what they cost; foredraft list drafters",
+                         always, [](PointInputs& to, const Value& value) {
+                           to.drafter = std::get<std::string>(value);
+                           to.drafting = sim::find_drafter(to.drafter)->cost;
+                         }));
   table.push_back(real("c", 0, unbounded, "draft/target time of one step; without it no speedup", always,
                        store<double>(&PointInputs::c)));
   table.push_back(real("operations_ratio", 0, unbounded,
@@ -108,8 +144,8 @@ void add_processes(std::vector<Parameter>& table) {
   table.push_back(
       choice("process", names, "acceptance process; foredraft list processes", process,
              store_word<ProcessKind>(names, [](PointInputs& to, ProcessKind value) { to.process = value; })));
-  table.push_back(mandatory(real("alpha", 0, 1, "probability that a draft is accepted", with_process({"iid"}),
-                                 store<double>(&PointInputs::alpha))));
+  table.push_back(mandatory(
+      real("alpha", 0, 1, "probability that a draft is accepted", with_alpha, store<double>(&PointInputs::alpha))));
   table.push_back(mandatory(real("process.a", 0, unbounded,
                                  "markov: P(accept | previous accepted); beta_mixture: first shape of Beta(a, b)",
                                  with_process({"beta_mixture", "markov"}), store<double>(&PointInputs::process_a))));
@@ -138,6 +174,67 @@ void add_processes(std::vector<Parameter>& table) {
       store_word<bool>({"fixed", "geometric"}, [](PointInputs& to, bool value) { to.geometric_length = value; })));
 }
 
+Parameter drafter_parameter(const sim::DrafterParameter& entry, Used used) {
+  const std::string name(entry.name);
+  const auto assign = [name](PointInputs& to, const Value& value) {
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    to.drafter_parameters[name] = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
+  };
+  const auto make = entry.whole ? integer : real;
+  Parameter result =
+      make("drafter." + name, entry.minimum, entry.maximum, std::string(entry.summary), std::move(used), assign);
+  if (!entry.default_value) return mandatory(std::move(result));
+  if (entry.whole) return with_default(std::move(result), static_cast<std::int64_t>(*entry.default_value));
+  return with_default(std::move(result), *entry.default_value);
+}
+
+void add_drafters(std::vector<Parameter>& table) {
+  for (const sim::DrafterEntry& drafter : sim::drafter_registry()) {
+    const Used of_this_drafter = with_drafter(std::string(drafter.name));
+    for (const sim::DrafterParameter& entry : drafter.parameters) {
+      const std::string full = "drafter." + std::string(entry.name);
+      const auto known = std::find_if(table.begin(), table.end(), [&](const Parameter& p) { return p.name == full; });
+      if (known == table.end()) {
+        table.push_back(drafter_parameter(entry, of_this_drafter));
+        // Acceptance that does not fall was all there was once.
+        if (entry.name == "decay") table.back().implied = true;
+      } else {  // two drafters share a parameter
+        known->used = [before = known->used, of_this_drafter](const Usage& usage) {
+          return before(usage) || of_this_drafter(usage);
+        };
+      }
+    }
+  }
+  table.push_back(typed("drafter.accuracies", ValueType::reals,
+                        "heads: [i] head i right given that all before it were, instead of alpha and drafter.decay",
+                        with_drafter("heads"), store<std::vector<double>>(&PointInputs::head_accuracies)));
+}
+
+void add_policies(std::vector<Parameter>& table) {
+  const std::vector<std::string> names{"constant", "plus2_minus1", "confidence_threshold", "optimal_stopping"};
+  table.push_back(
+      implied(choice("policy", names, "how long drafts are, gamma at most; foredraft list policies", process,
+                     store_word<PolicyKind>(names, [](PointInputs& to, PolicyKind kind) { to.policy.kind = kind; }))));
+  table.back().aliases = {{"heuristic", "plus2_minus1"}};
+  table.push_back(with_default(
+      integer("policy.start", 1, 1e4,
+              "plus2_minus1: drafts of a text's first iteration, or gamma where that is less; the long run forgets it",
+              with_policy("plus2_minus1"), store<std::int64_t>(&PolicyInputs::start)),
+      std::int64_t{5}));
+  table.push_back(mandatory(real("policy.threshold", 0, 1,
+                                 "confidence_threshold: drafting stops behind a token of confidence below it",
+                                 with_policy("confidence_threshold"), store<double>(&PolicyInputs::threshold))));
+  table.push_back(mandatory(
+      real("policy.concentration", 1e-6, 1e9,
+           "confidence_threshold: s of the law Beta(alpha s, (1 - alpha) s) of a token's acceptance; large: all alike",
+           with_policy("confidence_threshold"), store<double>(&PolicyInputs::concentration))));
+  table.push_back(with_default(
+      real("policy.bias", 1e-3, 1e3,
+           "confidence_threshold: confidence is acceptance to this power; 1 calibrated, below 1 overconfident",
+           with_policy("confidence_threshold"), store<double>(&PolicyInputs::bias)),
+      1.0));
+}
+
 void add_rules(std::vector<Parameter>& table) {
   std::vector<std::string> names{"rejection_sampling"};  // first: the default
   for (const sim::RuleEntry& rule : sim::rule_registry()) {
@@ -159,10 +256,12 @@ void add_rules(std::vector<Parameter>& table) {
         };
         continue;
       }
-      table.push_back(with_default(
+      Parameter parameter = with_default(
           real(full, entry.minimum, entry.maximum, std::string(entry.summary), of_this_rule,
                [name](PointInputs& to, const Value& value) { to.rule_parameters[name] = std::get<double>(value); }),
-          entry.default_value));
+          entry.default_value);
+      parameter.minimum_excluded = entry.excludes_minimum;
+      table.push_back(std::move(parameter));
     }
   }
   table.push_back(with_default(real("temperature", 0, 1000, "applied to both models before the rule; 0: argmax", token,
@@ -208,8 +307,8 @@ void add_models(std::vector<Parameter>& table) {
   table.push_back(with_default(integer("models.target_order", 1, 5, "order of the n-gram model that writes", ngram,
                                        store<std::int64_t>(&ModelInputs::target_order)),
                                std::int64_t{5}));
-  table.push_back(with_default(integer("models.draft_order", 1, 5, "order of the n-gram model that drafts", ngram,
-                                       store<std::int64_t>(&ModelInputs::draft_order)),
+  table.push_back(with_default(integer("models.draft_order", 1, 5, "order of the n-gram model that drafts",
+                                       with_draft_model, store<std::int64_t>(&ModelInputs::draft_order)),
                                std::int64_t{2}));
 }
 
@@ -220,6 +319,8 @@ const std::vector<Parameter>& parameters() {
     std::vector<Parameter> result;
     add_common(result);
     add_processes(result);
+    add_drafters(result);
+    add_policies(result);
     add_rules(result);
     add_models(result);
     return result;

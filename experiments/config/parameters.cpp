@@ -94,6 +94,7 @@ class ValueReader {
   std::optional<Value> choice(const Node& node) {
     const auto* word = std::get_if<std::string>(&node.value);
     if (word == nullptr) return wrong_type(node);
+    if (const auto alias = parameter_.aliases.find(*word); alias != parameter_.aliases.end()) return alias->second;
     if (std::find(parameter_.choices.begin(), parameter_.choices.end(), *word) != parameter_.choices.end()) {
       return *word;
     }

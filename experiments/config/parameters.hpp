@@ -43,6 +43,10 @@ struct Parameter {
   std::function<bool(const Usage&)> used;
   std::function<bool(const Usage&)> required;
   std::function<void(PointInputs&, const Value&)> assign;
+  /// Other words for choices, each with the choice that takes its place.
+  std::map<std::string, std::string, std::less<>> aliases = {};
+  /// A default that is not written among the resolved inputs: what was so before the parameter existed.
+  bool implied = false;
 };
 
 /// Sorted by topic: what every point has, processes, sequences, rules, models.

@@ -13,6 +13,7 @@
 namespace foredraft::experiments {
 
 enum class Fidelity { process, token };
+enum class PolicyKind { constant, plus2_minus1, confidence_threshold, optimal_stopping };
 enum class ProcessKind { iid, positional, beta_mixture, markov, trace };
 
 /// How the two models of a token simulation are made.
@@ -29,12 +30,25 @@ struct ModelInputs {
   std::int64_t draft_order = 0;
 };
 
+/// How long drafts are; gamma is the longest.
+struct PolicyInputs {
+  PolicyKind kind = PolicyKind::constant;
+  std::int64_t start = 0;
+  double threshold = 0.0;
+  double concentration = 0.0;
+  double bias = 1.0;
+};
+
 /// All inputs of one point, resolved. What a point does not use keeps its initial value;
 /// config/parameter_table.cpp says how the rest is filled.
 struct PointInputs {
   Fidelity fidelity = Fidelity::process;
   Convention convention = Convention::bonus;
-  Drafting drafting = Drafting::autoregressive;
+  std::string drafter = "autoregressive";            ///< a name of sim::drafter_registry() ...
+  Drafting drafting = Drafting::autoregressive;      ///< ... and what it is charged
+  std::map<std::string, double> drafter_parameters;  ///< of any drafter of the sweep
+  std::vector<double> head_accuracies;               ///< of heads; may be empty
+  PolicyInputs policy;
   std::int64_t gamma = 0;
   std::optional<double> c;                 ///< draft/target time of one step
   std::optional<double> operations_ratio;  ///< c-hat

@@ -6,6 +6,7 @@
 #include "experiments/config/toml_source.hpp"
 #include "experiments/results/digest.hpp"
 #include "experiments/results/files.hpp"
+#include "sim/drafter/drafter_registry.hpp"
 
 namespace foredraft::experiments {
 
@@ -39,6 +40,16 @@ std::vector<Value> values_of(const SweepConfig& config, std::string_view name) {
   if (const Axis* axis = find_axis(config, name)) return axis->values;
   if (const Value* value = fixed_value(config, name)) return {*value};
   return {};
+}
+
+bool gamma_varies(const SweepConfig& config) {
+  const auto takes = [&](std::string_view name, const auto& wanted) {
+    const std::vector<Value> values = values_of(config, name);
+    return std::any_of(values.begin(), values.end(),
+                       [&](const Value& value) { return wanted(std::get<std::string>(value)); });
+  };
+  return takes("policy", [](const std::string& word) { return word != "constant"; }) ||
+         takes("drafter", [](const std::string& word) { return sim::find_drafter(word)->cost == Drafting::free; });
 }
 
 nlohmann::ordered_json to_json(const SweepConfig& config) {

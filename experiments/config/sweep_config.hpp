@@ -70,6 +70,10 @@ struct SweepConfig {
 /// Every value a parameter takes: those of its axis, its fixed one, or none.
 [[nodiscard]] std::vector<Value> values_of(const SweepConfig& config, std::string_view name);
 
+/// Whether drafts differ in length from one iteration to the next at some point: under a policy other than constant, or
+/// copied drafts.
+[[nodiscard]] bool gamma_varies(const SweepConfig& config);
+
 /// The resolved configuration in the shape of the file, without figures: what determines the points.
 [[nodiscard]] nlohmann::ordered_json to_json(const SweepConfig& config);
 [[nodiscard]] nlohmann::ordered_json figures_json(const SweepConfig& config);

@@ -12,6 +12,8 @@ constexpr double row_seconds = 1e-5;
 constexpr double fast_iterations_per_s = 5e8;
 constexpr double reference_tests_per_s = 1e8;
 constexpr double dependent_iterations_per_s = 2e7;
+constexpr double policy_iterations_per_s = 1e7;
+constexpr double beta_variates_per_s = 5e5;
 constexpr double pooled_iterations_per_s = 1e6;
 constexpr double fresh_tokens_per_s = 2e7;
 constexpr double pool_entries_per_s = 2e7;
@@ -53,6 +55,11 @@ double seconds_per_point(const SweepConfig& config) {
     return row_seconds + vocabulary * largest(config, "models.pool", 1.0) / pool_entries_per_s +
            iterations / pooled_iterations_per_s;
   }
+  if (takes(config, "policy", "confidence_threshold")) return row_seconds + iterations * gamma / beta_variates_per_s;
+  if (takes(config, "policy", "optimal_stopping") && takes(config, "process", "beta_mixture")) {
+    return row_seconds + iterations / beta_variates_per_s;
+  }
+  if (gamma_varies(config)) return row_seconds + iterations / policy_iterations_per_s;
   if (config.simulation->sequences != 0 || takes(config, "process", "markov") ||
       takes(config, "process", "beta_mixture")) {
     return row_seconds + iterations / dependent_iterations_per_s;

@@ -57,6 +57,16 @@ AtGamma at_infinity(const Question& question, double speedup) {
   return at;
 }
 
+/// Limits for gamma to infinity where acceptance falls with the position and drafting costs no more for it.
+AtGamma at_end_of_positions(const Question& question, double speedup) {
+  AtGamma at = at_gamma(question, static_cast<std::int64_t>(question.marginal.size()));
+  at.gamma = std::nullopt;
+  at.all_accepted = 0.0;
+  at.speedup = speedup;
+  at.operations = std::nullopt;  // they grow with gamma
+  return at;
+}
+
 std::optional<analytic::GammaRange> near_best_by_position(const Question& question, const AtGamma& best) {
   analytic::GammaRange range{*best.gamma, *best.gamma};
   const auto pays = [&](std::int64_t gamma) {
@@ -71,18 +81,28 @@ std::optional<analytic::GammaRange> near_best_by_position(const Question& questi
 
 Prediction predict(const Question& question) {
   Prediction prediction{.question = question, .asked = {}, .best = {}};
-  const analytic::BestGamma best = by_position(question) ? analytic::best_gamma(question.marginal, question.c,
-                                                                                question.convention, question.drafting)
-                                                         : analytic::best_gamma(setting_of(question));
-  prediction.best = best.gamma ? at_gamma(question, *best.gamma) : at_infinity(question, best.speedup);
+  analytic::BestGamma best = by_position(question) ? analytic::best_gamma(question.marginal, question.c,
+                                                                          question.convention, question.drafting)
+                                                   : analytic::best_gamma(setting_of(question));
+  // What costs nothing more gains for ever, though ever less.
+  if (question.endless && question.drafting != Drafting::autoregressive &&
+      *best.gamma > min_gamma(question.convention)) {
+    best.gamma.reset();
+  }
+  if (best.gamma) {
+    prediction.best = at_gamma(question, *best.gamma);
+  } else {
+    prediction.best =
+        by_position(question) ? at_end_of_positions(question, best.speedup) : at_infinity(question, best.speedup);
+  }
   prediction.asked = question.gamma ? at_gamma(question, *question.gamma) : prediction.best;
   const AtGamma& asked = prediction.asked;
   if (asked.gamma && *asked.gamma >= 1) {
     const double pays_below = analytic::break_even_c(*asked.tokens, *asked.gamma, question.drafting);
-    if (pays_below > 0.0) prediction.break_even_c = pays_below;
+    if (pays_below > 0.0 && std::isfinite(pays_below)) prediction.break_even_c = pays_below;
   }
   if (by_position(question)) {
-    prediction.near_best = near_best_by_position(question, prediction.best);
+    if (prediction.best.gamma) prediction.near_best = near_best_by_position(question, prediction.best);
     return prediction;
   }
   prediction.real_gamma = analytic::real_gamma(setting_of(question));

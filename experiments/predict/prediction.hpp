@@ -23,6 +23,8 @@ struct Question {
   Convention convention;
   Drafting drafting;
   std::optional<std::int64_t> gamma;  ///< nothing: the best one
+  std::string drafter = {};           ///< its name; empty: that of its cost
+  bool endless = false;               ///< `marginal` leaves out a 1e-20 of drafts without end
 };
 
 /// Quantities at one gamma, or their limits for ever longer drafts. Infinite: nothing.

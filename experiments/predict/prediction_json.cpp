@@ -19,7 +19,7 @@ Json to_json(const Prediction& prediction) {
   const AtGamma& asked = prediction.asked;
   Json json{{"schema", "foredraft.predict/1"},
             {"convention", to_string(question.convention)},
-            {"drafter", to_string(question.drafting)}};
+            {"drafter", question.drafter.empty() ? std::string(to_string(question.drafting)) : question.drafter}};
   if (question.marginal.empty()) {
     json["alpha"] = question.alpha;
     if (question.acceptance_length) json["acceptance_length"] = *question.acceptance_length;

@@ -18,21 +18,18 @@ void add_published(ExperimentResult& result, Table& table) {
     const std::string& temperature = published.text(i, "temperature");
     const std::string name =
         fmt::format("{}, {} T={}", published.text(i, "target_model"), published.text(i, "approx_model"), temperature);
-    const bool lost = published.text(i, "alpha").empty();
     result.rows.push_back(input_row(id, name, "temperature", published.number(i, "temperature")));
     result.rows.push_back({.experiment = id,
                            .row = name,
                            .column = "alpha",
-                           .published = lost ? std::nullopt : std::optional(published.number(i, "alpha")),
+                           .published = published.number(i, "alpha"),
                            .ours = std::nullopt,
                            .ours_interval = std::nullopt,
                            .kind = Kind::out_of_reach,
                            .verdict = Verdict::shown,
-                           .note = lost ? "lost in the source" : "needs the trained networks"});
-    if (!lost) {
-      table.rows.push_back({published.text(i, "target_model"), published.text(i, "approx_model"), temperature,
-                            published.text(i, "alpha"), "", "paper"});
-    }
+                           .note = "needs the trained networks"});
+    table.rows.push_back({published.text(i, "target_model"), published.text(i, "approx_model"), temperature,
+                          published.text(i, "alpha"), "", "paper"});
   }
 }
 

@@ -43,12 +43,17 @@ ReproductionFolder::ReproductionFolder(std::string path, const std::vector<Exper
                                        const std::vector<std::string>& command_line)
     : path_(std::move(path)) {
   Json ids = Json::array();
-  for (const ExperimentEntry& experiment : experiments) ids.push_back(experiment.id);
+  Json summaries = Json::object();
+  for (const ExperimentEntry& experiment : experiments) {
+    ids.push_back(experiment.id);
+    summaries[std::string(experiment.id)] = experiment.summary;
+  }
   const Json program = program_json();
   manifest_ = {{"schema", reproduction_schema},
                {"version", program.at("version")},
                {"state", "running"},
                {"experiments", ids},
+               {"summaries", summaries},
                {"seed", seed},
                {"inputs", Json::array()},
                {"outputs", Json::array()},

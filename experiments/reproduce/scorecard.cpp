@@ -45,12 +45,15 @@ ScorecardRow exact_row(std::string experiment, std::string row, std::string colu
 }
 
 std::string summary_line(const std::vector<ScorecardRow>& rows) {
+  // An input that something contradicts is a result: a finding.
+  const auto is_input = [](const ScorecardRow& row) {
+    return row.kind == Kind::input && row.verdict != Verdict::finding;
+  };
   const auto count = [&](Verdict verdict) {
     return std::count_if(rows.begin(), rows.end(),
-                         [&](const ScorecardRow& row) { return row.kind != Kind::input && row.verdict == verdict; });
+                         [&](const ScorecardRow& row) { return !is_input(row) && row.verdict == verdict; });
   };
-  const auto inputs =
-      std::count_if(rows.begin(), rows.end(), [](const ScorecardRow& row) { return row.kind == Kind::input; });
+  const auto inputs = std::count_if(rows.begin(), rows.end(), is_input);
   return fmt::format("{} printed results: {} pass, {} fail, {} shown, {} findings; {} printed inputs not scored",
                      static_cast<std::ptrdiff_t>(rows.size()) - inputs, count(Verdict::pass), count(Verdict::fail),
                      count(Verdict::shown), count(Verdict::finding), inputs);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "experiments/reproduce/artifacts.hpp"
@@ -84,6 +85,18 @@ void TableAccount::each(std::string_view column, const std::function<CellAnswer(
   }
 }
 
+void TableAccount::remark(std::string about, std::string arithmetic) {
+  remarks_.push_back({.experiment = experiment_,
+                      .row = std::move(about),
+                      .column = "text",
+                      .published = std::nullopt,
+                      .ours = std::nullopt,
+                      .ours_interval = std::nullopt,
+                      .kind = Kind::exact,
+                      .verdict = Verdict::finding,
+                      .note = std::move(arithmetic)});
+}
+
 ExperimentResult TableAccount::finish(const std::string& caption) const {
   using enum Table::Align;
   ExperimentResult result;
@@ -127,6 +140,8 @@ ExperimentResult TableAccount::finish(const std::string& caption) const {
   if (!missing.empty()) {
     throw std::logic_error(fmt::format("{}: numbers without an account: {}", experiment_, fmt::join(missing, "; ")));
   }
+  for (const ScorecardRow& remark : remarks_) findings += fmt::format(" finding  {}: {}\n", remark.row, remark.note);
+  score.push_back(remarks_);
   for (std::vector<ScorecardRow>& rows : score) std::move(rows.begin(), rows.end(), std::back_inserter(result.rows));
   result.text = fmt::format("{}\n{}{}", caption, to_text(table), findings);
   result.artifacts = table_artifacts(experiment_, table);

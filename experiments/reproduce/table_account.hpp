@@ -45,6 +45,10 @@ class TableAccount {
   /// `answer(row)` for every printed cell of a column.
   void each(std::string_view column, const std::function<CellAnswer(std::size_t row)>& answer);
 
+  /// A contradiction that no single cell holds: in a formula, in running text, between tables. It gets a row of its own
+  /// in the scorecard, without a published value. `about` says where it is printed.
+  void remark(std::string about, std::string arithmetic);
+
   /// The table side by side (paper, ours, verdict), the findings, and the scorecard rows in printed order. `caption`:
   /// one sentence with the source. Throws std::logic_error that names every number without an account.
   [[nodiscard]] ExperimentResult finish(const std::string& caption) const;
@@ -54,6 +58,7 @@ class TableAccount {
   PublishedTable published_;
   std::vector<std::string> label_columns_;
   std::map<std::string, std::map<std::size_t, CellAnswer>, std::less<>> answers_;  // [column][row]
+  std::vector<ScorecardRow> remarks_;
 };
 
 /// "pass", "fail", "finding" or "shown": exact answers pass when their interval meets the rounding of the printed

@@ -28,6 +28,9 @@ const std::array<Metric, metric_count>& metrics() {
        "ratio of totals; delta method over independent units"},
       {"accepted_over_drafted", "", "accepted over drafted tokens", true, true, Needs::nothing,
        "accepted drafts over all drafted tokens", "ratio of totals; delta method over independent units"},
+      {"mean_gamma", "drafted tokens", "drafted tokens per iteration", true, true, Needs::varying_gamma,
+       "drafted tokens over draft-and-verify rounds; only for a policy other than constant and for drafters that copy",
+       "ratio of totals; delta method over independent units"},
       {"best_gamma", "drafted tokens", "optimal draft length", true, false, Needs::c,
        "the gamma of largest speedup for these inputs, whatever the point's own gamma; `unbounded` where longer is "
        "always better",

@@ -8,7 +8,7 @@
 /// The dictionary of output quantities: the one source of CSV headers, labels and docs/metrics.md.
 namespace foredraft::experiments {
 
-enum class Needs { nothing, c, operations_ratio };
+enum class Needs { nothing, c, operations_ratio, varying_gamma };
 
 struct Metric {
   /// Column stem: analytic_NAME, simulated_NAME, simulated_NAME_standard_error, NAME_deviation_in_se.
@@ -31,6 +31,7 @@ enum MetricIndex : std::size_t {
   memory_access_factor_metric,
   per_token_metric,
   accepted_over_drafted_metric,
+  mean_gamma_metric,
   best_gamma_metric,
   best_speedup_metric,
   metric_count

@@ -6,18 +6,12 @@
 #include "analytic/iid_tokens.hpp"
 #include "analytic/iteration_cost.hpp"
 #include "analytic/token_law.hpp"
+#include "analytic/varying_gamma.hpp"
 #include "experiments/sweep/answer.hpp"
+#include "experiments/sweep/drafting_law.hpp"
 
 namespace foredraft::experiments {
 namespace {
-
-/// Tokens of one iteration in endless text.
-struct IterationLaw {
-  std::optional<double> mean;
-  std::optional<double> variance;  ///< only where iterations are independent
-  std::optional<double> alpha;     ///< acceptance per tested draft
-  std::vector<double> pmf;         ///< only for finite sequences of independent iterations
-};
 
 std::vector<double> pmf_of(std::int64_t most, const auto& at_least) {
   std::vector<double> pmf;
@@ -27,7 +21,10 @@ std::vector<double> pmf_of(std::int64_t most, const auto& at_least) {
 
 IterationLaw iid_law(double alpha, const PointInputs& inputs) {
   const analytic::IidIteration iteration{alpha, inputs.gamma, inputs.convention};
-  IterationLaw law{analytic::tokens_per_iteration(iteration), analytic::tokens_variance(iteration), alpha, {}};
+  IterationLaw law;
+  law.mean = analytic::tokens_per_iteration(iteration);
+  law.variance = analytic::tokens_variance(iteration);
+  law.alpha = alpha;
   if (inputs.sequence_length) {
     for (std::int64_t k = 1; k <= max_tokens(inputs.gamma, inputs.convention); ++k) {
       law.pmf.push_back(analytic::tokens_probability(iteration, k));
@@ -38,20 +35,18 @@ IterationLaw iid_law(double alpha, const PointInputs& inputs) {
 
 IterationLaw positional_law(const PointInputs& inputs) {
   const std::vector<double> marginal = analytic::marginal_from_conditional(inputs.conditional);
-  IterationLaw law{analytic::tokens_per_iteration(marginal, inputs.gamma, inputs.convention),
-                   analytic::tokens_variance(marginal, inputs.gamma, inputs.convention),
-                   std::nullopt,
-                   {}};
+  IterationLaw law;
+  law.mean = analytic::tokens_per_iteration(marginal, inputs.gamma, inputs.convention);
+  law.variance = analytic::tokens_variance(marginal, inputs.gamma, inputs.convention);
   if (inputs.sequence_length) law.pmf = analytic::tokens_pmf(marginal, inputs.gamma, inputs.convention);
   return law;
 }
 
 IterationLaw beta_mixture_law(const PointInputs& inputs) {
   const analytic::BetaMixture mixture{inputs.process_a, inputs.process_b};
-  IterationLaw law{analytic::tokens_per_iteration(mixture, inputs.gamma, inputs.convention),
-                   analytic::tokens_variance(mixture, inputs.gamma, inputs.convention),
-                   std::nullopt,
-                   {}};
+  IterationLaw law;
+  law.mean = analytic::tokens_per_iteration(mixture, inputs.gamma, inputs.convention);
+  law.variance = analytic::tokens_variance(mixture, inputs.gamma, inputs.convention);
   if (inputs.sequence_length) {
     law.pmf = pmf_of(max_tokens(inputs.gamma, inputs.convention),
                      [&](std::int64_t tokens) { return analytic::accepted_at_least(mixture, tokens - 1); });
@@ -59,10 +54,18 @@ IterationLaw beta_mixture_law(const PointInputs& inputs) {
   return law;
 }
 
+IterationLaw markov_law(const PointInputs& inputs) {
+  IterationLaw law;
+  law.mean = analytic::tokens_per_iteration(analytic::MarkovAcceptance{inputs.process_a, inputs.process_b},
+                                            inputs.gamma, inputs.convention);
+  return law;
+}
+
 IterationLaw law_of(const PointInputs& inputs, double pool_acceptance) {
   if (inputs.fidelity == Fidelity::token) {
     return std::isnan(pool_acceptance) ? IterationLaw{} : iid_law(pool_acceptance, inputs);
   }
+  if (gamma_varies(inputs)) return varying_law(inputs);
   switch (inputs.process) {
     case ProcessKind::iid:
       return iid_law(inputs.alpha, inputs);
@@ -71,11 +74,7 @@ IterationLaw law_of(const PointInputs& inputs, double pool_acceptance) {
     case ProcessKind::beta_mixture:
       return beta_mixture_law(inputs);
     case ProcessKind::markov:
-      return {analytic::tokens_per_iteration(analytic::MarkovAcceptance{inputs.process_a, inputs.process_b},
-                                             inputs.gamma, inputs.convention),
-              std::nullopt,
-              std::nullopt,
-              {}};
+      return markov_law(inputs);
     case ProcessKind::trace:
       return {};
   }
@@ -91,7 +90,7 @@ double expected_iterations(const std::vector<double>& pmf, double length, bool g
 /// The renewal sum takes some 10 us at 1,000 tokens, as long as the rest of a small point, and does not know c:
 /// neighbours in a sweep over costs share it.
 std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const PointInputs& inputs) {
-  if (law.pmf.empty()) return std::nullopt;
+  if (law.finite_tokens || law.pmf.empty()) return law.finite_tokens;
   struct Last {
     std::vector<double> pmf;
     double length;
@@ -107,11 +106,11 @@ std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const
 }
 
 void add_best_gamma(const PointInputs& inputs, const IterationLaw& law, AnalyticAnswer& answer) {
-  if (!inputs.c || inputs.sequence_length) return;
-  std::optional<analytic::BestGamma> best;
-  if (law.alpha) {
+  if (!inputs.c || inputs.sequence_length || inputs.drafter == "input_copy") return;
+  std::optional<analytic::BestGamma> best = decaying_best_gamma(inputs);
+  if (!best && law.alpha) {
     best = analytic::best_gamma(analytic::IidSetting{*law.alpha, *inputs.c, inputs.convention, inputs.drafting});
-  } else if (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::positional) {
+  } else if (!best && inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::positional) {
     best = analytic::best_gamma(analytic::marginal_from_conditional(inputs.conditional), *inputs.c, inputs.convention,
                                 inputs.drafting);
   }
@@ -120,10 +119,31 @@ void add_best_gamma(const PointInputs& inputs, const IterationLaw& law, Analytic
   answer[best_speedup_metric] = best->speedup;
 }
 
+void add_costs(const PointInputs& inputs, double tokens, const std::optional<double>& mean_gamma,
+               AnalyticAnswer& answer) {
+  if (!gamma_varies(inputs)) {
+    if (inputs.c) answer[speedup_metric] = analytic::speedup(tokens, inputs.gamma, *inputs.c, inputs.drafting);
+    if (inputs.operations_ratio) {
+      answer[operations_factor_metric] =
+          analytic::operations_factor(tokens, inputs.gamma, *inputs.operations_ratio, inputs.convention);
+    }
+    return;
+  }
+  if (inputs.c && inputs.drafting == Drafting::free) answer[speedup_metric] = tokens;
+  if (!mean_gamma) return;
+  const analytic::VaryingYield yield{tokens, *mean_gamma};
+  answer[mean_gamma_metric] = *mean_gamma;
+  if (inputs.c) answer[speedup_metric] = analytic::speedup(yield, *inputs.c, inputs.drafting);
+  if (inputs.operations_ratio) {
+    answer[operations_factor_metric] = analytic::operations_factor(yield, *inputs.operations_ratio, inputs.convention);
+  }
+}
+
 }  // namespace
 
-AnalyticAnswer analytic_answer(const PointInputs& inputs, double pool_acceptance) {
+AnalyticAnswer analytic_answer(const PointInputs& point, double pool_acceptance) {
   AnalyticAnswer answer;
+  const PointInputs inputs = with_drafter_acceptance(point);
   const IterationLaw law = law_of(inputs, pool_acceptance);
   const bool finite = inputs.sequence_length.has_value();
   const std::optional<double> tokens = finite ? finite_tokens_per_iteration(law, inputs) : law.mean;
@@ -131,17 +151,14 @@ AnalyticAnswer analytic_answer(const PointInputs& inputs, double pool_acceptance
   if (!tokens) return answer;
   answer[tokens_per_iteration_metric] = tokens;
   answer[memory_access_factor_metric] = analytic::memory_access_factor(*tokens);
-  if (inputs.c) answer[speedup_metric] = analytic::speedup(*tokens, inputs.gamma, *inputs.c, inputs.drafting);
-  if (inputs.operations_ratio) {
-    answer[operations_factor_metric] =
-        analytic::operations_factor(*tokens, inputs.gamma, *inputs.operations_ratio, inputs.convention);
-  }
+  add_costs(inputs, *tokens, law.mean_gamma, answer);
   if (finite) return answer;
   answer[tokens_variance_metric] = law.variance;
   if (inputs.gamma > 0) answer[per_token_metric] = law.alpha;
   // With a bonus token every iteration emits exactly one token that is no accepted draft.
-  if (inputs.gamma > 0 && inputs.convention == Convention::bonus) {
-    answer[accepted_over_drafted_metric] = (*tokens - 1.0) / static_cast<double>(inputs.gamma);
+  const double drafted = law.mean_gamma.value_or(static_cast<double>(inputs.gamma));
+  if (drafted > 0.0 && inputs.convention == Convention::bonus) {
+    answer[accepted_over_drafted_metric] = (*tokens - 1.0) / drafted;
   }
   return answer;
 }

@@ -3,6 +3,7 @@
 
 #include "experiments/results/numbers.hpp"
 #include "experiments/sweep/answer.hpp"
+#include "experiments/sweep/drafting_law.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -15,6 +16,8 @@ bool computed(const SweepConfig& config, const Metric& metric) {
       return has_input(config, "c");
     case Needs::operations_ratio:
       return has_input(config, "operations_ratio");
+    case Needs::varying_gamma:
+      return gamma_varies(config);
   }
   throw std::logic_error("unknown need");
 }

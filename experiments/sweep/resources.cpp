@@ -69,6 +69,12 @@ sim::NgramPair Resources::ngram_pair(const ModelInputs& models) {
   return {model(models.target_order), model(models.draft_order)};
 }
 
+std::shared_ptr<const ngram::Model> Resources::ngram_target(const ModelInputs& models) {
+  ModelInputs alone = models;
+  alone.draft_order = models.target_order;
+  return ngram_pair(alone).target;
+}
+
 void Resources::prepare(const SweepConfig& config) {
   if (!has_input(config, "process.file") && !has_input(config, "models.corpus")) return;
   const Points points(config);
@@ -76,7 +82,11 @@ void Resources::prepare(const SweepConfig& config) {
     for (std::uint64_t index = 0; index < points.count(); ++index) {
       const PointInputs inputs = points.inputs(index);
       if (inputs.fidelity == Fidelity::token && inputs.models.ngram) {
-        static_cast<void>(ngram_pair(inputs.models));
+        if (inputs.drafter == "prompt_lookup") {
+          static_cast<void>(ngram_target(inputs.models));
+        } else {
+          static_cast<void>(ngram_pair(inputs.models));
+        }
       } else if (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::trace) {
         static_cast<void>(trace(inputs.trace_file, inputs.recorded_gamma, inputs.convention));
       }

@@ -22,6 +22,8 @@ class Resources {
 
   /// Target and drafter trained on a corpus. Throws InputError for a corpus that is missing, empty or not text.
   [[nodiscard]] sim::NgramPair ngram_pair(const ModelInputs& models);
+  /// The target alone, for drafts that no model makes.
+  [[nodiscard]] std::shared_ptr<const ngram::Model> ngram_target(const ModelInputs& models);
 
   /// Reads everything that `config` names. Throws InputError, before anything is simulated.
   void prepare(const SweepConfig& config);

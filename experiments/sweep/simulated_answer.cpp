@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "experiments/sweep/answer.hpp"
+#include "experiments/sweep/drafting_law.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/rule_registry.hpp"
 #include "sim/token/token_simulation.hpp"
@@ -43,7 +44,13 @@ std::map<std::string, double> parameters_of_rule(const PointInputs& inputs) {
   return own;
 }
 
-sim::ModelPair models_of(const ModelInputs& models, Resources& resources) {
+sim::ModelPair models_of(const PointInputs& inputs, Resources& resources) {
+  const ModelInputs& models = inputs.models;
+  if (inputs.drafter == "prompt_lookup") {
+    return sim::PromptLookup{.target = resources.ngram_target(models),
+                             .match = static_cast<std::int64_t>(inputs.drafter_parameters.at("match")),
+                             .window = static_cast<std::int64_t>(inputs.drafter_parameters.at("window"))};
+  }
   if (models.ngram) return resources.ngram_pair(models);
   return sim::SyntheticPair{.target = models.target,
                             .parameter = models.parameter,
@@ -83,7 +90,7 @@ std::optional<Estimate> known(const Estimate& estimate) {
 std::unique_ptr<sim::Simulator> make_simulator(const PointInputs& inputs, const SimulationPlan& plan,
                                                Resources& resources) {
   if (inputs.fidelity == Fidelity::token) {
-    return sim::make_token_simulator({.models = models_of(inputs.models, resources),
+    return sim::make_token_simulator({.models = models_of(inputs, resources),
                                       .rule = inputs.rule,
                                       .rule_parameters = parameters_of_rule(inputs),
                                       .temperature = inputs.temperature,
@@ -96,14 +103,14 @@ std::unique_ptr<sim::Simulator> make_simulator(const PointInputs& inputs, const 
   }
   std::optional<sim::SequenceLaw> sequence;
   if (inputs.sequence_length) sequence = sim::SequenceLaw{*inputs.sequence_length, inputs.geometric_length};
-  return sim::make_process_simulator({.process = process_of(inputs, resources),
-                                      .gamma = inputs.gamma,
-                                      .convention = inputs.convention,
-                                      .drafting = inputs.drafting,
-                                      .iterations = plan.iterations,
-                                      .sequence = sequence,
-                                      .sequences = plan.sequences,
-                                      .path = plan.path});
+  return sim::make_process_simulator(with_drafter_and_policy(inputs, {.process = process_of(inputs, resources),
+                                                                      .gamma = inputs.gamma,
+                                                                      .convention = inputs.convention,
+                                                                      .drafting = inputs.drafting,
+                                                                      .iterations = plan.iterations,
+                                                                      .sequence = sequence,
+                                                                      .sequences = plan.sequences,
+                                                                      .path = plan.path}));
 }
 
 double pool_acceptance(const PointInputs& inputs, const sim::Simulator& simulator) {
@@ -124,15 +131,16 @@ SimulatedAnswer simulated_answer(const PointInputs& inputs, const sim::Tally& ta
     estimates[operations_factor_metric] =
         known(sim::operations_factor(tally, *inputs.operations_ratio, inputs.convention));
   }
-  const auto ratio = [&](sim::Quantity over) {
+  const auto ratio = [&](sim::Quantity top, sim::Quantity bottom) {
     std::array<double, sim::quantity_count> numerator{};
     std::array<double, sim::quantity_count> denominator{};
-    numerator[sim::accepted] = 1.0;
-    denominator[over] = 1.0;
+    numerator[top] = 1.0;
+    denominator[bottom] = 1.0;
     return known(ratio_estimate(tally.units, numerator, denominator));
   };
-  estimates[per_token_metric] = ratio(sim::tested);
-  estimates[accepted_over_drafted_metric] = ratio(sim::drafted);
+  estimates[per_token_metric] = ratio(sim::accepted, sim::tested);
+  estimates[accepted_over_drafted_metric] = ratio(sim::accepted, sim::drafted);
+  if (gamma_varies(inputs)) estimates[mean_gamma_metric] = ratio(sim::drafted, sim::iterations);
   return answer;
 }
 

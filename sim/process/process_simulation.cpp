@@ -90,8 +90,9 @@ std::unique_ptr<Simulator> make_process_simulator(ProcessSimulation simulation) 
   check_range("gamma", simulation.gamma, min_gamma(simulation.convention), largest_gamma);
   std::visit(CheckProcess{simulation.gamma}, simulation.process);
   const IterationShape shape{simulation.gamma, simulation.convention, simulation.drafting};
+  if (simulation.sequence) check_sequence(simulation.process, *simulation.sequence);
+  if (!std::holds_alternative<ConstantGamma>(simulation.policy)) return make_policy_simulator(simulation);
   if (simulation.sequence) {
-    check_sequence(simulation.process, *simulation.sequence);
     return make_sequence_simulator(simulation.process, shape, *simulation.sequence, simulation.sequences,
                                    simulation.path);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/words.hpp"
+#include "sim/process/gamma_policy.hpp"
 #include "sim/simulator.hpp"
 
 /// Process fidelity: nothing but which drafts are accepted. The registry of acceptance processes is the variant below.
@@ -61,13 +62,14 @@ struct SequenceLaw {
 
 struct ProcessSimulation {
   AcceptanceProcess process;
-  std::int64_t gamma;
+  std::int64_t gamma;  ///< drafted tokens of an iteration; with a policy the most that it may draft, then at least 1
   Convention convention;
   Drafting drafting;
   std::uint64_t iterations;  ///< without `sequence`: iterations to run. Ignored by Trace, which is replayed once
   std::optional<SequenceLaw> sequence;  ///< finite sequences ...
   std::uint64_t sequences;              ///< ... and how many of them; ignored without `sequence`
   Path path;
+  GammaPolicy policy = ConstantGamma{};
 };
 
 /// Throws DomainError on an argument outside its domain.

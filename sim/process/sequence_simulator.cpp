@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "sim/process/outcome_counts.hpp"
 #include "sim/process/process_thresholds.hpp"
 #include "sim/process/simulators.hpp"
@@ -7,14 +5,6 @@
 
 namespace foredraft::sim {
 namespace {
-
-/// Long-run probability that a token position is accepted; of use to the chain alone.
-Threshold long_run_acceptance(const AcceptanceProcess& process) {
-  const auto* chain = std::get_if<Markov>(&process);
-  if (chain == nullptr) return {.high = 0, .low = 0};
-  const double leave = 1.0 - chain->a;
-  return threshold_of(chain->b / (leave + chain->b), leave / (leave + chain->b));
-}
 
 class SequenceSimulator final : public Simulator {
  public:
@@ -62,7 +52,7 @@ class SequenceSimulator final : public Simulator {
     const std::uint64_t sequences = plan_.in_block(block);
     std::uint64_t iteration = 0;
     for (std::uint64_t sequence = 0; sequence < sequences; ++sequence) {
-      std::int64_t remaining = draw_length(lengths);
+      std::int64_t remaining = draw_length(law_, lengths);
       bool after_acceptance = is_chain_ && starts.below(start_, sequence, 0);
       while (remaining >= shape_.max_tokens()) {
         const std::int64_t steps = stepper.accepted_steps(iteration++, after_acceptance, steps_);
@@ -81,13 +71,6 @@ class SequenceSimulator final : public Simulator {
       counts.end_unit();
     }
     return counts.tally();
-  }
-
-  /// Geometric lengths by inversion: the smallest L with P(length > L) = (1 - 1/mean)^L below a uniform on (0, 1].
-  [[nodiscard]] std::int64_t draw_length(RandomStream& random) const {
-    if (!law_.geometric) return static_cast<std::int64_t>(law_.tokens);
-    const double uniform = 1.0 - random.uniform();
-    return 1 + static_cast<std::int64_t>(std::log(uniform) / std::log1p(-1.0 / law_.tokens));
   }
 
   std::optional<BetaMixture> mixture_;

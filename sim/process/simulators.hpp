@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/random_stream.hpp"
 #include "sim/block_plan.hpp"
 #include "sim/iteration_shape.hpp"
 #include "sim/process/process_simulation.hpp"
+#include "sim/process/threshold.hpp"
 #include "sim/simulator.hpp"
 
 /// The kinds of run behind make_process_simulator(), one file each. Arguments have been checked.
@@ -19,6 +21,12 @@ namespace foredraft::sim {
 
 /// Token positions that an iteration can step over: its drafts and, for the chain, the bonus token.
 [[nodiscard]] std::int64_t steps_per_iteration(const AcceptanceProcess& process, const IterationShape& shape);
+
+/// Tokens of the next sequence; geometric lengths by inversion.
+[[nodiscard]] std::int64_t draw_length(const SequenceLaw& law, RandomStream& random);
+
+/// Long-run probability that a token position of a Markov chain is accepted; 0 for the processes without memory.
+[[nodiscard]] Threshold long_run_acceptance(const AcceptanceProcess& process);
 
 /// Iterations that do not depend on each other: Iid, Positional, BetaMixture. Unit: the iteration.
 [[nodiscard]] std::unique_ptr<Simulator> make_independent_simulator(const AcceptanceProcess& process,
@@ -39,6 +47,14 @@ namespace foredraft::sim {
 [[nodiscard]] std::unique_ptr<Simulator> make_sequence_simulator(const AcceptanceProcess& process,
                                                                  const IterationShape& shape, const SequenceLaw& law,
                                                                  std::uint64_t sequences, Path path);
+
+/// Any policy but ConstantGamma, with the processes it names; checks them. In an endless text, units are the cycles
+/// between two iterations that start with the same draft length (for a chain: and behind the same outcome), which are
+/// independent and alike; where lengths do not depend on the past, the iteration. The length that cycles return to is
+/// the most frequent one of a stretch that is run first and not counted. A block runs its last cycle to the end, so
+/// that a run has up to a cycle a block more than asked for. With sequences: the sequence; the policy starts afresh
+/// with each.
+[[nodiscard]] std::unique_ptr<Simulator> make_policy_simulator(const ProcessSimulation& simulation);
 
 /// A trace replayed once, as one block. Unit: the sequence when there are at least 30 of them; else each sequence is
 /// cut, in proportion to its length, into about 30 batches over all, taken as independent.

@@ -25,14 +25,14 @@ SurvivalRow::SurvivalRow(Thresholds survival) : survival_(std::move(survival)) {
   survival_.push_back({.high = no_draw, .low = 0});
 }
 
-Threshold LatentStepper::draw_alpha(std::uint64_t iteration) {
-  // Each attempt of the two rejection samplers takes at most one draw and succeeds with a probability of at least 1/pi,
-  // so that an iteration would need 2^-100 of luck to leave its own stretch of the stream.
+BetaVariate draw_beta(const BetaMixture& law, RandomStream& random, std::uint64_t place) {
+  // Each attempt of the two rejection samplers takes one draw and more than half of them succeed, so that a variate
+  // would need 2^-100 of luck to leave its own stretch of the stream.
   constexpr std::uint64_t stretch = 256;
-  latent_.seek(iteration * stretch);
-  const double log_x = log_gamma_variate(mixture_.a, latent_);
-  const double log_y = log_gamma_variate(mixture_.b, latent_);
-  return threshold_of(1.0 / (1.0 + std::exp(log_y - log_x)), 1.0 / (1.0 + std::exp(log_x - log_y)));
+  random.seek(place * stretch);
+  const double log_x = log_gamma_variate(law.a, random);
+  const double log_y = log_gamma_variate(law.b, random);
+  return {1.0 / (1.0 + std::exp(log_y - log_x)), 1.0 / (1.0 + std::exp(log_x - log_y))};
 }
 
 }  // namespace foredraft::sim

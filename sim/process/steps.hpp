@@ -95,6 +95,15 @@ class BernoulliStepper {
   Draws draws_;
 };
 
+/// A Beta(a, b) variate and what it lacks to 1, each to full relative accuracy.
+struct BetaVariate {
+  double value;
+  double complement;
+};
+
+/// The variate of `place`: every place has its own stretch of the stream.
+[[nodiscard]] BetaVariate draw_beta(const BetaMixture& law, RandomStream& random, std::uint64_t place);
+
 /// An alpha from Beta(a, b) for each iteration, then one draw a drafted token.
 class LatentStepper {
  public:
@@ -104,15 +113,19 @@ class LatentStepper {
         draws_(key, bernoulli_draws, block, positions) {}
 
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, bool /*after_acceptance*/, std::int64_t limit) {
-    const Threshold alpha = draw_alpha(iteration);
+    return accepted_steps(iteration, draw_alpha(iteration), limit);
+  }
+
+  /// In two steps, for a drafter that looks at alpha first.
+  [[nodiscard]] BetaVariate draw_alpha(std::uint64_t iteration) { return draw_beta(mixture_, latent_, iteration); }
+  [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, const BetaVariate& alpha, std::int64_t limit) {
+    const Threshold threshold = threshold_of(alpha.value, alpha.complement);
     std::int64_t steps = 0;
-    while (steps < limit && draws_.below(alpha, iteration, static_cast<std::uint64_t>(steps))) ++steps;
+    while (steps < limit && draws_.below(threshold, iteration, static_cast<std::uint64_t>(steps))) ++steps;
     return steps;
   }
 
  private:
-  Threshold draw_alpha(std::uint64_t iteration);
-
   BetaMixture mixture_;
   RandomStream latent_;
   Draws draws_;

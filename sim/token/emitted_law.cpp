@@ -3,36 +3,45 @@
 #include <cstddef>
 
 #include "core/check.hpp"
+#include "sim/token/candidate_acceptance.hpp"
 
 namespace foredraft::sim {
 namespace {
 
-/// q(x) a(x) for every token, into `law`; returns the sum.
-double accepted_mass(const VerificationRule& rule, const PositionLaws& laws, std::vector<double>& law) {
+/// sum q a and sum q (1 - a), each from terms that are not negative: neither is 1 minus the other's round-off.
+struct TestedMass {
+  double accepted;
+  double rejected;
+};
+
+/// q(x) a(x) for every token, into `law`, and the sums.
+TestedMass tested_mass(const VerificationRule& rule, const PositionLaws& laws, std::vector<double>& law) {
   FOREDRAFT_EXPECT(laws.target.size() == laws.draft.size());
   const double statistic = rule.uses_row_statistic() ? rule.row_statistic(laws) : 0.0;
   law.assign(laws.draft.size(), 0.0);
-  double sum = 0.0;
+  TestedMass mass{.accepted = 0.0, .rejected = 0.0};
   for (std::size_t x = 0; x < law.size(); ++x) {
     if (!(laws.draft[x] > 0.0)) continue;  // never drafted: a(x) is not defined there
-    law[x] =
-        laws.draft[x] *
+    const double acceptance =
         rule.acceptance({.token = static_cast<Token>(x), .target = laws.target[x], .draft = laws.draft[x]}, statistic);
-    sum += law[x];
+    law[x] = laws.draft[x] * acceptance;
+    mass.accepted += law[x];
+    mass.rejected += laws.draft[x] * (1.0 - acceptance);
   }
-  return sum;
+  return mass;
 }
 
 }  // namespace
 
 double acceptance_probability(const VerificationRule& rule, const PositionLaws& laws) {
+  if (rule.candidates().count > 1) return candidate_acceptance(laws, rule.candidates());
   std::vector<double> law;
-  return accepted_mass(rule, laws, law);
+  return tested_mass(rule, laws, law).accepted;
 }
 
 std::vector<double> emitted_law(const VerificationRule& rule, const PositionLaws& laws) {
   std::vector<double> law;
-  const double rejected = 1.0 - accepted_mass(rule, laws, law);
+  const double rejected = tested_mass(rule, laws, law).rejected;
   std::vector<double> replacement(law.size());
   rule.replacement(laws, replacement);
   for (std::size_t x = 0; x < law.size(); ++x) law[x] += rejected * replacement[x];

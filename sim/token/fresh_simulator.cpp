@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "sim/block_plan.hpp"
 #include "sim/token/fresh_row.hpp"
+#include "sim/token/further_candidates.hpp"
 #include "sim/token/row_operations.hpp"
 #include "sim/token/vector_kernels.hpp"
 
@@ -32,6 +34,7 @@ class FreshBlock {
         accept_(key.seed, id(Purpose::accept)),
         replacement_(key.seed, id(Purpose::replacement)),
         bonus_token_(key.seed, id(Purpose::bonus_token)),
+        candidate_(key.seed, id(Purpose::late_candidate)),
         target_(model.target.vocabulary()),
         draft_(model.target.vocabulary()),
         partner_(model.target.vocabulary()),
@@ -47,12 +50,10 @@ class FreshBlock {
     for (std::int64_t i = 0; i < gamma; ++i, ++context) {
       meet_target(context);
       meet_draft(context);
-      const Token token = draft_.draw(draft_token_);
-      if (!(accept_.uniform() < acceptance(token))) {
-        emitted.push_back({.token = replacement(), .context = -1});
-        return i;
-      }
-      emitted.push_back({.token = token, .context = -1});
+      FurtherOutcome outcome{.accepted = true, .token = draft_.draw(draft_token_)};
+      if (!(accept_.uniform() < acceptance(outcome.token))) outcome = behind_rejection(outcome.token);
+      emitted.push_back({.token = outcome.token, .context = -1});
+      if (!outcome.accepted) return i;
     }
     if (convention == Convention::bonus) {
       meet_target(context);
@@ -109,10 +110,14 @@ class FreshBlock {
         {.token = token, .target = target_.probability(token), .draft = draft_.probability(token)}, statistic);
   }
 
-  Token replacement() {
+  /// What the position emits whose first candidate was rejected.
+  FurtherOutcome behind_rejection(Token first) {
     write_laws();
-    model_.rule->replacement({.target = target_law_, .draft = draft_law_}, last_law_);
-    return draw_last(replacement_);
+    const PositionLaws laws{.target = target_law_, .draft = draft_law_};
+    const CandidateScheme scheme = model_.rule->candidates();
+    if (scheme.count > 1) return try_further_candidates(laws, scheme, std::span(&first, 1), candidate_);
+    model_.rule->replacement(laws, last_law_);
+    return {.accepted = false, .token = draw_last(replacement_)};
   }
 
   void write_laws() {
@@ -132,6 +137,7 @@ class FreshBlock {
   RandomStream accept_;
   RandomStream replacement_;
   RandomStream bonus_token_;
+  RandomStream candidate_;
   FreshRow target_;
   FreshRow draft_;
   FreshRow partner_;

@@ -43,13 +43,20 @@ struct NgramPair {
   std::shared_ptr<const ngram::Model> draft;
 };
 
+/// Text of an n-gram model whose drafts are copied from what was written before.
+struct PromptLookup {
+  std::shared_ptr<const ngram::Model> target;
+  std::int64_t match;   ///< longest end of the text that is looked for, 1 .. 64 tokens
+  std::int64_t window;  ///< tokens that are looked through, 16 .. 65,536
+};
+
 /// Distributions given outright: rows of p and q, one per context. For tests and small studies.
 struct TablePair {
   std::vector<std::vector<double>> target;
   std::vector<std::vector<double>> draft;
 };
 
-using ModelPair = std::variant<SyntheticPair, NgramPair, TablePair>;
+using ModelPair = std::variant<SyntheticPair, NgramPair, PromptLookup, TablePair>;
 
 /// Name and one line of explanation of each kind of model pair, for `foredraft list models`.
 struct ModelEntry {

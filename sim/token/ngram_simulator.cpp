@@ -19,25 +19,6 @@ constexpr std::int64_t block_iterations = 1024;
 constexpr std::int64_t settling_iterations = 64;
 constexpr std::int64_t max_iterations = block_iterations << 31;  // 2^31 blocks
 
-void check_rule(const TokenSimulation& simulation) {
-  const bool greedy = simulation.rule == "greedy_match";
-  if (!greedy && simulation.rule != "rejection_sampling") {
-    throw DomainError(
-        fmt::format("invalid rule={} (must be rejection_sampling or greedy_match for n-gram models)", simulation.rule));
-  }
-  if (greedy && simulation.temperature != 0.0) {
-    throw DomainError(
-        fmt::format("invalid rule=greedy_match (must be rejection_sampling for n-gram models at "
-                    "temperature {}: matching the most probable token is greedy decoding)",
-                    simulation.temperature));
-  }
-  if (!simulation.rule_parameters.empty()) {
-    throw DomainError(fmt::format("invalid rule.{}={} (must not be given: {} has no parameters)",
-                                  simulation.rule_parameters.begin()->first, simulation.rule_parameters.begin()->second,
-                                  simulation.rule));
-  }
-}
-
 const NgramPair& ngram_pair(const TokenSimulation& simulation) {
   const auto* pair = std::get_if<NgramPair>(&simulation.models);
   if (pair == nullptr) throw DomainError("invalid models=other (must be an n-gram pair)");
@@ -53,7 +34,7 @@ class NgramSimulator final : public Simulator {
         convention_(simulation.convention),
         drafting_(simulation.drafting),
         iterations_(static_cast<std::int64_t>(simulation.iterations)) {  // above 2^63: negative, refused
-    check_rule(simulation);
+    check_ngram_rule(simulation);
     check_range("gamma", gamma_, min_gamma(convention_), max_token_gamma);
     check_range("iterations", iterations_, 1, max_iterations);
   }
@@ -117,6 +98,25 @@ class NgramSimulator final : public Simulator {
 };
 
 }  // namespace
+
+void check_ngram_rule(const TokenSimulation& simulation) {
+  const bool greedy = simulation.rule == "greedy_match";
+  if (!greedy && simulation.rule != "rejection_sampling") {
+    throw DomainError(
+        fmt::format("invalid rule={} (must be rejection_sampling or greedy_match for n-gram models)", simulation.rule));
+  }
+  if (greedy && simulation.temperature != 0.0) {
+    throw DomainError(
+        fmt::format("invalid rule=greedy_match (must be rejection_sampling for n-gram models at "
+                    "temperature {}: matching the most probable token is greedy decoding)",
+                    simulation.temperature));
+  }
+  if (!simulation.rule_parameters.empty()) {
+    throw DomainError(fmt::format("invalid rule.{}={} (must not be given: {} has no parameters)",
+                                  simulation.rule_parameters.begin()->first, simulation.rule_parameters.begin()->second,
+                                  simulation.rule));
+  }
+}
 
 std::unique_ptr<Simulator> make_ngram_simulator(const TokenSimulation& simulation) {
   return std::make_unique<NgramSimulator>(simulation);

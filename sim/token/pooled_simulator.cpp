@@ -1,12 +1,13 @@
 #include "sim/token/pooled_simulator.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "sim/block_plan.hpp"
-#include "sim/token/vector_kernels.hpp"
+#include "sim/token/candidate_wave.hpp"
+#include "sim/token/word_source.hpp"
 
 namespace foredraft::sim {
 namespace {
@@ -58,27 +59,6 @@ class Recorder final : public Observer {
   std::vector<std::vector<EmittedToken>> sequences_;
 };
 
-/// Words of one stream, handed out in order.
-class WordSource {
- public:
-  WordSource(const RunKey& key, Purpose purpose, std::uint64_t block)
-      : seed_(key.seed), id_{.purpose = purpose, .point = key.point, .block = block} {}
-
-  /// The next `count` words; valid until the next call.
-  std::span<const std::uint64_t> next(std::size_t count) {
-    words_.resize((count + word_granule - 1) / word_granule * word_granule);
-    fill_words(seed_, id_, draw_, words_);
-    draw_ += words_.size() / 2;
-    return std::span(words_).first(count);
-  }
-
- private:
-  std::uint64_t seed_;
-  StreamId id_;
-  std::uint64_t draw_ = 0;
-  std::vector<std::uint64_t> words_;
-};
-
 /// One block: all its iterations go through position 1 together, the survivors through position 2, and so on. That
 /// turns the chain of cache misses of one iteration into independent ones that are fetched ahead.
 class PooledBlock {
@@ -98,16 +78,24 @@ class PooledBlock {
         shares_(iterations),
         alive_count_(iterations) {
     for (std::uint32_t i = 0; i < iterations; ++i) alive_.iterations[i] = i;
+    if (tables.candidates() != nullptr) candidates_.emplace(tables, key, block);
   }
 
   /// How many iterations accepted exactly k drafts, k = 0..gamma.
   std::vector<std::uint64_t> run(std::int64_t gamma, Convention convention) {
     std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(gamma) + 1, 0);
     for (std::int64_t i = 0; i < gamma && alive_count_ > 0; ++i) {
-      const std::size_t rejected = draft_position();
-      accepted_counts[static_cast<std::size_t>(i)] = rejected;
-      observer_.emitted(alive_, alive_count_);
-      emit_last(tables_.replacement(), replacement_words_, rejected_, rejected);
+      if (candidates_) {
+        const std::size_t rejected = try_further_candidates(draft_position<true>());
+        accepted_counts[static_cast<std::size_t>(i)] = rejected;
+        observer_.emitted(alive_, alive_count_);
+        observer_.emitted(rejected_, rejected);
+      } else {
+        const std::size_t rejected = draft_position<false>();
+        accepted_counts[static_cast<std::size_t>(i)] = rejected;
+        observer_.emitted(alive_, alive_count_);
+        emit_last(tables_.replacement(), replacement_words_, rejected_, rejected);
+      }
     }
     accepted_counts.back() = alive_count_;
     if (convention == Convention::bonus) {
@@ -137,7 +125,8 @@ class PooledBlock {
   }
 
   /// Drafts and tests one token in every iteration alive. Those accepted stay in alive_; returns how many went to
-  /// rejected_.
+  /// rejected_, with the rejected token where somebody asks for it.
+  template <bool keep_rejected_tokens>
   std::size_t draft_position() {
     meet_contexts();
     locate(alive_, draft_words_.next(alive_count_));
@@ -158,6 +147,7 @@ class PooledBlock {
       // Written to both waves, kept in one: no branch to mispredict. accepted <= j, so nothing unread is overwritten.
       rejected_.iterations[rejected] = iteration;
       rejected_.contexts[rejected] = context;
+      if constexpr (keep_rejected_tokens) rejected_.tokens[rejected] = static_cast<Token>(token);
       alive_.iterations[accepted] = iteration;
       alive_.contexts[accepted] = context;
       alive_.tokens[accepted] = static_cast<Token>(token);
@@ -166,6 +156,22 @@ class PooledBlock {
     }
     alive_count_ = accepted;
     return rejected;
+  }
+
+  /// Every iteration in rejected_ tries its further candidates. Those accepted go back to alive_; returns how many
+  /// stay, each with the token that it emits instead.
+  std::size_t try_further_candidates(std::size_t rejected) {
+    const std::span tokens = std::span(rejected_.tokens).first(rejected);
+    const std::span accepted = candidates_->try_all(std::span(rejected_.contexts).first(rejected), tokens);
+    std::size_t kept = 0;
+    for (std::size_t j = 0; j < rejected; ++j) {
+      Wave& wave = accepted[j] == 1 ? alive_ : rejected_;
+      const std::size_t place = accepted[j] == 1 ? alive_count_++ : kept++;
+      wave.iterations[place] = rejected_.iterations[j];
+      wave.contexts[place] = rejected_.contexts[j];
+      wave.tokens[place] = rejected_.tokens[j];
+    }
+    return kept;
   }
 
   /// Draws the last token of every iteration of a wave from its context's row of `table`.
@@ -187,6 +193,7 @@ class PooledBlock {
   WordSource accept_words_;
   WordSource replacement_words_;
   WordSource bonus_words_;
+  std::optional<CandidateWave> candidates_;
   Wave alive_;
   Wave rejected_;
   std::vector<std::size_t> slots_;

@@ -21,10 +21,11 @@ std::uint32_t acceptance_threshold(double acceptance) {
   return static_cast<std::uint32_t>(std::lround(std::ldexp(acceptance, acceptance_bits)));
 }
 
-void check_pool_size(std::int64_t contexts, std::int64_t vocabulary) {
+void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const CandidateScheme& scheme) {
   check_range("vocabulary", vocabulary, 1, max_vocabulary);
   check_at_least("pool", contexts, 1);
-  const std::int64_t most = max_pool_bytes / bytes_per_entry / vocabulary;
+  const std::int64_t bytes = bytes_per_entry + PooledCandidates::bytes_per_entry(scheme);
+  const std::int64_t most = max_pool_bytes / bytes / vocabulary;
   if (contexts > most) {
     throw DomainError(fmt::format(
         "invalid pool={} (must be at most {} at a vocabulary of {}: a larger pool would take more than 2 GiB)",
@@ -32,9 +33,10 @@ void check_pool_size(std::int64_t contexts, std::int64_t vocabulary) {
   }
 }
 
-PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts)
+PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme)
     : vocabulary_(static_cast<std::size_t>(vocabulary)) {
-  check_pool_size(contexts, vocabulary);
+  check_pool_size(contexts, vocabulary, scheme);
+  if (scheme.count > 1) candidates_.emplace(scheme);
   const std::size_t entries = vocabulary_ * static_cast<std::size_t>(contexts);
   draft_.reserve(entries);
   replacement_.reserve(entries);
@@ -63,6 +65,7 @@ void PooledTables::add(const VerificationRule& rule, const PositionLaws& laws) {
   append(replacement_);
   rule.bonus(laws.target, scratch_);
   append(bonus_);
+  if (candidates_) candidates_->add(laws);
   acceptance_sum_ += acceptance_probability(rule, laws);
   ++contexts_;
 }

@@ -2,9 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/token/alias_table.hpp"
+#include "sim/token/draft_slot.hpp"
+#include "sim/token/pooled_candidates.hpp"
 #include "sim/token/verification_rule.hpp"
 
 namespace foredraft::sim {
@@ -20,18 +23,12 @@ inline constexpr unsigned acceptance_bits = 31;
   return word >> (64 - acceptance_bits) < threshold;
 }
 
-/// All that one drafted token needs, in 16 bytes, so that a draw and its test touch one cache line.
-struct DraftSlot {
-  AliasSlot alias;             ///< of the draft law q
-  std::uint32_t accept_own;    ///< acceptance of the slot's own token, in units of 2^-31
-  std::uint32_t accept_alias;  ///< and of its alias
-};
-
 /// A verification rule worked out over a pool of contexts: one row of slots a context.
 class PooledTables {
  public:
-  /// Reserves rows for `contexts` contexts. Throws DomainError where they would take more than max_pool_entries.
-  PooledTables(std::int64_t vocabulary, std::int64_t contexts);
+  /// Reserves rows for `contexts` contexts of a rule with these candidates. Throws DomainError where they would take
+  /// more than 2 GiB.
+  PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme = {});
 
   /// Appends the next context: the rule's acceptance and laws at these two distributions.
   void add(const VerificationRule& rule, const PositionLaws& laws);
@@ -39,13 +36,16 @@ class PooledTables {
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
 
-  /// Mean over the contexts of sum q(x) a(x).
+  /// Mean over the contexts of acceptance_probability().
   [[nodiscard]] double expected_acceptance() const { return acceptance_sum_ / static_cast<double>(contexts_); }
 
   // Row-major: the slot s of context k lies at k * vocabulary() + s.
   [[nodiscard]] const std::vector<DraftSlot>& draft() const { return draft_; }
   [[nodiscard]] const std::vector<AliasSlot>& replacement() const { return replacement_; }
   [[nodiscard]] const std::vector<AliasSlot>& bonus() const { return bonus_; }
+
+  /// What the candidates behind the first one need; null where there are none.
+  [[nodiscard]] const PooledCandidates* candidates() const { return candidates_ ? &*candidates_ : nullptr; }
 
  private:
   std::size_t vocabulary_;
@@ -54,10 +54,11 @@ class PooledTables {
   std::vector<DraftSlot> draft_;
   std::vector<AliasSlot> replacement_;
   std::vector<AliasSlot> bonus_;
+  std::optional<PooledCandidates> candidates_;
   std::vector<double> scratch_;
 };
 
 /// Throws DomainError unless pool * vocabulary entries can be prepared within 2 GiB.
-void check_pool_size(std::int64_t contexts, std::int64_t vocabulary);
+void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const CandidateScheme& scheme = {});
 
 }  // namespace foredraft::sim

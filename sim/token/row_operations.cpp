@@ -25,11 +25,6 @@ double lane_sum(std::size_t size, const Term& term) {
          ((partial[4] + partial[5]) + (partial[6] + partial[7]));
 }
 
-void normalise(std::span<double> law) {
-  const double scale = 1.0 / row_sum(law);
-  for (double& probability : law) probability *= scale;
-}
-
 }  // namespace
 
 double row_sum(std::span<const double> row) {
@@ -44,6 +39,13 @@ std::size_t row_argmax(std::span<const double> row) {
 void write_point_mass(std::size_t index, std::span<double> row) {
   std::fill(row.begin(), row.end(), 0.0);
   row[index] = 1.0;
+}
+
+bool normalise(std::span<double> row) {
+  const double sum = row_sum(row);
+  if (!(sum > 0.0)) return false;
+  for (double& entry : row) entry /= sum;
+  return true;
 }
 
 void softmax(std::span<const double> logits, double temperature, std::span<double> law) {

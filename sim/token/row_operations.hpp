@@ -15,6 +15,10 @@ namespace foredraft::sim {
 /// Sets the row to the point mass at `index`.
 void write_point_mass(std::size_t index, std::span<double> row);
 
+/// Divides the row by its sum and returns true; false, and nothing done, where the sum is 0. Divided, not multiplied by
+/// a reciprocal: a row with one entry left becomes exactly 1.
+bool normalise(std::span<double> row);
+
 /// law = exp(logits / temperature), normalised, with the largest logit subtracted first; temperature 0: the point mass
 /// at the largest logit, lowest index on ties. Logits may be -infinity, not all of them.
 void softmax(std::span<const double> logits, double temperature, std::span<double> law);

@@ -9,6 +9,7 @@
 #include "sim/token/fresh_simulator.hpp"
 #include "sim/token/ngram_simulator.hpp"
 #include "sim/token/pooled_simulator.hpp"
+#include "sim/token/prompt_lookup_simulator.hpp"
 #include "sim/token/row_operations.hpp"
 #include "sim/token/synthetic_pool.hpp"
 
@@ -33,13 +34,14 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticPair& pair, const Token
                                           std::uint64_t seed) {
   const IterationShape shape = checked_shape(simulation);
   std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
+  rule->check_vocabulary(pair.vocabulary);
   const SyntheticPool pool(pair, seed);
   if (simulation.contexts == Contexts::fresh) {
     return make_fresh_simulator(SyntheticTarget(pair.target, pair.parameter, pair.vocabulary),
                                 {.law = pair.draft, .strength = pool.strength()}, std::move(rule),
                                 simulation.temperature, shape, simulation.iterations);
   }
-  PooledTables tables(pair.vocabulary, pair.pool);
+  PooledTables tables(pair.vocabulary, pair.pool, rule->candidates());
   std::vector<double> target(pool.vocabulary());
   std::vector<double> draft(pool.vocabulary());
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
@@ -75,8 +77,9 @@ std::unique_ptr<Simulator> make_table(const TablePair& pair, const TokenSimulati
   const IterationShape shape = checked_shape(simulation);
   check_table(pair);
   const std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
-  PooledTables tables(static_cast<std::int64_t>(pair.target.front().size()),
-                      static_cast<std::int64_t>(pair.target.size()));
+  const auto vocabulary = static_cast<std::int64_t>(pair.target.front().size());
+  rule->check_vocabulary(vocabulary);
+  PooledTables tables(vocabulary, static_cast<std::int64_t>(pair.target.size()), rule->candidates());
   for (std::size_t k = 0; k < pair.target.size(); ++k) {
     std::vector<double> target = pair.target[k];
     std::vector<double> draft = pair.draft[k];
@@ -98,6 +101,7 @@ std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std:
     throw DomainError("invalid contexts=fresh (must be pooled unless the models are a synthetic pair)");
   }
   if (const auto* table = std::get_if<TablePair>(&simulation.models)) return make_table(*table, simulation);
+  if (std::holds_alternative<PromptLookup>(simulation.models)) return make_prompt_lookup_simulator(simulation);
   return make_ngram_simulator(simulation);
 }
 

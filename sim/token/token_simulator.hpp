@@ -18,7 +18,7 @@ struct EmittedToken {
 class TokenSimulator : public Simulator {
  public:
   /// The exact probability that a draft is accepted, averaged over the contexts that a position can meet: pool mean of
-  /// sum q(x) a(x). NaN where the contexts are not a finite pool.
+  /// acceptance_probability(). NaN where that is, and where the contexts are not a finite pool.
   [[nodiscard]] virtual double expected_acceptance() const = 0;
 
   /// What the iterations of a block emit, in order: one inner vector per iteration. The same draws as run_block().

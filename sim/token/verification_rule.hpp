@@ -25,6 +25,19 @@ struct DraftedToken {
   double draft;   ///< q(token), > 0
 };
 
+/// How the candidates of one position are drawn.
+enum class CandidateDraws {
+  with_replacement,     ///< every one from q, independently
+  without_replacement,  ///< from q without the tokens rejected before, normalised; once q is used up, uniformly from
+                        ///< the tokens not yet rejected. Distinct candidates, so V of them always hold one to accept.
+};
+
+/// How many candidates a position gets, and how they are drawn.
+struct CandidateScheme {
+  std::int64_t count = 1;  ///< >= 1
+  CandidateDraws draws = CandidateDraws::with_replacement;
+};
+
 /// The mathematics of one position: when is a drafted token accepted, and what is emitted when it is not? To add one:
 /// docs/adding-a-verification-rule.md.
 ///
@@ -40,6 +53,14 @@ class VerificationRule {
   VerificationRule(VerificationRule&&) = delete;
   VerificationRule& operator=(VerificationRule&&) = delete;
   virtual ~VerificationRule() = default;
+
+  /// More than one candidate: acceptance() and replacement() are those of the first, and behind its rejection the next
+  /// ones are tried by recursive rejection (recursive_rejection.hpp), which leaves the emitted law as it is. Only a
+  /// rule whose acceptance is min(1, p/q) and whose replacement is the residual of p and q may ask for it.
+  [[nodiscard]] virtual CandidateScheme candidates() const { return {}; }
+
+  /// Throws DomainError where the parameters do not fit a vocabulary of this size.
+  virtual void check_vocabulary(std::int64_t /*vocabulary*/) const {}
 
   /// Whether acceptance() depends on the rows beyond p(x) and q(x). If not, callers need not compute the rows.
   [[nodiscard]] virtual bool uses_row_statistic() const { return false; }

@@ -18,11 +18,17 @@ TEST_CASE("a block drafter passes once for any number of drafts and never for no
   CHECK(draft_passes(0, Drafting::block) == 0);
 }
 
+TEST_CASE("a drafter that copies takes no pass for any number of drafts") {
+  CHECK(draft_passes(0, Drafting::free) == 0);
+  CHECK(draft_passes(1, Drafting::free) == 0);
+  CHECK(draft_passes(500, Drafting::free) == 0);
+}
+
 TEST_CASE("names of conventions and drafters survive a round trip, other names are refused") {
   for (const auto convention : {Convention::bonus, Convention::no_bonus}) {
     CHECK(parse_convention(to_string(convention)) == convention);
   }
-  for (const auto drafting : {Drafting::autoregressive, Drafting::block}) {
+  for (const auto drafting : {Drafting::autoregressive, Drafting::block, Drafting::free}) {
     CHECK(parse_drafting(to_string(drafting)) == drafting);
   }
   CHECK_FALSE(parse_convention("Bonus"));

@@ -143,6 +143,26 @@ TEST_CASE("values that do not fit together are refused") {
              Catch::StartsWith("e.toml:7: fixed.sequence_length: not used by fidelity token"));
 }
 
+TEST_CASE("parameters of a rule are refused where the file is read, with what the rule says of them") {
+  const auto problem = [](const std::string& rule) {
+    return problems_of("[fixed]\nfidelity = \"token\"\ngamma = 5\nmodels.alpha = 0.8\nmodels.vocabulary = 50\n" + rule +
+                       "\n[simulation]\niterations = 10\nseed = 1\n");
+  };
+  CHECK(problem("rule = \"lenient\"\n\"rule.lenience\" = 0.5") == "");
+  CHECK_THAT(problem("rule = \"lenient\"\n\"rule.lenience\" = 0.0"),
+             Catch::Contains("invalid rule.lenience=0 (must lie in (0, 1])"));
+  CHECK_THAT(problem("rule = \"typical_acceptance\"\n\"rule.epsilon\" = 1.0"),
+             Catch::Contains("invalid rule.epsilon=1 (must be in (0, 1))"));
+  CHECK_THAT(problem("rule = \"multi_candidate\"\n\"rule.candidates\" = 2.5"),
+             Catch::Contains("must be a whole number in [1, 1024]"));
+  CHECK_THAT(problem("rule = \"top_beta\"\n\"rule.top_beta\" = 51"),
+             Catch::Contains("e.toml:8: fixed.rule.top_beta: invalid rule.top_beta=51 (must be at most the vocabulary, "
+                             "50 tokens)"));
+  CHECK_THAT(problem("rule = \"sigmoid_approximation\"\n\"rule.scale_low\" = 10.0"),
+             Catch::Contains("must be below rule.scale_high"));
+  CHECK_THAT(problem("rule = \"top_beta\"\n\"rule.tolerance\" = -1.0"), Catch::Contains("rule.tolerance"));
+}
+
 TEST_CASE("what is missing is named") {
   CHECK(problems_of("[fixed]\ngamma = 5\n") ==
         "e.toml: fixed.alpha: missing (probability that a draft is accepted) - add it to [fixed] or [axes]");

@@ -6,16 +6,23 @@ import unittest
 import numpy
 import sample_data
 from matplotlib.collections import PolyCollection
+from matplotlib.patches import StepPatch
 from support import InDirectory, rows_of
 
+import emnlp_figure6
 import figure_specification
+import iclr_figure2
+import iclr_figure4
 import leviathan_figure2
 import leviathan_figure3
 import leviathan_figure4
 import leviathan_figure5
 import load
 import ngram_iid_check
+import rule_lossiness
+import survey_medusa_tree
 import sweep_figure
+import token_tree
 
 
 class Drawn(InDirectory):
@@ -206,6 +213,53 @@ class Papers(Drawn):
             with self.assertRaisesRegex(load.BadFile, f"leviathan-figure5.csv: .*{words}"):
                 leviathan_figure5.draw(self.directory)
 
+    def test_a_tree_draws_every_node_under_its_parent_by_rank_with_the_chance_to_reach_its_depth(self):
+        sample_data.write_tree(self.directory)
+        table = load.table(self.directory / "tree.csv", token_tree.COLUMNS)
+        figure = token_tree.figure(table, [token_tree.FILLED] * len(table))
+        axes = self.panels(figure)[0]
+        nodes = [line for line in axes.lines if line.get_marker() == "o"]
+        place = [(float(line.get_xdata()[0]), -float(line.get_ydata()[0])) for line in nodes]
+        self.assertEqual([depth for _, depth in place], [0, 1, 1, 1, 2, 2, 3])
+        x = [x for x, _ in place]
+        self.assertTrue(x[1] < x[2] < x[3] and x[4] < x[5])
+        self.assertEqual((x[1], x[5]), ((x[4] + x[5]) / 2, x[6]))
+        edges = [line for line in axes.lines if line.get_marker() == "None"]
+        self.assertEqual(len(edges), 6)
+        sizes = [line.get_markersize() for line in nodes]
+        self.assertEqual(sorted(sizes, reverse=True), [sizes[i] for i in (0, 1, 4, 2, 5, 6, 3)])
+        texts = [text.get_text() for text in axes.texts]
+        self.assertEqual([text for text in texts if "%" in text], ["100 %", "70.4 %", "30 %", "1 %"])
+        self.assertEqual(texts[:6], ["0", "1", "2", "0", "1", "0"])
+
+    def test_a_tree_refuses_what_is_no_tree(self):
+        header = list(token_tree.COLUMNS)
+        root = [0, "", 0, 0, 1]
+        for row, words in (([1, 1, 1, 0, 0.5], "hangs on no earlier"), ([1, 0, 2, 0, 0.5], "one depth above"),
+                           ([2, 0, 1, 0, 0.5], "nodes count from 0"), ([1, 0, 1, 0, 1.5], "in \\[0, 1\\]")):
+            sample_data.write_csv(self.directory / "tree.csv", header, [root, row])
+            with self.assertRaisesRegex(load.BadFile, f"tree.csv: .*{words}"):
+                token_tree.draw(self.directory)
+
+    def test_a_root_alone_and_a_thousand_nodes_are_drawn(self):
+        header = list(token_tree.COLUMNS)
+        chain = [[i, i - 1, i, 0, 0.9**i] for i in range(1, 90)]
+        wide = [[i, 0, 1, i - 1, 0.001] for i in range(1, 1000)]
+        for rows in ([], chain, wide):
+            sample_data.write_csv(self.directory / "tree.csv", header, [[0, "", 0, 0, 1], *rows])
+            self.assertEqual(len(token_tree.draw(self.directory)), 3)
+
+    def test_the_medusa_trees_tell_shared_nodes_from_those_of_one_tree_and_count_the_greedy_one(self):
+        figure, _ = self.experiment(survey_medusa_tree, sample_data.write_medusa_tree)
+        axes = self.panels(figure)[0]
+        nodes = [line for line in axes.lines if line.get_marker() in ("o", "s")]
+        self.assertEqual("".join(line.get_marker() for line in nodes), "ooosooo")
+        self.assertEqual([line.get_markerfacecolor() == "white" for line in nodes],
+                         [False, False, False, True, False, True, True])
+        self.assertEqual([text.get_text() for text in axes.texts if "%" in text.get_text()],
+                         ["100 %", "70 %", "30 %", "1 %"])
+        self.assertIn("in the shipped tree alone", self.labels(figure))
+
     def test_the_ngram_check_draws_the_run_the_formulas_the_band_and_the_signed_difference(self):
         figure, table = self.experiment(ngram_iid_check, sample_data.write_ngram)
         panels = self.panels(figure)
@@ -225,6 +279,49 @@ class Papers(Drawn):
         self.assertLess(below[-1][1], 0)
         self.assertTrue(all(low < y < high for _, y, low, high in below))
 
+    def test_the_speedups_of_sentences_are_steps_of_percent_with_bars_that_stand_apart(self):
+        for module in (emnlp_figure6, iclr_figure4):
+            sample_data.write_sentence_speedups(self.directory, module.ID)
+            table = load.table(self.directory / f"{module.ID}.csv", module.COLUMNS)
+            axes = self.panels(module.figure(table))[0]
+            steps = [patch.get_data() for patch in axes.patches if isinstance(patch, StepPatch)]
+            self.assertEqual(len(steps), 2)
+            rows = self.records(f"{module.ID}.csv")
+            shares = [100 * float(row["simulated_share"]) for row in rows]
+            numpy.testing.assert_allclose([*steps[0].values, *steps[1].values], shares)
+            self.assertEqual(list(steps[0].edges), [i / 2 for i in range(25)])
+            bars = [segment for bar in axes.collections for segment in bar.get_segments()]
+            numpy.testing.assert_allclose([high[1] - low[1] for low, high in bars],
+                                          [2 * 196 * float(row["simulated_share_standard_error"]) for row in rows])
+            self.assertEqual(len({round(low[0], 9) for low, _ in bars}), len(bars))
+
+    def test_the_quality_figure_draws_every_system_and_a_mark_for_every_predicted_speed(self):
+        figure, _ = self.experiment(iclr_figure2, sample_data.write_quality)
+        axes = self.panels(figure)[0]
+        systems = [point for line in axes.lines if line.get_marker() not in ("|", "None") and
+                   line.get_linestyle() == "None" for point in zip(line.get_xdata(), line.get_ydata())]
+        self.assertEqual(systems, [(15.3, 25.2), (13.9, 27.5), (1.0, 28.9), (3.0, 28.7), (14.3, 26.5)])
+        marks = [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines if line.get_marker() == "|"]
+        self.assertEqual(marks, [(3.07, 28.7), (15.1, 26.5)])
+
+
+class RuleLossiness(Drawn):
+    def test_loss_stands_against_acceptance_above_and_what_greedy_decoding_would_not_emit_below(self):
+        figure, _ = self.experiment(rule_lossiness, sample_data.write_rule_lossiness)
+        panels = self.panels(figure)
+        self.assertEqual([axes.get_title(loc="left") for axes in panels], ["256 tokens", "32000 tokens", "", ""])
+        above, below = (sorted(point[:2] for series in rows_of(panels[place]) for point in series)
+                        for place in (1, 3))
+        numpy.testing.assert_allclose(above, [(0.7, 0), (0.8, 0.1), (0.88, 0), (0.9, 0.2), (0.99, 0.295), (1.0, 0.3)],
+                                      atol=1e-12)
+        numpy.testing.assert_allclose(below, [(0.7, 0.64), (0.8, 0.65), (0.88, 0.64), (0.9, 0.65), (0.99, 0.67),
+                                              (1.0, 0.65)], atol=1e-12)
+
+    def test_the_bound_begins_where_the_exact_rule_stands(self):
+        figure, _ = self.experiment(rule_lossiness, sample_data.write_rule_lossiness)
+        bounds = [line for line in self.panels(figure)[0].lines if line.get_color() == rule_lossiness.style.GREY]
+        self.assertEqual(len(bounds), 1)
+        numpy.testing.assert_allclose(bounds[0].get_xydata(), [(0, 0), (0.7, 0), (1, 0.3)])
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,7 +5,9 @@ import itertools
 import sample_data
 from support import InDirectory, drawn_texts
 
+import emnlp_figure6
 import figure_specification
+import iclr_figure2
 import layout
 import leviathan_figure2
 import leviathan_figure3
@@ -13,6 +15,8 @@ import leviathan_figure4
 import leviathan_figure5
 import load
 import ngram_iid_check
+import rule_lossiness
+import survey_medusa_tree
 import style
 import sweep_figure
 
@@ -111,7 +115,11 @@ class Layout(InDirectory):
                                      (leviathan_figure3, sample_data.write_figure3, "single_column"),
                                      (leviathan_figure4, sample_data.write_figure4, "single_column"),
                                      (leviathan_figure5, sample_data.write_figure5, "double_column"),
-                                     (ngram_iid_check, sample_data.write_ngram, "double_column")):
+                                     (ngram_iid_check, sample_data.write_ngram, "double_column"),
+                                     (rule_lossiness, sample_data.write_rule_lossiness, "double_column"),
+                                     (emnlp_figure6, sample_data.write_sentence_speedups, "single_column"),
+                                     (iclr_figure2, sample_data.write_quality, "single_column"),
+                                     (survey_medusa_tree, sample_data.write_medusa_tree, "double_column")):
             with self.subTest(module.ID):
                 self.check(self.experiment(module, write), width)
 

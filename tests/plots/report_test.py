@@ -85,26 +85,106 @@ class Report(InDirectory):
         self.assertNotIn("@import", text)
         self.assertEqual(self.report(), text)
 
-    def test_the_scorecard_is_grouped_counted_and_read_without_colour(self):
+    def test_the_overview_counts_by_paper_and_kind_and_is_read_without_colour(self):
         sample_data.write_scorecard(self.directory)
         text = self.report()
-        self.assertIn("4 printed results: 1 pass, 1 fail, 1 finding, 1 shown; 1 printed inputs, not scored.", text)
-        self.assertEqual(re.findall("<h3>(.*?)</h3>", text), ["leviathan-table1", "leviathan-table2"])
-        self.assertEqual(text.count('<td class="verdict'), 5)
-        self.assertEqual(text[text.index("<details>"):text.index("</details>")].count('<td class="verdict'), 1)
-        for cell in ("✓ pass", "✗ fail", "! finding", "· shown"):
-            self.assertIn(cell, text)
-        self.assertIn('3.69 <span class="range">[3.685, 3.695]</span>', text)
-        self.assertIn("above &lt;any&gt; process &amp; rounding", text)
+        overview = text[text.index('<h2 id="overview">'):text.index('<h2 id="findings">')]
+        self.assertIn("4 printed results and 1 printed inputs, which are not scored.", overview)
+        for verdict, sign in (("pass", "✓"), ("fail", "✗"), ("finding", "!"), ("shown", "·")):
+            self.assertIn(f'<li class="{verdict}"><strong>{sign} 1</strong>{verdict}</li>', overview)
+        self.assertIn("<th>exact</th><th>fitted</th><th>input</th>", overview)
+        row = re.search(r"<tr><td><a[^>]*>Leviathan et al. 2023</a></td>(.*?)</tr>", overview)[1]
+        self.assertEqual(row, '<td><span class="chip pass">✓ 1</span> <span class="chip fail">✗ 1</span></td>'
+                              '<td><span class="chip finding">! 1</span> 1</td><td>1</td>')
+
+    def test_a_verdict_that_nothing_has_is_not_painted(self):
+        sample_data.write_scorecard(self.directory)
+        path = self.directory / "scorecard.csv"
+        path.write_text(path.read_text(encoding="utf-8").replace(",fail,", ",pass,"), encoding="utf-8")
+        self.assertIn('<li class="none"><strong>✗ 0</strong>fail</li>', self.report())
+
+    def test_findings_stand_together_with_their_arithmetic_and_lead_to_their_table(self):
+        sample_data.write_scorecard(self.directory)
+        text = self.report()
+        findings = text[text.index('<h2 id="findings">'):text.index('<h2 id="at-Leviathan')]
+        self.assertIn('<a href="#at-leviathan-table2">leviathan-table2</a>, speed</h4>', findings)
+        self.assertIn("<strong>CNNDM T5-small T=0</strong> prints 3.1: above &lt;any&gt; process &amp; rounding",
+                      findings)
+        self.assertEqual(findings.count("<li>"), 1)
         self.assertNotIn("<any>", text)
+
+    def test_more_than_three_findings_of_a_column_fold(self):
+        sample_data.write_scorecard(self.directory)
+        path = self.directory / "scorecard.csv"
+        lines = path.read_text(encoding="utf-8").splitlines()
+        found = next(line for line in lines if ",finding," in line)
+        path.write_text("\n".join([*lines, *[found] * 4]) + "\n", encoding="utf-8")
+        self.assertIn("<summary>2 more in this column</summary>", self.report())
+
+    def test_an_input_that_something_contradicts_counts_as_a_finding(self):
+        sample_data.write_scorecard(self.directory)
+        path = self.directory / "scorecard.csv"
+        path.write_text(path.read_text(encoding="utf-8").replace(",input,shown,", ",input,finding,"), encoding="utf-8")
+        text = self.report()
+        self.assertIn("5 printed results and 0 printed inputs, which are not scored.", text)
+        self.assertIn("<strong>! 2</strong>finding", text)
+        self.assertIn("<p>2 printed numbers or statements", text)
+        self.assertNotIn("printed inputs</summary>", text)
+
+    def test_every_cell_stands_beside_ours_with_difference_and_verdict_and_inputs_apart(self):
+        sample_data.write_scorecard(self.directory)
+        text = self.report()
+        self.assertEqual(re.findall(r"<h3[^>]*>([\w-]+)", text), ["leviathan-table1", "leviathan-table2"])
+        self.assertEqual(text.count("cell by cell, with differences</summary>"), 2)
+        self.assertIn("<summary>1 printed inputs</summary>", text)
+        self.assertIn('3.69 <span class="range">[3.685, 3.695]</span>', text)
+        # 1.7 - 1.60 and 3.68928 - 3.69.
+        self.assertIn('<td class="number">+0.1 <span class="range">+6.2 %</span></td>', text)
+        self.assertIn('<td class="number">−0.00072 <span class="range">−0.0 %</span></td>', text)
+        for cell in ("✓ pass", "✗ fail", "! finding", "· shown"):
+            self.assertIn(f"{cell}</span></td>", text)
+
+    def test_an_experiment_has_its_figures_its_tables_and_its_place_in_the_contents(self):
+        sample_data.write_scorecard(self.directory)
+        sample_data.write_figure5(self.directory)
+        sample_data.write_ngram(self.directory)
+        sample_data.write_manifest(self.directory, experiments=["leviathan-table1", "leviathan-table10",
+                                                                "leviathan-figure5", "ngram-iid-check"],
+                                   summaries={"leviathan-figure5": "a <trace>"})
+        for name in ("leviathan-table1", "leviathan-table1-more", "leviathan-table10"):
+            (self.directory / f"{name}.md").write_text(f"Caption of {name}.\n", encoding="utf-8")
+        self.assertEqual(run_main(plot.main, self.directory)[0], 0)
+        text = self.report()
+        contents = text[text.index("<nav"):text.index("</nav>")]
+        self.assertEqual(re.findall(r'<a class="paper"[^>]*>(.*?)</a>', contents),
+                         ["Leviathan et al. 2023", "Further experiments"])
+        self.assertEqual(re.findall(r'<li><a href="#at-[^>]*>(.*?)</a>', contents),
+                         ["table1", "table10", "figure5", "table2", "ngram-iid-check"])
+        sections = dict(re.findall(r'<h3 id="at-([\w-]+)">(.*?)(?=<h[23]|</main>)', text, re.DOTALL))
+        self.assertEqual(re.findall(r"Caption of ([\w-]+)", sections["leviathan-table1"]),
+                         ["leviathan-table1", "leviathan-table1-more"])
+        self.assertEqual(re.findall(r"Caption of ([\w-]+)", sections["leviathan-table10"]), ["leviathan-table10"])
+        self.assertIn("<p>a &lt;trace&gt;</p>", sections["leviathan-figure5"])
+        self.assertEqual(sections["leviathan-figure5"].count("<svg"), 1)
+        self.assertEqual(sections["ngram-iid-check"].count("<svg"), 1)
+
+    def test_a_verdict_at_the_end_of_a_cell_becomes_its_sign_and_column_names_words(self):
+        (self.directory / "some-table.md").write_text(
+            "| speed_x, t_d | ours |\n|--:|--|\n| 1.2 | 1.21 pass |\n| 3 | shown |\n| 4 | overpass |\n",
+            encoding="utf-8")
+        text = self.report()
+        self.assertIn("speed x, t_d</th>", text)
+        self.assertIn('>1.21 <span class="chip pass" title="pass" aria-label="pass">✓</span></td>', text)
+        self.assertIn('><span class="chip shown" title="shown" aria-label="shown">·</span></td>', text)
+        self.assertIn(">overpass</td>", text)
 
     def test_a_sweep_folder_shows_its_first_points_its_figure_and_its_manifest(self):
         self.whole_folder()
         (self.directory / "scorecard.csv").unlink()
         text = self.report()
-        self.assertNotIn("Scorecard", text)
+        self.assertNotIn('id="overview"', text)
         self.assertIn("The first 10 of 30 rows", text)
-        points = text[text.index("<h2>Points</h2>"):text.index("<h2>Manifest</h2>")]
+        points = text[text.index('<h2 id="points">'):text.index('<h2 id="manifest">')]
         self.assertEqual(points.count("<tr>"), 11)
         self.assertIn("<code>foredraft.manifest/1</code>", text)
         self.assertIn("<td>axes.alpha</td><td><code>[0.5, 0.9]</code></td>", text)
@@ -122,6 +202,9 @@ class Report(InDirectory):
         path = self.directory / "scorecard.csv"
         path.write_text(path.read_text(encoding="utf-8").replace(",shown,", ",maybe,"), encoding="utf-8")
         self.refused("scorecard.csv", "verdict: 'maybe' (must be pass, fail, finding, shown)")
+        path.write_text(path.read_text(encoding="utf-8").replace(",maybe,", ",shown,").replace(",fitted,", ",guess,"),
+                        encoding="utf-8")
+        self.refused("scorecard.csv", "kind: 'guess' (must be exact, predicted")
         path.unlink()
         (self.directory / "broken.svg").write_text("no drawing", encoding="utf-8")
         self.refused("broken.svg: is not an SVG drawing")
@@ -143,6 +226,9 @@ class Markdown(unittest.TestCase):
         self.assertIn('<tr><td>x|y</td><td class="number"><code>1&lt;2</code></td></tr>', text)
         self.assertIn("<tr><td>3</td></tr>", text)
         self.assertTrue(text.endswith("<p>after</p>"))
+
+    def test_a_backslash_frees_every_sign_that_the_program_escapes(self):
+        self.assertEqual(markdown_tables.to_html(r"a\_b \| \* \\ c\d"), r"<p>a_b | * \ c\d</p>")
 
     def test_markup_in_the_text_does_not_reach_the_page(self):
         self.assertEqual(markdown_tables.to_html("<script>x</script>"), "<p>&lt;script&gt;x&lt;/script&gt;</p>")

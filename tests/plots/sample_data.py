@@ -127,6 +127,25 @@ def write_figure4(directory, iterations=2_000):
                "simulated_operations_factor_standard_error"], rows)
 
 
+def write_sentence_speedups(directory, figure_id="emnlp-figure6", sentences=2_000):
+    rows = []
+    for population, spread in (("all sentences alike", 1.3), ("acceptance varies between sentences", 2.0)):
+        weights = [math.exp(-((i / 2 + 0.25 - 5) / spread)**2 / 2) for i in range(24)]
+        for i, weight in enumerate(weights):
+            share = weight / sum(weights)
+            rows.append([population, i / 2, (i + 1) / 2, share, math.sqrt(share * (1 - share) / sentences)])
+    write_csv(directory / f"{figure_id}.csv",
+              ["population", "speedup_low", "speedup_high", "simulated_share", "simulated_share_standard_error"], rows)
+
+
+def write_quality(directory):
+    write_csv(directory / "iclr-figure2.csv", ["group", "system", "bleu", "printed_speedup", "predicted_speedup"],
+              [["Fully NAT", "first", 25.2, 15.3, ""], ["Fully NAT", "second", 27.5, 13.9, ""],
+               ["SpecDec and its parts", "AT verifier", 28.9, 1.0, ""],
+               ["SpecDec and its parts", "SpecDec", 28.7, 3.0, 3.07],
+               ["SpecDec and its parts", "NAT drafter", 26.5, 14.3, 15.1]])
+
+
 def write_figure5(directory, length=24, alpha=0.8, c=0.08):
     noise = random.Random(5)
     rows = []
@@ -171,6 +190,20 @@ def write_ngram(directory, gammas=(1, 2, 3, 4, 5, 7, 10)):
                "markov_tokens_per_iteration", "bound_low", "bound_high"], rows)
 
 
+def write_rule_lossiness(directory):
+    """An exact rule, a rule along its line and one without a closed form for its acceptance."""
+    rows = []
+    for vocabulary in (256, 32_000):
+        rows.append([vocabulary, "rejection_sampling", 0.7, 0.699, 0, 0, 0.36, 0.02])
+        rows.extend([vocabulary, "lenient", 0.7 + 0.1 * i, 0.7 + 0.1 * i, 0.1 * i, 0.004, 0.35, 0.02]
+                    for i in range(1, 4))
+        rows.append([vocabulary, "multi_candidate, distinct", "", 0.88, 0, 0, 0.36, 0.02])
+        rows.append([vocabulary, "sigmoid_approximation, 64 bits", 0.99, 0.99, 0.295, 0.004, 0.33, 0.02])
+    write_csv(directory / "rule-lossiness.csv",
+              ["vocabulary", "series", "acceptance", "simulated_acceptance", "total_variation",
+               "total_variation_standard_error", "top1_probability", "top1_probability_standard_error"], rows)
+
+
 def write_scorecard(directory):
     header = ["experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
               "ours_high", "kind", "verdict", "note"]
@@ -186,8 +219,24 @@ def write_scorecard(directory):
     ])
 
 
-def write_manifest(directory, schema="foredraft.manifest/1"):
+def write_manifest(directory, schema="foredraft.manifest/1", **more):
     (directory / "manifest.json").write_text(json.dumps({
         "schema": schema, "version": "0.1.0", "seed": 1, "git": {"commit": "0" * 40, "dirty": False},
         "config": {"axes": {"alpha": [0.5, 0.9], "c": [0.02]}}, "outputs": [{"file": "a.csv", "sha256": "f" * 64}],
+        **more,
     }), encoding="utf-8")
+
+
+def write_tree(directory, figure_id="tree", kinds=None):
+    """Three candidates, two below the first, one below the last of these: 7 nodes; with `kinds` a column of them."""
+    rows = [[0, "", 0, 0, 1.0], [1, 0, 1, 0, 0.5], [2, 0, 1, 1, 0.2], [3, 0, 1, 2, 0.004], [4, 1, 2, 0, 0.25],
+            [5, 1, 2, 1, 0.05], [6, 5, 3, 0, 0.01]]
+    header = ["node", "parent", "depth", "rank", "probability"]
+    if kinds is not None:
+        header.append("tree")
+        rows = [[*row, kind] for row, kind in zip(rows, kinds)]
+    write_csv(directory / f"{figure_id}.csv", header, rows)
+
+
+def write_medusa_tree(directory):
+    write_tree(directory, "survey-medusa-tree", ["both", "both", "both", "shipped", "both", "greedy", "greedy"])

@@ -1,5 +1,6 @@
 #include "sim/token/row_operations.hpp"
 #include "sim/token/rules/rule_definition.hpp"
+#include "sim/token/rules/top_token_rule.hpp"
 
 namespace foredraft::sim::rules {
 namespace {
@@ -7,7 +8,7 @@ namespace {
 /// Accept the draft iff it is the target's most probable token; otherwise, and behind accepted drafts, emit that token
 /// [Stern2018; Xia2023, Eq. 1-3]. The output is the target's greedy decoding for every q and every temperature. That is
 /// the target's own law only at temperature 0, so the rule does not count as lossless.
-class GreedyMatch final : public VerificationRule {
+class GreedyMatch final : public TopTokenRule {
  public:
   [[nodiscard]] bool uses_row_statistic() const override { return true; }
 
@@ -19,14 +20,6 @@ class GreedyMatch final : public VerificationRule {
   [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
     return static_cast<double>(drafted.token) == row_statistic ? 1.0 : 0.0;
   }
-
-  void replacement(const PositionLaws& laws, std::span<double> law) const override {
-    write_point_mass(row_argmax(laws.target), law);
-  }
-
-  void bonus(std::span<const double> target, std::span<double> law) const override {
-    write_point_mass(row_argmax(target), law);
-  }
 };
 
 }  // namespace
@@ -34,6 +27,7 @@ class GreedyMatch final : public VerificationRule {
 RuleDefinition greedy_match() {
   return {.entry = {.name = "greedy_match",
                     .summary = "accept the target's most probable token only, and emit it otherwise",
+                    .source = "Stern2018; Xia2023, Eq. 1-3",
                     .lossless = false,
                     .parameters = {}},
           .make = [](const RuleParameters&) -> std::unique_ptr<const VerificationRule> {

@@ -33,6 +33,7 @@ class RejectionSampling final : public VerificationRule {
 RuleDefinition rejection_sampling() {
   return {.entry = {.name = "rejection_sampling",
                     .summary = "accept with probability min(1, p/q), otherwise draw from the residual max(0, p - q)",
+                    .source = "Leviathan2023, Alg. 1; Chen2023, Alg. 2",
                     .lossless = true,
                     .parameters = {}},
           .make = [](const RuleParameters&) -> std::unique_ptr<const VerificationRule> {

@@ -10,12 +10,13 @@
 #include "sim/simulator.hpp"
 
 /// What the tests of the process fidelity share: short ways to state a run, and laws by enumeration.
-namespace foredraft::sim::tests {
+namespace foredraft::tests {
 
-inline constexpr RunKey test_key{.seed = 20231118, .point = 7};
+inline constexpr sim::RunKey test_key{.seed = 20231118, .point = 7};
 
-inline ProcessSimulation iterations_of(AcceptanceProcess process, std::int64_t gamma, std::uint64_t iterations,
-                                       Path path, Convention convention = Convention::bonus) {
+inline sim::ProcessSimulation iterations_of(sim::AcceptanceProcess process, std::int64_t gamma,
+                                            std::uint64_t iterations, sim::Path path,
+                                            Convention convention = Convention::bonus) {
   return {.process = std::move(process),
           .gamma = gamma,
           .convention = convention,
@@ -26,16 +27,18 @@ inline ProcessSimulation iterations_of(AcceptanceProcess process, std::int64_t g
           .path = path};
 }
 
-inline ProcessSimulation sequences_of(AcceptanceProcess process, std::int64_t gamma, const SequenceLaw& law,
-                                      std::uint64_t sequences, Path path, Convention convention = Convention::bonus) {
-  ProcessSimulation simulation = iterations_of(std::move(process), gamma, 0, path, convention);
+inline sim::ProcessSimulation sequences_of(sim::AcceptanceProcess process, std::int64_t gamma,
+                                           const sim::SequenceLaw& law, std::uint64_t sequences, sim::Path path,
+                                           Convention convention = Convention::bonus) {
+  sim::ProcessSimulation simulation = iterations_of(std::move(process), gamma, 0, path, convention);
   simulation.sequence = law;
   simulation.sequences = sequences;
   return simulation;
 }
 
-inline Tally run_once(const ProcessSimulation& simulation, const RunKey& key = test_key, unsigned threads = 1) {
-  return run(*make_process_simulator(simulation), key, threads);
+inline sim::Tally run_once(const sim::ProcessSimulation& simulation, const sim::RunKey& key = test_key,
+                           unsigned threads = 1) {
+  return sim::run(*sim::make_process_simulator(simulation), key, threads);
 }
 
 /// P(exactly m of gamma drafts accepted) at [m], by going through all 2^gamma accept/reject patterns of independent
@@ -80,4 +83,4 @@ inline std::vector<double> expected_counts(std::vector<double> law, double total
   return law;
 }
 
-}  // namespace foredraft::sim::tests
+}  // namespace foredraft::tests

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+/// What speculation keeps in memory beyond plain decoding: the drafter's weights, its encoder's output and the largest
+/// intermediate of a block. Sizes are in bytes of `element_bytes` (4: single precision, 2: half) per number; every
+/// count is >= 1.
+namespace foredraft::analytic {
+
+/// Output of the drafter's encoder: batch x length x width numbers.
+[[nodiscard]] double encoder_output_bytes(std::int64_t batch, std::int64_t length, std::int64_t width,
+                                          std::int64_t element_bytes);
+
+/// Logits of a block: batch x block x vocabulary numbers. An upper bound of what a block adds to the peak, which
+/// another intermediate may hold at another time.
+[[nodiscard]] double block_logits_bytes(std::int64_t batch, std::int64_t block, std::int64_t vocabulary,
+                                        std::int64_t element_bytes);
+
+/// Attention weights of one layer: batch x heads x length x length numbers. The largest intermediate of long inputs,
+/// and the same with speculation and without.
+[[nodiscard]] double attention_weights_bytes(std::int64_t batch, std::int64_t heads, std::int64_t length,
+                                             std::int64_t element_bytes);
+
+/// Keys and values of one model: 2 x batch x layers x length x width numbers. `length` includes the drafted tokens.
+[[nodiscard]] double key_value_cache_bytes(std::int64_t batch, std::int64_t layers, std::int64_t length,
+                                           std::int64_t width, std::int64_t element_bytes);
+
+/// Peak of a model whose intermediates grow linearly with the batch, in one unit of any name.
+struct PeakMemory {
+  double weights;  ///< >= 0
+  double fixed;    ///< beyond the weights at batch 0
+  double per_row;  ///< for each sequence of the batch
+};
+
+/// weights + fixed + batch * per_row.
+[[nodiscard]] double peak_memory(const PeakMemory& memory, std::int64_t batch);
+
+/// The law through two measured peaks. Throws DomainError for equal batches.
+[[nodiscard]] PeakMemory peak_memory_through(double weights, std::int64_t batch_a, double peak_a, std::int64_t batch_b,
+                                             double peak_b);
+
+}  // namespace foredraft::analytic

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/words.hpp"
+
+/// Drafts whose length changes from iteration to iteration: what the long-run means of an iteration come to.
+namespace foredraft::analytic {
+
+/// Long-run means of one iteration. Whatever chooses the length drafts at least one token unless drafting is free.
+struct VaryingYield {
+  double tokens;      ///< emitted, the corrected or bonus token included
+  double mean_gamma;  ///< drafted
+};
+
+/// Tokens over time in target steps, an iteration costing 1 + draft passes * c. c >= 0.
+[[nodiscard]] double speedup(const VaryingYield& yield, double c, Drafting drafting);
+
+/// (mean_gamma * operations_ratio + verified positions) / tokens; verified are the drafts, and one more position an
+/// iteration with a bonus token.
+[[nodiscard]] double operations_factor(const VaryingYield& yield, double operations_ratio, Convention convention);
+
+/// Accepted over drafted tokens with a bonus token, where each iteration emits exactly one token that is no accepted
+/// draft: (tokens - 1) / mean_gamma. NaN without drafts.
+[[nodiscard]] double accepted_over_drafted(const VaryingYield& yield);
+
+}  // namespace foredraft::analytic

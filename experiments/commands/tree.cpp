@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "analytic/tree_cost.hpp"
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/plot_script.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/results/digest.hpp"
+#include "experiments/results/files.hpp"
+#include "experiments/results/manifest.hpp"
+#include "experiments/tree/tree_answer.hpp"
+#include "experiments/tree/tree_files.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t most_tree_nodes = 16'384;
+constexpr std::int64_t most_tree_depth = 1'024;
+constexpr double any_cost = std::numeric_limits<double>::max();
+constexpr std::string_view tree_folder_schema = "foredraft.tree_result/1";
+
+/// What the line says before any file is read.
+struct TreeOptions {
+  std::int64_t nodes;
+  std::optional<std::int64_t> depth;
+  std::optional<double> c;
+  std::optional<double> growth;
+  Drafting drafting;
+};
+
+TreeOptions read_options(CommandLine& line) {
+  line.require("accuracies", "one row a head: marginal accuracy of rank 1, 2, ...", "e.g. --accuracies heads.csv");
+  if (!line.has("paths")) line.require("nodes", "how many the target verifies, the root included", "e.g. --nodes 64");
+  if (line.has("every-depth") && !line.has("depth")) {
+    line.require("depth", "with --every-depth nothing else limits the depth", "e.g. --depth 10");
+  }
+  if (line.has("verify-growth") && line.has("cost-file")) {
+    line.refuse("verify-growth", "given beside --cost-file", "the time of verification is stated once", "keep one");
+  }
+  if (line.has("json") && line.has("dot")) {
+    line.refuse("dot", "given beside --json", "standard output holds one document", "keep one");
+  }
+  return {
+      .nodes = line.integer("nodes", 1, most_tree_nodes).value_or(1),
+      .depth = line.integer("depth", 0, most_tree_depth),
+      .c = line.real("c", 0.0, any_cost),
+      .growth = line.real("verify-growth", 0.0, any_cost),
+      .drafting = parse_drafting(line.word("drafter", {"autoregressive", "block"}).value_or("autoregressive")).value()};
+}
+
+analytic::HeadAccuracies read_accuracies(CommandLine& line, const TreeOptions& options) {
+  const std::string path = line.text("accuracies").value();
+  auto rows = parse_accuracies(read_file(path), path);
+  if (line.has("every-depth")) {
+    if (rows.size() != 1) {
+      line.refuse("every-depth", fmt::format("{} has {} rows", path, rows.size()), "one row must hold at every depth");
+      line.done();
+    }
+    rows.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, *options.depth)), rows.front());
+  }
+  const auto heads = static_cast<std::int64_t>(rows.size());
+  if (heads > most_tree_depth) throw InputError(fmt::format("{}: more than {} heads", path, most_tree_depth));
+  if (options.depth.value_or(0) > heads) {
+    line.refuse("depth", fmt::format("invalid depth={}", *options.depth), fmt::format("{} has {} heads", path, heads),
+                "give more rows, or --every-depth where one row holds at every depth");
+    line.done();
+  }
+  return {std::move(rows), analytic::RankOrder::falling};
+}
+
+std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& options, std::int64_t nodes) {
+  const auto file = line.text("cost-file");
+  if (!options.c && !options.growth && !file) return std::nullopt;
+  TreePrice price{.verification = file ? parse_verification_times(read_file(*file), *file)
+                                       : analytic::linear_verification(nodes, options.growth.value_or(0.0)),
+                  .c = options.c.value_or(0.0),
+                  .drafting = options.drafting};
+  if (static_cast<std::int64_t>(price.verification.size()) < nodes) {
+    line.refuse("cost-file", fmt::format("{} ends at {} nodes", *file, price.verification.size()),
+                fmt::format("{} nodes are asked for, and beyond its last row nothing is known", nodes),
+                "measure larger trees, or ask for fewer nodes");
+    line.done();
+  }
+  return price;
+}
+
+TreeQuestion read_tree_question(CommandLine& line) {
+  const TreeOptions options = read_options(line);
+  line.done();
+  analytic::HeadAccuracies accuracies = read_accuracies(line, options);
+  std::optional<analytic::TokenTree> given;
+  if (const auto path = line.text("paths")) given = parse_tree(read_file(*path), *path);
+  const std::int64_t nodes = std::max(options.nodes, given ? given->size() : 1);
+  if (nodes > most_tree_nodes) throw InputError(fmt::format("--paths: more than {} nodes", most_tree_nodes));
+  const std::int64_t depth = options.depth.value_or(accuracies.heads());
+  auto price = read_price(line, options, nodes);
+  return {.accuracies = std::move(accuracies),
+          .nodes = nodes,
+          .depth = depth,
+          .given = std::move(given),
+          .price = std::move(price)};
+}
+
+/// A folder that is new, empty or of an earlier run of this command.
+void check_tree_folder(const std::string& path) {
+  if (!fs::exists(path) || (fs::is_directory(path) && fs::is_empty(path))) return;
+  const fs::path manifest = fs::path(path) / "manifest.json";
+  const auto found = fs::is_regular_file(manifest) ? nlohmann::json::parse(read_file(manifest.string()), nullptr, false)
+                                                   : nlohmann::json();
+  if (!found.is_object() || found.value("schema", "") != tree_folder_schema) {
+    throw InputError(fmt::format("{}: not written to (it holds something else) - choose another --out", path));
+  }
+}
+
+void write_tree_folder(const std::string& path, const TreeAnswer& answer, const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& inputs) {
+  make_folder(path);
+  const auto entry = [](const std::string& name, const std::string& text) {
+    return ManifestFile{name, text.size(), sha256(text)};
+  };
+  std::vector<ManifestFile> read;
+  for (const std::string& input : inputs) read.push_back(entry(input, read_file(input)));
+  std::vector<ManifestFile> written;
+  for (const auto& [name, text] : {std::pair<std::string, std::string>{"tree.json", to_json(answer).dump(2) + "\n"},
+                                   {"tree.csv", to_csv(answer.chosen.tree, answer.probabilities)},
+                                   {"tree.dot", to_dot(answer)}}) {
+    write_file_atomically((fs::path(path) / name).string(), text);
+    written.push_back(entry(name, text));
+  }
+  std::vector<std::string> command_line{"foredraft", "tree"};
+  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
+  const nlohmann::ordered_json manifest{{"schema", tree_folder_schema},
+                                        {"inputs", files_json(read)},
+                                        {"outputs", files_json(written)},
+                                        {"program", program_json()},
+                                        {"run", {{"command_line", command_line}}}};
+  write_file_atomically((fs::path(path) / "manifest.json").string(), manifest.dump(2) + "\n");
+}
+
+}  // namespace
+
+CommandSpec tree_spec() {
+  return {
+      .name = "tree",
+      .arguments = "--accuracies FILE --nodes N [--depth D] [options]",
+      .summary = "The token tree of the most expected tokens, or of the greatest speedup, from accuracies by rank.",
+      .options = {{"accuracies", "FILE",
+                   "one row a head: marginal accuracy of rank 1, 2, ..., blanks or commas between"},
+                  {"nodes", "N", "most nodes, the root (the target's own token) included"},
+                  {"depth", "D", "most drafted tokens of one path; without it the number of heads"},
+                  {"every-depth", "", "the file's one row holds at every depth: a draft model instead of heads"},
+                  {"paths", "FILE", "judge this tree: a path of child ranks a line, or Medusa's list [[0], [0, 1]]"},
+                  {"c", "C", "draft/target time of one step; with it the tree of the greatest speedup is sought"},
+                  {"drafter", "D", "autoregressive: drafting costs depth * c (default); block: c (parallel heads)"},
+                  {"verify-growth", "G", "each node beyond the first adds G of a target step (default 0)"},
+                  {"cost-file", "FILE", "or: rows nodes,time of a target pass, any unit, from 1 node on"},
+                  {"json", "", "one JSON document, schema foredraft.tree/1"},
+                  {"dot", "", "the tree for Graphviz, e.g. | dot -Tsvg"},
+                  {"out", "DIR", "writes tree.json, tree.csv, tree.dot and the picture tree.{pdf,svg,png} as well"}},
+      .fewest_positional = 0,
+      .most_positional = 0,
+      .examples = {"foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64",
+                   "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 128 --c 0.01 "
+                   "--drafter block --verify-growth 0.005 --out results/tree"}};
+}
+
+int run_tree(const std::vector<std::string>& arguments) {
+  CommandLine line(tree_spec(), arguments);
+  if (line.wants_help()) {
+    fmt::print("{}", help_text(tree_spec()));
+    return exit_done;
+  }
+  const TreeQuestion question = read_tree_question(line);
+  const auto out = line.text("out");
+  if (out) check_tree_folder(*out);
+  const TreeAnswer answer = answer_tree(question);
+  if (out) {
+    std::vector<std::string> inputs;
+    for (const char* option : {"accuracies", "paths", "cost-file"}) {
+      if (const auto path = line.text(option)) inputs.push_back(*path);
+    }
+    write_tree_folder(*out, answer, arguments, inputs);
+  }
+  fmt::print("{}", line.has("json")  ? to_json(answer).dump(2) + "\n"
+                   : line.has("dot") ? to_dot(answer)
+                                     : to_text(answer));
+  if (out) {
+    std::fflush(stdout);
+    static_cast<void>(draw_figures(*out));
+  }
+  return exit_done;
+}
+
+}  // namespace foredraft::experiments

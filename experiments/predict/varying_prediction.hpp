@@ -1,0 +1,18 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "experiments/config/point_inputs.hpp"
+
+/// What `foredraft predict` answers where drafts differ in length: under a gamma policy, or of a copying drafter.
+namespace foredraft::experiments {
+
+/// The closed form of a point of process fidelity: the answer first, then a table, then what it rests on.
+[[nodiscard]] std::string varying_prediction_text(const PointInputs& inputs);
+
+/// Schema foredraft.predict/1, with `policy` and `mean_gamma`; `gamma` is the longest draft, `best_gamma` the best
+/// constant one.
+[[nodiscard]] nlohmann::ordered_json varying_prediction_json(const PointInputs& inputs);
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,187 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "core/parallel.hpp"
+#include "experiments/reproduce/data_text.hpp"
+#include "experiments/reproduce/experiments.hpp"
+#include "experiments/results/table.hpp"
+#include "sim/estimates.hpp"
+#include "sim/token/lossiness.hpp"
+#include "sim/token/synthetic_pool.hpp"
+#include "sim/token/token_simulation.hpp"
+
+// What every verification rule gives up for its acceptance, over its parameters: from the emitted laws themselves, and
+// the acceptance once more by simulation.
+namespace foredraft::experiments {
+namespace {
+
+constexpr double logit_deviation = 3.0;
+constexpr std::int64_t lossiness_gamma = 4;
+constexpr std::uint64_t lossiness_iterations = 40'000;
+
+sim::SyntheticPair lossiness_pair(std::int64_t vocabulary, std::int64_t pool) {
+  return {.target = sim::TargetLaw::gaussian_logits,
+          .parameter = logit_deviation,
+          .vocabulary = vocabulary,
+          .draft = sim::DraftLaw::noise,
+          .alpha = 0.7,
+          .pool = pool};
+}
+
+/// A rule with its parameters: one point of one line of the figure.
+struct LossinessSetting {
+  std::string series;
+  std::string rule;
+  std::map<std::string, double> parameters;
+  std::string label;  ///< the parameter that varies along the series
+};
+
+/// `parameter` over `values`, everything else as in `fixed`.
+void add_series(std::vector<LossinessSetting>& settings, const std::string& series, const std::string& rule,
+                const std::string& parameter, const std::vector<double>& values,
+                const std::map<std::string, double>& fixed = {}) {
+  for (const double value : values) {
+    std::map<std::string, double> parameters = fixed;
+    parameters[parameter] = value;
+    settings.push_back({series, rule, parameters, fmt::format("{} {}", parameter, value)});
+  }
+}
+
+std::vector<LossinessSetting> lossiness_settings(std::int64_t vocabulary) {
+  std::vector<LossinessSetting> settings{{"accept_all", "accept_all", {}, ""},
+                                         {"greedy_match", "greedy_match", {}, ""}};
+  const std::vector<double> leniences{1.0, 0.8, 0.6, 0.4, 0.2, 0.05};
+  add_series(settings, "lenient", "lenient", "lenience", leniences);
+  add_series(settings, "lenient, residual of p and q", "lenient", "lenience", leniences, {{"residual", 0.0}});
+  const std::vector<double> candidates{2.0, 4.0, 8.0};
+  add_series(settings, "multi_candidate", "multi_candidate", "candidates", candidates);
+  add_series(settings, "multi_candidate, distinct", "multi_candidate", "candidates", candidates,
+             {{"replacement", 0.0}});
+  settings.push_back({"rejection_sampling", "rejection_sampling", {}, ""});
+  const auto add_sigmoid = [&](double bits, const std::vector<double>& scales) {
+    // exp(z) of Normal(0, s^2) logits has the mean exp(s^2 / 2): this shift makes of log p a logit of mean 0.
+    const double shift = std::log(static_cast<double>(vocabulary)) + 0.5 * logit_deviation * logit_deviation;
+    for (const double scale : scales) {
+      settings.push_back({fmt::format("sigmoid_approximation, {} bits", bits),
+                          "sigmoid_approximation",
+                          {{"scale_low", -scale}, {"scale_high", scale}, {"logit_shift", shift}, {"bits", bits}},
+                          fmt::format("scale {}", scale)});
+    }
+  };
+  add_sigmoid(64.0, {0.3, 1.0, 3.0, 10.0, 100.0});
+  add_sigmoid(16.0, {3.0, 100.0, 10'000.0});
+  const std::vector<double> tolerances{0.0, 0.5, 1.0, 2.0, 5.0};
+  add_series(settings, "top_beta", "top_beta", "tolerance", tolerances);
+  add_series(settings, "top_beta, judged by q", "top_beta", "tolerance", tolerances, {{"judged", 1.0}});
+  add_series(settings, "typical_acceptance", "typical_acceptance", "epsilon", {0.95, 0.5, 0.2, 0.09, 0.03, 0.01});
+  return settings;
+}
+
+/// Every context's p and q, written out once for all rules.
+sim::TablePair rows_of(const sim::SyntheticPair& pair, std::uint64_t seed) {
+  const sim::SyntheticPool pool(pair, seed);
+  sim::TablePair rows;
+  for (std::size_t k = 0; k < pool.contexts(); ++k) {
+    pool.target_law(k, 1.0, rows.target.emplace_back(pool.vocabulary()));
+    pool.draft_law(k, pool.strength(), 1.0, rows.draft.emplace_back(pool.vocabulary()));
+  }
+  return rows;
+}
+
+struct MeasuredRule {
+  sim::Lossiness loss;
+  Estimate simulated_acceptance;
+};
+
+MeasuredRule measure(const LossinessSetting& setting, const sim::TablePair& rows, const sim::RunKey& key) {
+  const auto rule = sim::make_rule(setting.rule, setting.parameters);
+  std::vector<sim::PositionLossiness> positions;
+  for (std::size_t k = 0; k < rows.target.size(); ++k) {
+    positions.push_back(sim::lossiness(*rule, {.target = rows.target[k], .draft = rows.draft[k]}));
+  }
+  const auto simulator = sim::make_token_simulator({.models = rows,
+                                                    .rule = setting.rule,
+                                                    .rule_parameters = setting.parameters,
+                                                    .temperature = 1.0,
+                                                    .gamma = lossiness_gamma,
+                                                    .convention = Convention::bonus,
+                                                    .drafting = Drafting::autoregressive,
+                                                    .contexts = sim::Contexts::pooled,
+                                                    .iterations = lossiness_iterations},
+                                                   key.seed);
+  return {.loss = sim::mean_lossiness(positions),
+          .simulated_acceptance = sim::acceptance(sim::run(*simulator, key, 1)).per_token};
+}
+
+/// Every setting on a thread of its own.
+std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules, const sim::TablePair& rows,
+                                      std::uint64_t first_point, const ExperimentSettings& settings) {
+  std::vector<MeasuredRule> measured(rules.size());
+  parallel_for(rules.size(), settings.threads, [&](std::uint64_t i) {
+    measured[i] = measure(rules[i], rows, {.seed = settings.seed, .point = first_point + i});
+  });
+  return measured;
+}
+
+std::string with_interval(const Estimate& estimate) {
+  if (std::isnan(estimate.mean)) return "";
+  return fmt::format("{:.4f} +- {:.4f}", estimate.mean, normal_quantile(0.95) * estimate.standard_error);
+}
+
+std::optional<Estimate> where_known(const Estimate& estimate) {
+  return std::isnan(estimate.mean) ? std::nullopt : std::optional(estimate);
+}
+
+}  // namespace
+
+ExperimentResult rule_lossiness(const ExperimentSettings& settings) {
+  using enum Table::Align;
+  Table table{.caption =
+                  "What each verification rule gives up for its acceptance: a synthetic pair at alpha 0.7 (softmax of "
+                  "Normal(0, 9) logits, noise), temperature 1. Means over contexts with 95 % intervals; simulated: "
+                  "acceptance of a run in the same contexts. Empty: no closed form.",
+              .columns = {{"V", right},
+                          {"rule", left},
+                          {"setting", left},
+                          {"acceptance", right},
+                          {"simulated", right},
+                          {"gained", right},
+                          {"total variation", right},
+                          {"KL (nat)", right},
+                          {"same top token", right},
+                          {"greedy's token", right}},
+              .rows = {}};
+  DataText data({"vocabulary", "series", "rule", "setting", "acceptance", "acceptance_standard_error",
+                 "simulated_acceptance", "simulated_acceptance_standard_error", "acceptance_gain",
+                 "acceptance_gain_standard_error", "total_variation", "total_variation_standard_error", "kl_divergence",
+                 "kl_divergence_standard_error", "top1_agreement", "top1_agreement_standard_error", "top1_probability",
+                 "top1_probability_standard_error"});
+  std::uint64_t point = 0;
+  for (const sim::SyntheticPair& pair : {lossiness_pair(256, 400), lossiness_pair(32'000, 16)}) {
+    settings.note(fmt::format("rule-lossiness: {} tokens", pair.vocabulary));
+    const std::vector<LossinessSetting> rules = lossiness_settings(pair.vocabulary);
+    const std::vector<MeasuredRule> measured = measure_all(rules, rows_of(pair, settings.seed), point, settings);
+    point += rules.size();
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      const auto& [loss, simulated] = measured[i];
+      const LossinessSetting& rule = rules[i];
+      data.row().cell(static_cast<double>(pair.vocabulary)).cell(rule.series).cell(rule.rule).cell(rule.label);
+      data.cell(where_known(loss.acceptance)).cell(simulated).cell(where_known(loss.acceptance_gain));
+      data.cell(loss.total_variation).cell(loss.kl_divergence).cell(loss.top1_agreement).cell(loss.top1_probability);
+      table.rows.push_back({fmt::format("{}", pair.vocabulary), rule.series, rule.label, with_interval(loss.acceptance),
+                            with_interval(simulated), with_interval(loss.acceptance_gain),
+                            with_interval(loss.total_variation), with_interval(loss.kl_divergence),
+                            with_interval(loss.top1_agreement), with_interval(loss.top1_probability)});
+    }
+  }
+  return {.text = "acceptance against loss of every verification rule, over its parameters\n" + to_text(table),
+          .artifacts = {{"rule-lossiness.csv", data.csv()},
+                        {"rule-lossiness.tex", to_latex(table)},
+                        {"rule-lossiness.md", to_markdown(table)}},
+          .rows = {}};
+}
+
+}  // namespace foredraft::experiments

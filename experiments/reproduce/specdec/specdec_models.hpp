@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string_view>
+
+#include "analytic/block_latency.hpp"
+#include "analytic/linear_feasibility.hpp"
+#include "experiments/reproduce/published.hpp"
+
+/// What the tables of the two SpecDec papers share, read from the printed cells named here.
+namespace foredraft::experiments {
+
+/// The module profile of [Xia2022, Table 18], of a translation with 3.1 iterations on average (its Table 1,
+/// "high-efficiency"): drafting and verification per iteration, the encoders and "Others" per sentence.
+[[nodiscard]] analytic::BlockLatency specdec_profile();
+
+/// Time of the same sentence under beam search: the profile's total times the speedup printed for it, 4.5.
+[[nodiscard]] double specdec_beam_ms();
+
+/// Mean tokens of a translation: Tok times iterations of one row of [Xia2022, Table 5] (vanilla, NAT-base).
+[[nodiscard]] double specdec_mean_tokens();
+
+/// The i.i.d. acceptance that yields this many tokens per iteration of a test set, and back: blocks of `block` drafts
+/// without a bonus token, sentences of specdec_mean_tokens().
+[[nodiscard]] double specdec_alpha(double tokens_per_iteration, std::int64_t block);
+[[nodiscard]] double specdec_tokens(double alpha, std::int64_t block);
+
+/// Tok / speedup (the cost of an iteration in tokens of plain decoding) as a line in k, by least squares over the
+/// printed rows of a table of block sizes: [Xia2023, Table 3] or [Xia2022, Table 2].
+[[nodiscard]] analytic::Line specdec_cost_line(const PublishedTable& block_sizes);
+
+/// intercept + slope * block.
+[[nodiscard]] double specdec_cost(const analytic::Line& line, std::int64_t block);
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,170 @@
+#include "experiments/tree/tree_files.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analytic/head_accuracies.hpp"
+#include "core/check.hpp"
+#include "experiments/config/problems.hpp"
+#include "experiments/results/numbers.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+struct TextRow {
+  std::int64_t line;
+  std::vector<std::string_view> cells;
+};
+
+constexpr std::string_view separators = ", \t\r";
+
+std::vector<std::string_view> cells_of(std::string_view line) {
+  std::vector<std::string_view> cells;
+  while (true) {
+    line.remove_prefix(std::min(line.find_first_not_of(separators), line.size()));
+    if (line.empty()) return cells;
+    const std::size_t end = std::min(line.find_first_of(separators), line.size());
+    cells.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+std::vector<TextRow> text_rows(std::string_view text) {
+  std::vector<TextRow> rows;
+  for (std::int64_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    auto cells = cells_of(line.substr(0, line.find('#')));
+    if (!cells.empty()) rows.push_back({.line = number, .cells = std::move(cells)});
+  }
+  return rows;
+}
+
+/// A DomainError as a problem of a line.
+void add_problem(Problems& problems, std::int64_t line, const DomainError& error) {
+  problems.add({.line = line, .text = error.what()});
+}
+
+std::string without_comments(std::string_view text) {
+  std::string result;
+  bool comment = false;
+  for (const char letter : text) {
+    comment = letter == '#' || (comment && letter != '\n');
+    if (!comment) result += letter;
+  }
+  return result;
+}
+
+std::vector<analytic::TreePath> paths_of_list(const std::string& text, Problems& problems) {
+  const auto json = nlohmann::json::parse(text.substr(text.find('[')), nullptr, false);
+  std::vector<analytic::TreePath> paths;
+  const auto is_path = [](const auto& path) {
+    return path.is_array() && std::all_of(path.begin(), path.end(), [](const auto& rank) {
+             return rank.is_number_integer() && std::abs(rank.template get<std::int64_t>()) < (std::int64_t{1} << 31U);
+           });
+  };
+  if (!json.is_array() || !std::all_of(json.begin(), json.end(), is_path)) {
+    problems.add({.text = "no list of paths", .why = "must be one list such as [[0], [0, 1], [1]]"});
+    return paths;
+  }
+  for (const auto& path : json) paths.push_back(path.get<analytic::TreePath>());
+  return paths;
+}
+
+std::vector<analytic::TreePath> paths_of_lines(std::string_view text, Problems& problems) {
+  std::vector<analytic::TreePath> paths;
+  for (const TextRow& row : text_rows(text)) {
+    analytic::TreePath path;
+    for (const std::string_view cell : row.cells) {
+      const auto rank = parse_integer(cell);
+      if (!rank || std::abs(*rank) >= (std::int64_t{1} << 31U)) {
+        problems.add(
+            {.line = row.line, .text = fmt::format("invalid rank \"{}\"", cell), .why = "must be a whole number"});
+        break;
+      }
+      path.push_back(static_cast<std::int32_t>(*rank));
+    }
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> parse_accuracies(std::string_view text, const std::string& file) {
+  Problems problems(file);
+  std::vector<std::vector<double>> rows;
+  for (const TextRow& row : text_rows(text)) {
+    std::vector<double> accuracies;
+    for (const std::string_view cell : row.cells) {
+      const auto accuracy = parse_real(cell);
+      if (!accuracy) {
+        problems.add(
+            {.line = row.line, .text = fmt::format("invalid accuracy \"{}\"", cell), .why = "must be a number"});
+        break;
+      }
+      accuracies.push_back(*accuracy);
+    }
+    if (accuracies.size() == row.cells.size()) {
+      try {
+        analytic::check_head(accuracies, static_cast<std::int64_t>(rows.size()) + 1, analytic::RankOrder::falling);
+      } catch (const DomainError& error) {
+        add_problem(problems, row.line, error);
+      }
+    }
+    rows.push_back(std::move(accuracies));
+  }
+  if (rows.empty()) problems.add({.text = "holds no accuracies", .why = "must have a row for each head"});
+  problems.raise();
+  return rows;
+}
+
+analytic::TokenTree parse_tree(std::string_view text, const std::string& file) {
+  Problems problems(file);
+  const std::string bare = without_comments(text);
+  const auto paths =
+      bare.find('[') == std::string::npos ? paths_of_lines(text, problems) : paths_of_list(bare, problems);
+  problems.raise();
+  try {
+    return analytic::tree_from_paths(paths);
+  } catch (const DomainError& error) {
+    add_problem(problems, 0, error);
+  }
+  problems.raise();
+  return {};
+}
+
+std::vector<double> parse_verification_times(std::string_view text, const std::string& file) {
+  constexpr std::int64_t most_positions = 1'000'000;
+  Problems problems(file);
+  std::vector<double> times;
+  const std::vector<TextRow> rows = text_rows(text);
+  if (rows.empty()) problems.add({.text = "holds no times", .why = "must have rows nodes,time"});
+  for (const TextRow& row : rows) {
+    const auto nodes = row.cells.size() == 2 ? parse_integer(row.cells[0]) : std::nullopt;
+    const auto time = row.cells.size() == 2 ? parse_real(row.cells[1]) : std::nullopt;
+    const auto before = static_cast<std::int64_t>(times.size());
+    if (!nodes || !time || !(*time > 0.0) || *nodes > most_positions) {
+      problems.add({.line = row.line, .text = "damaged row", .why = "must be nodes,time with a time above 0"});
+      break;
+    }
+    if (before == 0 ? *nodes != 1 : *nodes <= before) {
+      problems.add({.line = row.line,
+                    .text = fmt::format("invalid nodes={}", *nodes),
+                    .why = before == 0 ? "the first row must be for 1 node: plain decoding" : "rows must rise"});
+      break;
+    }
+    const double previous = before == 0 ? *time : times.back();
+    for (std::int64_t n = before + 1; n <= *nodes; ++n) {
+      const double share = static_cast<double>(n - before) / static_cast<double>(*nodes - before);
+      times.push_back(n == *nodes ? *time : previous + share * (*time - previous));
+    }
+  }
+  problems.raise();
+  return times;
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,13 @@
+"""The speedup spread over sentences [Xia2023, Fig. 6], simulated."""
+
+import load
+import sentence_speedups
+import style
+
+ID = "emnlp-figure6"
+COLUMNS = sentence_speedups.COLUMNS
+figure = sentence_speedups.figure
+
+
+def draw(directory):
+    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)

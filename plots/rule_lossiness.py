@@ -1,0 +1,72 @@
+"""What verification rules give up for acceptance: a column of panels for each vocabulary, a line for each rule.
+
+Above, the distance of what is emitted from the target's own law; below, how often it is not the token of greedy decoding.
+Along a line the rule's parameter varies. No rule with one draft a position can lie below the grey line.
+"""
+
+import numpy
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+import curves
+import layout
+import load
+import style
+
+ID = "rule-lossiness"
+_MOST_COLUMNS = 3
+_ACCEPTANCE = ("acceptance", "simulated_acceptance")  # the second where the first has no closed form
+_EXACT = "rejection_sampling"
+_LOSS, _GREEDY = "total_variation", "top1_probability"
+COLUMNS = {"vocabulary": load.NUMBER, "series": load.TEXT,
+           **{name: load.NUMBER for name in (*_ACCEPTANCE, _LOSS, f"{_LOSS}_standard_error", _GREEDY,
+                                             f"{_GREEDY}_standard_error")}}
+
+
+def draw(directory):
+    return style.save(figure(load.table(directory / f"{ID}.csv", COLUMNS)), directory / ID)
+
+
+def figure(table):
+    if not numpy.isfinite(table[_LOSS]).any():
+        raise load.BadFile(table.path, f"no value of {_LOSS} to draw")
+    vocabularies = table.values("vocabulary")
+    if len(vocabularies) > _MOST_COLUMNS:
+        raise load.BadFile(table.path, f"{len(vocabularies)} vocabularies; one figure holds {_MOST_COLUMNS}")
+    series = curves.series_values(table, "series")
+    looks = style.looks(len(series))
+    drawn, grid = layout.panels("double_column", 2 * len(vocabularies), len(vocabularies), rows_shared=False)
+    for column, vocabulary in enumerate(vocabularies):
+        rows = table.where(vocabulary=vocabulary)
+        grid[0, column].set_title(f"{vocabulary:g} tokens")
+        _draw_bound(grid[0, column], rows)
+        # Rules without a parameter first and larger: what begins or ends in them stays visible inside.
+        for name, look in sorted(zip(series, looks), key=lambda entry: len(rows.where(series=entry[0])) > 1):
+            line = rows.where(series=name)
+            acceptance = numpy.where(numpy.isfinite(line[_ACCEPTANCE[0]]), *(line[name] for name in _ACCEPTANCE))
+            _draw_line(grid[0, column], acceptance, line[_LOSS], line[f"{_LOSS}_standard_error"], look)
+            _draw_line(grid[1, column], acceptance, 1 - line[_GREEDY], line[f"{_GREEDY}_standard_error"], look)
+    for axes in grid[:, 0]:
+        axes.set_ylim(-0.03, 1.03)
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+    layout.arrange(drawn, grid, 1.75, "acceptance",
+                   ["total variation from the target", "share of tokens that are not greedy decoding's"], [
+        layout.Legend([curves.series_handle(look) for look in looks], [style.plain(name) for name in series], "rule"),
+        layout.Legend([Line2D([], [], color=style.GREY, linewidth=2.2, alpha=_BOUND_ALPHA)],
+                      ["least loss of any rule with one draft; bars: 95 % over contexts"])])
+    return drawn
+
+
+_BOUND_ALPHA = 0.5
+
+
+def _draw_bound(axes, rows):
+    """Acceptance beyond sum min(p, q) is total variation at least."""
+    exact = rows.where(series=_EXACT)[_ACCEPTANCE[0]]
+    if len(exact) and numpy.isfinite(exact[0]):
+        axes.plot([0, exact[0], 1], [0, 0, 1 - exact[0]], color=style.GREY, linewidth=2.2, alpha=_BOUND_ALPHA, zorder=1)
+
+
+def _draw_line(axes, x, y, standard_error, look):
+    curves.closed_form(axes, x, y, look)
+    curves.simulated(axes, x, y, standard_error, look, size=style.MARKER_PT * (1 if len(x) > 1 else 1.9))

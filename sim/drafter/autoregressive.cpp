@@ -1,0 +1,16 @@
+#include "sim/drafter/drafter_definition.hpp"
+
+namespace foredraft::sim::drafters {
+
+DrafterDefinition autoregressive() {
+  return {.entry = {.name = "autoregressive",
+                    .summary = "a smaller model, token by token: gamma * c",
+                    .source = "Leviathan2023, Alg. 1",
+                    .cost = Drafting::autoregressive,
+                    .parameters = {},
+                    .process = true,
+                    .token = true},
+          .apply = [](ProcessSimulation& /*simulation*/, const ResolvedSettings& /*settings*/) {}};
+}
+
+}  // namespace foredraft::sim::drafters

@@ -1,0 +1,176 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "sim/process/steps.hpp"
+#include "sim/process/stopping_plan.hpp"
+#include "sim/process/varying_counts.hpp"
+
+/// Iterations of changing draft lengths, for loops that go through them one after another. Each source answers
+/// `next(iteration, remaining)`, what comes of the next iteration of a text that has `remaining` more tokens,
+/// `restart(after_acceptance)`, the beginning of a text behind a token that was accepted or not, and `state()`, all
+/// that later iterations depend on, below `states()`. `settling` iterations forget the beginning.
+namespace foredraft::sim {
+
+inline constexpr std::int64_t endless = std::numeric_limits<std::int64_t>::max();
+
+/// What comes of `steps` accepted token positions of a draft of shape.gamma.
+[[nodiscard]] inline VaryingIteration varying_iteration(const IterationShape& shape, std::int64_t steps,
+                                                        std::int64_t remaining) {
+  return {shape.gamma,
+          remaining >= shape.max_tokens() ? iteration_outcome(shape, steps) : last_outcome(shape, steps, remaining)};
+}
+
+/// Plus2Minus1 over any stepper.
+template <class Stepper>
+class HeuristicSource {
+ public:
+  HeuristicSource(const IterationShape& longest, const Plus2Minus1& policy, bool is_chain, Stepper stepper)
+      : shape_(longest),
+        longest_(longest.gamma),
+        start_(std::min(policy.start, longest.gamma)),
+        is_chain_(is_chain),
+        stepper_(std::move(stepper)) {
+    restart(false);
+  }
+
+  void restart(bool after_acceptance) {
+    shape_.gamma = start_;
+    after_acceptance_ = after_acceptance;
+  }
+
+  [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
+    const std::int64_t positions = is_chain_ ? shape_.max_tokens() : shape_.gamma;
+    const std::int64_t steps = stepper_.accepted_steps(iteration, after_acceptance_, std::min(positions, remaining));
+    const VaryingIteration result = varying_iteration(shape_, steps, remaining);
+    after_acceptance_ = is_chain_ && steps == positions;
+    shape_.gamma = result.outcome.accepted == shape_.gamma ? std::min(shape_.gamma + 2, longest_)
+                                                           : std::max<std::int64_t>(shape_.gamma - 1, 1);
+    return result;
+  }
+
+  [[nodiscard]] std::size_t state() const {
+    return 2 * static_cast<std::size_t>(shape_.gamma) + (after_acceptance_ ? 1 : 0);
+  }
+  [[nodiscard]] std::size_t states() const { return 2 * static_cast<std::size_t>(longest_) + 2; }
+
+  /// Enough to come from any length to any other, twice.
+  [[nodiscard]] std::uint64_t settling() const {
+    constexpr std::uint64_t margin = 64;
+    return 2 * static_cast<std::uint64_t>(longest_) + margin;
+  }
+
+ private:
+  IterationShape shape_;
+  std::int64_t longest_;
+  std::int64_t start_;
+  bool is_chain_;
+  Stepper stepper_;
+  bool after_acceptance_ = false;
+};
+
+/// RealignAfterEdit over a stepper that also steps over the position of a bonus token.
+template <class Stepper>
+class RealigningSource {
+ public:
+  RealigningSource(const IterationShape& shape, const RealignAfterEdit& policy, Stepper stepper)
+      : shape_(shape), realign_(policy.iterations), stepper_(std::move(stepper)) {}
+
+  void restart(bool /*after_acceptance*/) { left_ = 0; }
+
+  [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
+    if (left_ > 0) {
+      --left_;
+      return {min_gamma(shape_.convention), {.tokens = 1, .accepted = 0, .tested = 0}};
+    }
+    const std::int64_t positions = std::min(shape_.max_tokens(), remaining);
+    const std::int64_t steps = stepper_.accepted_steps(iteration, false, positions);
+    if (steps < positions) left_ = realign_;
+    return varying_iteration(shape_, steps, remaining);
+  }
+
+  [[nodiscard]] std::size_t state() const { return static_cast<std::size_t>(left_); }
+  [[nodiscard]] std::size_t states() const { return static_cast<std::size_t>(realign_) + 1; }
+  [[nodiscard]] std::uint64_t settling() const { return 0; }
+
+ private:
+  IterationShape shape_;
+  std::int64_t realign_;
+  Stepper stepper_;
+  std::int64_t left_ = 0;
+};
+
+/// Sources of independent iterations.
+class MemorylessSource {
+ public:
+  void restart(bool /*after_acceptance*/) {}
+  [[nodiscard]] std::size_t state() const { return 0; }
+  [[nodiscard]] std::size_t states() const { return 1; }
+  [[nodiscard]] std::uint64_t settling() const { return 0; }
+};
+
+/// ConfidenceThreshold: an acceptance of its own for each token. Drafting goes on behind a token that will be rejected;
+/// the drafter does not know.
+class ConfidenceSource : public MemorylessSource {
+ public:
+  ConfidenceSource(const IterationShape& longest, double alpha, const ConfidenceThreshold& policy, const RunKey& key,
+                   std::uint64_t block)
+      : longest_(longest),
+        alpha_(alpha),
+        law_{alpha * policy.concentration, (1.0 - alpha) * policy.concentration},
+        policy_(policy),
+        acceptance_(key.seed, {.purpose = Purpose::latent_alpha, .point = key.point, .block = block}),
+        draws_(key, bernoulli_draws, block, static_cast<std::uint64_t>(longest.gamma)) {}
+
+  [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
+    IterationShape shape = longest_;
+    shape.gamma = 0;
+    std::int64_t steps = 0;
+    for (bool goes_on = true; goes_on && shape.gamma < longest_.gamma; ++shape.gamma) {
+      const auto position = static_cast<std::uint64_t>(shape.gamma);
+      const BetaVariate acceptance = draw_acceptance(iteration * static_cast<std::uint64_t>(longest_.gamma) + position);
+      const bool alive = steps == shape.gamma;
+      if (alive && draws_.below(threshold_of(acceptance.value, acceptance.complement), iteration, position)) ++steps;
+      goes_on = std::pow(acceptance.value, policy_.bias) >= policy_.threshold;
+    }
+    return varying_iteration(shape, steps, remaining);
+  }
+
+ private:
+  [[nodiscard]] BetaVariate draw_acceptance(std::uint64_t place) {
+    if (alpha_ == 0.0 || alpha_ == 1.0) return {alpha_, 1.0 - alpha_};
+    return draw_beta(law_, acceptance_, place);
+  }
+
+  IterationShape longest_;
+  double alpha_;
+  BetaMixture law_;
+  ConfidenceThreshold policy_;
+  RandomStream acceptance_;
+  Draws draws_;
+};
+
+/// OptimalStopping where the alpha of an iteration is known before its first draft.
+class KnownAlphaSource : public MemorylessSource {
+ public:
+  KnownAlphaSource(const IterationShape& longest, const BetaMixture& mixture, double price, const RunKey& key,
+                   std::uint64_t block)
+      : longest_(longest), price_(price), stepper_(mixture, static_cast<std::uint64_t>(longest.gamma), key, block) {}
+
+  [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
+    const BetaVariate alpha = stepper_.draw_alpha(iteration);
+    IterationShape shape = longest_;
+    shape.gamma = drafts_at_price(alpha.value, price_, longest_.gamma, longest_.convention);
+    return varying_iteration(shape, stepper_.accepted_steps(iteration, alpha, shape.gamma), remaining);
+  }
+
+ private:
+  IterationShape longest_;
+  double price_;
+  LatentStepper stepper_;
+};
+
+}  // namespace foredraft::sim

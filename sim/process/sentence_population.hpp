@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/words.hpp"
+
+/// Sentences that differ in length and in how well they are drafted: one row of a histogram over sentences each.
+namespace foredraft::sim {
+
+struct SentencePopulation {
+  double mean_length;  ///< tokens, >= 1; lengths are Erlang(3) of this mean (a spread of 58 %), rounded up
+  /// Acceptance of a sentence: 1 / (1 + exp(-(location + spread * Z))), Z standard normal. Both finite.
+  double location;
+  double spread;  ///< >= 0; 0: all sentences alike
+  std::int64_t gamma;
+  Convention convention;
+  std::uint64_t sentences;  ///< >= 1
+};
+
+struct Sentence {
+  std::int64_t tokens;
+  std::int64_t iterations;
+};
+
+/// Every sentence by one draw per drafted token, its last iteration cut short. A pure function of its arguments. Each
+/// sentence keeps its length and all its draws when `location` or `spread` changes, so that iterations never increase
+/// with `location`.
+[[nodiscard]] std::vector<Sentence> simulate_sentences(const SentencePopulation& population, std::uint64_t seed);
+
+/// Total tokens over total iterations.
+[[nodiscard]] double tokens_per_iteration(const std::vector<Sentence>& sentences);
+
+}  // namespace foredraft::sim

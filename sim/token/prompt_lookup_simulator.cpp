@@ -1,0 +1,94 @@
+#include "sim/token/prompt_lookup_simulator.hpp"
+
+#include <vector>
+
+#include "core/check.hpp"
+#include "sim/block_plan.hpp"
+#include "sim/ngram/prompt_lookup.hpp"
+#include "sim/ngram/prompts.hpp"
+#include "sim/process/varying_counts.hpp"
+#include "sim/token/ngram_simulator.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr std::uint64_t copied_iterations_per_block = 1024;
+/// Before the first counted iteration, as for an n-gram pair.
+constexpr std::int64_t copied_settling_iterations = 64;
+constexpr std::int64_t longest_copy = 100'000;
+
+const PromptLookup& lookup_of(const TokenSimulation& simulation) {
+  const auto* lookup = std::get_if<PromptLookup>(&simulation.models);
+  if (lookup == nullptr) throw DomainError("invalid models=other (must be a text that is looked up)");
+  check_range("match", lookup->match, 1, 64);
+  check_range("window", lookup->window, 16, 65'536);
+  return *lookup;
+}
+
+class PromptLookupSimulator final : public Simulator {
+ public:
+  explicit PromptLookupSimulator(const TokenSimulation& simulation)
+      : lookup_(lookup_of(simulation)),
+        choice_(ngram::make_speculation(lookup_.target.get(), lookup_.target.get(), simulation.temperature).choice),
+        shape_{simulation.gamma, simulation.convention, Drafting::free},
+        plan_(plan_blocks("iterations", simulation.iterations, copied_iterations_per_block)) {
+    check_ngram_rule(simulation);
+    check_range("gamma", shape_.gamma, min_gamma(shape_.convention), longest_copy);
+  }
+
+  [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
+
+  [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
+    RandomStream random(key.seed, {Purpose::text, key.point, block});
+    ngram::SpeculationStreams streams(key.seed, key.point, block);
+    std::vector<ngram::Token> text{ngram::end_of_document};
+    write(ngram::Prompts::opening_tokens + lookup_.window, text, random);
+    const auto count = static_cast<std::int64_t>(plan_.in_block(block));
+    VaryingCounts counts(shape_);
+    if (choice_ == ngram::Choice::greedy) {
+      for (std::int64_t done = 0; done < count;) {
+        done += add_greedy_passage(text, streams, counts);
+        write(ngram::Prompts::passage_tokens, text, random);
+      }
+    } else {
+      for (std::int64_t i = 0; i < copied_settling_iterations; ++i) static_cast<void>(iterate(text, streams));
+      for (std::int64_t i = 0; i < count; ++i) counts.add(iterate(text, streams));
+    }
+    counts.end_unit();
+    return counts.tally();
+  }
+
+ private:
+  void write(std::int64_t tokens, std::vector<ngram::Token>& text, RandomStream& random) const {
+    for (std::int64_t i = 0; i < tokens; ++i) text.push_back(lookup_.target->sample(text, random));
+  }
+
+  [[nodiscard]] VaryingIteration iterate(std::vector<ngram::Token>& text, ngram::SpeculationStreams& streams) const {
+    const ngram::CopiedIteration copied = ngram::iterate_copied(*lookup_.target, choice_, lookup_.match, lookup_.window,
+                                                                shape_.gamma, shape_.convention, text, streams);
+    return {copied.drafted, {.tokens = copied.emitted, .accepted = copied.accepted, .tested = copied.tested}};
+  }
+
+  /// Goes on from the text as a prompt, which stays as it was; returns the iterations.
+  std::int64_t add_greedy_passage(const std::vector<ngram::Token>& prompt, ngram::SpeculationStreams& streams,
+                                  VaryingCounts& counts) const {
+    std::vector<ngram::Token> text(prompt.end() - static_cast<std::ptrdiff_t>(lookup_.window), prompt.end());
+    const std::size_t end = text.size() + static_cast<std::size_t>(ngram::Prompts::passage_tokens);
+    std::int64_t iterations_done = 0;
+    for (; text.size() < end; ++iterations_done) counts.add(iterate(text, streams));
+    return iterations_done;
+  }
+
+  PromptLookup lookup_;  ///< keeps the model alive
+  ngram::Choice choice_;
+  IterationShape shape_;
+  BlockPlan plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<Simulator> make_prompt_lookup_simulator(const TokenSimulation& simulation) {
+  return std::make_unique<PromptLookupSimulator>(simulation);
+}
+
+}  // namespace foredraft::sim

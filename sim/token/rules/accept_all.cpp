@@ -1,0 +1,35 @@
+#include <algorithm>
+
+#include "sim/token/rules/rule_definition.hpp"
+
+namespace foredraft::sim::rules {
+namespace {
+
+/// Every draft stands: drafting without verification, the far end of every trade of exactness for acceptance. The law
+/// emitted at a tested position is q; the bonus token is the target's.
+class AcceptAll final : public VerificationRule {
+ public:
+  [[nodiscard]] double acceptance(const DraftedToken& /*drafted*/, double /*row_statistic*/) const override {
+    return 1.0;
+  }
+
+  /// Never drawn from.
+  void replacement(const PositionLaws& laws, std::span<double> law) const override {
+    std::copy(laws.target.begin(), laws.target.end(), law.begin());
+  }
+};
+
+}  // namespace
+
+RuleDefinition accept_all() {
+  return {.entry = {.name = "accept_all",
+                    .summary = "accept every draft: the drafter's own law, unverified",
+                    .source = "control",
+                    .lossless = false,
+                    .parameters = {}},
+          .make = [](const RuleParameters&) -> std::unique_ptr<const VerificationRule> {
+            return std::make_unique<AcceptAll>();
+          }};
+}
+
+}  // namespace foredraft::sim::rules

@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "core/check.hpp"
+#include "sim/token/alias_table.hpp"
+#include "sim/token/row_operations.hpp"
+#include "sim/token/rules/rule_definition.hpp"
+#include "sim/token/rules/top_token_rule.hpp"
+
+namespace foredraft::sim::rules {
+namespace {
+
+/// Whose probability of the drafted token has to pass the threshold.
+enum class Judged { target, drafter };
+
+/// Spec-Verification: accept a drafted token that is among the target's beta most probable ones and not more than a
+/// log-likelihood gap below the first, log p(top) - log p(x) <= tolerance; otherwise, and behind accepted drafts, emit
+/// the top token [Xia2023, Eq. 8-10]. Tokens tied at rank beta all count as within it, as the published inequality has
+/// it. With beta = 1 or tolerance = 0 the rule is greedy_match, where of tied tokens the first alone is right.
+///
+/// The rule's first publication [Xia2022, Eq. 6-7] prints the drafter's probability of the drafted token in both
+/// inequalities (the target's tokens still set the thresholds), which compares two models' scales. Kept on request;
+/// then no setting is greedy_match.
+class TopBeta final : public TopTokenRule {
+ public:
+  TopBeta(std::int64_t beta, double tolerance, Judged judged) : beta_(beta), tolerance_(tolerance), judged_(judged) {}
+
+  void check_vocabulary(std::int64_t vocabulary) const override {
+    if (beta_ <= vocabulary) return;
+    throw DomainError(
+        fmt::format("invalid rule.top_beta={} (must be at most the vocabulary, {} tokens)", beta_, vocabulary));
+  }
+
+  [[nodiscard]] bool uses_row_statistic() const override { return true; }
+
+  /// The smallest probability that is accepted; where only the top token is, its index.
+  [[nodiscard]] double row_statistic(const PositionLaws& laws) const override {
+    const std::size_t top = row_argmax(laws.target);
+    if (greedy()) return static_cast<double>(top);
+    std::vector<double> row(laws.target.begin(), laws.target.end());
+    const auto last = row.begin() + std::min(static_cast<std::ptrdiff_t>(beta_), std::ssize(row)) - 1;
+    std::nth_element(row.begin(), last, row.end(), std::greater<>());
+    return std::max(*last, laws.target[top] * std::exp(-tolerance_));
+  }
+
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
+    if (greedy()) return static_cast<double>(drafted.token) == row_statistic ? 1.0 : 0.0;
+    const double judged = judged_ == Judged::target ? drafted.target : drafted.draft;
+    return judged > 0.0 && judged >= row_statistic ? 1.0 : 0.0;  // a gap to 0 is infinite, even where exp underflows
+  }
+
+ private:
+  [[nodiscard]] bool greedy() const { return judged_ == Judged::target && (beta_ == 1 || tolerance_ == 0.0); }
+
+  std::int64_t beta_;
+  double tolerance_;
+  Judged judged_;
+};
+
+}  // namespace
+
+RuleDefinition top_beta() {
+  return {.entry = {.name = "top_beta",
+                    .summary = "Spec-Verification: accept one of the target's beta best, within a log-likelihood gap",
+                    .source = "Xia2023, Eq. 8-10",
+                    .lossless = false,
+                    .parameters = {{.name = "top_beta",
+                                    .default_value = 3.0,
+                                    .minimum = 1.0,
+                                    .maximum = static_cast<double>(max_vocabulary),
+                                    .summary =
+                                        "top_beta: how many of the target's best tokens are accepted; 1: greedy_match",
+                                    .whole = true},
+                                   {.name = "tolerance",
+                                    .default_value = 1.0,
+                                    .minimum = 0.0,
+                                    .maximum = 1000.0,
+                                    .summary = "top_beta: largest log-likelihood gap to the target's best token (nat)"},
+                                   {.name = "judged",
+                                    .default_value = 0.0,
+                                    .minimum = 0.0,
+                                    .maximum = 1.0,
+                                    .summary = "top_beta: the drafted token's probability is the target's (0), or the "
+                                               "drafter's, as first published (1)",
+                                    .whole = true}}},
+          .make = [](const RuleParameters& parameters) -> std::unique_ptr<const VerificationRule> {
+            return std::make_unique<TopBeta>(static_cast<std::int64_t>(parameters.at("top_beta")),
+                                             parameters.at("tolerance"),
+                                             parameters.at("judged") == 1.0 ? Judged::drafter : Judged::target);
+          }};
+}
+
+}  // namespace foredraft::sim::rules

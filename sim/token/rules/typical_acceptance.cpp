@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sim/token/row_operations.hpp"
+#include "sim/token/rules/rule_definition.hpp"
+#include "sim/token/rules/top_token_rule.hpp"
+
+namespace foredraft::sim::rules {
+namespace {
+
+/// Accept a drafted token that is not improbable for a row of its entropy: p(x) > min(epsilon, delta exp(-H(p))), H in
+/// nats [Cai2024]. The source decodes the first token of every iteration greedily and accepts it unseen; that token is
+/// the one emitted here behind the last accepted draft, so a rejection and the bonus both emit the target's most
+/// probable token. At temperature 0 the rule is greedy_match.
+class TypicalAcceptance final : public TopTokenRule {
+ public:
+  TypicalAcceptance(double epsilon, double delta) : epsilon_(epsilon), delta_(delta) {}
+
+  [[nodiscard]] bool uses_row_statistic() const override { return true; }
+
+  /// The threshold.
+  [[nodiscard]] double row_statistic(const PositionLaws& laws) const override {
+    double entropy = 0.0;
+    for (const double p : laws.target) entropy -= p > 0.0 ? p * std::log(p) : 0.0;
+    return std::min(epsilon_, delta_ * std::exp(-entropy));
+  }
+
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double row_statistic) const override {
+    return drafted.target > row_statistic ? 1.0 : 0.0;
+  }
+
+ private:
+  double epsilon_;
+  double delta_;
+};
+
+}  // namespace
+
+RuleDefinition typical_acceptance() {
+  return {
+      .entry = {.name = "typical_acceptance",
+                .summary = "accept with p > min(epsilon, delta exp(-entropy)), otherwise emit the most probable token",
+                .source = "Cai2024",
+                .lossless = false,
+                .parameters = {{.name = "epsilon",
+                                .default_value = 0.09,
+                                .minimum = 0.0,
+                                .maximum = 1.0,
+                                .summary = "typical_acceptance: a token above this probability is always accepted",
+                                .excludes_minimum = true,
+                                .excludes_maximum = true},
+                               {.name = "delta",
+                                .default_value = 0.0,
+                                .minimum = 0.0,
+                                .maximum = 1e6,
+                                .summary = "typical_acceptance: factor of exp(-entropy); 0: the root of epsilon"}}},
+      .make = [](const RuleParameters& parameters) -> std::unique_ptr<const VerificationRule> {
+        const double epsilon = parameters.at("epsilon");
+        const double delta = parameters.at("delta");
+        return std::make_unique<TypicalAcceptance>(epsilon, delta > 0.0 ? delta : std::sqrt(epsilon));
+      }};
+}
+
+}  // namespace foredraft::sim::rules

@@ -1,0 +1,241 @@
+// Drafters and gamma policies through configurations, sweeps and predictions.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analytic/drafter_acceptance.hpp"
+#include "analytic/token_law.hpp"
+#include "core/check.hpp"
+#include "experiments/cli/drafting_options.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/config/toml_source.hpp"
+#include "experiments/predict/prediction.hpp"
+#include "experiments/predict/varying_prediction.hpp"
+#include "experiments/sweep/answer.hpp"
+#include "experiments/sweep/point.hpp"
+#include "sim/drafter/drafter_registry.hpp"
+#include "sim/process/gamma_policy.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+SweepConfig read_drafting(const std::string& text) {
+  return read_sweep_config(parse_toml("schema = \"foredraft.sweep/1\"\n" + text, "e.toml"), "e.toml");
+}
+
+std::string refusal_of(const std::string& text) {
+  try {
+    static_cast<void>(read_drafting(text));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Simulates every point and holds each quantity with a closed form to it. Returns how many were compared.
+std::size_t compare_points(const SweepConfig& config) {
+  Resources resources;
+  const Points points(config);
+  std::size_t compared = 0;
+  for (std::uint64_t index = 0; index < points.count(); ++index) {
+    const PointInputs inputs = points.inputs(index);
+    const auto simulator = make_simulator(inputs, *config.simulation, resources);
+    const sim::Tally tally = sim::run(*simulator, {config.simulation->seed, index}, 1);
+    sim::check_conservation(tally);
+    const SimulatedAnswer simulated = simulated_answer(inputs, tally);
+    const AnalyticAnswer analytic = analytic_answer(inputs, pool_acceptance(inputs, *simulator));
+    for (std::size_t i = 0; i < metric_count; ++i) {
+      const auto deviation = deviation_in_se(analytic[i], simulated.estimates[i]);
+      if (!deviation) continue;
+      INFO("point " << index << " " << inputs.drafter << ", " << metrics()[i].name << ": " << *analytic[i] << " and "
+                    << simulated.estimates[i]->mean);
+      CHECK(std::abs(*deviation) < tests::standard_errors);
+      ++compared;
+    }
+  }
+  return compared;
+}
+
+}  // namespace
+
+TEST_CASE("a configuration that names no policy and no decay resolves as it did before there were any") {
+  const SweepConfig config = read_drafting("[fixed]\nalpha = 0.8\ngamma = 5\ndrafter = \"block\"\nc = 0.1\n");
+  const std::string resolved = to_json(config).dump();
+  CHECK(resolved.find("policy") == std::string::npos);
+  CHECK(resolved.find("decay") == std::string::npos);
+  CHECK_FALSE(gamma_varies(config));
+  for (const std::string& column : answer_columns(config)) CHECK(column.find("mean_gamma") == std::string::npos);
+}
+
+TEST_CASE("heuristic is another word for plus2_minus1, and its start is resolved") {
+  const std::string resolved =
+      to_json(read_drafting("[fixed]\nalpha = 0.8\ngamma = 50\npolicy = \"heuristic\"\n")).dump();
+  CHECK_THAT(resolved, Catch::Contains("\"policy\":\"plus2_minus1\"") && Catch::Contains("\"policy.start\":5"));
+}
+
+TEST_CASE("every policy of the registry is a choice of the parameter and the other way round") {
+  const auto& choices = find_parameter("policy")->choices;
+  CHECK(choices.size() == sim::policy_registry().size());
+  for (const sim::PolicyEntry& entry : sim::policy_registry()) {
+    CHECK(std::find(choices.begin(), choices.end(), entry.name) != choices.end());
+  }
+  for (const sim::DrafterEntry& entry : sim::drafter_registry()) {
+    for (const sim::DrafterParameter& parameter : entry.parameters) {
+      CHECK(find_parameter("drafter." + std::string(parameter.name)) != nullptr);
+    }
+  }
+}
+
+// 20,000 iterations a point: tokens per iteration to about two percent.
+TEST_CASE("sweeps over policies agree with their closed forms, mean gamma included") {
+  const SweepConfig config = read_drafting(
+      "[axes]\npolicy = [\"constant\", \"plus2_minus1\", \"optimal_stopping\"]\nalpha = [0.0, 0.7, 1.0]\n"
+      "convention = [\"bonus\", \"no_bonus\"]\n[fixed]\ngamma = 12\nc = 0.1\noperations_ratio = 0.1\n"
+      "[simulation]\niterations = 20000\nseed = 5\n");
+  CHECK(gamma_varies(config));
+  CHECK(compare_points(config) > 18 * 6);
+  const std::vector<std::string> columns = answer_columns(config);
+  CHECK(std::find(columns.begin(), columns.end(), "mean_gamma_deviation_in_se") != columns.end());
+  CHECK(compare_points(read_drafting("[axes]\n\"policy.threshold\" = [0.0, 0.6]\n\"policy.bias\" = [0.5, 1.0]\n"
+                                     "[fixed]\nalpha = 0.7\ngamma = 5\nc = 0.1\npolicy = \"confidence_threshold\"\n"
+                                     "\"policy.concentration\" = 3\n[simulation]\niterations = 4000\nseed = 5\n")) >=
+        4 * 6);
+  CHECK(compare_points(read_drafting("[axes]\npolicy = [\"plus2_minus1\", \"optimal_stopping\"]\n[fixed]\ngamma = 9\n"
+                                     "c = 0.1\nprocess = \"beta_mixture\"\n\"process.a\" = 4\n\"process.b\" = 1\n"
+                                     "[simulation]\niterations = 10000\nseed = 5\n")) >= 2 * 5);
+}
+
+TEST_CASE("sweeps over drafters agree with their closed forms, endless and finite") {
+  const std::string drafters =
+      "[axes]\ndrafter = [\"block\", \"heads\", \"mlp_speculator\"]\n\"drafter.decay\" = [0.0, 0.8, 1.0]\n"
+      "[fixed]\nalpha = 0.9\ngamma = 6\nc = 0.1\noperations_ratio = 0.1\n";
+  CHECK(compare_points(read_drafting(drafters + "[simulation]\niterations = 20000\nseed = 5\n")) >= 9 * 6);
+  CHECK(compare_points(read_drafting(drafters + "sequence_length = 25\n[simulation]\nsequences = 1000\nseed = 5\n")) >=
+        9 * 4);
+  const std::string copies =
+      "[axes]\n\"drafter.edit_rate\" = [0.0, 0.1, 1.0]\n\"drafter.realign\" = [0, 2]\n"
+      "[fixed]\ndrafter = \"input_copy\"\ngamma = 20\nc = 0.1\n";
+  CHECK(compare_points(read_drafting(copies + "[simulation]\niterations = 20000\nseed = 5\n")) >= 6 * 5);
+  CHECK(compare_points(read_drafting(copies + "sequence_length = 25\nend_of_sequence = \"geometric\"\n"
+                                              "[simulation]\nsequences = 1000\nseed = 5\n")) >= 6 * 3);
+  CHECK(compare_points(read_drafting("[axes]\ngamma = [1, 3]\n[fixed]\ndrafter = \"heads\"\nc = 0.1\n"
+                                     "\"drafter.accuracies\" = [0.8, 0.6, 0.5]\n"
+                                     "[simulation]\niterations = 20000\nseed = 5\n")) >= 2 * 4);
+}
+
+TEST_CASE("drafters and policies that do not fit are refused with their reason") {
+  const std::string base = "[fixed]\nalpha = 0.8\ngamma = 5\n";
+  CHECK_THAT(refusal_of(base + "drafter = \"prompt_lookup\"\n"),
+             Catch::Contains("fixed.drafter: prompt_lookup does not draft in fidelity process"));
+  CHECK_THAT(refusal_of("[fixed]\ngamma = 5\ndrafter = \"input_copy\"\n"),
+             Catch::Contains("fixed.drafter.edit_rate: missing") && Catch::Contains("fixed.drafter.realign: missing"));
+  CHECK_THAT(refusal_of(base + "drafter = \"input_copy\"\n\"drafter.edit_rate\" = 0.1\n\"drafter.realign\" = 1\n"),
+             Catch::Contains("fixed.alpha: not used"));
+  CHECK_THAT(refusal_of(base + "\"drafter.decay\" = 0.9\n"), Catch::Contains("choose the drafter it belongs to"));
+  CHECK_THAT(refusal_of(base + "\"policy.threshold\" = 0.9\n"), Catch::Contains("choose the policy it belongs to"));
+  CHECK_THAT(refusal_of("[fixed]\ngamma = 5\ndrafter = \"block\"\n\"drafter.decay\" = 0.9\nprocess = \"markov\"\n"
+                        "\"process.a\" = 0.5\n\"process.b\" = 0.5\n"),
+             Catch::Contains("block goes with process iid alone"));
+  CHECK_THAT(refusal_of("[fixed]\ngamma = 5\ndrafter = \"heads\"\n\"drafter.accuracies\" = [0.5, 0.4]\n"),
+             Catch::Contains("drafter.accuracies has 2 entries"));
+  CHECK_THAT(refusal_of(base + "policy = \"optimal_stopping\"\n"), Catch::Contains("optimal_stopping without c"));
+  CHECK_THAT(refusal_of(base + "policy = \"optimal_stopping\"\nc = 0.1\ndrafter = \"block\"\n"),
+             Catch::Contains("there is nothing to stop"));
+  CHECK_THAT(
+      refusal_of(base + "policy = \"confidence_threshold\"\n"),
+      Catch::Contains("fixed.policy.threshold: missing") && Catch::Contains("fixed.policy.concentration: missing"));
+  CHECK_THAT(refusal_of("[fixed]\nalpha = 0.8\ngamma = 0\npolicy = \"plus2_minus1\"\n"),
+             Catch::Contains("must lie in [1, 10000] under policy plus2_minus1"));
+  CHECK_THAT(
+      refusal_of("[fixed]\ngamma = 4\nprocess = \"markov\"\n\"process.a\" = 0.5\n\"process.b\" = 0.5\n"
+                 "policy = \"confidence_threshold\"\n\"policy.threshold\" = 0.5\n\"policy.concentration\" = 1\n"),
+      Catch::Contains("it needs process iid"));
+  CHECK_THAT(refusal_of(base + "policy = \"plus3\"\n"), Catch::Contains("unknown policy \"plus3\""));
+  CHECK_THAT(refusal_of(base + "[[figure]]\nid = \"f\"\nx = \"alpha\"\ny = \"mean_gamma\"\n"),
+             Catch::Contains("mean_gamma is not computed"));
+}
+
+TEST_CASE("options of drafters and policies reach the point, and those of others are refused together") {
+  const auto read = [](const std::vector<std::string>& arguments) {
+    CommandLine line(predict_spec(), arguments);
+    PointInputs inputs;
+    inputs.gamma = line.integer("gamma", 0, 1000).value_or(0);
+    inputs.c = line.real("c", 0.0, 10.0);
+    read_drafting(line, inputs);
+    line.done();
+    return inputs;
+  };
+  const PointInputs copy = read({"--drafter", "input_copy", "--edit-rate", "0.1", "--realign", "2", "--gamma", "9"});
+  CHECK(copy.drafting == Drafting::free);
+  CHECK(copy.drafter_parameters == std::map<std::string, double>{{"edit_rate", 0.1}, {"realign", 2.0}});
+  const PointInputs stages = read({"--drafter", "mlp_speculator", "--decay", "0.5"});
+  CHECK(stages.drafter_parameters == std::map<std::string, double>{{"decay", 0.5}, {"recovery", 0.5}});
+  const PointInputs policy = read({"--policy", "heuristic", "--gamma", "40"});
+  CHECK(policy.policy.kind == PolicyKind::plus2_minus1);
+  CHECK(policy.policy.start == 5);
+  CHECK(read({"--drafter", "heads", "--accuracies", "0.5,0.25"}).head_accuracies == std::vector<double>{0.5, 0.25});
+  CHECK_THROWS_WITH(read({"--decay", "0.5", "--threshold", "0.5"}),
+                    Catch::Contains("--decay: not used (drafter autoregressive has no such parameter)") &&
+                        Catch::Contains("--threshold: not used (policy constant has no such parameter)"));
+  CHECK_THROWS_WITH(read({"--drafter", "input_copy", "--edit-rate", "0.1", "--realign", "1.5"}),
+                    Catch::Contains("must be a whole number"));
+  CHECK_THROWS_WITH(read({"--policy", "confidence_threshold", "--gamma", "5"}),
+                    Catch::Contains("--threshold: missing") && Catch::Contains("--concentration: missing"));
+  CHECK_THROWS_WITH(read({"--policy", "plus2_minus1"}), Catch::Contains("--gamma: missing"));
+  CHECK_THROWS_WITH(read({"--policy", "optimal_stopping", "--gamma", "5", "--drafter", "block", "--c", "0.1"}),
+                    Catch::Contains("there is nothing to stop"));
+}
+
+TEST_CASE("a prediction under a policy has the keys of its schema and the value of the formula") {
+  PointInputs inputs;
+  inputs.alpha = 0.8;
+  inputs.gamma = 100;
+  inputs.c = 0.05;
+  inputs.policy.kind = PolicyKind::plus2_minus1;
+  inputs.policy.start = 5;
+  const auto json = varying_prediction_json(inputs);
+  CHECK(json["policy"] == "plus2_minus1");
+  CHECK(json["gamma"] == 100);
+  CHECK(json["mean_gamma"].get<double>() == Approx(5.45).epsilon(0.001));
+  CHECK(json["tokens_per_iteration"].get<double>() == Approx(3.67).epsilon(0.001));
+  CHECK(json["speedup"].get<double>() ==
+        Approx(json["tokens_per_iteration"].get<double>() / (1.0 + 0.05 * json["mean_gamma"].get<double>())));
+  CHECK(json["best_gamma"] == 8);
+  for (const char* key : {"convention", "drafter", "tokens_variance", "operations_factor", "memory_access_factor",
+                          "best_speedup", "real_gamma", "oracle_speedup"}) {
+    CHECK(json.contains(key));
+  }
+  CHECK_THAT(varying_prediction_text(inputs), Catch::StartsWith("speedup 2.89x: an iteration drafts 5.45 tokens"));
+}
+
+TEST_CASE("a drafter whose drafts get worse has an optimum where they cost, and none where they do not") {
+  Question question{.alpha = 0.9,
+                    .marginal = analytic::marginal_from_conditional(
+                        analytic::decaying_acceptance(0.9, 0.9, analytic::last_useful_draft(0.9, 0.9))),
+                    .acceptance_length = std::nullopt,
+                    .c = 0.05,
+                    .operations_ratio = 0.1,
+                    .convention = Convention::bonus,
+                    .drafting = Drafting::block,
+                    .gamma = 4,
+                    .drafter = "block",
+                    .endless = true};
+  const Prediction block = predict(question);
+  CHECK_FALSE(block.best.gamma.has_value());
+  CHECK(block.best.speedup.value() > block.asked.speedup.value());
+  CHECK_FALSE(block.best.operations.has_value());
+  CHECK(to_json(block)["drafter"] == "block");
+  CHECK(to_json(block)["best_gamma"] == "unbounded");
+  question.drafting = Drafting::autoregressive;
+  const Prediction paid = predict(question);
+  // By comparing all lengths.
+  double best = 0.0;
+  for (std::int64_t gamma = 0; gamma <= 30; ++gamma) {
+    const double tokens = analytic::tokens_per_iteration(question.marginal, gamma, Convention::bonus);
+    best = std::max(best, tokens / (1.0 + 0.05 * static_cast<double>(gamma)));
+  }
+  CHECK(paid.best.speedup.value() == Approx(best).epsilon(tests::few_ulp));
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,233 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "analytic/tree_cost.hpp"
+#include "analytic/tree_search.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/config/problems.hpp"
+#include "experiments/reproduce/experiments.hpp"
+#include "experiments/tree/tree_answer.hpp"
+#include "experiments/tree/tree_files.hpp"
+#include "tests/experiments/temporary_folder.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+TreeQuestion tree_question(std::int64_t nodes) {
+  return {.accuracies = {{{0.5, 0.25}, {0.5, 0.125}}, analytic::RankOrder::falling},
+          .nodes = nodes,
+          .depth = 2,
+          .given = std::nullopt,
+          .price = std::nullopt};
+}
+
+/// What the program prints; its exit code in `code`.
+std::string output_of_tree(const std::string& arguments, int& code) {
+  const std::string command = std::string(FOREDRAFT_PROGRAM) + " tree " + arguments + " 2>&1";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  for (int letter = std::fgetc(pipe); letter != EOF; letter = std::fgetc(pipe)) text += static_cast<char>(letter);
+  code = WEXITSTATUS(::pclose(pipe));
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("tree writes the answer first, then trees side by side, then the paths to paste") {
+  // By hand: 1 + .5 + .25 + .25 + .125 (0,0 then 1,0); dense 2 x 1 has the same nodes; the chain 1 + .5 + .25.
+  CHECK(
+      to_text(answer_tree(tree_question(5))) ==
+      "2.1250 tokens per iteration with the best tree of 5 nodes, 2 deep.\n"
+      "\n"
+      "                                nodes  depth   tokens deviation\n"
+      "best tree                           5      2   2.1250    0.7806\n"
+      "best dense tree (2 x 1)             5      2   2.1250    0.7806\n"
+      "chain of first candidates           3      2   1.7500    0.8292\n"
+      "\n"
+      "tokens    1: 25.0 %, 2: 37.5 %, 3: 37.5 %\n"
+      "paths     [[0], [1], [0, 0], [1, 0]]\n"
+      "assumes   a candidate's accuracy depends on its depth and rank alone; the root, the target's own token, counts "
+      "as a node\n");
+}
+
+TEST_CASE("with a price the tree of the greatest speedup is chosen, and its cost is shown") {
+  TreeQuestion question = tree_question(7);
+  question.price =
+      TreePrice{.verification = analytic::linear_verification(7, 0.05), .c = 0.1, .drafting = Drafting::autoregressive};
+  const TreeAnswer answer = answer_tree(question);
+  // Three nodes of depth 1: 1.75 / (1.1 + 0.1); four of depth 2: 2 / (1.15 + 0.2); five: 2.125 / 1.4, the greatest;
+  // six: 2.1875 / 1.45.
+  CHECK(answer.chosen.tree.size() == 5);
+  CHECK(answer.chosen.speedup.value() == Approx(2.125 / 1.4).epsilon(tests::few_ulp));
+  CHECK_THAT(to_text(answer),
+             Catch::StartsWith("speedup 1.52x: an iteration yields 2.12 tokens with the best tree of 5 "
+                               "nodes, 2 deep, and costs 1.40 target steps.\n"));
+  CHECK_THAT(to_text(answer), Catch::Contains("2.1250    0.7806     1.4000   1.5179x\n"));
+  question.price->verification = analytic::linear_verification(7, 3.0);
+  CHECK_THAT(to_text(answer_tree(question)), Catch::StartsWith("speedup 1.00x: speculation does not pay.\n"));
+}
+
+TEST_CASE("a given tree is judged beside the best one of its size") {
+  TreeQuestion question = tree_question(4);
+  question.given = analytic::tree_from_paths(std::vector<analytic::TreePath>{{1}, {1, 0}, {1, 1}});
+  const TreeAnswer answer = answer_tree(question);
+  CHECK(answer.chosen.tokens == 1.0 + 0.25 + 0.125 + 0.03125);
+  CHECK(answer.best.value().tokens == 2.0);
+  const auto json = to_json(answer);
+  CHECK(json["tree"] == "given");
+  CHECK(json["best"]["tokens_per_iteration"] == 2.0);
+  CHECK_THAT(to_text(answer), Catch::Contains("\nthis tree                           4"));
+}
+
+TEST_CASE("tree's JSON has the keys of its schema and the values of the tree") {
+  const auto json = to_json(answer_tree(tree_question(4)));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  CHECK(keys == std::vector<std::string>{"schema",
+                                         "convention",
+                                         "tree",
+                                         "most_nodes",
+                                         "most_depth",
+                                         "drafter",
+                                         "c",
+                                         "nodes",
+                                         "depth",
+                                         "leaves",
+                                         "tokens_per_iteration",
+                                         "tokens_variance",
+                                         "iteration_cost",
+                                         "speedup",
+                                         "tokens_pmf",
+                                         "paths",
+                                         "probabilities",
+                                         "best",
+                                         "dense",
+                                         "chain"});
+  CHECK(json["schema"] == "foredraft.tree/1");
+  CHECK(json["nodes"] == 4);
+  CHECK(json["tokens_per_iteration"] == 2.0);
+  CHECK(json["paths"].dump() == "[[0],[1],[0,0]]");
+  CHECK(json["probabilities"].dump() == "[0.5,0.25,0.25]");
+  CHECK(json["tokens_pmf"].dump() == "[0.25,0.5,0.25]");
+  CHECK(json["speedup"].is_null());
+  CHECK(json["best"].is_null());
+  CHECK(json["dense"]["widths"].dump() == "[1,2]");  // 1 + .5 (1 + .625), above the 1.75 of widths 2
+}
+
+TEST_CASE("Graphviz and CSV hold every node of the tree once") {
+  const TreeAnswer answer = answer_tree(tree_question(4));
+  CHECK_THAT(to_dot(answer), Catch::StartsWith("digraph tree {\n"));
+  CHECK_THAT(to_dot(answer), Catch::Contains("  n3 [label=\"0\\n25.0 %\"];\n  n1 -> n3 [penwidth=1.30];\n}\n"));
+  CHECK(to_csv(answer.chosen.tree, answer.probabilities) ==
+        "node,parent,depth,rank,path,probability\n"
+        "0,,0,0,,1\n"
+        "1,0,1,0,0,0.5\n"
+        "2,0,1,1,1,0.25\n"
+        "3,1,2,0,0 0,0.25\n");
+}
+
+TEST_CASE("accuracies are read with commas or blanks, comments and blank lines, and refused by line all at once") {
+  CHECK(parse_accuracies("# heads\n0.5, 0.25\n\n0.4 0.1\t0.05 # third is rare\r\n", "f") ==
+        std::vector<std::vector<double>>{{0.5, 0.25}, {0.4, 0.1, 0.05}});
+  CHECK_THROWS_WITH(parse_accuracies("0.5,0.6\n0.4,x\n\n0.9,0.2\n", "f"),
+                    "f:1: invalid accuracies[head 1][rank 2]=0.6 (must not rise above rank 1's 0.5; top-k accuracies "
+                    "rise: give their differences)\n"
+                    "f:2: invalid accuracy \"x\" (must be a number)\n"
+                    "f:4: invalid sum of accuracies[head 3]=1.1 (must be at most 1: at most one candidate of a head is "
+                    "accepted; top-k accuracies count earlier ranks again: give their differences)");
+  CHECK_THROWS_WITH(parse_accuracies("# nothing\n", "f"), "f: holds no accuracies (must have a row for each head)");
+  CHECK_THROWS_AS(parse_accuracies("nan\n", "f"), InputError);
+}
+
+TEST_CASE("a tree is read as paths or as Medusa's list, and refused where it is not connected") {
+  const analytic::TokenTree tree = analytic::tree_from_paths(std::vector<analytic::TreePath>{{0}, {2}, {0, 1}});
+  CHECK(parse_tree("0\n2 # third candidate\n0,1\n", "f") == tree);
+  CHECK(parse_tree("mc = [[0], [0, 1], # two\n  [2]]\n", "f") == tree);
+  CHECK(parse_tree("[]", "f") == analytic::TokenTree());
+  CHECK(parse_tree(path_list(tree), "f") == tree);
+  CHECK_THROWS_WITH(parse_tree("0\n1,0\n", "f"),
+                    "f: invalid path=\"1,0\" (must hang on a node of the tree: its parent \"1\" is missing)");
+  CHECK_THROWS_WITH(parse_tree("0\n0,a\n", "f"), "f:2: invalid rank \"a\" (must be a whole number)");
+  CHECK_THROWS_WITH(parse_tree("[[0], 1]", "f"), "f: no list of paths (must be one list such as [[0], [0, 1], [1]])");
+  CHECK_THROWS_AS(parse_tree("[[0], [1.5]]", "f"), InputError);
+  CHECK_THROWS_AS(parse_tree("[[0], ", "f"), InputError);
+  CHECK_THROWS_AS(parse_tree("[[99999999999999999999]]", "f"), InputError);
+  CHECK_THROWS_AS(parse_tree("0,99999999999\n", "f"), InputError);
+}
+
+TEST_CASE("times of verification are straight between their rows and refused where they do not rise from one node") {
+  CHECK(parse_verification_times("1,4\n3,6\n4,10\n", "f") == std::vector<double>{4.0, 5.0, 6.0, 10.0});
+  CHECK_THROWS_WITH(parse_verification_times("2,4\n", "f"),
+                    "f:1: invalid nodes=2 (the first row must be for 1 node: plain decoding)");
+  CHECK_THROWS_WITH(parse_verification_times("1,4\n3,6\n3,7\n", "f"), "f:3: invalid nodes=3 (rows must rise)");
+  CHECK_THROWS_WITH(parse_verification_times("1,4\n2,0\n", "f"),
+                    "f:2: damaged row (must be nodes,time with a time above 0)");
+  CHECK_THROWS_WITH(parse_verification_times("", "f"), "f: holds no times (must have rows nodes,time)");
+}
+
+TEST_CASE("the tree command prints one JSON document, writes its folder and refuses bad usage with code 2") {
+  tests::TemporaryFolder folder;
+  tests::write_text(folder / "heads.csv", "0.5,0.25\n0.5,0.125\n");
+  tests::write_text(folder / "bad.csv", "0.5,0.75\n");
+  tests::write_text(folder / "cost.csv", "1,1\n3,1.5\n");
+  int code = -1;
+  const std::string heads = "--accuracies " + (folder / "heads.csv");
+  const auto json = nlohmann::json::parse(output_of_tree(heads + " --nodes 4 --json", code));
+  CHECK(code == 0);
+  CHECK(json["tokens_per_iteration"] == 2.0);
+  CHECK_THAT(output_of_tree(heads + " --nodes 4 --dot", code), Catch::StartsWith("digraph tree {"));
+
+  CHECK_THAT(output_of_tree("--accuracies " + (folder / "one.csv") + " --nodes 4", code),
+             Catch::Contains("cannot be read"));
+  CHECK(code == 2);
+  tests::write_text(folder / "one.csv", "0.5 0.25\n");
+  CHECK_THAT(output_of_tree("--accuracies " + (folder / "one.csv") + " --nodes 4 --every-depth --depth 9", code),
+             Catch::StartsWith("2.0000 tokens"));
+
+  const auto refused = [&](const std::string& arguments, const std::string& why) {
+    CHECK_THAT(output_of_tree(arguments, code), Catch::Contains(why));
+    CHECK(code == 2);
+  };
+  refused("--nodes 4", "foredraft tree: --accuracies: missing");
+  refused(heads, "foredraft tree: --nodes: missing");
+  refused(heads + " --nodes 4 --depth 3", "invalid depth=3");
+  refused(heads + " --nodes 4 --every-depth --depth 3", "has 2 rows");
+  refused("--accuracies " + (folder / "one.csv") + " --nodes 4 --every-depth", "foredraft tree: --depth: missing");
+  refused(heads + " --nodes 4 --cost-file " + (folder / "cost.csv"), "ends at 3 nodes");
+  refused(heads + " --nodes 3 --verify-growth 0.1 --cost-file " + (folder / "cost.csv"), "stated once");
+  refused(heads + " --nodes 0", "invalid nodes=0");
+  refused(heads + " --nodes 4 --c nan", "--c");
+  refused("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid accuracies[head 1][rank 2]=0.75");
+  refused(heads + " --nodes 4 --out " + folder.path(), "it holds something else");
+  CHECK_FALSE(std::filesystem::exists(folder / "tree.json"));
+
+  // Where no plots are found the data are there all the same, and the folder may be written again.
+  ::setenv("FOREDRAFT_PLOTS", folder.path().c_str(), 1);
+  for (const char* nodes : {"4", "5"}) {
+    static_cast<void>(output_of_tree(heads + " --nodes " + nodes + " --out " + (folder / "out"), code));
+    CHECK(code == 0);
+  }
+  ::unsetenv("FOREDRAFT_PLOTS");
+  CHECK(nlohmann::json::parse(tests::content_of(folder / "out/tree.json"))["nodes"] == 5);
+  CHECK_THAT(tests::content_of(folder / "out/tree.csv"), Catch::StartsWith("node,parent,depth,rank,path,probability\n"));
+  CHECK_THAT(tests::content_of(folder / "out/tree.dot"), Catch::StartsWith("digraph tree {"));
+  const auto manifest = nlohmann::json::parse(tests::content_of(folder / "out/manifest.json"));
+  CHECK(manifest["inputs"].size() == 1);
+  CHECK(manifest["outputs"].size() == 3);
+}
+
+TEST_CASE("the greedy tree on Medusa's published accuracies has nearly all nodes of the tree that Medusa ships") {
+  const ExperimentResult result = survey_medusa_tree({.seed = 1, .threads = 2, .note = [](std::string_view) {}});
+  CHECK(result.rows.size() == 25);
+  CHECK_FALSE(any_failed(result.rows));
+  CHECK_THAT(result.text, Catch::Contains("60 of 63 drafted nodes are in both"));
+  const std::string& nodes = result.artifacts.back().content;
+  CHECK(std::count(nodes.begin(), nodes.end(), '\n') == 1 + 1 + 66);  // header, root, 60 shared and 3 of each alone
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,268 @@
+// Gamma policies in process fidelity: what a policy does iteration by iteration, and standard errors that hold.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "core/check.hpp"
+#include "core/intervals.hpp"
+#include "sim/drafter/drafter_registry.hpp"
+#include "sim/estimates.hpp"
+#include "sim/process/stopping_plan.hpp"
+#include "tests/sim/process/process_testing.hpp"
+#include "tests/support/statistics.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+using namespace tests;
+using foredraft::tests::level_of_one;
+using foredraft::tests::standard_errors;
+
+ProcessSimulation policy_run(AcceptanceProcess process, GammaPolicy policy, std::int64_t gamma, std::uint64_t count,
+                             Path path = Path::fast, Convention convention = Convention::bonus) {
+  ProcessSimulation simulation = iterations_of(std::move(process), gamma, count, path, convention);
+  simulation.policy = policy;
+  return simulation;
+}
+
+std::vector<std::uint64_t> lengths_of(const Tally& tally) {
+  std::vector<std::uint64_t> lengths;  // [g - 1]: iterations of exactly g drafts
+  for (std::size_t i = 0; i < tally.drafted_at.size(); ++i) {
+    lengths.push_back(tally.drafted_at[i] - (i + 1 < tally.drafted_at.size() ? tally.drafted_at[i + 1] : 0));
+  }
+  return lengths;
+}
+
+}  // namespace
+
+TEST_CASE("the heuristic goes up by two behind full acceptance, down by one behind any other, and stays at one") {
+  // Sequences of one iteration each time: nothing accepted, start 5, so 5 + 4 + 3 + 2 + 1 + 1 + 1 drafts of 7 tokens.
+  ProcessSimulation down = sequences_of(Iid{0.0}, 9, {.tokens = 7.0, .geometric = false}, 3, Path::fast);
+  down.policy = Plus2Minus1{.start = 5};
+  const Tally fell = run_once(down);
+  CHECK(lengths_of(fell) == std::vector<std::uint64_t>{9, 3, 3, 3, 3, 0, 0, 0, 0});
+  CHECK(fell.units.count() == 3);
+  check_conservation(fell);
+  // Everything accepted: 1, 3, 5, 7, 8, 8 drafts and one token more each, 2 + 4 + 6 + 8 + 9 + 9 = 38 tokens.
+  ProcessSimulation up = sequences_of(Iid{1.0}, 8, {.tokens = 38.0, .geometric = false}, 2, Path::reference);
+  up.policy = Plus2Minus1{.start = 1};
+  const Tally rose = run_once(up);
+  CHECK(lengths_of(rose) == std::vector<std::uint64_t>{2, 0, 2, 0, 2, 0, 2, 4});
+  CHECK(rose.units.sum(iterations) == 12);
+  CHECK(rose.units.sum(draft_passes) == 64);
+  check_conservation(rose);
+}
+
+TEST_CASE("a start above the longest draft is the longest draft") {
+  ProcessSimulation short_drafts = sequences_of(Iid{0.0}, 2, {.tokens = 3.0, .geometric = false}, 1, Path::fast);
+  short_drafts.policy = Plus2Minus1{.start = 5};
+  CHECK(lengths_of(run_once(short_drafts)) == std::vector<std::uint64_t>{2, 1});
+}
+
+TEST_CASE("a run under a policy is a function of its key, and paths differ in their draws alone") {
+  for (const GammaPolicy& policy : {GammaPolicy{Plus2Minus1{5}}, GammaPolicy{ConfidenceThreshold{0.5, 4.0, 1.0}},
+                                    GammaPolicy{RealignAfterEdit{2}}}) {
+    // Each token of a confidence draws from a Beta law, which takes a hundred times as long as an acceptance.
+    const std::uint64_t count = std::holds_alternative<ConfidenceThreshold>(policy) ? 10'000 : 200'000;
+    const auto simulator = make_process_simulator(policy_run(Iid{0.8}, policy, 12, count));
+    const Tally once = run(*simulator, test_key, 1);
+    CHECK(once == run(*simulator, test_key, 4));
+    CHECK_FALSE(once == run(*simulator, {test_key.seed + 1, test_key.point}, 1));
+    CHECK(once.units.sum(iterations) >= static_cast<Int128>(count));
+    CHECK(once.units.sum(iterations) < static_cast<Int128>(count) + 1000);
+    check_conservation(once);
+  }
+}
+
+// 100,000 iterations on either path, of standard errors below 0.05: lengths off by 0.3 would be seen at the worst.
+TEST_CASE("the law of lengths is the same on both paths and for a mixture drawn or integrated out") {
+  for (const AcceptanceProcess& process :
+       {AcceptanceProcess{Iid{0.8}}, AcceptanceProcess{BetaMixture{4.0, 1.0}}, AcceptanceProcess{Markov{0.9, 0.5}},
+        AcceptanceProcess{Positional{std::vector<double>(20, 0.7)}}}) {
+    const auto lengths = [&](Path path) {
+      const Tally tally = run_once(policy_run(process, Plus2Minus1{5}, 20, 200'000, path));
+      std::array<double, quantity_count> drafts{};
+      std::array<double, quantity_count> rounds{};
+      drafts[drafted] = 1.0;
+      rounds[iterations] = 1.0;
+      return ratio_estimate(tally.units, drafts, rounds);
+    };
+    const Estimate fast = lengths(Path::fast);
+    const Estimate reference = lengths(Path::reference);
+    CHECK(std::abs(fast.mean - reference.mean) <
+          standard_errors * std::hypot(fast.standard_error, reference.standard_error));
+    CHECK(fast.standard_error < 0.05);
+  }
+}
+
+TEST_CASE("at the ends of acceptance the heuristic drafts one token or all it may") {
+  for (const Path path : {Path::fast, Path::reference}) {
+    const Tally none = run_once(policy_run(Iid{0.0}, Plus2Minus1{5}, 30, 1000, path));
+    CHECK(none.units.sum(drafted) == none.units.sum(iterations));
+    const Tally all = run_once(policy_run(Iid{1.0}, Plus2Minus1{1}, 30, 1000, path));
+    CHECK(all.units.sum(drafted) == 30 * all.units.sum(iterations));
+    CHECK(all.units.sum(tokens) == 31 * all.units.sum(iterations));
+  }
+}
+
+// As for the chain: a factor of 1.2 in the standard errors is seen by 300 runs.
+TEST_CASE("95 % intervals hold the long-run mean under the heuristic in 95 % of the runs") {
+  struct Case {
+    AcceptanceProcess process;
+    std::int64_t gamma;
+  };
+  for (const Case& c : {Case{Iid{0.8}, 40}, Case{Iid{0.97}, 200}, Case{Markov{0.95, 0.2}, 30}}) {
+    // The mean itself from a run of another seed, 100 times as long as one of the 300.
+    const Estimate truth = tokens_per_iteration(
+        run_once(policy_run(c.process, Plus2Minus1{5}, c.gamma, 1'000'000), {.seed = 77, .point = 2}));
+    constexpr int runs = 300;
+    int outside = 0;
+    double squares = 0.0;
+    const auto simulator = make_process_simulator(policy_run(c.process, Plus2Minus1{5}, c.gamma, 10'000));
+    for (std::uint64_t seed = 0; seed < runs; ++seed) {
+      const Estimate seen = tokens_per_iteration(run(*simulator, {.seed = seed, .point = 1}, 1));
+      const double deviation = (seen.mean - truth.mean) / seen.standard_error;
+      outside += std::abs(deviation) > normal_quantile(0.95) ? 1 : 0;
+      squares += deviation * deviation;
+    }
+    const double expected = 0.05 * runs;
+    INFO("outside " << outside << ", mean square " << squares / runs);
+    CHECK(std::abs(outside - expected) < standard_errors * std::sqrt(expected * 0.95));
+    CHECK(std::abs(squares - runs) < standard_errors * std::sqrt(2.0 * runs));
+  }
+}
+
+TEST_CASE("a threshold of 0 drafts all, one of 1 drafts one, and sure tokens need no law") {
+  const auto lengths = [](double alpha, double threshold) {
+    return lengths_of(run_once(policy_run(Iid{alpha}, ConfidenceThreshold{threshold, 4.0, 1.0}, 4, 500)));
+  };
+  CHECK(lengths(0.7, 0.0) == std::vector<std::uint64_t>{0, 0, 0, 500});
+  CHECK(lengths(0.7, 1.0) == std::vector<std::uint64_t>{500, 0, 0, 0});
+  CHECK(lengths(1.0, 1.0) == std::vector<std::uint64_t>{0, 0, 0, 500});
+  CHECK(lengths(0.0, 0.5) == std::vector<std::uint64_t>{500, 0, 0, 0});
+}
+
+TEST_CASE("the drafter of least confidence behind a token that will be rejected drafts on") {
+  // Confidence is always above the threshold: rejection must not stop the draft, the drafter does not see it.
+  const Tally tally = run_once(policy_run(Iid{0.5}, ConfidenceThreshold{0.01, 1e6, 1.0}, 6, 400));
+  CHECK(tally.units.sum(drafted) == 6 * 400);
+  CHECK(tally.units.sum(accepted) < 600);
+}
+
+TEST_CASE("optimal stopping with one acceptance for all drafts is the best constant gamma") {
+  // Best gammas by comparing tokens over cost, which [Leviathan2023, Fig. 3] plots.
+  for (const auto& [alpha, c] :
+       {std::pair{0.8, 0.05}, std::pair{0.5, 0.1}, std::pair{0.3, 0.4}, std::pair{0.9, 0.02}}) {
+    double best = 0.0;
+    std::int64_t best_gamma = 0;
+    double tokens = 1.0;
+    double survival = 1.0;
+    for (std::int64_t gamma = 0; gamma < 60; ++gamma) {
+      const double speed = tokens / (1.0 + c * static_cast<double>(gamma));
+      if (speed > best) {
+        best = speed;
+        best_gamma = gamma;
+      }
+      tokens += survival *= alpha;
+    }
+    const double price = stopping_price(Iid{alpha}, 60, c, Convention::bonus);
+    CHECK(price == Approx(c * best).epsilon(foredraft::tests::second_route));
+    CHECK(drafts_at_price(Iid{alpha}, price, 60, Convention::bonus) == best_gamma);
+    const Tally tally = run_once(policy_run(Iid{alpha}, OptimalStopping{c}, 60, 1000));
+    CHECK(tally.units.sum(drafted) == best_gamma * 1000);
+  }
+}
+
+TEST_CASE("behind an edit a copying drafter drafts nothing for as long as it realigns") {
+  // Every token is an edit: one copying iteration, then two plain ones.
+  const Tally bonus = run_once(policy_run(Iid{0.0}, RealignAfterEdit{2}, 5, 900));
+  CHECK(lengths_of(bonus) == std::vector<std::uint64_t>{0, 0, 0, 0, 300});
+  CHECK(bonus.units.sum(tokens) == 900);
+  CHECK(bonus.units.count() == 300);
+  check_conservation(bonus);
+  // Without a bonus token a plain iteration drafts a token in vain, which nobody tests.
+  const Tally no_bonus =
+      run_once(policy_run(Iid{0.0}, RealignAfterEdit{2}, 5, 900, Path::reference, Convention::no_bonus));
+  CHECK(lengths_of(no_bonus) == std::vector<std::uint64_t>{600, 0, 0, 0, 300});
+  CHECK(no_bonus.units.sum(tested) == 300);
+  check_conservation(no_bonus);
+}
+
+TEST_CASE("an edit at the place of a bonus token needs realigning too") {
+  // One draft and one bonus token an iteration: P(edit in it) = 1 - 0.5^2; each edit adds one plain iteration.
+  const Tally tally = run_once(policy_run(Iid{0.5}, RealignAfterEdit{1}, 1, 400'000));
+  const auto plain = static_cast<double>(tally.units.sum(iterations) - tally.units.sum(drafted));
+  const double share = plain / static_cast<double>(tally.units.sum(iterations));
+  CHECK(share == Approx(0.75 / 1.75).epsilon(0.01));
+}
+
+TEST_CASE("drafters put their acceptance and their cost into the simulation") {
+  const auto drafted = [](std::string_view drafter, const DrafterSettings& settings) {
+    return drafted_by(drafter, settings, iterations_of(Iid{0.8}, 3, 10, Path::fast));
+  };
+  CHECK(std::holds_alternative<Iid>(drafted("autoregressive", {}).process));
+  CHECK(std::holds_alternative<Iid>(drafted("block", {}).process));
+  CHECK(drafted("block", {}).drafting == Drafting::block);
+  const auto falling = drafted("block", {.parameters = {{"decay", 0.5}}, .accuracies = {}});
+  CHECK(std::get<Positional>(falling.process).conditional == std::vector<double>{0.8, 0.4, 0.2});
+  const auto heads = drafted("heads", {.parameters = {}, .accuracies = {0.7, 0.6, 0.1}});
+  CHECK(std::get<Positional>(heads.process).conditional == std::vector<double>{0.7, 0.6, 0.1});
+  CHECK(heads.drafting == Drafting::block);
+  const auto stages = drafted("mlp_speculator", {.parameters = {{"decay", 0.25}, {"recovery", 0.5}}, .accuracies = {}});
+  CHECK(std::get<Positional>(stages.process).conditional[2] == Approx(0.2));
+  CHECK(stages.drafting == Drafting::autoregressive);
+  const auto copy = drafted("input_copy", {.parameters = {{"edit_rate", 0.25}, {"realign", 2.0}}, .accuracies = {}});
+  CHECK(std::get<Iid>(copy.process).alpha == 0.75);
+  CHECK(std::get<RealignAfterEdit>(copy.policy).iterations == 2);
+  CHECK(copy.drafting == Drafting::free);
+}
+
+TEST_CASE("what a drafter or a policy does not go with is refused") {
+  const auto run_of = [](AcceptanceProcess process) { return iterations_of(std::move(process), 3, 10, Path::fast); };
+  CHECK_THROWS_AS(drafted_by("prompt_lookup", {}, run_of(Iid{0.8})), DomainError);
+  CHECK_THROWS_AS(drafted_by("nobody", {}, run_of(Iid{0.8})), DomainError);
+  CHECK_THROWS_AS(drafted_by("block", {{{"decay", 0.5}}, {}}, run_of(Markov{0.5, 0.5})), DomainError);
+  CHECK_THROWS_AS(drafted_by("block", {{{"decay", std::nan("")}}, {}}, run_of(Iid{0.5})), DomainError);
+  CHECK_THROWS_AS(drafted_by("block", {{{"realign", 1.0}}, {}}, run_of(Iid{0.5})), DomainError);
+  CHECK_THROWS_AS(drafted_by("block", {{}, {0.5}}, run_of(Iid{0.5})), DomainError);
+  CHECK_THROWS_AS(drafted_by("heads", {{{"decay", 0.5}}, {0.5}}, run_of(Iid{0.5})), DomainError);
+  CHECK_THROWS_AS(drafted_by("input_copy", {{{"edit_rate", 0.1}}, {}}, run_of(Iid{0.5})), DomainError);
+  CHECK_THROWS_AS(drafted_by("input_copy", {{{"edit_rate", 0.1}, {"realign", 1.5}}, {}}, run_of(Iid{0.5})),
+                  DomainError);
+  CHECK_THROWS_AS(run_once(policy_run(Trace{{{1}}}, Plus2Minus1{5}, 3, 10)), DomainError);
+  CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, Plus2Minus1{0}, 3, 10)), DomainError);
+  CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, Plus2Minus1{5}, 0, 10)), DomainError);
+  CHECK_THROWS_AS(run_once(policy_run(Markov{0.5, 0.5}, ConfidenceThreshold{0.5, 4.0, 1.0}, 3, 10)), DomainError);
+  CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, ConfidenceThreshold{0.5, 0.0, 1.0}, 3, 10)), DomainError);
+  CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, ConfidenceThreshold{std::nan(""), 4.0, 1.0}, 3, 10)), DomainError);
+  CHECK_THROWS_AS(run_once(policy_run(Markov{0.5, 0.5}, OptimalStopping{0.1}, 3, 10)), DomainError);
+  ProcessSimulation block = policy_run(Iid{0.5}, OptimalStopping{0.1}, 3, 10);
+  block.drafting = Drafting::block;
+  CHECK_THROWS_AS(run_once(block), DomainError);
+}
+
+TEST_CASE("the lists of drafters and policies are sorted, sourced and without doubles") {
+  const auto check_list = [](const auto& entries) {
+    std::set<std::string_view> names;
+    std::string_view before;
+    for (const auto& entry : entries) {
+      CHECK(names.insert(entry.name).second);
+      CHECK(before < entry.name);
+      before = entry.name;
+      CHECK_FALSE(entry.summary.empty());
+      CHECK_FALSE(entry.source.empty());
+    }
+    return names.size();
+  };
+  CHECK(check_list(drafter_registry()) == 7);
+  CHECK(check_list(policy_registry()) == 4);
+  for (const DrafterEntry& entry : drafter_registry()) {
+    CHECK((entry.process || entry.token));
+    CHECK(find_drafter(entry.name) == &entry);
+  }
+  CHECK(find_drafter("blocks") == nullptr);
+}
+
+}  // namespace foredraft::sim
