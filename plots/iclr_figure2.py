@@ -20,6 +20,8 @@ def draw(directory):
 
 
 def figure(table):
+    if not numpy.isfinite(table["printed_speedup"]).any():
+        raise load.BadFile(table.path, "no value of printed_speedup to draw")
     drawn, grid = layout.panels("single_column", 1, 1)
     axes = grid[0, 0]
     groups = curves.series_values(table, "group")

@@ -18,6 +18,8 @@ CLAIMED = (3, 7)
 
 
 def figure(table):
+    if not numpy.isfinite(table[_SHARE]).any():
+        raise load.BadFile(table.path, f"no value of {_SHARE} to draw")
     drawn, grid = layout.panels("single_column", 1, 1)
     axes = grid[0, 0]
     populations = curves.series_values(table, "population")

@@ -6,7 +6,7 @@
 namespace foredraft::experiments {
 namespace {
 
-std::string without_prefix(std::string text, std::string_view prefix) {
+std::string without_prefix(const std::string& text, std::string_view prefix) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
 

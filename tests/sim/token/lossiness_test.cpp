@@ -83,6 +83,11 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a tie that round-off broke is still a tie") {
+  CHECK(lossiness_of("accept_all", {0.4, 0.4, 0.2}, {std::nextafter(0.4, 0.0), 0.4, 0.2}).top1_agreement == 1.0);
+  CHECK(lossiness_of("accept_all", {0.4, 0.4, 0.2}, {0.4 - 1e-9, 0.4 + 1e-9, 0.2}).top1_agreement == 0.0);
+}
+
 TEST_CASE("means over contexts carry the standard error of a sample") {
   std::vector<PositionLossiness> positions(4);
   const double values[] = {0.1, 0.2, 0.3, 0.4};
