@@ -24,7 +24,7 @@ def copy_tree(root, to):
     for name in listed:
         if (root / name).is_file():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(root / name, to / name)
+            shutil.copy(root / name, to / name)  # new times, so that a kept build never reuses a mutant
 
 
 def build(tree, directory, targets):
