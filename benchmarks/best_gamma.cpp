@@ -1,4 +1,4 @@
-#include "analytic/best_gamma.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
 
 #include <benchmark/benchmark.h>
 

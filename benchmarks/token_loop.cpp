@@ -8,7 +8,7 @@
 #include <string>
 
 #include "sim/estimates.hpp"
-#include "sim/token/rule_registry.hpp"
+#include "sim/token/rules/rule_registry.hpp"
 #include "sim/token/token_simulation.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <boost/program_options.hpp>
 #include <limits>
 
-#include "experiments/results/numbers.hpp"
+#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

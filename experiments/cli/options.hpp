@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/config/problems.hpp"
+#include "experiments/text/problems.hpp"
 
 /// The options of one command: one table feeds the parser and the help text.
 namespace foredraft::experiments {

@@ -8,10 +8,10 @@
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
-#include "experiments/results/csv.hpp"
-#include "experiments/results/digest.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
+#include "experiments/text/csv.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {

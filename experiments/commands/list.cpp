@@ -3,13 +3,13 @@
 
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/config/metrics.hpp"
 #include "experiments/config/parameters.hpp"
 #include "experiments/reproduce/experiment.hpp"
-#include "experiments/results/metrics.hpp"
 #include "sim/drafter/drafter_registry.hpp"
 #include "sim/process/process_simulation.hpp"
-#include "sim/token/model_pair.hpp"
-#include "sim/token/rule_registry.hpp"
+#include "sim/token/models/model_pair.hpp"
+#include "sim/token/rules/rule_registry.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -26,8 +26,8 @@ Rows rows_of(const Registry& registry) {
 Rows rules() {
   Rows rows;
   for (const sim::RuleEntry& rule : sim::rule_registry()) {
-    rows.push_back({std::string(rule.name),
-                    fmt::format("{}; {} [{}]", rule.summary, rule.lossless ? "lossless" : "not lossless", rule.source)});
+    rows.push_back({std::string(rule.name), fmt::format("{}; {} [{}]", rule.summary,
+                                                        rule.lossless ? "lossless" : "not lossless", rule.source)});
     for (const sim::RuleParameter& parameter : rule.parameters) {
       rows.push_back(
           {"  rule." + std::string(parameter.name),

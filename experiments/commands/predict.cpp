@@ -2,9 +2,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "analytic/acceptance_definitions.hpp"
-#include "analytic/drafter_acceptance.hpp"
-#include "analytic/token_law.hpp"
+#include "analytic/tokens/acceptance_definitions.hpp"
+#include "analytic/tokens/drafter_acceptance.hpp"
+#include "analytic/tokens/token_law.hpp"
 #include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"

@@ -6,11 +6,11 @@
 #include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/results/numbers.hpp"
-#include "experiments/results/table.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/drafting_law.hpp"
 #include "experiments/sweep/point.hpp"
+#include "experiments/text/numbers.hpp"
+#include "experiments/text/table.hpp"
 #include "sim/estimates.hpp"
 
 namespace foredraft::experiments {

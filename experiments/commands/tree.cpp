@@ -3,13 +3,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "analytic/tree_cost.hpp"
+#include "analytic/tree/tree_cost.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/results/digest.hpp"
-#include "experiments/results/files.hpp"
 #include "experiments/results/manifest.hpp"
+#include "experiments/text/digest.hpp"
+#include "experiments/text/files.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
 

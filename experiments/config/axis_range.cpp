@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "experiments/results/numbers.hpp"
+#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "experiments/config/axis_range.hpp"
 #include "experiments/config/table_reader.hpp"
-#include "experiments/results/numbers.hpp"
+#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

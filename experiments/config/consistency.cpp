@@ -7,8 +7,8 @@
 
 #include "core/check.hpp"
 #include "experiments/config/work_estimate.hpp"
-#include "sim/token/rule_registry.hpp"
-#include "sim/token/verification_rule.hpp"
+#include "sim/token/rules/rule_registry.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::experiments {
 namespace {

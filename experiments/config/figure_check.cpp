@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "experiments/config/consistency.hpp"
-#include "experiments/results/metrics.hpp"
+#include "experiments/config/metrics.hpp"
 
 namespace foredraft::experiments {
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "experiments/config/problems.hpp"
 #include "experiments/config/toml_source.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

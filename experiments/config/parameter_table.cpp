@@ -2,11 +2,11 @@
 #include <array>
 #include <limits>
 
-#include "analytic/token_law.hpp"
+#include "analytic/tokens/token_law.hpp"
 #include "experiments/config/parameters.hpp"
 #include "sim/drafter/drafter_registry.hpp"
 #include "sim/process/process_simulation.hpp"
-#include "sim/token/rule_registry.hpp"
+#include "sim/token/rules/rule_registry.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "experiments/config/document.hpp"
 #include "experiments/config/point_inputs.hpp"
-#include "experiments/config/problems.hpp"
+#include "experiments/text/problems.hpp"
 
 /// Every parameter that a sweep can hold fixed or vary. Parsing, checking, defaults, CSV columns, help texts and
 /// documents all read this one table.

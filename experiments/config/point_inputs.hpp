@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/words.hpp"
-#include "sim/token/model_pair.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "sim/token/token_simulation.hpp"
 
 namespace foredraft::experiments {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/toml_source.hpp"
-#include "experiments/results/digest.hpp"
-#include "experiments/results/files.hpp"
+#include "experiments/text/digest.hpp"
+#include "experiments/text/files.hpp"
 #include "sim/drafter/drafter_registry.hpp"
 
 namespace foredraft::experiments {

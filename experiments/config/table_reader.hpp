@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/config/document.hpp"
-#include "experiments/config/problems.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "experiments/config/problems.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

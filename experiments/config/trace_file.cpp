@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "experiments/config/problems.hpp"
-#include "experiments/results/csv.hpp"
-#include "experiments/results/numbers.hpp"
+#include "experiments/text/csv.hpp"
+#include "experiments/text/numbers.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

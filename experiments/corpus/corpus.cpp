@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "experiments/results/digest.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <cmath>
 
-#include "analytic/iid_tokens.hpp"
-#include "analytic/iteration_cost.hpp"
-#include "analytic/token_law.hpp"
+#include "analytic/cost/iteration_cost.hpp"
+#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_law.hpp"
 #include "core/check.hpp"
 
 namespace foredraft::experiments {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analytic/best_gamma.hpp"
-#include "analytic/dependent_acceptance.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/dependent_acceptance.hpp"
 #include "core/words.hpp"
 
 /// What `foredraft predict` answers: closed forms for one setting, at one gamma and at the best.

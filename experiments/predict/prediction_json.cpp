@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "analytic/token_law.hpp"
+#include "analytic/tokens/token_law.hpp"
 #include "experiments/predict/prediction.hpp"
 
 namespace foredraft::experiments {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analytic/iteration_cost.hpp"
+#include "analytic/cost/iteration_cost.hpp"
 #include "experiments/predict/prediction.hpp"
-#include "experiments/results/numbers.hpp"
+#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -5,10 +5,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "analytic/best_gamma.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
 #include "experiments/config/parameters.hpp"
-#include "experiments/results/numbers.hpp"
 #include "experiments/sweep/answer.hpp"
+#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

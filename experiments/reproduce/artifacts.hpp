@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "experiments/reproduce/experiment.hpp"
-#include "experiments/results/table.hpp"
+#include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {
 

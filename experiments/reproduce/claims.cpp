@@ -3,11 +3,11 @@
 #include <map>
 #include <stdexcept>
 
-#include "analytic/acceptance_definitions.hpp"
-#include "analytic/best_gamma.hpp"
-#include "analytic/dependent_acceptance.hpp"
-#include "analytic/iid_tokens.hpp"
-#include "analytic/iteration_cost.hpp"
+#include "analytic/cost/iteration_cost.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/acceptance_definitions.hpp"
+#include "analytic/tokens/dependent_acceptance.hpp"
+#include "analytic/tokens/iid_tokens.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"

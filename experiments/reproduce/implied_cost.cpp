@@ -1,8 +1,8 @@
 #include "experiments/reproduce/implied_cost.hpp"
 
-#include "analytic/best_gamma.hpp"
-#include "analytic/dependent_acceptance.hpp"
-#include "analytic/iid_tokens.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/dependent_acceptance.hpp"
+#include "analytic/tokens/iid_tokens.hpp"
 #include "core/check.hpp"
 
 namespace foredraft::experiments {

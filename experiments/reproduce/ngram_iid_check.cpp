@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <array>
 
-#include "analytic/dependent_acceptance.hpp"
-#include "analytic/iid_tokens.hpp"
+#include "analytic/tokens/dependent_acceptance.hpp"
+#include "analytic/tokens/iid_tokens.hpp"
 #include "experiments/reproduce/artifacts.hpp"
-#include "experiments/reproduce/data_text.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/ngram_models.hpp"
+#include "experiments/text/data_text.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/token/token_simulation.hpp"

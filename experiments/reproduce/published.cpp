@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "experiments/results/csv.hpp"
+#include "experiments/text/csv.hpp"
 
 namespace foredraft::experiments {
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "core/parallel.hpp"
-#include "experiments/config/problems.hpp"
-#include "experiments/results/digest.hpp"
-#include "experiments/results/files.hpp"
+#include "experiments/text/digest.hpp"
+#include "experiments/text/files.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

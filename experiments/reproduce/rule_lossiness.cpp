@@ -5,12 +5,12 @@
 #include <map>
 
 #include "core/parallel.hpp"
-#include "experiments/reproduce/data_text.hpp"
 #include "experiments/reproduce/experiments.hpp"
-#include "experiments/results/table.hpp"
+#include "experiments/text/data_text.hpp"
+#include "experiments/text/table.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/lossiness.hpp"
-#include "sim/token/synthetic_pool.hpp"
+#include "sim/token/law/lossiness.hpp"
+#include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/token_simulation.hpp"
 
 // What every verification rule gives up for its acceptance, over its parameters: from the emitted laws themselves, and

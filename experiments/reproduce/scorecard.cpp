@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "experiments/reproduce/data_text.hpp"
+#include "experiments/text/data_text.hpp"
 
 namespace foredraft::experiments {
 

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "core/parallel.hpp"
-#include "experiments/config/problems.hpp"
 #include "experiments/config/toml_source.hpp"
 #include "experiments/results/build_info.hpp"
+#include "experiments/text/problems.hpp"
 #include "sim/process/instruction_set.hpp"
 
 namespace foredraft::experiments {

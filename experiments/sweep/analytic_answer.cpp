@@ -1,12 +1,12 @@
 #include <cmath>
 
-#include "analytic/best_gamma.hpp"
-#include "analytic/dependent_acceptance.hpp"
-#include "analytic/finite_length.hpp"
-#include "analytic/iid_tokens.hpp"
-#include "analytic/iteration_cost.hpp"
-#include "analytic/token_law.hpp"
-#include "analytic/varying_gamma.hpp"
+#include "analytic/cost/iteration_cost.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/dependent_acceptance.hpp"
+#include "analytic/tokens/finite_length.hpp"
+#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_law.hpp"
+#include "analytic/tokens/varying_gamma.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/drafting_law.hpp"
 

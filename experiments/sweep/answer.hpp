@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/intervals.hpp"
+#include "experiments/config/metrics.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/results/metrics.hpp"
 #include "experiments/sweep/resources.hpp"
 #include "sim/simulator.hpp"
 

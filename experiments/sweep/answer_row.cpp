@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 #include <cmath>
 
-#include "experiments/results/numbers.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/drafting_law.hpp"
+#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

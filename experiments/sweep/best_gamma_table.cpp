@@ -5,7 +5,7 @@
 
 #include "core/check.hpp"
 #include "core/intervals.hpp"
-#include "experiments/results/numbers.hpp"
+#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

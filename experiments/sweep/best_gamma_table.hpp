@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/results/csv.hpp"
-#include "experiments/results/table.hpp"
+#include "experiments/text/csv.hpp"
+#include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {
 

@@ -2,11 +2,11 @@
 
 #include <filesystem>
 
-#include "experiments/results/digest.hpp"
-#include "experiments/results/files.hpp"
 #include "experiments/sweep/figure_data.hpp"
 #include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
+#include "experiments/text/digest.hpp"
+#include "experiments/text/files.hpp"
 
 namespace foredraft::experiments {
 

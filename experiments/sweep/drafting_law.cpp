@@ -5,13 +5,13 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "analytic/confidence_threshold.hpp"
-#include "analytic/dependent_acceptance.hpp"
-#include "analytic/drafter_acceptance.hpp"
-#include "analytic/input_copy.hpp"
-#include "analytic/optimal_stopping.hpp"
-#include "analytic/plus2_minus1.hpp"
-#include "analytic/token_law.hpp"
+#include "analytic/draft_length/confidence_threshold.hpp"
+#include "analytic/draft_length/optimal_stopping.hpp"
+#include "analytic/draft_length/plus2_minus1.hpp"
+#include "analytic/tokens/dependent_acceptance.hpp"
+#include "analytic/tokens/drafter_acceptance.hpp"
+#include "analytic/tokens/input_copy.hpp"
+#include "analytic/tokens/token_law.hpp"
 #include "sim/drafter/drafter_registry.hpp"
 
 namespace foredraft::experiments {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "analytic/best_gamma.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "sim/process/process_simulation.hpp"
 

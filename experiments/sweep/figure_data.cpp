@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "experiments/config/problems.hpp"
-#include "experiments/results/csv.hpp"
-#include "experiments/results/files.hpp"
-#include "experiments/results/metrics.hpp"
+#include "experiments/config/metrics.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
+#include "experiments/text/csv.hpp"
+#include "experiments/text/files.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

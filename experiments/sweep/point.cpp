@@ -1,7 +1,7 @@
 #include "experiments/sweep/point.hpp"
 
 #include "core/check.hpp"
-#include "experiments/results/csv.hpp"
+#include "experiments/text/csv.hpp"
 
 namespace foredraft::experiments {
 

@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include "core/check.hpp"
-#include "experiments/config/problems.hpp"
 #include "experiments/config/trace_file.hpp"
-#include "experiments/results/digest.hpp"
-#include "experiments/results/files.hpp"
 #include "experiments/sweep/point.hpp"
+#include "experiments/text/digest.hpp"
+#include "experiments/text/files.hpp"
+#include "experiments/text/problems.hpp"
 #include "sim/ngram/model.hpp"
 
 namespace foredraft::experiments {

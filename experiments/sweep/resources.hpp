@@ -10,7 +10,7 @@
 #include "experiments/corpus/corpus.hpp"
 #include "sim/ngram/model.hpp"
 #include "sim/process/process_simulation.hpp"
-#include "sim/token/model_pair.hpp"
+#include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::experiments {
 

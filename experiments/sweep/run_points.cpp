@@ -11,12 +11,12 @@
 
 #include "core/check.hpp"
 #include "core/parallel.hpp"
-#include "experiments/config/problems.hpp"
 #include "experiments/config/work_estimate.hpp"
-#include "experiments/results/csv.hpp"
-#include "experiments/results/numbers.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
+#include "experiments/text/csv.hpp"
+#include "experiments/text/numbers.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -5,7 +5,7 @@
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/drafting_law.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/rule_registry.hpp"
+#include "sim/token/rules/rule_registry.hpp"
 #include "sim/token/token_simulation.hpp"
 #include "sim/token/token_simulator.hpp"
 

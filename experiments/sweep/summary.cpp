@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "core/intervals.hpp"
-#include "experiments/results/csv.hpp"
-#include "experiments/results/files.hpp"
-#include "experiments/results/numbers.hpp"
 #include "experiments/sweep/best_gamma_table.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
+#include "experiments/text/csv.hpp"
+#include "experiments/text/files.hpp"
+#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

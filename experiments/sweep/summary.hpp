@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/results/table.hpp"
 #include "experiments/sweep/agreement.hpp"
+#include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {
 

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <set>
 
-#include "experiments/config/problems.hpp"
-#include "experiments/results/csv.hpp"
-#include "experiments/results/digest.hpp"
 #include "experiments/sweep/point.hpp"
+#include "experiments/text/csv.hpp"
+#include "experiments/text/digest.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "experiments/results/files.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/sweep/run_points.hpp"
+#include "experiments/text/files.hpp"
 
 /// A results folder: manifest.json and a points.csv that grows by whole rows.
 namespace foredraft::experiments {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "analytic/tree_cost.hpp"
-#include "analytic/tree_search.hpp"
-#include "analytic/tree_tokens.hpp"
+#include "analytic/tree/tree_cost.hpp"
+#include "analytic/tree/tree_search.hpp"
+#include "analytic/tree/tree_tokens.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analytic/head_accuracies.hpp"
-#include "analytic/token_tree.hpp"
+#include "analytic/tree/head_accuracies.hpp"
+#include "analytic/tree/token_tree.hpp"
 #include "core/words.hpp"
 
 /// What `foredraft tree` is asked, and what it has to say.

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analytic/head_accuracies.hpp"
+#include "analytic/tree/head_accuracies.hpp"
 #include "core/check.hpp"
-#include "experiments/config/problems.hpp"
-#include "experiments/results/numbers.hpp"
+#include "experiments/text/numbers.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analytic/token_tree.hpp"
+#include "analytic/tree/token_tree.hpp"
 
 /// The files that `foredraft tree` reads. All of them: blank lines are skipped, and what follows a #. Each function
 /// throws InputError `file:line: ...` with every problem at once.

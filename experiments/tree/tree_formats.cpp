@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/reproduce/data_text.hpp"
+#include "experiments/text/data_text.hpp"
 #include "experiments/tree/tree_answer.hpp"
 
 namespace foredraft::experiments {

@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "core/check.hpp"
-#include "sim/token/fresh_simulator.hpp"
+#include "sim/token/fresh/fresh_simulator.hpp"
 #include "sim/token/ngram_simulator.hpp"
-#include "sim/token/pooled_simulator.hpp"
+#include "sim/token/pooled/pooled_simulator.hpp"
+#include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/prompt_lookup_simulator.hpp"
-#include "sim/token/row_operations.hpp"
-#include "sim/token/synthetic_pool.hpp"
+#include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/words.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "sim/simulator.hpp"
-#include "sim/token/model_pair.hpp"
+#include "sim/token/models/model_pair.hpp"
 
 /// Token fidelity: real distributions p and q over a vocabulary, real draws, a real verification rule.
 namespace foredraft::sim {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/simulator.hpp"
-#include "sim/token/verification_rule.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim {
 

@@ -9,8 +9,8 @@
 #include "core/random_stream.hpp"
 #include "sim/block_plan.hpp"
 #include "sim/process/outcome_counts.hpp"
-#include "sim/token/row_operations.hpp"
-#include "sim/token/vector_kernels.hpp"
+#include "sim/token/rows/row_operations.hpp"
+#include "sim/token/rows/vector_kernels.hpp"
 
 namespace foredraft::sim {
 namespace {

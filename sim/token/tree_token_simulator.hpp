@@ -6,8 +6,8 @@
 
 #include "core/words.hpp"
 #include "sim/draft_tree.hpp"
-#include "sim/token/model_pair.hpp"
-#include "sim/token/recursive_rejection.hpp"
+#include "sim/token/law/recursive_rejection.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "sim/token/token_simulator.hpp"
 
 /// Trees of real tokens, verified against real distributions.

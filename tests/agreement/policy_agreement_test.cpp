@@ -4,14 +4,14 @@
 #include <cmath>
 #include <vector>
 
-#include "analytic/confidence_threshold.hpp"
-#include "analytic/drafter_acceptance.hpp"
-#include "analytic/finite_length.hpp"
-#include "analytic/input_copy.hpp"
-#include "analytic/iteration_cost.hpp"
-#include "analytic/optimal_stopping.hpp"
-#include "analytic/plus2_minus1.hpp"
-#include "analytic/token_law.hpp"
+#include "analytic/cost/iteration_cost.hpp"
+#include "analytic/draft_length/confidence_threshold.hpp"
+#include "analytic/draft_length/optimal_stopping.hpp"
+#include "analytic/draft_length/plus2_minus1.hpp"
+#include "analytic/tokens/drafter_acceptance.hpp"
+#include "analytic/tokens/finite_length.hpp"
+#include "analytic/tokens/input_copy.hpp"
+#include "analytic/tokens/token_law.hpp"
 #include "sim/drafter/drafter_registry.hpp"
 #include "sim/estimates.hpp"
 #include "tests/support/statistics.hpp"

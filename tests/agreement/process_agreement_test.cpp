@@ -5,12 +5,12 @@
 #include <cmath>
 #include <vector>
 
-#include "analytic/acceptance_definitions.hpp"
-#include "analytic/dependent_acceptance.hpp"
-#include "analytic/finite_length.hpp"
-#include "analytic/iid_tokens.hpp"
-#include "analytic/iteration_cost.hpp"
-#include "analytic/token_law.hpp"
+#include "analytic/cost/iteration_cost.hpp"
+#include "analytic/tokens/acceptance_definitions.hpp"
+#include "analytic/tokens/dependent_acceptance.hpp"
+#include "analytic/tokens/finite_length.hpp"
+#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_law.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "tests/support/statistics.hpp"

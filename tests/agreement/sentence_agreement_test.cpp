@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analytic/sentence_tokens.hpp"
+#include "analytic/tokens/sentence_tokens.hpp"
 #include "sim/process/sentence_population.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Fails on an include that runs against the arrows of ARCHITECTURE.md.
+"""Fails on an include that runs against the arrows of ARCHITECTURE.md, and on folders that include each other in a
+circle.
 
 Usage: include_direction.py REPOSITORY_ROOT
 """
+import collections
 import pathlib
 import re
 import sys
@@ -20,11 +22,17 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:foredraft/)?([A-Za-z_0-9]+)/')
 RELATIVE = re.compile(r'^\s*#\s*include\s*"\.')
 
 
+PROJECT_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def sources(root, folder):
+    return [path for path in sorted((root / folder).rglob("*"))
+            if path.suffix in {".hpp", ".cpp", ".cu", ".cuh", ".h", ".inc"}]
+
+
 def violations(root):
     for folder, allowed in ALLOWED.items():
-        for path in sorted((root / folder).rglob("*")):
-            if path.suffix not in {".hpp", ".cpp", ".cu", ".cuh", ".h", ".inc"}:
-                continue
+        for path in sources(root, folder):
             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 match = INCLUDE.match(line)
                 if match and match.group(1) in KNOWN and match.group(1) not in allowed:
@@ -33,8 +41,36 @@ def violations(root):
                     yield f"{path.relative_to(root)}:{number}: includes start at the root, so that they can be checked"
 
 
+def circles(root):
+    """Includes between folders of which each reaches the other. A folder and one inside it are one house: the outer
+    one puts the inner ones together."""
+    edges = collections.defaultdict(dict)
+    for folder in ALLOWED:
+        for path in sources(root, folder):
+            here = path.parent.relative_to(root)
+            for name in PROJECT_INCLUDE.findall(path.read_text(encoding="utf-8")):
+                there = pathlib.PurePosixPath(name).parent
+                if here != there and here not in there.parents and there not in here.parents:
+                    edges[here].setdefault(there, f"{path.relative_to(root)} includes {name}")
+
+    def reachable(start):
+        seen, waiting = set(), [start]
+        while waiting:
+            for there in edges.get(waiting.pop(), {}):
+                if there not in seen:
+                    seen.add(there)
+                    waiting.append(there)
+        return seen
+
+    for here, targets in sorted(edges.items()):
+        for there, example in targets.items():
+            if here in reachable(there):
+                yield f"{example}: {here}/ and {there}/ include each other in a circle"
+
+
 def main():
-    found = list(violations(pathlib.Path(sys.argv[1])))
+    root = pathlib.Path(sys.argv[1])
+    found = list(violations(root)) + list(circles(root))
     print("\n".join(found) if found else "includes point one way")
     return 1 if found else 0
 

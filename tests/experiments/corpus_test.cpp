@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "core/check.hpp"
-#include "experiments/results/digest.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analytic/drafter_acceptance.hpp"
-#include "analytic/token_law.hpp"
+#include "analytic/tokens/drafter_acceptance.hpp"
+#include "analytic/tokens/token_law.hpp"
 #include "core/check.hpp"
 #include "experiments/cli/drafting_options.hpp"
 #include "experiments/commands/commands.hpp"

@@ -3,11 +3,11 @@
 #include <limits>
 
 #include "core/random_stream.hpp"
-#include "experiments/config/problems.hpp"
-#include "experiments/results/csv.hpp"
-#include "experiments/results/digest.hpp"
-#include "experiments/results/numbers.hpp"
-#include "experiments/results/table.hpp"
+#include "experiments/text/csv.hpp"
+#include "experiments/text/digest.hpp"
+#include "experiments/text/numbers.hpp"
+#include "experiments/text/problems.hpp"
+#include "experiments/text/table.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 
 namespace foredraft::experiments {

@@ -8,15 +8,15 @@
 #include <set>
 
 #include "experiments/config/toml_source.hpp"
-#include "experiments/results/csv.hpp"
-#include "experiments/results/digest.hpp"
-#include "experiments/results/numbers.hpp"
 #include "experiments/sweep/agreement.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/complete_folder.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
+#include "experiments/text/csv.hpp"
+#include "experiments/text/digest.hpp"
+#include "experiments/text/numbers.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "experiments/config/problems.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "analytic/tree_cost.hpp"
-#include "analytic/tree_search.hpp"
+#include "analytic/tree/tree_cost.hpp"
+#include "analytic/tree/tree_search.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/config/problems.hpp"
 #include "experiments/reproduce/experiments.hpp"
+#include "experiments/text/problems.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
 #include "tests/experiments/temporary_folder.hpp"
@@ -214,7 +214,8 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
   }
   ::unsetenv("FOREDRAFT_PLOTS");
   CHECK(nlohmann::json::parse(tests::content_of(folder / "out/tree.json"))["nodes"] == 5);
-  CHECK_THAT(tests::content_of(folder / "out/tree.csv"), Catch::StartsWith("node,parent,depth,rank,path,probability\n"));
+  CHECK_THAT(tests::content_of(folder / "out/tree.csv"),
+             Catch::StartsWith("node,parent,depth,rank,path,probability\n"));
   CHECK_THAT(tests::content_of(folder / "out/tree.dot"), Catch::StartsWith("digraph tree {"));
   const auto manifest = nlohmann::json::parse(tests::content_of(folder / "out/manifest.json"));
   CHECK(manifest["inputs"].size() == 1);

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <array>
 
-#include "analytic/speedup_fit.hpp"
+#include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"

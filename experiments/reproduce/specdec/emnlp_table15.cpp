@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "analytic/energy.hpp"
+#include "analytic/cost/energy.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 

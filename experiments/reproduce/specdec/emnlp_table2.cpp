@@ -2,8 +2,8 @@
 #include <array>
 #include <vector>
 
-#include "analytic/block_latency.hpp"
-#include "analytic/speedup_fit.hpp"
+#include "analytic/cost/block_latency.hpp"
+#include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 

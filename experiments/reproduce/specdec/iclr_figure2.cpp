@@ -1,8 +1,8 @@
 #include <optional>
 
-#include "experiments/reproduce/data_text.hpp"
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
+#include "experiments/text/data_text.hpp"
 
 namespace foredraft::experiments {
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <vector>
 
-#include "analytic/speedup_fit.hpp"
+#include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/specdec/profile_speed.hpp"
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "sim/token/logit_ladder.hpp"
+#include "sim/token/models/logit_ladder.hpp"
 
 /// The three numbers of a LogitLadder from three acceptances.
 namespace foredraft::experiments {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "analytic/memory_footprint.hpp"
+#include "analytic/cost/memory_footprint.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 

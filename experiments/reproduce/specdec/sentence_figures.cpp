@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "experiments/reproduce/data_text.hpp"
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
+#include "experiments/text/data_text.hpp"
 #include "sim/process/sentence_population.hpp"
 
 namespace foredraft::experiments {

@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "analytic/sentence_tokens.hpp"
-#include "analytic/speedup_fit.hpp"
+#include "analytic/cost/speedup_fit.hpp"
+#include "analytic/tokens/sentence_tokens.hpp"
 
 namespace foredraft::experiments {
 namespace {

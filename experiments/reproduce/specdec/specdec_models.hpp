@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "analytic/block_latency.hpp"
-#include "analytic/linear_feasibility.hpp"
+#include "analytic/cost/block_latency.hpp"
+#include "analytic/cost/linear_feasibility.hpp"
 #include "experiments/reproduce/published.hpp"
 
 /// What the tables of the two SpecDec papers share, read from the printed cells named here.

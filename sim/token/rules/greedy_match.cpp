@@ -1,4 +1,4 @@
-#include "sim/token/row_operations.hpp"
+#include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/rule_definition.hpp"
 #include "sim/token/rules/top_token_rule.hpp"
 

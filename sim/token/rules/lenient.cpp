@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "sim/token/row_operations.hpp"
+#include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/rule_definition.hpp"
 
 namespace foredraft::sim::rules {

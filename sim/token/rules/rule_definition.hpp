@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "sim/token/rule_registry.hpp"
-#include "sim/token/verification_rule.hpp"
+#include "sim/token/rules/rule_registry.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim {
 

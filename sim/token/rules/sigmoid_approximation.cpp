@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "core/check.hpp"
-#include "sim/token/half_precision.hpp"
-#include "sim/token/row_operations.hpp"
+#include "sim/token/rows/half_precision.hpp"
+#include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/rule_definition.hpp"
 
 namespace foredraft::sim::rules {

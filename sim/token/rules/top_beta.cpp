@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/check.hpp"
-#include "sim/token/alias_table.hpp"
-#include "sim/token/row_operations.hpp"
+#include "sim/token/rows/alias_table.hpp"
+#include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/rule_definition.hpp"
 #include "sim/token/rules/top_token_rule.hpp"
 

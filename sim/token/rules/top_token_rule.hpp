@@ -1,7 +1,7 @@
 #pragma once
 
-#include "sim/token/row_operations.hpp"
-#include "sim/token/verification_rule.hpp"
+#include "sim/token/rows/row_operations.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/token/row_operations.hpp"
+#include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/rule_definition.hpp"
 #include "sim/token/rules/top_token_rule.hpp"
 

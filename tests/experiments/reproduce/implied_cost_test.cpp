@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "analytic/best_gamma.hpp"
-#include "analytic/iid_tokens.hpp"
-#include "analytic/iteration_cost.hpp"
+#include "analytic/cost/iteration_cost.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/iid_tokens.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {

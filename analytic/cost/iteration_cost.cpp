@@ -1,0 +1,33 @@
+#include "analytic/cost/iteration_cost.hpp"
+
+#include "analytic/numerics/gamma_range.hpp"
+#include "core/check.hpp"
+
+namespace foredraft::analytic {
+
+double iteration_cost(std::int64_t gamma, double c, Drafting drafting) {
+  check_at_least("gamma", gamma, 0);
+  check_nonnegative("c", c);
+  return 1.0 + static_cast<double>(draft_passes(gamma, drafting)) * c;
+}
+
+double speedup(double tokens_per_iteration, std::int64_t gamma, double c, Drafting drafting) {
+  check_positive("tokens_per_iteration", tokens_per_iteration);
+  return tokens_per_iteration / iteration_cost(gamma, c, drafting);
+}
+
+double operations_factor(double tokens_per_iteration, std::int64_t gamma, double operations_ratio,
+                         Convention convention) {
+  check_positive("tokens_per_iteration", tokens_per_iteration);
+  check_gamma(gamma, convention);
+  check_nonnegative("operations_ratio", operations_ratio);
+  const auto verified = static_cast<double>(max_tokens(gamma, convention));
+  return (static_cast<double>(gamma) * operations_ratio + verified) / tokens_per_iteration;
+}
+
+double memory_access_factor(double tokens_per_iteration) {
+  check_positive("tokens_per_iteration", tokens_per_iteration);
+  return 1.0 / tokens_per_iteration;
+}
+
+}  // namespace foredraft::analytic

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analytic/tree/head_accuracies.hpp"
+#include "analytic/tree/token_tree.hpp"
+
+/// Trees of the most expected tokens within a budget. Nodes count the root; a tree may have fewer nodes than the budget
+/// where no further node has any chance of being accepted. Sizes up to a million nodes, depth at most the heads.
+namespace foredraft::analytic {
+
+struct TreeBudget {
+  std::int64_t nodes;  ///< positions that the target verifies, the root's included; >= 1
+  std::int64_t depth;  ///< drafted tokens of one path; 0 to accuracies.heads()
+};
+
+/// A node in the order in which it joins the tree.
+struct GrownNode {
+  std::int32_t parent;  ///< 0 the root, i the i-th node grown
+  std::int32_t rank;
+  std::int32_t depth;
+  double probability;  ///< that it is accepted
+};
+
+/// The drafted nodes of greatest probability, falling; ties: the shallower, then the one whose parent came first, then
+/// the lower rank. The first n - 1 of them with the root are an optimal tree of n nodes for every n: a node is never
+/// more probable than its parent or a sibling of lower rank, so the greatest n are connected. O(n log n).
+/// [Cai2024, Sec. 2.3.3] Accuracies of RankOrder::falling; DomainError otherwise.
+[[nodiscard]] std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget);
+[[nodiscard]] TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
+
+/// The same optimum by dynamic programming over (depth, children, nodes), for accuracies that may rise with rank; a
+/// node has its children from rank 0 on, without a gap. After [Chen2024, Sec. 3.1], with accuracies that may differ
+/// between depths. O(depth * ranks * nodes^2) time and O(depth * ranks * nodes) memory, the latter at most 2^28
+/// entries.
+[[nodiscard]] TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
+
+/// Every node of depth d has the same number widths[d] of children, the first candidates of its head.
+[[nodiscard]] TokenTree dense_tree(std::span<const std::int64_t> widths);
+/// 1 + sum_d prod_{j<=d} widths[j]
+[[nodiscard]] std::int64_t dense_nodes(std::span<const std::int64_t> widths);
+/// 1 + sum_d prod_{j<=d} A_j(widths[j]), A the top-k accuracy.
+[[nodiscard]] double dense_tokens(const HeadAccuracies& accuracies, std::span<const std::int64_t> widths);
+/// Widths of the dense tree of the most expected tokens within the budget; empty: the root alone.
+[[nodiscard]] std::vector<std::int64_t> best_dense_widths(const HeadAccuracies& accuracies, const TreeBudget& budget);
+
+/// Throws DomainError unless 1 <= nodes <= 10^6 and 0 <= depth <= accuracies.heads().
+void check_budget(const HeadAccuracies& accuracies, const TreeBudget& budget);
+
+}  // namespace foredraft::analytic

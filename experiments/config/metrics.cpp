@@ -1,0 +1,76 @@
+#include "experiments/config/metrics.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace foredraft::experiments {
+
+const std::array<Metric, metric_count>& metrics() {
+  static constexpr std::array<Metric, metric_count> table{{
+      {"tokens_per_iteration", "tokens", "tokens per iteration", true, true, Needs::nothing,
+       "emitted tokens over draft-and-verify rounds, the corrected or bonus token included",
+       "ratio of totals; delta method over independent units"},
+      {"tokens_variance", "tokens^2", "variance of the tokens of one iteration", true, true, Needs::nothing,
+       "variance of the tokens that one iteration emits; closed form for endless text and independent iterations",
+       "sample variance of the histogram; sqrt((m4 - m2^2) / n), given only where iterations are independent"},
+      {"speedup", "", "speedup over plain decoding", true, true, Needs::c,
+       "tokens over time in target steps, an iteration costing 1 + draft passes * c",
+       "ratio of totals; delta method over independent units"},
+      {"operations_factor", "", "operations relative to plain decoding", true, true, Needs::operations_ratio,
+       "(drafted * operations_ratio + verified positions) over tokens",
+       "ratio of totals; delta method over independent units"},
+      {"memory_access_factor", "", "target memory accesses relative to plain decoding", true, true, Needs::nothing,
+       "reads of the target's weights and cache against plain decoding: iterations over tokens; the drafter's not "
+       "counted",
+       "ratio of totals; delta method over independent units"},
+      {"per_token", "", "acceptance per tested draft", true, true, Needs::nothing,
+       "accepted drafts over tested ones (those up to the first rejection, that one included)",
+       "ratio of totals; delta method over independent units"},
+      {"accepted_over_drafted", "", "accepted over drafted tokens", true, true, Needs::nothing,
+       "accepted drafts over all drafted tokens", "ratio of totals; delta method over independent units"},
+      {"mean_gamma", "drafted tokens", "drafted tokens per iteration", true, true, Needs::varying_gamma,
+       "drafted tokens over draft-and-verify rounds; only for a policy other than constant and for drafters that copy",
+       "ratio of totals; delta method over independent units"},
+      {"best_gamma", "drafted tokens", "optimal draft length", true, false, Needs::c,
+       "the gamma of largest speedup for these inputs, whatever the point's own gamma; `unbounded` where longer is "
+       "always better",
+       ""},
+      {"best_speedup", "", "speedup at the optimal draft length", true, false, Needs::c,
+       "the speedup there, or its limit; `unbounded` where infinite", ""},
+  }};
+  return table;
+}
+
+const Metric* find_metric(std::string_view name) {
+  const auto& table = metrics();
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const Metric& metric) { return metric.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string metrics_markdown() {
+  std::string text = "| column | unit | meaning | how it is estimated |\n|---|---|---|---|\n";
+  const auto row = [&](const std::string& column, std::string_view unit, std::string_view meaning,
+                       std::string_view how) {
+    text += fmt::format("| `{}` | {} | {} | {} |\n", column, unit, meaning, how);
+  };
+  row("index", "", "number of the point in the whole sweep, from 0; the last axis varies fastest", "");
+  row("one per axis, then one per fixed input", "", "the inputs, by the names of the configuration", "");
+  row("simulated_iterations", "iterations", "draft-and-verify rounds that were simulated", "counted");
+  row("simulated_units", "units", "independent units behind the standard errors: iterations, batches or sequences",
+      "counted");
+  for (const Metric& metric : metrics()) {
+    if (metric.analytic) row(fmt::format("analytic_{}", metric.name), metric.unit, metric.meaning, "closed form");
+    if (!metric.simulated) continue;
+    row(fmt::format("simulated_{}", metric.name), metric.unit, metric.meaning, metric.estimated);
+    row(fmt::format("simulated_{}_standard_error", metric.name), metric.unit, "standard error of the column before it",
+        "");
+    if (metric.analytic) {
+      row(fmt::format("{}_deviation_in_se", metric.name), "standard errors", "(simulated - analytic) / standard error",
+          "");
+    }
+  }
+  return text;
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "experiments/reproduce/experiment.hpp"
+#include "sim/token/law/lossiness.hpp"
+
+/// What the sigmoid approximation of speculative sampling costs in fidelity, on a synthetic pair whose distributions
+/// are known. [Wagner2024, Eq. 5]
+namespace foredraft::experiments {
+
+/// Simulated for every setting.
+inline constexpr std::uint64_t sigmoid_loss_iterations = 40'000;
+
+struct SigmoidLoss {
+  std::optional<double> scale;  ///< s of sigma((z + s) / (2 s)), z a logit; nothing: softmax, the exact rule
+  int bits;                     ///< of the arithmetic
+  Estimate tokens;              ///< simulated tokens per iteration
+  double call_ratio;            ///< verification calls for a token against the exact rule's
+  sim::Lossiness law;           ///< of the emitted law, over contexts
+};
+
+/// The exact rule, then scales from 1 to 10,000 in double and in half precision.
+[[nodiscard]] std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings);
+
+/// One sentence on the pair and on how the numbers are made.
+[[nodiscard]] std::string sigmoid_loss_caption();
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "analytic/cost/kernel_share.hpp"
+#include "experiments/reproduce/cell_answers.hpp"
+#include "experiments/reproduce/experiments.hpp"
+#include "experiments/reproduce/wagner/wagner_tables.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// What Tables 1, 3 and 4 say of one run.
+struct WallClockRun {
+  PrintedNumber printed_wall;       ///< wall-clock gain of the exact variant
+  PrintedNumber printed_profiling;  ///< its gain in the verification step
+  RoundedValue share;               ///< of the step in the baseline's time, from the two
+  RoundedValue kernel_only;         ///< wall-clock gain of the sigmoid variant if only the step's time changed
+  double fewer_iterations;          ///< the same if every call that was saved had saved its whole iteration
+};
+
+double at_most_all(double share) { return std::min(share, 1.0); }
+
+WallClockRun wall_clock_run(const PublishedTable& walls, std::size_t row) {
+  const std::string run = wagner_run(walls, row);
+  const PublishedTable totals = published_table("wagner_table1");
+  const std::size_t total_row = wagner_row(totals, run);
+  const PrintedNumber wall = walls.number(row, "wallclock_gain_exact_percent");
+  const PrintedNumber exact = totals.number(total_row, "profiling_gain_exact_percent");
+  const RoundedValue sigmoid = rounded(totals.number(total_row, "profiling_gain_sigmoid_percent"), 0.01);
+  const RoundedValue call = wagner_call_gain(run, "sigmoid");
+  const std::vector<RoundedValue> gains{rounded(wall, 0.01), rounded(exact, 0.01), sigmoid};
+  const RoundedValue share =
+      propagate_rounding(gains, [](std::span<const double> g) { return analytic::implied_share(g[0], g[1]); });
+  return {.printed_wall = wall,
+          .printed_profiling = exact,
+          .share = share,
+          .kernel_only = propagate_rounding(gains,
+                                            [](std::span<const double> g) {
+                                              return analytic::wall_gain(
+                                                  at_most_all(analytic::implied_share(g[0], g[1])), g[2]);
+                                            }),
+          .fewer_iterations = analytic::total_gain(analytic::wall_gain(at_most_all(share.value), call.value),
+                                                   analytic::implied_call_ratio(sigmoid.value, call.value))};
+}
+
+/// The two ends of the table contradict each other: nearly one gain in the step, very different gains in wall clock.
+std::string extreme_share(const WallClockRun& run, const WallClockRun& least, const WallClockRun& greatest) {
+  const bool is_greatest = run.share.value == greatest.share.value;
+  if (!is_greatest && run.share.value != least.share.value) return {};
+  const WallClockRun& other = is_greatest ? least : greatest;
+  return fmt::format(
+      "{} % of the step gives {} % of wall clock, a share of {:.2f} ({:.2f} to {:.2f}){}; in another row "
+      "{} % gives {} %: noise in wall clock exceeds the effect",
+      run.printed_profiling.text, run.printed_wall.text, run.share.value, run.share.rounding.low,
+      run.share.rounding.high, run.share.rounding.low > 1.0 ? ", more than the whole" : "",
+      other.printed_profiling.text, other.printed_wall.text);
+}
+
+}  // namespace
+
+ExperimentResult wagner_table3(const ExperimentSettings& /*settings*/) {
+  TableAccount account("wagner-table3", "wagner_table3", {"dataset", "subset", "target"});
+  const PublishedTable& table = account.published();
+  std::vector<WallClockRun> runs;
+  for (std::size_t row = 0; row < table.size(); ++row) runs.push_back(wall_clock_run(table, row));
+  const auto [least, greatest] =
+      std::minmax_element(runs.begin(), runs.end(),
+                          [](const WallClockRun& a, const WallClockRun& b) { return a.share.value < b.share.value; });
+
+  account.each("wallclock_gain_exact_percent", [&](std::size_t row) {
+    const WallClockRun& run = runs[row];
+    return with_finding(fitted_cell(at_most_all(run.share.value) * run.printed_profiling.value,
+                                    fmt::format("share of the step in the time, {:.3f} ({:.3f} to {:.3f}), solved from "
+                                                "this cell and Table 1",
+                                                run.share.value, run.share.rounding.low, run.share.rounding.high)),
+                        extreme_share(run, *least, *greatest));
+  });
+  double kernel_error = 0.0;
+  double iteration_error = 0.0;
+  account.each("wallclock_gain_sigmoid_percent", [&](std::size_t row) {
+    const WallClockRun& run = runs[row];
+    const double printed = table.number(row, "wallclock_gain_sigmoid_percent").value;
+    const double ours = 100.0 * run.kernel_only.value;
+    kernel_error += std::abs(ours - printed) / static_cast<double>(table.size());
+    iteration_error += std::abs(100.0 * run.fewer_iterations - printed) / static_cast<double>(table.size());
+    return CellAnswer{
+        .kind = Kind::predicted,
+        .ours = ours,
+        .interval = Interval{100.0 * run.kernel_only.rounding.low, 100.0 * run.kernel_only.rounding.high},
+        .note = fmt::format("share from the exact column, gain from Table 1: off by {:+.1f} points; {:.1f} if "
+                            "each call saved had saved its iteration",
+                            ours - printed, 100.0 * run.fewer_iterations),
+        .finding = {}};
+  });
+  ExperimentResult result = account.finish(
+      "Wall-clock gain [Wagner2024, Table 3]: the share of the verification step from the exact column, and what it "
+      "predicts for the sigmoid column.");
+  result.text += fmt::format(
+      " sigmoid column, mean error over {} rows: {:.1f} points if only the step's time changed, {:.1f} if each call "
+      "saved had saved its iteration\n",
+      table.size(), kernel_error, iteration_error);
+  return result;
+}
+
+}  // namespace foredraft::experiments

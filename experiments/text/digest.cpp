@@ -1,0 +1,60 @@
+#include "experiments/text/digest.hpp"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <array>
+#include <fstream>
+#include <vector>
+
+#include "experiments/text/problems.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+EVP_MD_CTX* context_of(void* context) { return static_cast<EVP_MD_CTX*>(context); }
+
+void require(int status) {
+  if (status != 1) throw RunError("SHA-256 is not available from OpenSSL");
+}
+
+}  // namespace
+
+void Sha256::Closer::operator()(void* context) const { EVP_MD_CTX_free(context_of(context)); }
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  require(context_ != nullptr ? EVP_DigestInit_ex(context_of(context_.get()), EVP_sha256(), nullptr) : 0);
+}
+
+void Sha256::add(std::string_view bytes) {
+  require(EVP_DigestUpdate(context_of(context_.get()), bytes.data(), bytes.size()));
+}
+
+std::string Sha256::finish() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned length = 0;
+  require(EVP_DigestFinal_ex(context_of(context_.get()), digest.data(), &length));
+  std::string text;
+  for (unsigned i = 0; i < length; ++i) text += fmt::format("{:02x}", digest[i]);
+  return text;
+}
+
+std::string sha256(std::string_view bytes) {
+  Sha256 hash;
+  hash.add(bytes);
+  return hash.finish();
+}
+
+FileDigest digest_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw RunError(fmt::format("{}: cannot be read", path));
+  Sha256 hash;
+  std::uint64_t bytes = 0;
+  std::vector<char> buffer(std::size_t{1} << 20U);
+  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
+    hash.add({buffer.data(), static_cast<std::size_t>(file.gcount())});
+    bytes += static_cast<std::uint64_t>(file.gcount());
+  }
+  return {hash.finish(), bytes};
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,136 @@
+#include "experiments/text/table.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <string_view>
+
+#include "core/check.hpp"
+#include "experiments/text/csv.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// Characters that a terminal shows: UTF-8 continuation bytes take no place.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string escape_markdown(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|' || c == '\\' || c == '*' || c == '_') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+/// Special characters escaped; +- and a minus sign before a digit are mathematics, a hyphen in a word stays one.
+std::string escape_latex(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+    const bool begins_word = i == 0 || text[i - 1] == ' ';
+    if (begins_word && c == '+' && next == '-') {
+      result += "$\\pm$";
+      ++i;
+      continue;
+    }
+    if (begins_word && c == '-' && next >= '0' && next <= '9') {
+      result += "$-$";
+      continue;
+    }
+    switch (c) {
+      case '\\':
+        result += "\\textbackslash{}";
+        break;
+      case '~':
+        result += "\\textasciitilde{}";
+        break;
+      case '^':
+        result += "\\textasciicircum{}";
+        break;
+      case '&':
+      case '%':
+      case '$':
+      case '#':
+      case '_':
+      case '{':
+      case '}':
+        result += '\\';
+        [[fallthrough]];
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> titles(const Table& table) {
+  std::vector<std::string> result;
+  for (const Table::Column& column : table.columns) result.push_back(column.title);
+  return result;
+}
+
+/// Every cell of a row through `change`, with `separator` between.
+std::string joined(const std::vector<std::string>& row, std::string_view separator, const auto& change) {
+  std::string line;
+  for (std::size_t i = 0; i < row.size(); ++i) line += (i == 0 ? "" : std::string(separator)) + change(row[i]);
+  return line;
+}
+
+}  // namespace
+
+std::string to_text(const Table& table) {
+  std::vector<std::vector<std::string>> lines{titles(table)};
+  lines.insert(lines.end(), table.rows.begin(), table.rows.end());
+  std::vector<std::size_t> widths(table.columns.size(), 0);
+  for (const auto& line : lines) {
+    FOREDRAFT_EXPECT(line.size() == widths.size());
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const std::string padding(widths[i] - width_of(line[i]), ' ');
+      row += (i == 0 ? "" : "  ") +
+             (table.columns[i].align == Table::Align::right ? padding + line[i] : line[i] + padding);
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + "\n";
+  }
+  return text;
+}
+
+std::string to_markdown(const Table& table) {
+  const auto row = [](const std::vector<std::string>& cells) {
+    return "| " + joined(cells, " | ", escape_markdown) + " |\n";
+  };
+  std::string text = table.caption.empty() ? "" : table.caption + "\n\n";
+  text += row(titles(table)) + "|";
+  for (const Table::Column& column : table.columns) text += column.align == Table::Align::right ? "---:|" : "---|";
+  text += "\n";
+  for (const auto& cells : table.rows) text += row(cells);
+  return text;
+}
+
+std::string to_latex(const Table& table) {
+  const auto row = [](const std::vector<std::string>& cells) { return joined(cells, " & ", escape_latex) + " \\\\\n"; };
+  std::string text = "% needs \\usepackage{booktabs}\n";
+  if (!table.caption.empty()) text += "% " + table.caption + "\n";
+  text += "\\begin{tabular}{";
+  for (const Table::Column& column : table.columns) text += column.align == Table::Align::right ? 'r' : 'l';
+  text += "}\n\\toprule\n" + row(titles(table)) + "\\midrule\n";
+  for (const auto& cells : table.rows) text += row(cells);
+  return text + "\\bottomrule\n\\end{tabular}\n";
+}
+
+std::string to_csv(const Table& table) {
+  std::string text = joined(titles(table), ",", csv_cell) + "\n";
+  for (const auto& cells : table.rows) text += joined(cells, ",", csv_cell) + "\n";
+  return text;
+}
+
+}  // namespace foredraft::experiments

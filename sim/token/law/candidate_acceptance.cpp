@@ -1,0 +1,96 @@
+#include "sim/token/law/candidate_acceptance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "sim/token/law/residual_mass.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr double most_terms = 1048576.0;
+
+double with_replacement(const ResidualMass& mass, std::int64_t count) {
+  double c = 0.0;
+  double m = 1.0;
+  for (std::int64_t i = 0; i < count && m > 0.0; ++i) {
+    c += m;
+    m = mass(c);
+  }
+  return 1.0 - m;
+}
+
+/// The sum over all sequences of rejected tokens, without replacement. The residual before a candidate is
+/// max(0, p - c q) / m, and the candidate is drawn from q / rest over the tokens not yet rejected.
+class RejectedSequences {
+ public:
+  explicit RejectedSequences(const PositionLaws& laws)
+      : laws_(laws), mass_(laws), rejected_(laws.target.size(), false) {}
+
+  /// Probability that the next `count` candidates are all rejected.
+  double all_rejected(double c, double m, double rest, std::int64_t count) {
+    if (count == 0) return 1.0;
+    if (!(m > 0.0)) return 0.0;
+    if (!(rest > 0.0)) return 1.0 - candidate_acceptance_of_rest(c, count);
+    const double next = c + m / rest;
+    const double next_mass = mass_(next);
+    if (count == 1) return next_mass / m;
+    double sum = 0.0;
+    for (std::size_t x = 0; x < rejected_.size(); ++x) {
+      const double d = laws_.draft[x] / rest;
+      if (rejected_[x] || !(d > 0.0)) continue;
+      const double rejected_here = d - std::min(d, std::max(0.0, laws_.target[x] - c * laws_.draft[x]) / m);
+      if (!(rejected_here > 0.0)) continue;
+      rejected_[x] = true;
+      sum += rejected_here * all_rejected(next, next_mass, rest_without(x, rest), count - 1);
+      rejected_[x] = false;
+    }
+    return sum;
+  }
+
+ private:
+  /// Subtracted, or added up where the difference would cancel.
+  [[nodiscard]] double rest_without(std::size_t x, double rest) const {
+    if (laws_.draft[x] <= 0.5 * rest) return rest - laws_.draft[x];
+    double sum = 0.0;
+    for (std::size_t y = 0; y < rejected_.size(); ++y) sum += rejected_[y] ? 0.0 : laws_.draft[y];
+    return sum;
+  }
+
+  /// q is used up: further candidates are uniform over the tokens not yet rejected.
+  [[nodiscard]] double candidate_acceptance_of_rest(double c, std::int64_t count) const {
+    std::vector<double> residual;
+    for (std::size_t x = 0; x < rejected_.size(); ++x) {
+      if (!rejected_[x]) residual.push_back(std::max(0.0, laws_.target[x] - c * laws_.draft[x]));
+    }
+    double sum = 0.0;
+    for (const double entry : residual) sum += entry;
+    for (double& entry : residual) entry /= sum;
+    const std::vector<double> uniform(residual.size(), 1.0 / static_cast<double>(residual.size()));
+    return candidate_acceptance({.target = residual, .draft = uniform},
+                                {.count = count, .draws = CandidateDraws::without_replacement});
+  }
+
+  const PositionLaws& laws_;
+  ResidualMass mass_;
+  std::vector<bool> rejected_;
+};
+
+}  // namespace
+
+double candidate_acceptance(const PositionLaws& laws, const CandidateScheme& scheme) {
+  if (scheme.draws == CandidateDraws::with_replacement || scheme.count == 1) {
+    return with_replacement(ResidualMass(laws), scheme.count);
+  }
+  const auto vocabulary = static_cast<std::int64_t>(laws.target.size());
+  if (scheme.count >= vocabulary) return 1.0;  // one of V different tokens is accepted
+  if (std::pow(static_cast<double>(vocabulary), static_cast<double>(scheme.count - 1)) > most_terms) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return 1.0 - RejectedSequences(laws).all_rejected(0.0, 1.0, 1.0, scheme.count);
+}
+
+}  // namespace foredraft::sim

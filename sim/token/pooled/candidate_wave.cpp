@@ -1,0 +1,153 @@
+#include "sim/token/pooled/candidate_wave.hpp"
+
+#include <algorithm>
+
+#include "sim/token/rows/alias_table.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+/// With less of q left than this, or after so many draws from the first residual, written-out laws are cheaper.
+constexpr double least_rest = 0x1.0p-6;
+constexpr int most_residual_draws = 1000;
+
+/// Slots asked for ahead of their use.
+constexpr std::size_t slots_ahead = 16;
+
+double to_uniform(std::uint64_t word) { return static_cast<double>(word >> 11U) * 0x1.0p-53; }
+
+AliasSlot alias_slot(const DraftSlot& slot) { return slot.alias; }
+AliasSlot alias_slot(AliasSlot slot) { return slot; }
+
+}  // namespace
+
+CandidateWave::CandidateWave(const PooledTables& tables, const RunKey& key, std::uint64_t block)
+    : tables_(tables),
+      candidates_(*tables.candidates()),
+      count_(static_cast<std::size_t>(candidates_.scheme().count)),
+      distinct_(candidates_.scheme().draws == CandidateDraws::without_replacement),
+      words_(key, Purpose::candidate, block),
+      late_(key.seed, {.purpose = Purpose::late_candidate, .point = key.point, .block = block}) {}
+
+std::span<const std::uint8_t> CandidateWave::try_all(std::span<const std::uint32_t> contexts, std::span<Token> tokens) {
+  begin(contexts, tokens);
+  for (std::size_t tried = 1; tried < count_ && !pending_.empty(); ++tried) try_candidate(tried, tokens);
+  draw_from_last_residual(tokens);
+  return accepted_;
+}
+
+void CandidateWave::begin(std::span<const std::uint32_t> contexts, std::span<const Token> tokens) {
+  accepted_.assign(contexts.size(), 0);
+  rejected_.resize(contexts.size() * count_);
+  pending_.resize(contexts.size());
+  for (std::uint32_t j = 0; j < contexts.size(); ++j) {
+    pending_[j] = {
+        .index = j, .context = contexts[j], .c = 1.0, .mass = candidates_.first_mass(contexts[j]), .rest = 1.0};
+    rejected_[j * count_] = tokens[j];
+    if (distinct_) __builtin_prefetch(&candidates_.pairs()[place(pending_[j], tokens[j])]);
+  }
+  if (!distinct_) return;
+  for (Position& position : pending_) {
+    position.rest = 1.0 - candidates_.pairs()[place(position, tokens[position.index])].draft;
+  }
+}
+
+template <class Slot>
+void CandidateWave::draw(const std::vector<Slot>& table) {
+  const std::span words = words_.next(pending_.size());
+  slots_.assign(pending_.size() + slots_ahead, 0);
+  shares_.resize(pending_.size());
+  drawn_.resize(pending_.size());
+  for (std::size_t j = 0; j < pending_.size(); ++j) {
+    const SlotDraw drawn = slot_draw(words[j], tables_.vocabulary());
+    slots_[j] = place(pending_[j], static_cast<Token>(drawn.slot));
+    shares_[j] = drawn.share;
+  }
+  for (std::size_t j = 0; j < pending_.size(); ++j) {
+    __builtin_prefetch(table.data() + slots_[j + slots_ahead]);
+    const AliasSlot slot = alias_slot(table[slots_[j]]);
+    const std::size_t own = slots_[j] - pending_[j].context * tables_.vocabulary();
+    drawn_[j] = static_cast<Token>(keeps_own(slot, shares_[j]) ? own : alias_of(slot));
+    __builtin_prefetch(&candidates_.pairs()[place(pending_[j], drawn_[j])]);
+  }
+}
+
+void CandidateWave::try_candidate(std::size_t tried, std::span<Token> tokens) {
+  if (distinct_) {
+    std::erase_if(pending_, [&](const Position& position) {
+      if (position.rest >= least_rest) return false;
+      emit_by_laws(position, tried, tokens);
+      return true;
+    });
+  }
+  draw(tables_.draft());
+  const std::span uniforms = words_.next(pending_.size());
+  std::size_t kept = 0;
+  for (std::size_t j = 0; j < pending_.size(); ++j) {
+    Position position = pending_[j];
+    Token token = drawn_[j];
+    if (distinct_ && is_rejected(position, token, tried)) token = redraw(position, tried);
+    const auto [p, q] = candidates_.pairs()[place(position, token)];
+    // U < r / d with r = max(0, p - c q) / mass and d = q / rest.
+    const bool accept = to_uniform(uniforms[j]) * q * position.mass < (p - position.c * q) * position.rest;
+    accepted_[position.index] = accept ? 1 : 0;
+    tokens[position.index] = token;
+    if (accept) continue;
+    rejected_[position.index * count_ + tried] = token;
+    position.c += position.mass / position.rest;
+    if (tried + 1 < count_) position.mass = candidates_.mass(position.context, tried + 1, position.c);
+    if (distinct_) position.rest -= q;
+    pending_[kept++] = position;
+  }
+  pending_.resize(kept);
+}
+
+void CandidateWave::draw_from_last_residual(std::span<Token> tokens) {
+  for (int draws = 0; draws < most_residual_draws && !pending_.empty(); ++draws) {
+    draw(tables_.replacement());
+    const std::span uniforms = words_.next(pending_.size());
+    std::size_t kept = 0;
+    for (std::size_t j = 0; j < pending_.size(); ++j) {
+      const Position position = pending_[j];
+      const auto [p, q] = candidates_.pairs()[place(position, drawn_[j])];
+      tokens[position.index] = drawn_[j];
+      pending_[kept] = position;
+      kept += to_uniform(uniforms[j]) * (p - q) < p - position.c * q ? 0U : 1U;
+    }
+    pending_.resize(kept);
+  }
+  for (const Position& position : pending_) emit_by_laws(position, count_, tokens);
+  pending_.clear();
+}
+
+Token CandidateWave::redraw(const Position& position, std::size_t tried) {
+  const DraftSlot* row = tables_.draft().data() + position.context * tables_.vocabulary();
+  for (;;) {
+    const SlotDraw drawn = slot_draw(late_.next_u64(), tables_.vocabulary());
+    const AliasSlot slot = row[drawn.slot].alias;
+    const auto token = static_cast<Token>(keeps_own(slot, drawn.share) ? drawn.slot : alias_of(slot));
+    if (!is_rejected(position, token, tried)) return token;
+  }
+}
+
+bool CandidateWave::is_rejected(const Position& position, Token token, std::size_t tried) const {
+  const std::span row = std::span(rejected_).subspan(position.index * count_, tried);
+  return std::find(row.begin(), row.end(), token) != row.end();
+}
+
+void CandidateWave::emit_by_laws(const Position& position, std::size_t tried, std::span<Token> tokens) {
+  std::vector<double> target;
+  std::vector<double> draft;
+  for (std::size_t x = 0; x < tables_.vocabulary(); ++x) {
+    const auto [p, q] = candidates_.pairs()[place(position, static_cast<Token>(x))];
+    target.push_back(p);
+    draft.push_back(q);
+  }
+  const std::span rejected = std::span(rejected_).subspan(position.index * count_, tried);
+  const FurtherOutcome outcome =
+      try_further_candidates({.target = target, .draft = draft}, candidates_.scheme(), rejected, late_);
+  accepted_[position.index] = outcome.accepted ? 1 : 0;
+  tokens[position.index] = outcome.token;
+}
+
+}  // namespace foredraft::sim

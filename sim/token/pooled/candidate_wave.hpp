@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/random_stream.hpp"
+#include "sim/token/law/further_candidates.hpp"
+#include "sim/token/pooled/pooled_tables.hpp"
+#include "sim/token/rows/word_source.hpp"
+
+namespace foredraft::sim {
+
+/// The candidates behind the first one, for many positions of a pool at a time, so that cache misses overlap.
+///
+/// Every residual of recursive rejection has the form max(0, p - c q) (ResidualMass), so a position carries the number
+/// c along instead of a law: a candidate is tested in constant or logarithmic time, and a token of the last residual is
+/// found by rejection out of the first one. O(V) work is left to where q is nearly used up.
+class CandidateWave {
+ public:
+  /// Requires tables.candidates().
+  CandidateWave(const PooledTables& tables, const RunKey& key, std::uint64_t block);
+
+  /// Position j stands in contexts[j], and its first candidate, tokens[j], was rejected. Replaces that by the token
+  /// that the position emits; entry j of the result says whether it is an accepted candidate (1) or one of the last
+  /// residual (0). The result is valid until the next call.
+  std::span<const std::uint8_t> try_all(std::span<const std::uint32_t> contexts, std::span<Token> tokens);
+
+ private:
+  /// A position that has not emitted yet. Its residual is max(0, p - c q) / mass; its next candidate comes from q /
+  /// rest over the tokens not yet rejected.
+  struct Position {
+    std::uint32_t index;  ///< j
+    std::uint32_t context;
+    double c;
+    double mass;
+    double rest;
+  };
+
+  void begin(std::span<const std::uint32_t> contexts, std::span<const Token> tokens);
+  /// Every pending position tries candidate number `tried` + 1; those that reject it stay pending.
+  void try_candidate(std::size_t tried, std::span<Token> tokens);
+  /// Every pending position emits a token of its residual, by rejection out of max(0, p - q).
+  void draw_from_last_residual(std::span<Token> tokens);
+
+  /// Draws a token of every pending position into drawn_, and asks for its probabilities.
+  template <class Slot>
+  void draw(const std::vector<Slot>& table);
+  /// Another draw of q, until it is a token not yet rejected.
+  [[nodiscard]] Token redraw(const Position& position, std::size_t tried);
+  void emit_by_laws(const Position& position, std::size_t tried, std::span<Token> tokens);
+
+  [[nodiscard]] std::size_t place(const Position& position, Token token) const {
+    return position.context * tables_.vocabulary() + static_cast<std::size_t>(token);
+  }
+  [[nodiscard]] bool is_rejected(const Position& position, Token token, std::size_t tried) const;
+
+  const PooledTables& tables_;
+  const PooledCandidates& candidates_;
+  std::size_t count_;
+  bool distinct_;  ///< drawn without replacement
+  WordSource words_;
+  RandomStream late_;
+  std::vector<Position> pending_;
+  std::vector<std::size_t> slots_;
+  std::vector<std::uint64_t> shares_;
+  std::vector<Token> drawn_;
+  std::vector<Token> rejected_;  ///< position j's rejected candidates, in order, from j * count_ on
+  std::vector<std::uint8_t> accepted_;
+};
+
+}  // namespace foredraft::sim

@@ -1,0 +1,242 @@
+#include "sim/token/pooled/pooled_simulator.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sim/block_plan.hpp"
+#include "sim/token/pooled/candidate_wave.hpp"
+#include "sim/token/rows/word_source.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr std::uint64_t pooled_block_size = 4096;
+
+/// Slots asked for ahead of their use: more than the misses that one core keeps in flight.
+constexpr std::size_t prefetch_distance = 16;
+
+/// Iterations of one wave that stand at the same point, and the token each emits there: parallel arrays.
+struct Wave {
+  std::vector<std::uint32_t> iterations;
+  std::vector<std::uint32_t> contexts;
+  std::vector<Token> tokens;
+
+  explicit Wave(std::size_t capacity) : iterations(capacity), contexts(capacity), tokens(capacity) {}
+};
+
+/// Sees every emitted token, a wave at a time.
+class Observer {
+ public:
+  Observer() = default;
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  Observer(Observer&&) = delete;
+  Observer& operator=(Observer&&) = delete;
+  virtual ~Observer() = default;
+  virtual void emitted(const Wave& wave, std::size_t count) = 0;
+};
+
+class NoObserver final : public Observer {
+ public:
+  void emitted(const Wave& /*wave*/, std::size_t /*count*/) override {}
+};
+
+class Recorder final : public Observer {
+ public:
+  explicit Recorder(std::size_t iterations) : sequences_(iterations) {}
+
+  void emitted(const Wave& wave, std::size_t count) override {
+    for (std::size_t j = 0; j < count; ++j) {
+      sequences_[wave.iterations[j]].push_back({.token = wave.tokens[j], .context = wave.contexts[j]});
+    }
+  }
+
+  [[nodiscard]] std::vector<std::vector<EmittedToken>> take() { return std::move(sequences_); }
+
+ private:
+  std::vector<std::vector<EmittedToken>> sequences_;
+};
+
+/// One block: all its iterations go through position 1 together, the survivors through position 2, and so on. That
+/// turns the chain of cache misses of one iteration into independent ones that are fetched ahead.
+class PooledBlock {
+ public:
+  PooledBlock(const PooledTables& tables, const RunKey& key, std::uint64_t block, std::size_t iterations,
+              Observer& observer)
+      : tables_(tables),
+        observer_(observer),
+        context_words_(key, Purpose::context, block),
+        draft_words_(key, Purpose::draft_token, block),
+        accept_words_(key, Purpose::accept, block),
+        replacement_words_(key, Purpose::replacement, block),
+        bonus_words_(key, Purpose::bonus_token, block),
+        alive_(iterations),
+        rejected_(iterations),
+        slots_(iterations + prefetch_distance),
+        shares_(iterations),
+        alive_count_(iterations) {
+    for (std::uint32_t i = 0; i < iterations; ++i) alive_.iterations[i] = i;
+    if (tables.candidates() != nullptr) candidates_.emplace(tables, key, block);
+  }
+
+  /// How many iterations accepted exactly k drafts, k = 0..gamma.
+  std::vector<std::uint64_t> run(std::int64_t gamma, Convention convention) {
+    std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(gamma) + 1, 0);
+    for (std::int64_t i = 0; i < gamma && alive_count_ > 0; ++i) {
+      if (candidates_) {
+        const std::size_t rejected = try_further_candidates(draft_position<true>());
+        accepted_counts[static_cast<std::size_t>(i)] = rejected;
+        observer_.emitted(alive_, alive_count_);
+        observer_.emitted(rejected_, rejected);
+      } else {
+        const std::size_t rejected = draft_position<false>();
+        accepted_counts[static_cast<std::size_t>(i)] = rejected;
+        observer_.emitted(alive_, alive_count_);
+        emit_last(tables_.replacement(), replacement_words_, rejected_, rejected);
+      }
+    }
+    accepted_counts.back() = alive_count_;
+    if (convention == Convention::bonus) {
+      meet_contexts();
+      emit_last(tables_.bonus(), bonus_words_, alive_, alive_count_);
+    }
+    return accepted_counts;
+  }
+
+ private:
+  /// Every iteration alive comes to a new position and meets its context there.
+  void meet_contexts() {
+    const std::span words = context_words_.next(alive_count_);
+    for (std::size_t j = 0; j < alive_count_; ++j) {
+      alive_.contexts[j] = static_cast<std::uint32_t>((Uint128{words[j]} * tables_.contexts()) >> 64U);
+    }
+  }
+
+  /// Where in the tables the draws of a wave fall.
+  void locate(const Wave& wave, std::span<const std::uint64_t> words) {
+    for (std::size_t j = 0; j < words.size(); ++j) {
+      const SlotDraw draw = slot_draw(words[j], tables_.vocabulary());
+      slots_[j] = wave.contexts[j] * tables_.vocabulary() + draw.slot;
+      shares_[j] = draw.share;
+    }
+    std::fill_n(slots_.begin() + static_cast<std::ptrdiff_t>(words.size()), prefetch_distance, 0);
+  }
+
+  /// Drafts and tests one token in every iteration alive. Those accepted stay in alive_; returns how many went to
+  /// rejected_, with the rejected token where somebody asks for it.
+  template <bool keep_rejected_tokens>
+  std::size_t draft_position() {
+    meet_contexts();
+    locate(alive_, draft_words_.next(alive_count_));
+    const std::span uniforms = accept_words_.next(alive_count_);
+    const DraftSlot* table = tables_.draft().data();
+    const std::size_t vocabulary = tables_.vocabulary();
+    std::size_t accepted = 0;
+    std::size_t rejected = 0;
+    for (std::size_t j = 0; j < alive_count_; ++j) {
+      __builtin_prefetch(table + slots_[j + prefetch_distance]);
+      const DraftSlot slot = table[slots_[j]];
+      const std::uint32_t iteration = alive_.iterations[j];
+      const std::uint32_t context = alive_.contexts[j];
+      const bool own = keeps_own(slot.alias, shares_[j]);
+      const std::size_t token = own ? slots_[j] - context * vocabulary : alias_of(slot.alias);
+      const std::uint32_t threshold = own ? slot.accept_own : slot.accept_alias;
+      const bool accept = accepts(uniforms[j], threshold);
+      // Written to both waves, kept in one: no branch to mispredict. accepted <= j, so nothing unread is overwritten.
+      rejected_.iterations[rejected] = iteration;
+      rejected_.contexts[rejected] = context;
+      if constexpr (keep_rejected_tokens) rejected_.tokens[rejected] = static_cast<Token>(token);
+      alive_.iterations[accepted] = iteration;
+      alive_.contexts[accepted] = context;
+      alive_.tokens[accepted] = static_cast<Token>(token);
+      accepted += accept ? 1 : 0;
+      rejected += accept ? 0 : 1;
+    }
+    alive_count_ = accepted;
+    return rejected;
+  }
+
+  /// Every iteration in rejected_ tries its further candidates. Those accepted go back to alive_; returns how many
+  /// stay, each with the token that it emits instead.
+  std::size_t try_further_candidates(std::size_t rejected) {
+    const std::span tokens = std::span(rejected_.tokens).first(rejected);
+    const std::span accepted = candidates_->try_all(std::span(rejected_.contexts).first(rejected), tokens);
+    std::size_t kept = 0;
+    for (std::size_t j = 0; j < rejected; ++j) {
+      Wave& wave = accepted[j] == 1 ? alive_ : rejected_;
+      const std::size_t place = accepted[j] == 1 ? alive_count_++ : kept++;
+      wave.iterations[place] = rejected_.iterations[j];
+      wave.contexts[place] = rejected_.contexts[j];
+      wave.tokens[place] = rejected_.tokens[j];
+    }
+    return kept;
+  }
+
+  /// Draws the last token of every iteration of a wave from its context's row of `table`.
+  void emit_last(const std::vector<AliasSlot>& table, WordSource& words, Wave& wave, std::size_t count) {
+    locate(wave, words.next(count));
+    for (std::size_t j = 0; j < count; ++j) {
+      __builtin_prefetch(table.data() + slots_[j + prefetch_distance]);
+      const AliasSlot slot = table[slots_[j]];
+      const std::size_t own = slots_[j] - wave.contexts[j] * tables_.vocabulary();
+      wave.tokens[j] = static_cast<Token>(keeps_own(slot, shares_[j]) ? own : alias_of(slot));
+    }
+    observer_.emitted(wave, count);
+  }
+
+  const PooledTables& tables_;
+  Observer& observer_;
+  WordSource context_words_;
+  WordSource draft_words_;
+  WordSource accept_words_;
+  WordSource replacement_words_;
+  WordSource bonus_words_;
+  std::optional<CandidateWave> candidates_;
+  Wave alive_;
+  Wave rejected_;
+  std::vector<std::size_t> slots_;
+  std::vector<std::uint64_t> shares_;
+  std::size_t alive_count_;
+};
+
+class PooledSimulator final : public TokenSimulator {
+ public:
+  PooledSimulator(PooledTables tables, const IterationShape& shape, std::uint64_t iterations)
+      : tables_(std::move(tables)), shape_(shape), plan_(plan_blocks("iterations", iterations, pooled_block_size)) {}
+
+  [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }
+
+  [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
+    NoObserver observer;
+    return tally_independent(shape_, run(key, block, observer));
+  }
+
+  [[nodiscard]] double expected_acceptance() const override { return tables_.expected_acceptance(); }
+
+  [[nodiscard]] std::vector<std::vector<EmittedToken>> emit_block(const RunKey& key,
+                                                                  std::uint64_t block) const override {
+    Recorder recorder(plan_.in_block(block));
+    static_cast<void>(run(key, block, recorder));
+    return recorder.take();
+  }
+
+ private:
+  std::vector<std::uint64_t> run(const RunKey& key, std::uint64_t block, Observer& observer) const {
+    return PooledBlock(tables_, key, block, plan_.in_block(block), observer).run(shape_.gamma, shape_.convention);
+  }
+
+  PooledTables tables_;
+  IterationShape shape_;
+  BlockPlan plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<TokenSimulator> make_pooled_simulator(PooledTables tables, const IterationShape& shape,
+                                                      std::uint64_t iterations) {
+  return std::make_unique<PooledSimulator>(std::move(tables), shape, iterations);
+}
+
+}  // namespace foredraft::sim

@@ -1,0 +1,73 @@
+#include "sim/token/pooled/pooled_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/check.hpp"
+#include "sim/token/law/emitted_law.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+/// Per token and context: a draft slot, two alias slots, and the logits, noise and law that a pool is solved with.
+constexpr std::int64_t bytes_per_entry = sizeof(DraftSlot) + 2 * sizeof(AliasSlot) + 2 * sizeof(float) + sizeof(double);
+constexpr std::int64_t max_pool_bytes = std::int64_t{1} << 31U;
+
+}  // namespace
+
+std::uint32_t acceptance_threshold(double acceptance) {
+  FOREDRAFT_EXPECT(acceptance >= 0.0 && acceptance <= 1.0);
+  return static_cast<std::uint32_t>(std::lround(std::ldexp(acceptance, acceptance_bits)));
+}
+
+void check_pool_size(std::int64_t contexts, std::int64_t vocabulary, const CandidateScheme& scheme) {
+  check_range("vocabulary", vocabulary, 1, max_vocabulary);
+  check_at_least("pool", contexts, 1);
+  const std::int64_t bytes = bytes_per_entry + PooledCandidates::bytes_per_entry(scheme);
+  const std::int64_t most = max_pool_bytes / bytes / vocabulary;
+  if (contexts > most) {
+    throw DomainError(fmt::format(
+        "invalid pool={} (must be at most {} at a vocabulary of {}: a larger pool would take more than 2 GiB)",
+        contexts, most, vocabulary));
+  }
+}
+
+PooledTables::PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme)
+    : vocabulary_(static_cast<std::size_t>(vocabulary)) {
+  check_pool_size(contexts, vocabulary, scheme);
+  if (scheme.count > 1) candidates_.emplace(scheme);
+  const std::size_t entries = vocabulary_ * static_cast<std::size_t>(contexts);
+  draft_.reserve(entries);
+  replacement_.reserve(entries);
+  bonus_.reserve(entries);
+  scratch_.resize(vocabulary_);
+}
+
+void PooledTables::add(const VerificationRule& rule, const PositionLaws& laws) {
+  FOREDRAFT_EXPECT(laws.target.size() == vocabulary_ && laws.draft.size() == vocabulary_);
+  const double statistic = rule.uses_row_statistic() ? rule.row_statistic(laws) : 0.0;
+  std::vector<std::uint32_t> thresholds(vocabulary_, 0);
+  for (std::size_t x = 0; x < vocabulary_; ++x) {
+    if (!(laws.draft[x] > 0.0)) continue;  // never drafted
+    thresholds[x] = acceptance_threshold(
+        rule.acceptance({.token = static_cast<Token>(x), .target = laws.target[x], .draft = laws.draft[x]}, statistic));
+  }
+  const std::vector<AliasSlot> draft = alias_table(laws.draft);
+  for (std::size_t x = 0; x < vocabulary_; ++x) {
+    draft_.push_back({.alias = draft[x], .accept_own = thresholds[x], .accept_alias = thresholds[alias_of(draft[x])]});
+  }
+  const auto append = [this](std::vector<AliasSlot>& to) {
+    const std::vector<AliasSlot> table = alias_table(scratch_);
+    to.insert(to.end(), table.begin(), table.end());
+  };
+  rule.replacement(laws, scratch_);
+  append(replacement_);
+  rule.bonus(laws.target, scratch_);
+  append(bonus_);
+  if (candidates_) candidates_->add(laws);
+  acceptance_sum_ += acceptance_probability(rule, laws);
+  ++contexts_;
+}
+
+}  // namespace foredraft::sim

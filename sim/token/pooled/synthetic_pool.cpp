@@ -1,0 +1,139 @@
+#include "sim/token/pooled/synthetic_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/math/tools/roots.hpp>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "sim/token/models/synthetic_target.hpp"
+#include "sim/token/pooled/pooled_tables.hpp"
+#include "sim/token/rows/row_operations.hpp"
+#include "sim/token/rows/vector_kernels.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+/// Where the search for a strength ends. At 2^40 noise has long drowned the target and a temperature has long levelled
+/// it.
+double largest_strength(DraftLaw law) { return law == DraftLaw::mixing ? 1.0 : 0x1p40; }
+
+void check_alpha(double alpha) {
+  if (!(alpha > 0.0 && alpha <= 1.0)) throw DomainError(fmt::format("invalid alpha={} (must lie in (0, 1])", alpha));
+}
+
+}  // namespace
+
+SyntheticPool::SyntheticPool(const SyntheticPair& pair, std::uint64_t seed)
+    : draft_(pair.draft),
+      vocabulary_(static_cast<std::size_t>(pair.vocabulary)),
+      contexts_(static_cast<std::size_t>(pair.pool)),
+      row_size_(padded_row(vocabulary_)) {
+  const SyntheticTarget target(pair.target, pair.parameter, pair.vocabulary);
+  check_alpha(pair.alpha);
+  check_pool_size(pair.pool, pair.vocabulary);
+  logits_.resize(contexts_ * row_size_);
+  std::vector<std::uint64_t> words;
+  for (std::size_t k = 0; k < contexts_; ++k) {
+    target.logits(seed, {.purpose = Purpose::logits, .point = pool_point, .block = k}, 0,
+                  std::span(logits_).subspan(k * row_size_, row_size_), words);
+  }
+  if (draft_ == DraftLaw::noise) {
+    noise_.assign(contexts_ * row_size_, 0.0F);
+    for (std::size_t k = 0; k < contexts_; ++k) {
+      const std::span row = std::span(noise_).subspan(k * row_size_, row_size_);
+      add_normals(seed, {.purpose = Purpose::draft_logits, .point = pool_point, .block = k}, 0, 1.0F, row, row);
+    }
+  }
+  laws_.resize(contexts_ * vocabulary_);
+  for (std::size_t k = 0; k < contexts_; ++k) {
+    const std::span<const float> logits = target_logits(k);
+    softmax(std::vector<double>(logits.begin(), logits.end()), 1.0,
+            std::span(laws_).subspan(k * vocabulary_, vocabulary_));
+  }
+  solve(pair.alpha);
+}
+
+std::span<const float> SyntheticPool::target_logits(std::size_t context) const {
+  return std::span(logits_).subspan(context * row_size_, vocabulary_);
+}
+
+void SyntheticPool::noisy_logits(std::size_t context, double strength, std::span<double> logits) const {
+  const std::span<const float> target = target_logits(context);
+  for (std::size_t x = 0; x < vocabulary_; ++x) {
+    const double noise = strength > 0.0 ? static_cast<double>(noise_[context * row_size_ + x]) : 0.0;
+    logits[x] = static_cast<double>(target[x]) + strength * noise;
+  }
+}
+
+std::span<const double> SyntheticPool::plain_law(std::size_t context) const {
+  return std::span(laws_).subspan(context * vocabulary_, vocabulary_);
+}
+
+void SyntheticPool::target_law(std::size_t context, double temperature, std::span<double> law) const {
+  const std::span<const float> logits = target_logits(context);
+  softmax(std::vector<double>(logits.begin(), logits.end()), temperature, law);
+}
+
+void SyntheticPool::draft_law(std::size_t context, double strength, double temperature, std::span<double> law) const {
+  FOREDRAFT_EXPECT(law.size() == vocabulary_);
+  switch (draft_) {
+    case DraftLaw::noise: {
+      std::vector<double> logits(vocabulary_);
+      noisy_logits(context, strength, logits);
+      softmax(logits, temperature, law);
+      break;
+    }
+    case DraftLaw::temperature:
+      target_law(context, temperature * (1.0 + strength), law);
+      break;
+    case DraftLaw::mixing: {
+      const std::span<const double> own = plain_law(context);
+      const std::span<const double> other = plain_law((context + 1) % contexts_);
+      for (std::size_t x = 0; x < vocabulary_; ++x) law[x] = (1.0 - strength) * own[x] + strength * other[x];
+      apply_temperature(law, temperature);
+      break;
+    }
+  }
+}
+
+double SyntheticPool::mean_overlap(double strength) const {
+  std::vector<double> q(vocabulary_);
+  double sum = 0.0;
+  for (std::size_t k = 0; k < contexts_; ++k) {
+    draft_law(k, strength, 1.0, q);
+    sum += overlap(plain_law(k), q);
+  }
+  return sum / static_cast<double>(contexts_);
+}
+
+/// The overlap is a continuous function of the strength because the noise is drawn once; it falls from 1 at strength 0.
+void SyntheticPool::solve(double alpha) {
+  if (alpha == 1.0) return;
+  const auto excess = [this, alpha](double strength) { return mean_overlap(strength) - alpha; };
+  const double last = largest_strength(draft_);
+  double high = 1.0;
+  double excess_high = excess(high);
+  double low = 0.0;
+  double excess_low = 1.0 - alpha;
+  while (excess_high > 0.0 && high < last) {
+    low = high;
+    excess_low = excess_high;
+    high *= 2.0;
+    excess_high = excess(high);
+  }
+  if (excess_high > 0.0) {
+    throw DomainError(fmt::format("invalid alpha={} (must lie in [{:.6g}, 1]: what this draft can reach)", alpha,
+                                  excess_high + alpha));
+  }
+  if (excess_high == 0.0) {
+    strength_ = high;
+    return;
+  }
+  std::uintmax_t evaluations = 100;
+  const auto bracket = boost::math::tools::toms748_solve(excess, low, high, excess_low, excess_high,
+                                                         boost::math::tools::eps_tolerance<double>(48), evaluations);
+  strength_ = 0.5 * (bracket.first + bracket.second);
+}
+
+}  // namespace foredraft::sim

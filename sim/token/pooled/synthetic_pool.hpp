@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/token/models/model_pair.hpp"
+
+namespace foredraft::sim {
+
+/// The contexts of a SyntheticPair, drawn, and the strength of the draft's difference solved.
+class SyntheticPool {
+ public:
+  /// Draws pair.pool contexts from `seed` and solves the strength. Throws DomainError on a bad pair and on an alpha
+  /// that no strength reaches; the message gives the range that can be reached.
+  SyntheticPool(const SyntheticPair& pair, std::uint64_t seed);
+
+  [[nodiscard]] std::size_t contexts() const { return contexts_; }
+  [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
+
+  /// The solved strength: standard deviation of the noise, excess temperature, or share of the mixture.
+  [[nodiscard]] double strength() const { return strength_; }
+
+  /// Writes the target's law of a context at a temperature.
+  void target_law(std::size_t context, double temperature, std::span<double> law) const;
+
+  /// Writes the draft's law of a context at a strength and a temperature.
+  void draft_law(std::size_t context, double strength, double temperature, std::span<double> law) const;
+
+  /// Mean over the contexts of sum min(p, q) at temperature 1, as a function of the strength.
+  [[nodiscard]] double mean_overlap(double strength) const;
+
+ private:
+  void solve(double alpha);
+  [[nodiscard]] std::span<const float> target_logits(std::size_t context) const;
+  [[nodiscard]] std::span<const double> plain_law(std::size_t context) const;
+  void noisy_logits(std::size_t context, double strength, std::span<double> logits) const;
+
+  DraftLaw draft_;
+  std::size_t vocabulary_;
+  std::size_t contexts_;
+  std::size_t row_size_;
+  double strength_ = 0.0;
+  std::vector<float> logits_;  ///< contexts x row_size
+  std::vector<double> laws_;   ///< contexts x vocabulary: the target's laws at temperature 1
+  std::vector<float> noise_;   ///< contexts x row_size standard normals; empty but for DraftLaw::noise
+};
+
+/// The point of the random counter that pools are drawn at. It is the last one, so that no sweep meets it.
+inline constexpr std::uint64_t pool_point = 0xFFFF'FFFF;
+
+}  // namespace foredraft::sim

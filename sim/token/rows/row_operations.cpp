@@ -1,0 +1,120 @@
+#include "sim/token/rows/row_operations.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "sim/token/rows/vector_kernels.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr std::size_t lanes = 8;
+
+/// Sum of term(i), i < size, over eight interleaved partial sums.
+template <class Term>
+double lane_sum(std::size_t size, const Term& term) {
+  std::array<double, lanes> partial{};
+  std::size_t i = 0;
+  for (; i + lanes <= size; i += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) partial[lane] += term(i + lane);
+  }
+  for (std::size_t lane = 0; i < size; ++i, ++lane) partial[lane] += term(i);
+  return ((partial[0] + partial[1]) + (partial[2] + partial[3])) +
+         ((partial[4] + partial[5]) + (partial[6] + partial[7]));
+}
+
+}  // namespace
+
+double row_sum(std::span<const double> row) {
+  return lane_sum(row.size(), [row](std::size_t i) { return row[i]; });
+}
+
+std::size_t row_argmax(std::span<const double> row) {
+  FOREDRAFT_EXPECT(!row.empty());
+  return static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+}
+
+void write_point_mass(std::size_t index, std::span<double> row) {
+  std::fill(row.begin(), row.end(), 0.0);
+  row[index] = 1.0;
+}
+
+bool normalise(std::span<double> row) {
+  const double sum = row_sum(row);
+  if (!(sum > 0.0)) return false;
+  for (double& entry : row) entry /= sum;
+  return true;
+}
+
+void softmax(std::span<const double> logits, double temperature, std::span<double> law) {
+  FOREDRAFT_EXPECT(logits.size() == law.size() && temperature >= 0.0);
+  const std::size_t top = row_argmax(logits);
+  if (temperature == 0.0) {
+    write_point_mass(top, law);
+    return;
+  }
+  const double largest = logits[top];
+  for (std::size_t x = 0; x < law.size(); ++x) law[x] = std::exp((logits[x] - largest) / temperature);
+  normalise(law);
+}
+
+void apply_temperature(std::span<double> law, double temperature) {
+  FOREDRAFT_EXPECT(temperature >= 0.0);
+  if (temperature == 1.0) return;
+  const std::size_t top = row_argmax(law);
+  if (temperature == 0.0) {
+    write_point_mass(top, law);
+    return;
+  }
+  const double largest = std::log(law[top]);
+  for (double& probability : law) {
+    probability = probability > 0.0 ? std::exp((std::log(probability) - largest) / temperature) : 0.0;
+  }
+  normalise(law);
+}
+
+double overlap(std::span<const double> p, std::span<const double> q) {
+  FOREDRAFT_EXPECT(p.size() == q.size());
+  return 1.0 - 0.5 * lane_sum(p.size(), [p, q](std::size_t i) { return std::abs(p[i] - q[i]); });
+}
+
+template <class Real>
+void sum_row_blocks(std::span<const Real> row, std::span<double> block_sums) {
+  FOREDRAFT_EXPECT(block_sums.size() == sum_blocks(row.size()));
+  for (std::size_t b = 0; b < block_sums.size(); ++b) {
+    const std::span block = row.subspan(b * sum_block, std::min(sum_block, row.size() - b * sum_block));
+    block_sums[b] = lane_sum(block.size(), [block](std::size_t i) { return static_cast<double>(block[i]); });
+  }
+}
+
+template <class Real>
+std::size_t draw_by_inversion(std::span<const Real> weights, std::span<const double> block_sums, double total,
+                              double u) {
+  double rest = u * total;
+  std::size_t block = 0;
+  while (block + 1 < block_sums.size() && rest >= block_sums[block]) rest -= block_sums[block++];
+  // Round-off can carry `rest` past the end of its block, so the walk goes on to the end of the row, and falls back to
+  // the last entry with any weight.
+  std::size_t last = weights.size();
+  for (std::size_t x = block * sum_block; x < weights.size(); ++x) {
+    if (!(weights[x] > Real{0})) continue;
+    last = x;
+    rest -= static_cast<double>(weights[x]);
+    if (rest < 0.0) return x;
+  }
+  if (last == weights.size()) {  // the blocks behind the walk's start are empty: look before it
+    while (last > 0 && !(weights[last - 1] > Real{0})) --last;
+    FOREDRAFT_EXPECT(last > 0);
+    --last;
+  }
+  return last;
+}
+
+template void sum_row_blocks<float>(std::span<const float>, std::span<double>);
+template void sum_row_blocks<double>(std::span<const double>, std::span<double>);
+template std::size_t draw_by_inversion<float>(std::span<const float>, std::span<const double>, double, double);
+template std::size_t draw_by_inversion<double>(std::span<const double>, std::span<const double>, double, double);
+
+}  // namespace foredraft::sim

@@ -1,0 +1,131 @@
+// The +2/-1 heuristic against a long power iteration of its chain in extended precision, which shares neither the cuts
+// nor the recursion of the code.
+#include "analytic/draft_length/plus2_minus1.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "analytic/tokens/iid_tokens.hpp"
+#include "core/check.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::analytic {
+namespace {
+
+using tests::few_ulp;
+using tests::second_route;
+
+std::vector<double> powers(double alpha, std::size_t cap) {
+  std::vector<double> marginal;
+  for (std::size_t g = 1; g <= cap; ++g) marginal.push_back(std::pow(alpha, static_cast<double>(g)));
+  return marginal;
+}
+
+/// The law after very many steps from `start`. Both moves change the length by the same number modulo 3, so the chain
+/// all but alternates between three classes; one that rests every other time on average has the same law and does not.
+std::vector<double> by_power_iteration(const std::vector<double>& marginal, std::size_t start) {
+  const std::size_t cap = marginal.size();
+  std::vector<long double> law(cap, 0.0L);
+  law[std::min(start, cap) - 1] = 1.0L;
+  constexpr int steps = 5'000;
+  for (int step = 0; step < steps; ++step) {
+    std::vector<long double> next(cap, 0.0L);
+    for (std::size_t g = 1; g <= cap; ++g) {
+      const long double up = marginal[g - 1];
+      next[g - 1] += law[g - 1] / 2.0L;
+      next[std::min(g + 2, cap) - 1] += law[g - 1] * up / 2.0L;
+      next[std::max<std::size_t>(g - 1, 1) - 1] += law[g - 1] * (1.0L - up) / 2.0L;
+    }
+    law = next;
+  }
+  return {law.begin(), law.end()};
+}
+
+double mean_length(const std::vector<double>& law) {
+  double mean = 0.0;
+  for (std::size_t i = 0; i < law.size(); ++i) mean += law[i] * static_cast<double>(i + 1);
+  return mean;
+}
+
+}  // namespace
+
+TEST_CASE("the law of the heuristic's draft length is the one its chain settles in, for any cap and acceptance") {
+  const std::vector<std::vector<double>> settings{
+      powers(0.0, 6),       powers(0.3, 12),      powers(0.7, 5),  powers(0.9, 30),
+      powers(0.97, 4),      powers(1.0, 5),       powers(0.5, 1),  powers(1.0, 1),
+      {1.0, 1.0, 0.5, 0.2}, {1.0, 0.5, 0.0, 0.0}, {0.4, 0.4, 0.4}, {1.0, 1.0, 0.0, 0.0, 0.0},
+  };
+  for (const auto& marginal : settings) {
+    CAPTURE(marginal);
+    const std::vector<double> law = plus2_minus1_law(marginal);
+    const std::vector<double> expected = by_power_iteration(marginal, 5);
+    REQUIRE(law.size() == expected.size());
+    for (std::size_t i = 0; i < law.size(); ++i) CHECK(law[i] == Approx(expected[i]).margin(second_route));
+    CHECK(std::accumulate(law.begin(), law.end(), 0.0) == Approx(1.0).epsilon(few_ulp));
+  }
+}
+
+// Three digits each, and all digits by the power iteration, whose cap of 100 lies beyond what the chain reaches.
+TEST_CASE("an acceptance of 0.7, 0.8 and 0.9 settles at 3.65, 5.45 and 10.9 drafts and 2.58, 3.67 and 7.00 tokens") {
+  const struct {
+    double alpha;
+    double drafts;
+    double tokens;
+    double rounding;
+  } cases[] = {{0.7, 3.65, 2.58, 0.005}, {0.8, 5.45, 3.67, 0.005}, {0.9, 10.9, 7.00, 0.05}};
+  for (const auto& [alpha, drafts, tokens, rounding] : cases) {
+    CAPTURE(alpha);
+    const VaryingYield yield = plus2_minus1(alpha, Convention::bonus);
+    CHECK(std::abs(yield.mean_gamma - drafts) <= rounding);
+    CHECK(std::abs(yield.tokens - tokens) <= 0.005);
+    const std::vector<double> law = by_power_iteration(powers(alpha, 100), 5);
+    double expected = 0.0;
+    for (std::size_t g = 1; g <= law.size(); ++g) {
+      expected += law[g - 1] * tokens_per_iteration({alpha, static_cast<std::int64_t>(g), Convention::bonus});
+    }
+    CHECK(yield.tokens == Approx(expected).epsilon(second_route));
+    CHECK(yield.mean_gamma == Approx(mean_length(law)).epsilon(second_route));
+  }
+}
+
+TEST_CASE("without a bonus token the same lengths yield the tokens of one draft less") {
+  for (const double alpha : {0.3, 0.8}) {
+    const std::vector<double> marginal = powers(alpha, 50);
+    const std::vector<double> law = plus2_minus1_law(marginal);
+    double expected = 0.0;
+    for (std::size_t g = 1; g <= law.size(); ++g) {
+      expected += law[g - 1] * tokens_per_iteration({alpha, static_cast<std::int64_t>(g), Convention::no_bonus});
+    }
+    CHECK(plus2_minus1(marginal, Convention::no_bonus).tokens == Approx(expected).epsilon(second_route));
+  }
+}
+
+TEST_CASE("the heuristic keeps its digits from alpha 0 to 1 - 1e-6 and refuses to grow for ever") {
+  const VaryingYield none = plus2_minus1(0.0, Convention::bonus);
+  CHECK(none.mean_gamma == 1.0);
+  CHECK(none.tokens == 1.0);
+  const double close = plus2_minus1_largest_alpha;
+  const std::vector<double> law = plus2_minus1_law(close);
+  CHECK(law.back() < 1e-20);
+  CHECK(std::accumulate(law.begin(), law.end(), 0.0) == Approx(1.0).epsilon(1e-13));
+  // A diffusion of width 1000 around 1.1 million: the mean is off the point of no drift by far less than a thousandth.
+  CHECK(mean_length(law) == Approx(plus2_minus1_equilibrium(close)).epsilon(1e-3));
+  CHECK_THROWS_AS(plus2_minus1(1.0, Convention::bonus), DomainError);
+  CHECK_THROWS_AS(plus2_minus1(1.0 - 1e-7, Convention::bonus), DomainError);
+  CHECK_THROWS_AS(plus2_minus1(std::nan(""), Convention::bonus), DomainError);
+  CHECK_THROWS_AS(plus2_minus1_law(std::vector<double>{0.5, 0.6}), DomainError);
+  CHECK_THROWS_AS(plus2_minus1_law(std::vector<double>{}), DomainError);
+}
+
+TEST_CASE("the length of no drift is accepted as a whole one time in three") {
+  for (const double alpha : {1e-9, 0.3, 0.8, 0.999}) {
+    CHECK(std::pow(alpha, plus2_minus1_equilibrium(alpha)) == Approx(1.0 / 3.0).epsilon(second_route));
+  }
+  CHECK(plus2_minus1_equilibrium(0.0) == 0.0);
+  CHECK(plus2_minus1_equilibrium(1.0) == std::numeric_limits<double>::infinity());
+}
+
+}  // namespace foredraft::analytic

@@ -1,0 +1,124 @@
+#include "analytic/tokens/finite_length.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_law.hpp"
+#include "tests/analytic/reference.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::analytic {
+namespace {
+
+using tests::few_ulp;
+using tests::Real;
+using tests::relative_error;
+using tests::second_route;
+
+std::vector<double> iid_pmf(double alpha, std::int64_t gamma) {
+  const std::vector<double> conditional(static_cast<std::size_t>(gamma), alpha);
+  return tokens_pmf(marginal_from_conditional(conditional), gamma, Convention::bonus);
+}
+
+/// Expected iterations by enumerating every sequence of token counts that reaches the length.
+Real enumerated_iterations(const std::vector<double>& pmf, std::int64_t left, const Real& probability, int depth) {
+  if (left <= 0) return probability * depth;
+  Real sum = 0;
+  for (std::size_t i = 0; i < pmf.size(); ++i) {
+    sum += enumerated_iterations(pmf, left - static_cast<std::int64_t>(i + 1), probability * pmf[i], depth + 1);
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("expected iterations are those of every possible sequence of token counts") {
+  const std::vector<double> uneven{0.3, 0.05, 0.4, 0.25};
+  for (std::int64_t length = 0; length <= 10; ++length) {
+    CHECK(relative_error(expected_iterations(uneven, length), enumerated_iterations(uneven, length, Real(1), 0)) <
+          few_ulp);
+  }
+  const std::vector<double> pmf = iid_pmf(0.8, 5);
+  for (std::int64_t length = 1; length <= 7; ++length) {
+    CHECK(relative_error(expected_iterations(pmf, length), enumerated_iterations(pmf, length, Real(1), 0)) < few_ulp);
+  }
+}
+
+TEST_CASE("one token takes one iteration, no token none, and a fixed number of tokens divides rounding up") {
+  const std::vector<double> pmf = iid_pmf(0.8, 5);
+  CHECK(expected_iterations(pmf, 0) == 0.0);
+  CHECK(expected_iterations(pmf, 1) == Approx(1.0).epsilon(few_ulp));
+  const std::vector<double> three{0.0, 0.0, 1.0};
+  CHECK(expected_iterations(three, 9) == 3.0);
+  CHECK(expected_iterations(three, 10) == 4.0);
+  CHECK(expected_iterations(std::vector<double>{1.0}, 1000) == 1000.0);
+}
+
+TEST_CASE("the asymptotic form meets the exact recursion at 400 tokens") {
+  for (const double alpha : {0.3, 0.8, 0.9}) {
+    for (const std::int64_t gamma : {1, 5, 10}) {
+      const std::vector<double> pmf = iid_pmf(alpha, gamma);
+      CAPTURE(alpha, gamma);
+      CHECK(expected_iterations_asymptotic(pmf, 400) == Approx(expected_iterations(pmf, 400)).epsilon(second_route));
+    }
+  }
+  const std::vector<double> uneven{0.3, 0.05, 0.4, 0.25};
+  CHECK(expected_iterations_asymptotic(uneven, 400) == Approx(expected_iterations(uneven, 400)).epsilon(second_route));
+}
+
+TEST_CASE("tokens per iteration measured on short sequences stay below the long-run mean") {
+  // Sentences of 27 tokens at gamma 24: what alpha 0.91 yields there, 27/E[N], the long-run formula would take for
+  // 0.88.
+  const std::vector<double> pmf = iid_pmf(0.91, 24);
+  const double measured = 27.0 / expected_iterations(pmf, 27);
+  const auto long_run = [](double alpha) { return tokens_per_iteration({alpha, 24, Convention::bonus}); };
+  CHECK(measured < long_run(0.91));
+  CHECK(measured > long_run(0.875));
+  CHECK(measured < long_run(0.885));
+  constexpr double end_effect = 1e-5;  // of some ten tokens in 2.7 million
+  CHECK(2.7e6 / expected_iterations_asymptotic(pmf, 2'700'000) == Approx(long_run(0.91)).epsilon(end_effect));
+}
+
+TEST_CASE("geometric lengths average the exact recursion over the geometric law") {
+  const std::vector<double> pmf = GENERATE(iid_pmf(0.8, 5), std::vector<double>{0.3, 0.05, 0.4, 0.25});
+  const double mean_length = GENERATE(1.0, 1.5, 20.0);
+  Real expected = 0;
+  Real survival = 1;
+  const Real hazard = 1 / Real(mean_length);
+  // (1 - 1/20)^1000 = 5e-23 is left out.
+  for (std::int64_t length = 1; length <= 1000; ++length) {
+    expected += survival * hazard * expected_iterations(pmf, length);
+    survival *= 1 - hazard;
+  }
+  CHECK(relative_error(expected_iterations_geometric(pmf, mean_length), expected) < second_route);
+}
+
+TEST_CASE("very long geometric sequences keep their digits") {
+  const std::vector<double> pmf = iid_pmf(0.8, 5);
+  // E[N] = mean_length/mu + E[X(X-1)]/(2 mu^2) + O(1/mean_length); mu = 3.68928.
+  CHECK(expected_iterations_geometric(pmf, 1e15) == Approx(1e15 / 3.68928).epsilon(second_route));
+  const double correction = expected_iterations_geometric(pmf, 1e5) - 1e5 / 3.68928;
+  constexpr double next_order = 1e-4;  // of 1/mean_length
+  CHECK(correction == Approx(expected_iterations_asymptotic(pmf, 0)).epsilon(next_order));
+}
+
+TEST_CASE("finite lengths refuse what is no law and no length") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_WITH(expected_iterations(std::vector<double>{0.5, 0.25}, 5),
+                    "invalid sum of tokens_pmf=0.75 (must be 1)");
+  CHECK_THROWS_WITH(expected_iterations(std::vector<double>{nan}, 5),
+                    "invalid tokens_pmf[0]=nan (must be finite and not negative)");
+  CHECK_THROWS_WITH(expected_iterations(std::vector<double>{1.0}, -1), "invalid length=-1 (must be at least 0)");
+  CHECK_THROWS_WITH(expected_iterations_asymptotic(std::vector<double>{}, 5),
+                    "invalid tokens_pmf (must have at least one entry)");
+  CHECK_THROWS_WITH(expected_iterations_asymptotic(std::vector<double>{1.0}, -3),
+                    "invalid length=-3 (must be at least 0)");
+  CHECK_THROWS_WITH(expected_iterations_geometric(std::vector<double>{1.0}, 0.5),
+                    "invalid mean_length=0.5 (must be finite and at least 1)");
+  CHECK_THROWS_WITH(expected_iterations_geometric(std::vector<double>{1.0}, nan),
+                    "invalid mean_length=nan (must be finite and at least 1)");
+}
+
+}  // namespace foredraft::analytic

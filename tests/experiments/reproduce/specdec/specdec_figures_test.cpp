@@ -1,0 +1,50 @@
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "experiments/reproduce/specdec/specdec_experiments.hpp"
+#include "experiments/text/csv.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+const ExperimentSettings figure_settings{.seed = 1, .threads = 2, .note = [](std::string_view) {}};
+
+std::vector<std::vector<std::string>> data_lines(const ExperimentResult& result) {
+  std::vector<std::vector<std::string>> lines;
+  std::istringstream text(result.artifacts.at(0).content);
+  for (std::string line; std::getline(text, line);) lines.push_back(split_csv_line(line).value());
+  lines.erase(lines.begin());
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("the shares of a speedup distribution add up for both populations, and most sentences gain 3x to 7x") {
+  for (auto* const run : {emnlp_figure6, iclr_figure4}) {
+    const ExperimentResult result = run(figure_settings);
+    double alike = 0.0;
+    double varied = 0.0;
+    for (const auto& line : data_lines(result)) {
+      (line.at(0) == "all sentences alike" ? alike : varied) += std::stod(line.at(3));
+    }
+    CHECK(alike == Approx(1.0));
+    CHECK(varied == Approx(1.0));
+    REQUIRE(result.rows.size() == 2);
+    for (const ScorecardRow& row : result.rows) {
+      CHECK(row.kind == Kind::simulated);
+      CHECK(row.ours.value() > 0.5);
+    }
+    // Sentences that differ spread further.
+    CHECK(result.rows[1].ours.value() < result.rows[0].ours.value());
+  }
+}
+
+TEST_CASE("the quality figure has our speed for SpecDec and its drafter alone") {
+  int predicted = 0;
+  const auto lines = data_lines(iclr_figure2(figure_settings));
+  for (const auto& line : lines) predicted += line.at(4).empty() ? 0 : 1;
+  CHECK(predicted == 4);
+  CHECK(lines.size() == 23);  // of 28 rows, five print no speed
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+
+#include "analytic/tokens/iid_tokens.hpp"
+#include "experiments/reproduce/experiments.hpp"
+#include "experiments/reproduce/wagner/sigmoid_loss.hpp"
+#include "experiments/reproduce/wagner/wagner_tables.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+const ExperimentSettings wagner_settings{.seed = 1, .threads = 2, .note = [](std::string_view) {}};
+
+std::ptrdiff_t wagner_rows(const ExperimentResult& result, const std::string& column, Kind kind, Verdict verdict) {
+  return std::count_if(result.rows.begin(), result.rows.end(), [&](const ScorecardRow& row) {
+    return row.column == column && row.kind == kind && row.verdict == verdict;
+  });
+}
+
+const ScorecardRow& wagner_cell(const ExperimentResult& result, const std::string& row, const std::string& column) {
+  const auto found = std::find_if(result.rows.begin(), result.rows.end(), [&](const ScorecardRow& candidate) {
+    return candidate.row == row && candidate.column == column;
+  });
+  if (found == result.rows.end()) throw std::logic_error(row + ", " + column);
+  return *found;
+}
+
+bool note_says(const ScorecardRow& row, const std::string& words) { return row.note.find(words) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a run of the GPU paper is one row in each of its three tables, whatever its spelling") {
+  const PublishedTable walls = published_table("wagner_table3");
+  for (const char* other : {"wagner_table1", "wagner_table4"}) {
+    const PublishedTable table = published_table(other);
+    std::set<std::size_t> met;
+    for (std::size_t row = 0; row < walls.size(); ++row) met.insert(wagner_row(table, wagner_run(walls, row)));
+    CHECK(met.size() == 16);
+  }
+  CHECK(wagner_run(published_table("wagner_table1"), 11) == "CNN/DailyMail Gemma 7B");
+  CHECK_THROWS_AS(wagner_row(walls, "XSum Gemma 8B"), std::logic_error);
+}
+
+TEST_CASE("every percentage of the time per step follows from its averages, and three deviations are findings") {
+  const ExperimentResult result = wagner_table4(wagner_settings);
+  CHECK(result.rows.size() == 16 * 8);
+  CHECK(wagner_rows(result, "profiling_gain_exact_percent", Kind::exact, Verdict::pass) == 16);
+  CHECK(wagner_rows(result, "profiling_gain_sigmoid_percent", Kind::exact, Verdict::pass) == 16);
+  CHECK(wagner_rows(result, "exact_std_ms", Kind::out_of_reach, Verdict::finding) == 3);
+  // By hand: 1 - 3.67 / 4.17 = 11.990 %, and 2.88 / 0.42 = 6.86.
+  CHECK(wagner_cell(result, "TED-LIUM release3 Small.EN", "profiling_gain_exact_percent").ours.value() ==
+        Approx(100.0 * 0.50 / 4.17).epsilon(tests::few_ulp));
+  CHECK(note_says(wagner_cell(result, "XSum Llama2 7B", "exact_std_ms"), "2.88 / 0.42 = 6.9 times"));
+}
+
+TEST_CASE("the exact variant keeps its number of calls in 13 of 16 runs, the sigmoid variant in none") {
+  const ExperimentResult result = wagner_table1(wagner_settings);
+  CHECK(result.rows.size() == 16 * 5);
+  CHECK(wagner_rows(result, "metric_exact", Kind::exact, Verdict::pass) == 16);
+  CHECK(wagner_rows(result, "profiling_gain_exact_percent", Kind::exact, Verdict::pass) == 13);
+  CHECK(wagner_rows(result, "profiling_gain_exact_percent", Kind::exact, Verdict::finding) == 3);
+  CHECK(wagner_rows(result, "profiling_gain_sigmoid_percent", Kind::exact, Verdict::finding) == 16);
+  // By hand: (1 - 0.087) / (3.92 / 4.37) = 1.0178, (1 - 0.839) / (3.55 / 4.35) = 0.1973, (1 - 0.372) / (3.26 / 3.99) =
+  // 0.7686: the least and the greatest ratio of the sigmoid variant.
+  CHECK(note_says(wagner_cell(result, "CV16 en Whisper Large V2", "profiling_gain_exact_percent"),
+                  "needs 1.018 (1.015 to 1.021)"));
+  CHECK(note_says(wagner_cell(result, "LibriSpeech clean Whisper Large V2", "profiling_gain_sigmoid_percent"),
+                  "needs 0.197 "));
+  CHECK(note_says(wagner_cell(result, "CNN/DM Llama2 13B", "profiling_gain_sigmoid_percent"), "needs 0.769 "));
+}
+
+TEST_CASE("the share of the verification step follows from wall clock and profile, and is impossible in one run") {
+  const ExperimentResult result = wagner_table3(wagner_settings);
+  CHECK(wagner_rows(result, "wallclock_gain_exact_percent", Kind::fitted, Verdict::shown) == 14);
+  CHECK(wagner_rows(result, "wallclock_gain_exact_percent", Kind::fitted, Verdict::finding) == 2);
+  CHECK(wagner_rows(result, "wallclock_gain_sigmoid_percent", Kind::predicted, Verdict::shown) == 16);
+  CHECK(note_says(wagner_cell(result, "XSum Llama2 13B", "wallclock_gain_exact_percent"),
+                  "1.04 (1.03 to 1.05), more than the whole"));
+  CHECK(note_says(wagner_cell(result, "XSum Gemma 7B", "wallclock_gain_exact_percent"), "a share of 0.12"));
+  // By hand: 5.8 / 11.7 of the time gains 71.9 %.
+  const ScorecardRow& sigmoid = wagner_cell(result, "LibriSpeech clean Small.EN", "wallclock_gain_sigmoid_percent");
+  CHECK(sigmoid.ours.value() == Approx(5.8 / 11.7 * 71.9).epsilon(tests::second_route));
+  const double calls = (1.0 - 0.719) / (3.15 / 4.31);
+  const double iteration = 1.0 - 5.8 / 11.7 * (1.0 - 3.15 / 4.31);
+  CHECK(note_says(sigmoid,
+                  fmt::format("{:.1f} if each call saved had saved its iteration", 100.0 * (1.0 - calls * iteration))));
+}
+
+TEST_CASE("the scales of the sigmoid are lost, and the excerpt agrees with the whole table") {
+  const ExperimentResult excerpt = wagner_table2(wagner_settings);
+  CHECK(wagner_rows(excerpt, "profiling_gain_percent", Kind::exact, Verdict::pass) == 8);
+  CHECK(wagner_rows(excerpt, "value", Kind::out_of_reach, Verdict::shown) == 10);
+  for (const ScorecardRow& row : excerpt.rows) CHECK(row.column.find("scale") == std::string::npos);
+  // By hand: 1 + 108.261 times the baseline's time.
+  CHECK(note_says(wagner_cell(excerpt, "Whisper Small.EN scale_4", "profiling_gain_percent"), "109.26 times"));
+}
+
+// 40,000 iterations: tokens are right to 0.5 % for the exact rule, so a rule whose simulated acceptance is off by 0.3 %
+// of the one that the laws give is seen.
+TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of what makes the rule exact") {
+  const std::vector<SigmoidLoss> losses = sigmoid_losses(wagner_settings);
+  REQUIRE(losses.size() == 9);
+  CHECK_FALSE(losses[0].scale);
+  CHECK(losses[0].law.total_variation.mean < tests::second_route);
+  for (const SigmoidLoss& loss : losses) {
+    CAPTURE(loss.bits, loss.scale.value_or(0.0));
+    const analytic::IidIteration iteration{
+        .alpha = std::min(loss.law.acceptance.mean, 1.0), .gamma = 5, .convention = Convention::bonus};
+    // The law's own deviation: a run without a rejection shows none.
+    const double error = std::sqrt(analytic::tokens_variance(iteration) / static_cast<double>(sigmoid_loss_iterations));
+    CHECK(std::abs(loss.tokens.mean - analytic::tokens_per_iteration(iteration)) <= tests::standard_errors * error);
+    if (!loss.scale) continue;
+    CHECK(loss.law.acceptance.mean > losses[0].law.acceptance.mean + 0.1);
+    CHECK(loss.call_ratio < 0.8);
+    CHECK(loss.law.total_variation.mean > 0.1);
+  }
+  // Emitting whatever is drafted is off by 1 - alpha = 0.2: the widest scale has got there.
+  CHECK(losses[4].law.total_variation.mean == Approx(0.2).margin(0.01));
+}
+
+TEST_CASE("the table of the scales shows what they lose on a pair whose laws are known") {
+  const ExperimentResult result = wagner_table5(wagner_settings);
+  CHECK(result.rows.size() == 30 + 24);
+  CHECK(result.artifacts.size() == 6);
+  CHECK(result.artifacts.at(3).name == "wagner-table5-loss.csv");
+  CHECK_FALSE(any_failed(result.rows));
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,50 @@
+#include "sim/token/pooled/pooled_tables.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "core/check.hpp"
+#include "tests/sim/token/tables.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::sim {
+
+TEST_CASE("an acceptance of 0 never accepts and one of 1 always does, whatever the word") {
+  constexpr std::uint64_t largest = ~std::uint64_t{0};
+  CHECK_FALSE(accepts(0, acceptance_threshold(0.0)));
+  CHECK(accepts(largest, acceptance_threshold(1.0)));
+  CHECK(accepts(largest / 2, acceptance_threshold(0.5)));
+  CHECK_FALSE(accepts(largest / 2 + 1, acceptance_threshold(0.5)));
+  CHECK(acceptance_threshold(0.3) == 644'245'094);  // 0.3 * 2^31 = 644,245,094.4
+}
+
+TEST_CASE("a row's slots carry the thresholds of the tokens they lead to") {
+  const TablePair table = tests::three_contexts();
+  const auto rule = make_rule("rejection_sampling", {});
+  PooledTables tables(5, 3);
+  for (std::size_t k = 0; k < 3; ++k) tables.add(*rule, {.target = table.target[k], .draft = table.draft[k]});
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto threshold = [&table, k](std::size_t x) {
+      const double q = table.draft[k][x];
+      return q > 0.0 ? acceptance_threshold(std::min(1.0, table.target[k][x] / q)) : 0U;
+    };
+    for (std::size_t x = 0; x < 5; ++x) {
+      const DraftSlot& slot = tables.draft()[5 * k + x];
+      CHECK(slot.accept_own == threshold(x));
+      CHECK(slot.accept_alias == threshold(alias_of(slot.alias)));
+    }
+  }
+  CHECK(tables.contexts() == 3);
+  CHECK(tables.expected_acceptance() == Approx(tests::three_contexts_alpha).epsilon(tests::few_ulp));
+}
+
+TEST_CASE("a pool that would not fit is refused before anything is allocated") {
+  CHECK_THROWS_WITH(PooledTables(256'000, 1000),
+                    "invalid pool=1000 (must be at most 174 at a vocabulary of 256000: a larger pool would take more "
+                    "than 2 GiB)");
+  CHECK_THROWS_AS(PooledTables(0, 1), DomainError);
+  CHECK_THROWS_AS(PooledTables(256'001, 1), DomainError);
+  CHECK_THROWS_AS(PooledTables(10, 0), DomainError);
+}
+
+}  // namespace foredraft::sim

@@ -1,0 +1,108 @@
+#include "sim/token/rows/alias_table.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "core/random_stream.hpp"
+#include "tests/support/statistics.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+/// The law that a table draws from, recomputed from its slots.
+std::vector<double> law_of(const std::vector<AliasSlot>& table) {
+  std::vector<double> law;
+  for (const std::uint64_t mass : alias_masses(table)) {
+    law.push_back(std::ldexp(static_cast<double>(mass), -static_cast<int>(share_bits)) /
+                  static_cast<double>(table.size()));
+  }
+  return law;
+}
+
+/// Powers of ten over 12 decades in an order without a pattern, normalised.
+std::vector<double> steep_law(std::size_t size) {
+  std::vector<double> law(size);
+  for (std::size_t x = 0; x < size; ++x) law[x] = std::pow(10.0, -static_cast<double>(x * 37 % 101) * 0.12);
+  const long double sum = std::accumulate(law.begin(), law.end(), 0.0L);
+  for (double& probability : law) probability = static_cast<double>(probability / sum);
+  return law;
+}
+
+/// Rounding to masses of 1 / (V 2^46) moves an entry by half of that, and its sum is put right at the largest entry.
+double resolution(std::size_t size) {
+  return std::ldexp(0.5, -static_cast<int>(share_bits)) / static_cast<double>(size);
+}
+
+}  // namespace
+
+TEST_CASE("an alias table draws from the law it was made from") {
+  const std::size_t size = GENERATE(1U, 2U, 3U, 7U, 1000U, 32'000U, 256'000U);
+  CAPTURE(size);
+  const std::vector<double> law = steep_law(size);
+  const std::vector<AliasSlot> table = alias_table(law);
+  const std::vector<double> drawn = law_of(table);
+  const auto largest = static_cast<std::size_t>(std::max_element(law.begin(), law.end()) - law.begin());
+  for (std::size_t x = 0; x < size; ++x) {
+    const double allowed = x == largest ? resolution(size) * static_cast<double>(size) : resolution(size);
+    if (!(std::abs(drawn[x] - law[x]) <= allowed + tests::few_ulp * law[x])) {
+      CAPTURE(x);
+      CHECK(drawn[x] == law[x]);
+    }
+  }
+  const std::vector<std::uint64_t> masses = alias_masses(table);
+  CHECK(std::accumulate(masses.begin(), masses.end(), std::uint64_t{0}) ==
+        (std::uint64_t{1} << share_bits) * static_cast<std::uint64_t>(size));
+}
+
+TEST_CASE("dyadic laws are drawn exactly") {
+  CHECK(law_of(alias_table(std::vector<double>{0.5, 0.125, 0.25, 0.125})) ==
+        std::vector<double>{0.5, 0.125, 0.25, 0.125});
+  CHECK(law_of(alias_table(std::vector<double>{0.0, 1.0, 0.0, 0.0})) == std::vector<double>{0.0, 1.0, 0.0, 0.0});
+  CHECK(law_of(alias_table(std::vector<double>(64, 1.0 / 64))) == std::vector<double>(64, 1.0 / 64));
+}
+
+TEST_CASE("a token of probability 0 is in no slot, not even with 256,000 tokens and all mass on one") {
+  std::vector<double> law(256'000, 0.0);
+  law[255'999] = 1.0;
+  const std::vector<std::uint64_t> masses = alias_masses(alias_table(law));
+  CHECK(std::count(masses.begin(), masses.end(), std::uint64_t{0}) == 255'999);
+  CHECK(masses.back() == (std::uint64_t{1} << share_bits) * 256'000);
+}
+
+TEST_CASE("a law that sums to 1 only up to round-off is scaled, not patched") {
+  std::vector<double> law{0.1, 0.2, 0.3, 0.4};
+  for (double& probability : law) probability *= 1.0 + 1e-11;
+  const std::vector<double> drawn = law_of(alias_table(law));
+  for (std::size_t x = 0; x < law.size(); ++x)
+    CHECK(drawn[x] == Approx(0.1 * static_cast<double>(x + 1)).epsilon(1e-13));
+}
+
+TEST_CASE("a word picks slot and share as its position in the range of slots") {
+  CHECK(slot_draw(0, 5).slot == 0);
+  CHECK(slot_draw(0, 5).share == 0);
+  CHECK(slot_draw(~std::uint64_t{0}, 5).slot == 4);
+  CHECK(slot_draw(~std::uint64_t{0}, 1).share == (std::uint64_t{1} << share_bits) - 1);
+  CHECK(slot_draw(std::uint64_t{1} << 63U, 5).slot == 2);
+  CHECK(slot_draw(std::uint64_t{1} << 63U, 5).share == std::uint64_t{1} << (share_bits - 1));
+}
+
+// 200,000 draws, 6 cells that are not empty: sees a cell of 0.2 off by 3 % of itself.
+TEST_CASE("draws through slot_draw, keeps_own and alias_of follow the law") {
+  const std::vector<double> law{0.05, 0.30, 0.00, 0.15, 0.25, 0.05, 0.20};
+  const std::vector<AliasSlot> table = alias_table(law);
+  RandomStream random(1, {.purpose = Purpose::test, .point = 0, .block = 0});
+  constexpr int draws = 200'000;
+  std::vector<std::int64_t> counts(law.size(), 0);
+  for (int i = 0; i < draws; ++i) {
+    const SlotDraw draw = slot_draw(random.next_u64(), table.size());
+    ++counts[keeps_own(table[draw.slot], draw.share) ? draw.slot : alias_of(table[draw.slot])];
+  }
+  std::vector<double> expected;
+  for (const double probability : law) expected.push_back(probability * draws);
+  CHECK(tests::chi_squared_p_value(counts, expected) > tests::family_level);
+}
+
+}  // namespace foredraft::sim

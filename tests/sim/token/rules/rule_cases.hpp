@@ -1,0 +1,72 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/token/law/recursive_rejection.hpp"
+#include "sim/token/rules/rule_registry.hpp"
+
+/// What the contract tests run over: every registered rule with its defaults, and settings that take another branch.
+namespace foredraft::tests {
+
+struct RuleCase {
+  std::string name;
+  std::map<std::string, double> parameters;
+  bool lossless;
+
+  [[nodiscard]] std::string label() const {
+    std::string text = name;
+    for (const auto& [key, value] : parameters) text += " " + key + "=" + std::to_string(value);
+    return text;
+  }
+  [[nodiscard]] std::unique_ptr<const sim::VerificationRule> make() const { return sim::make_rule(name, parameters); }
+};
+
+inline std::vector<RuleCase> rule_cases() {
+  std::vector<RuleCase> cases;
+  for (const sim::RuleEntry& entry : sim::rule_registry()) {
+    cases.push_back({.name = std::string(entry.name), .parameters = {}, .lossless = entry.lossless});
+  }
+  cases.push_back({"lenient", {{"lenience", 0.3}, {"residual", 0.0}}, false});
+  cases.push_back({"multi_candidate", {{"replacement", 0.0}}, true});
+  cases.push_back({"multi_candidate", {{"candidates", 3.0}}, true});
+  cases.push_back({"multi_candidate", {{"candidates", 4.0}, {"replacement", 0.0}}, true});
+  cases.push_back({"sigmoid_approximation", {{"scale_low", -3.0}, {"scale_high", 3.0}, {"bits", 16.0}}, false});
+  cases.push_back({"top_beta", {{"top_beta", 2.0}, {"tolerance", 1.0}, {"judged", 1.0}}, false});
+  return cases;
+}
+
+/// What recursive rejection does at one position, by enumeration of all sequences of candidates.
+struct CandidateLaws {
+  std::vector<double> accepted;  ///< P(a candidate is accepted, and it is x)
+  std::vector<double> emitted;   ///< P(x is emitted)
+};
+
+inline void enumerate_candidates(const sim::RecursiveRejection& state, double probability, std::int64_t left,
+                                 CandidateLaws& laws) {
+  const auto add = [](std::vector<double>& law, std::size_t x, double mass) { law[x] += mass; };
+  if (left == 0) {
+    for (std::size_t x = 0; x < laws.emitted.size(); ++x) add(laws.emitted, x, probability * state.residual()[x]);
+    return;
+  }
+  for (std::size_t x = 0; x < laws.emitted.size(); ++x) {
+    const double drawn = probability * state.draft()[x];
+    if (!(drawn > 0.0)) continue;
+    const double acceptance = state.acceptance(static_cast<sim::Token>(x));
+    add(laws.accepted, x, drawn * acceptance);
+    add(laws.emitted, x, drawn * acceptance);
+    if (!(acceptance < 1.0)) continue;
+    sim::RecursiveRejection next = state;
+    next.reject(static_cast<sim::Token>(x));
+    enumerate_candidates(next, drawn * (1.0 - acceptance), left - 1, laws);
+  }
+}
+
+inline CandidateLaws candidate_laws(const sim::PositionLaws& laws, const sim::CandidateScheme& scheme) {
+  CandidateLaws result{std::vector<double>(laws.target.size(), 0.0), std::vector<double>(laws.target.size(), 0.0)};
+  enumerate_candidates(sim::RecursiveRejection(laws, scheme.draws), 1.0, scheme.count, result);
+  return result;
+}
+
+}  // namespace foredraft::tests
