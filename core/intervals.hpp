@@ -34,12 +34,13 @@ struct Estimate {
 
 /// Ratio of totals sum_i a_i x_i / sum_i b_i x_i of jointly observed integer quantities x, with the delta-method
 /// standard error of n independent units: sqrt(w' C w / n) / mean denominator, w = a - ratio * b, C the sample
-/// covariance. Mean NaN for a zero denominator.
+/// covariance. Mean NaN for a zero denominator. `numerator_constant` and `denominator_constant` are added once a unit.
 template <std::size_t N>
 [[nodiscard]] Estimate ratio_estimate(const IntegerMoments<N>& units, const std::array<double, N>& numerator,
-                                      const std::array<double, N>& denominator) {
-  double top = 0.0;
-  double bottom = 0.0;
+                                      const std::array<double, N>& denominator, double numerator_constant = 0.0,
+                                      double denominator_constant = 0.0) {
+  double top = numerator_constant;
+  double bottom = denominator_constant;
   for (std::size_t i = 0; i < N; ++i) {
     top += numerator[i] * units.mean(i);
     bottom += denominator[i] * units.mean(i);

@@ -30,11 +30,12 @@ Estimate tokens_per_iteration(const Tally& tally) {
   return ratio_estimate(tally.units, weight(tokens), weight(iterations));
 }
 
-Estimate speedup(const Tally& tally, double c) {
-  check_nonnegative("c", c);
-  Weights time = weight(iterations);
-  time[draft_passes] = c;
-  return ratio_estimate(tally.units, weight(tokens), time);
+Estimate speedup(const Tally& tally, const DecodingCost& cost) {
+  check_cost(cost);
+  Weights time{};
+  time[iterations] = cost.iteration;
+  time[draft_passes] = cost.draft_pass;
+  return ratio_estimate(tally.units, weight(tokens), time, cost.plain_sequence, cost.sequence);
 }
 
 Estimate operations_factor(const Tally& tally, double operations_ratio, Convention convention) {

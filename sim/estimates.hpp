@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/decoding_cost.hpp"
 #include "core/intervals.hpp"
 #include "sim/tally.hpp"
 
@@ -11,8 +12,9 @@ namespace foredraft::sim {
 /// Emitted tokens over iterations.
 [[nodiscard]] Estimate tokens_per_iteration(const Tally& tally);
 
-/// Tokens over time, time = iterations + c * draft passes in target steps; c >= 0.
-[[nodiscard]] Estimate speedup(const Tally& tally, double c);
+/// Plain decoding's time over that of the run: tokens over iterations and draft passes, each at its cost. What is paid
+/// once a sequence is paid once a unit: such costs go with tallies whose units are sequences.
+[[nodiscard]] Estimate speedup(const Tally& tally, const DecodingCost& cost);
 
 /// (drafted * operations_ratio + verified positions) / tokens; verified positions are drafted + iterations with a bonus
 /// token and drafted without.

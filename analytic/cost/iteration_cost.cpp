@@ -16,6 +16,22 @@ double speedup(double tokens_per_iteration, std::int64_t gamma, double c, Drafti
   return tokens_per_iteration / iteration_cost(gamma, c, drafting);
 }
 
+double speedup(double tokens_per_iteration, double draft_passes, const DecodingCost& cost) {
+  check_positive("tokens_per_iteration", tokens_per_iteration);
+  check_nonnegative("draft_passes", draft_passes);
+  check_cost(cost);
+  return tokens_per_iteration / (cost.iteration + draft_passes * cost.draft_pass);
+}
+
+double sequence_speedup(double length, double iterations, double draft_passes, const DecodingCost& cost) {
+  check_positive("length", length);
+  check_positive("iterations", iterations);
+  check_nonnegative("draft_passes", draft_passes);
+  check_cost(cost);
+  return (length + cost.plain_sequence) /
+         (cost.sequence + iterations * (cost.iteration + draft_passes * cost.draft_pass));
+}
+
 double operations_factor(double tokens_per_iteration, std::int64_t gamma, double operations_ratio,
                          Convention convention) {
   check_positive("tokens_per_iteration", tokens_per_iteration);

@@ -2,10 +2,11 @@
 
 #include <cstdint>
 
+#include "core/decoding_cost.hpp"
 #include "core/words.hpp"
 
 /// What an iteration costs against plain decoding. [Leviathan2023, Thm. 3.8, Thm. 3.11]
-/// Assumes that the target verifies all positions of an iteration in the time of one step, and no overhead.
+/// With c alone the target verifies all positions of an iteration in the time of one step, without overhead.
 namespace foredraft::analytic {
 
 /// Time of one iteration in target steps: 1 + draft_passes * c. c >= 0 is the draft/target time of one step.
@@ -13,6 +14,15 @@ namespace foredraft::analytic {
 
 /// Walltime improvement: tokens per iteration over iteration cost.
 [[nodiscard]] double speedup(double tokens_per_iteration, std::int64_t gamma, double c, Drafting drafting);
+
+/// The same for any costs of an iteration with `draft_passes` >= 0 passes, which may be a mean; endless text, so that
+/// costs paid once a sequence do not count.
+[[nodiscard]] double speedup(double tokens_per_iteration, double draft_passes, const DecodingCost& cost);
+
+/// Of sequences of `length` tokens on average in `iterations` on average, both > 0, what is paid once a sequence
+/// included: (length + plain_sequence) / (sequence + iterations (iteration + draft_passes draft_pass)).
+/// [Xia2023, Eq. 4] and the costs that it leaves out.
+[[nodiscard]] double sequence_speedup(double length, double iterations, double draft_passes, const DecodingCost& cost);
 
 /// Arithmetic operations against plain decoding: (gamma * operations_ratio + verified positions) / tokens, with
 /// max_tokens(gamma, convention) verified positions. `operations_ratio` (c-hat) is per drafted token whatever the

@@ -3,6 +3,7 @@
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 
+#include "analytic/cost/iteration_cost.hpp"
 #include "analytic/numerics/compensated_sum.hpp"
 #include "core/check.hpp"
 
@@ -71,10 +72,10 @@ VaryingYield yield_at(double price, const BetaMixture& mixture, std::int64_t gam
 /// Raises the speedup to the fixed point of `improve`, which gives the yield of the best policy at a price.
 template <typename Improve>
 VaryingYield fixed_point(double c, VaryingYield start, const Improve& improve) {
-  double reached = speedup(start, c, Drafting::autoregressive);
+  double reached = speedup(start.tokens, start.mean_gamma, constant_ratio(c));
   for (int round = 0; round < most_rounds; ++round) {
     const VaryingYield better = improve(c * reached);
-    const double next = speedup(better, c, Drafting::autoregressive);
+    const double next = speedup(better.tokens, better.mean_gamma, constant_ratio(c));
     if (!(next > reached)) return round == 0 ? better : start;
     reached = next;
     start = better;
@@ -101,7 +102,7 @@ StoppingPlan optimal_stopping(std::span<const DraftScenario> scenarios, double c
   };
   const VaryingYield shortest{1.0, static_cast<double>(min_gamma(convention))};
   const VaryingYield best = fixed_point(c, shortest, improve);
-  const double reached = speedup(best, c, Drafting::autoregressive);
+  const double reached = speedup(best.tokens, best.mean_gamma, constant_ratio(c));
   improve(c * reached);  // the lengths that go with the fixed point
   return {gamma, best, reached};
 }

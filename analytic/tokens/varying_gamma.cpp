@@ -8,7 +8,15 @@
 namespace foredraft::analytic {
 namespace {
 
+void check(const VaryingYield& yield) {
+  check_positive("tokens", yield.tokens);
+  check_nonnegative("mean_gamma", yield.mean_gamma);
+}
+
+}  // namespace
+
 double mean_draft_passes(const VaryingYield& yield, Drafting drafting) {
+  check(yield);
   switch (drafting) {
     case Drafting::autoregressive:
       return yield.mean_gamma;
@@ -18,19 +26,6 @@ double mean_draft_passes(const VaryingYield& yield, Drafting drafting) {
       return 0.0;
   }
   throw std::logic_error("unknown drafting cost");
-}
-
-void check(const VaryingYield& yield) {
-  check_positive("tokens", yield.tokens);
-  check_nonnegative("mean_gamma", yield.mean_gamma);
-}
-
-}  // namespace
-
-double speedup(const VaryingYield& yield, double c, Drafting drafting) {
-  check(yield);
-  check_nonnegative("c", c);
-  return yield.tokens / (1.0 + mean_draft_passes(yield, drafting) * c);
 }
 
 double operations_factor(const VaryingYield& yield, double operations_ratio, Convention convention) {

@@ -11,8 +11,8 @@ struct VaryingYield {
   double mean_gamma;  ///< drafted
 };
 
-/// Tokens over time in target steps, an iteration costing 1 + draft passes * c. c >= 0.
-[[nodiscard]] double speedup(const VaryingYield& yield, double c, Drafting drafting);
+/// Passes of the drafter in an iteration.
+[[nodiscard]] double mean_draft_passes(const VaryingYield& yield, Drafting drafting);
 
 /// (mean_gamma * operations_ratio + verified positions) / tokens; verified are the drafts, and one more position an
 /// iteration with a bonus token.

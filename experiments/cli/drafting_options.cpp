@@ -107,7 +107,7 @@ void read_policy(CommandLine& line, PointInputs& inputs) {
                 "the policy draws the acceptance of each token itself", "remove one");
   }
   if (inputs.policy.kind != PolicyKind::optimal_stopping) return;
-  line.require("c", "optimal stopping weighs the cost of a draft", "e.g. --c 0.05");
+  if (!line.has("step-ms")) line.require("c", "optimal stopping weighs the cost of a draft", "e.g. --c 0.05");
   if (inputs.drafting != Drafting::autoregressive) {
     line.refuse("policy", "optimal_stopping with a drafter that drafts all at once", "there is nothing to stop");
   }

@@ -5,6 +5,7 @@
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/metrics.hpp"
 #include "experiments/config/parameters.hpp"
+#include "experiments/cost/cost_registry.hpp"
 #include "experiments/reproduce/experiment.hpp"
 #include "sim/drafter/drafter_registry.hpp"
 #include "sim/process/process_simulation.hpp"
@@ -68,6 +69,17 @@ Rows policies() {
   return rows;
 }
 
+Rows costs() {
+  Rows rows;
+  for (const CostEntry& model : cost_registry()) {
+    rows.push_back({std::string(model.name), fmt::format("{} [{}]", model.summary, model.source)});
+    for (const CostParameter& parameter : model.parameters) {
+      rows.push_back({fmt::format("  {}", parameter.name), std::string(parameter.summary)});
+    }
+  }
+  return rows;
+}
+
 Rows experiments() {
   Rows rows;
   for (const ExperimentEntry& entry : experiment_registry()) {
@@ -88,10 +100,7 @@ const std::vector<Inventory>& inventories() {
       {"rules", rules},
       {"policies", policies},
       {"processes", [] { return rows_of(sim::process_registry()); }},
-      {"costs",
-       [] {
-         return Rows{{"constant_ratio", "a draft step costs c target steps, a verification one"}};
-       }},
+      {"costs", costs},
       {"models", [] { return rows_of(sim::model_registry()); }},
       {"experiments", experiments},
   };

@@ -5,6 +5,7 @@
 #include "analytic/tokens/acceptance_definitions.hpp"
 #include "analytic/tokens/drafter_acceptance.hpp"
 #include "analytic/tokens/token_law.hpp"
+#include "experiments/cli/cost_options.hpp"
 #include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
@@ -83,12 +84,11 @@ double invert_acceptance_length(CommandLine& line, const Question& question) {
 
 Question read_question(CommandLine& line) {
   require_one_acceptance(line);
-  line.require("c", "draft/target time of one step", "e.g. --c 0.05");
   Question question{
       .alpha = line.real("alpha", 0.0, 1.0).value_or(0.0),
       .marginal = read_marginal(line),
       .acceptance_length = line.real("acceptance-length", 1.0, unlimited),
-      .c = line.real("c", 0.0, unlimited).value_or(0.0),
+      .cost = {},
       .operations_ratio = line.real("operations-ratio", 0.0, unlimited),
       .convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value(),
       .drafting = Drafting::autoregressive,
@@ -98,12 +98,18 @@ Question read_question(CommandLine& line) {
   return question;
 }
 
-/// The drafter and the policy, in the words of a simulated point.
-PointInputs read_point(CommandLine& line, const Question& question) {
+/// The drafter, the policy and the cost, in the words of a simulated point; the question learns its cost.
+PointInputs read_point(CommandLine& line, Question& question) {
   PointInputs inputs;
   inputs.alpha = question.alpha;
   inputs.gamma = question.gamma.value_or(0);
-  inputs.c = question.c;
+  read_cost(line, inputs);
+  if (inputs.cost == cost_registry().front().name) {
+    line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
+  } else {
+    question.measured = inputs.cost_values;
+  }
+  question.cost = decoding_cost(inputs).value_or(DecodingCost{});
   inputs.operations_ratio = question.operations_ratio;
   inputs.convention = question.convention;
   read_drafting(line, inputs);
@@ -144,18 +150,22 @@ CommandSpec predict_spec() {
                   {"conditional", "a1,a2,...", "or: acceptance of draft i given all before it accepted"},
                   {"marginal", "m1,m2,...", "or: draft i and all before it accepted, as engines log it"},
                   {"acceptance-length", "X", "or: measured tokens per iteration at --gamma, from which alpha follows"},
-                  {"c", "C", "draft/target time of one step"},
                   {"gamma", "G", "drafted tokens per iteration; without it the best; under a policy the most"},
                   {"operations-ratio", "R", "operations of one draft step over one target step"},
                   {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
                   {"json", "", "one JSON document, schema foredraft.predict/1"}},
       .fewest_positional = 0,
       .most_positional = 0,
-      .examples = {"foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
-                   "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
-                   "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
-                   "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
-                   "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"}};
+      .examples = {
+          "foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
+          "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
+          "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
+          "foredraft predict --alpha 0.9 --gamma 25 --convention no_bonus --drafter block --step-ms 9.2 --draft-ms "
+          "10.1 --verify-ms 8.8",
+          "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
+          "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"}};
+  const std::vector<OptionSpec> costs = cost_options();
+  spec.options.insert(spec.options.begin() + 4, costs.begin(), costs.end());
   const std::vector<OptionSpec> drafting = drafting_options();
   spec.options.insert(spec.options.end() - 2, drafting.begin(), drafting.end());
   return spec;

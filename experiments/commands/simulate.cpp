@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "experiments/cli/cost_options.hpp"
 #include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
@@ -39,7 +40,7 @@ Simulation from_options(CommandLine& line) {
   PointInputs& inputs = simulation.inputs;
   inputs.alpha = line.real("alpha", 0.0, 1.0).value_or(0.0);
   inputs.gamma = line.integer("gamma", 0, 1'000'000).value_or(0);
-  inputs.c = line.real("c", 0.0, unlimited);
+  read_cost(line, inputs);
   inputs.operations_ratio = line.real("operations-ratio", 0.0, unlimited);
   inputs.convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value();
   read_drafting(line, inputs);
@@ -112,14 +113,16 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
   if (gamma_varies(inputs))
     json["policy"] = find_parameter("policy")->choices[static_cast<std::size_t>(inputs.policy.kind)];
   if (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::iid) json["alpha"] = inputs.alpha;
-  json["c"] = inputs.c ? Json(*inputs.c) : Json(nullptr);
+  const std::optional<DecodingCost> cost = decoding_cost(inputs);
+  json["c"] = cost ? Json(cost->draft_pass) : Json(nullptr);
+  if (inputs.cost != cost_registry().front().name) json["cost"] = cost_json(inputs.cost, inputs.cost_values);
   json["iterations"] = simulated.iterations;
   json["units"] = simulated.units;
   json["seed"] = simulation.plan.seed;
   json["tokens_per_iteration"] = estimate_json(sim::tokens_per_iteration(tally));
   json["tokens_variance"] = number_or_null(sim::tokens_variance(tally));
   json["acceptance"] = acceptance_json(tally);
-  json["speedup"] = inputs.c ? estimate_json(sim::speedup(tally, *inputs.c)) : Json(nullptr);
+  json["speedup"] = cost ? estimate_json(sim::speedup(tally, *cost)) : Json(nullptr);
   json["operations_factor"] =
       inputs.operations_ratio
           ? estimate_json(sim::operations_factor(tally, *inputs.operations_ratio, inputs.convention))
@@ -138,8 +141,8 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
                  const AnalyticAnswer& analytic) {
   const Estimate tokens = sim::tokens_per_iteration(tally);
   std::string text = fmt::format("{:.4f} tokens per iteration", tokens.mean);
-  if (simulation.inputs.c) {
-    text = fmt::format("speedup {:.4f}x: {}", sim::speedup(tally, *simulation.inputs.c).mean, text);
+  if (const auto& speedup = simulated.estimates[speedup_metric]) {
+    text = fmt::format("speedup {:.4f}x: {}", speedup->mean, text);
   }
   text += fmt::format(" ({} iterations, seed {}, {} convention)\n\n", simulated.iterations, simulation.plan.seed,
                       to_string(simulation.inputs.convention));
@@ -187,7 +190,6 @@ CommandSpec simulate_spec() {
       .summary = "One point by Monte-Carlo simulation, beside the closed form.",
       .options = {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
                   {"gamma", "G", "drafted tokens per iteration; under a policy the most"},
-                  {"c", "C", "draft/target time of one step; without it no speedup"},
                   {"operations-ratio", "R", "operations of one draft step over one target step"},
                   {"iterations", "N", "draft-and-verify rounds to run"},
                   {"seed", "S", "of the random numbers"},
@@ -200,6 +202,8 @@ CommandSpec simulate_spec() {
       .examples = {"foredraft simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
                    "foredraft simulate --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05 --iterations 1e6 --seed 1",
                    "foredraft simulate experiments/configs/simulate_token.toml --json"}};
+  const std::vector<OptionSpec> costs = cost_options();
+  spec.options.insert(spec.options.begin() + 2, costs.begin(), costs.end());
   const std::vector<OptionSpec> drafting = drafting_options();
   spec.options.insert(spec.options.end() - 3, drafting.begin(), drafting.end());
   return spec;

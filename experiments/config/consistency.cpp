@@ -50,6 +50,11 @@ std::string instead_of(std::string_view name, const Usage& usage) {
     return "remove it, or set fidelity = \"token\" and the models it needs";
   }
   if (name.starts_with("policy.")) return "remove it, or choose the policy it belongs to";
+  if (name == "c") return "remove it, or use cost = \"constant_ratio\"";
+  if (name.starts_with("cost.")) {
+    return usage.takes("cost", "block") ? "give sequence_length: it is paid once a sequence"
+                                        : "remove it, or set cost = \"block\"";
+  }
   if (name.starts_with("drafter.")) return "remove it, or choose the drafter it belongs to";
   return "remove it";
 }

@@ -108,7 +108,7 @@ class DraftingCheck {
     if (takes_other("process", {"iid", "positional", "beta_mixture"})) {
       refuse_process("iid, positional or beta_mixture");
     }
-    if (!has_input(config_, "c")) {
+    if (!has_cost(config_)) {
       refuse("policy", "optimal_stopping without c", "it weighs the cost of a draft", "add c to [fixed] or [axes]");
     }
     if (takes_other("drafter", {"autoregressive", "mlp_speculator"})) {

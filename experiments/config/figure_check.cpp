@@ -48,10 +48,10 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
     if (!figure.y.empty()) {
       refuse("y", fmt::format("unknown quantity \"{}\"", figure.y), "", suggestion_for(figure.y, quantities));
     }
-  } else if ((metric->needs == Needs::c && !has_input(config, "c")) ||
+  } else if ((metric->needs == Needs::cost && !has_cost(config)) ||
              (metric->needs == Needs::operations_ratio && !has_input(config, "operations_ratio"))) {
     refuse("y", fmt::format("{} is not computed", figure.y),
-           fmt::format("it needs {}", metric->needs == Needs::c ? "c" : "operations_ratio"),
+           fmt::format("it needs {}", metric->needs == Needs::cost ? "c, or the cost model block" : "operations_ratio"),
            "add it to [fixed] or [axes]");
   } else if (metric->needs == Needs::varying_gamma && !gamma_varies(config)) {
     refuse("y", fmt::format("{} is not computed", figure.y), "every iteration drafts gamma tokens",

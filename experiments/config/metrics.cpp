@@ -13,8 +13,11 @@ const std::array<Metric, metric_count>& metrics() {
       {"tokens_variance", "tokens^2", "variance of the tokens of one iteration", true, true, Needs::nothing,
        "variance of the tokens that one iteration emits; closed form for endless text and independent iterations",
        "sample variance of the histogram; sqrt((m4 - m2^2) / n), given only where iterations are independent"},
-      {"speedup", "", "speedup over plain decoding", true, true, Needs::c,
-       "tokens over time in target steps, an iteration costing 1 + draft passes * c",
+      {"speedup", "", "speedup over plain decoding", true, true, Needs::cost,
+       "time of plain decoding over that of speculation; without costs per sequence tokens over target steps, an "
+       "iteration costing 1 + draft passes * c under constant_ratio, (t_v + overhead + draft passes * t_d) / step "
+       "under "
+       "block",
        "ratio of totals; delta method over independent units"},
       {"operations_factor", "", "operations relative to plain decoding", true, true, Needs::operations_ratio,
        "(drafted * operations_ratio + verified positions) over tokens",
@@ -31,11 +34,11 @@ const std::array<Metric, metric_count>& metrics() {
       {"mean_gamma", "drafted tokens", "drafted tokens per iteration", true, true, Needs::varying_gamma,
        "drafted tokens over draft-and-verify rounds; only for a policy other than constant and for drafters that copy",
        "ratio of totals; delta method over independent units"},
-      {"best_gamma", "drafted tokens", "optimal draft length", true, false, Needs::c,
+      {"best_gamma", "drafted tokens", "optimal draft length", true, false, Needs::cost,
        "the gamma of largest speedup for these inputs, whatever the point's own gamma; `unbounded` where longer is "
        "always better",
        ""},
-      {"best_speedup", "", "speedup at the optimal draft length", true, false, Needs::c,
+      {"best_speedup", "", "speedup at the optimal draft length", true, false, Needs::cost,
        "the speedup there, or its limit; `unbounded` where infinite", ""},
   }};
   return table;

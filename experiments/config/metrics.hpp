@@ -8,7 +8,7 @@
 /// The dictionary of output quantities: the one source of CSV headers, labels and docs/metrics.md.
 namespace foredraft::experiments {
 
-enum class Needs { nothing, c, operations_ratio, varying_gamma };
+enum class Needs { nothing, cost, operations_ratio, varying_gamma };
 
 struct Metric {
   /// Column stem: analytic_NAME, simulated_NAME, simulated_NAME_standard_error, NAME_deviation_in_se.

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/decoding_cost.hpp"
 #include "core/words.hpp"
+#include "experiments/cost/cost_registry.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "sim/token/token_simulation.hpp"
 
@@ -50,7 +52,9 @@ struct PointInputs {
   std::vector<double> head_accuracies;               ///< of heads; may be empty
   PolicyInputs policy;
   std::int64_t gamma = 0;
-  std::optional<double> c;                 ///< draft/target time of one step
+  std::string cost = "constant_ratio";     ///< a name of cost_registry() ...
+  CostValues cost_values;                  ///< ... and the parameters of any cost model of the sweep
+  std::string baseline;                    ///< how plain decoding was timed; a label
   std::optional<double> operations_ratio;  ///< c-hat
   // process fidelity
   ProcessKind process = ProcessKind::iid;
@@ -69,5 +73,10 @@ struct PointInputs {
   sim::Contexts contexts = sim::Contexts::pooled;
   ModelInputs models;
 };
+
+/// What decoding costs at this point; nothing where that was not given.
+[[nodiscard]] inline std::optional<DecodingCost> decoding_cost(const PointInputs& inputs) {
+  return decoding_cost(inputs.cost, inputs.cost_values);
+}
 
 }  // namespace foredraft::experiments

@@ -42,6 +42,15 @@ std::vector<Value> values_of(const SweepConfig& config, std::string_view name) {
   return {};
 }
 
+bool has_cost(const SweepConfig& config) {
+  const auto& models = cost_registry();
+  return std::any_of(models.begin(), models.end(), [&](const CostEntry& model) {
+    return std::all_of(model.parameters.begin(), model.parameters.end(), [&](const CostParameter& parameter) {
+      return parameter.default_value || has_input(config, parameter.name);
+    });
+  });
+}
+
 bool gamma_varies(const SweepConfig& config) {
   const auto takes = [&](std::string_view name, const auto& wanted) {
     const std::vector<Value> values = values_of(config, name);

@@ -74,6 +74,9 @@ struct SweepConfig {
 /// copied drafts.
 [[nodiscard]] bool gamma_varies(const SweepConfig& config);
 
+/// Whether some point knows what decoding costs, so that there is a speedup.
+[[nodiscard]] bool has_cost(const SweepConfig& config);
+
 /// The resolved configuration in the shape of the file, without figures: what determines the points.
 [[nodiscard]] nlohmann::ordered_json to_json(const SweepConfig& config);
 [[nodiscard]] nlohmann::ordered_json figures_json(const SweepConfig& config);

@@ -1,6 +1,7 @@
 #include "experiments/predict/prediction.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
 
 #include "analytic/cost/iteration_cost.hpp"
@@ -16,7 +17,7 @@ constexpr double near = 0.01;
 bool by_position(const Question& question) { return !question.marginal.empty(); }
 
 analytic::IidSetting setting_of(const Question& question) {
-  return {question.alpha, question.c, question.convention, question.drafting};
+  return {question.alpha, draft_ratio(question.cost), question.convention, question.drafting};
 }
 
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
@@ -34,7 +35,8 @@ AtGamma at_gamma(const Question& question, std::int64_t gamma) {
     at.variance = analytic::tokens_variance(iteration);
     at.all_accepted = analytic::all_accepted_probability(iteration);
   }
-  at.speedup = analytic::speedup(*at.tokens, gamma, question.c, question.drafting);
+  at.speedup =
+      analytic::speedup(*at.tokens, static_cast<double>(draft_passes(gamma, question.drafting)), question.cost);
   at.memory = analytic::memory_access_factor(*at.tokens);
   if (question.operations_ratio) {
     at.operations = analytic::operations_factor(*at.tokens, gamma, *question.operations_ratio, question.convention);
@@ -77,13 +79,32 @@ std::optional<analytic::GammaRange> near_best_by_position(const Question& questi
   return range;
 }
 
+/// Smallest alpha that pays: where the tokens come to iteration + passes * draft_pass target steps.
+std::optional<double> break_even_alpha(const Question& question, std::int64_t gamma) {
+  const auto passes = static_cast<double>(draft_passes(gamma, question.drafting));
+  const double above_one_step = question.cost.iteration - 1.0;
+  if (passes == 0.0 && above_one_step != 0.0) return std::nullopt;
+  // The same total as of verifications at one step each with dearer drafts.
+  const double c = passes == 0.0 ? 0.0 : question.cost.draft_pass + above_one_step / passes;
+  return analytic::break_even_alpha(gamma, std::max(c, 0.0), question.convention, question.drafting);
+}
+
+/// Largest draft pass in target steps that pays; nothing where none does, or any does.
+std::optional<double> break_even_c(const Question& question, const AtGamma& at) {
+  const double tokens_of_a_step = *at.tokens / question.cost.iteration;
+  if (tokens_of_a_step <= 1.0) return std::nullopt;
+  const double c = question.cost.iteration * analytic::break_even_c(tokens_of_a_step, *at.gamma, question.drafting);
+  return finite(c);
+}
+
 }  // namespace
 
 Prediction predict(const Question& question) {
   Prediction prediction{.question = question, .asked = {}, .best = {}};
-  analytic::BestGamma best = by_position(question) ? analytic::best_gamma(question.marginal, question.c,
+  analytic::BestGamma best = by_position(question) ? analytic::best_gamma(question.marginal, draft_ratio(question.cost),
                                                                           question.convention, question.drafting)
                                                    : analytic::best_gamma(setting_of(question));
+  best.speedup /= question.cost.iteration;
   // What costs nothing more gains for ever, though ever less.
   if (question.endless && question.drafting != Drafting::autoregressive &&
       *best.gamma > min_gamma(question.convention)) {
@@ -98,8 +119,7 @@ Prediction predict(const Question& question) {
   prediction.asked = question.gamma ? at_gamma(question, *question.gamma) : prediction.best;
   const AtGamma& asked = prediction.asked;
   if (asked.gamma && *asked.gamma >= 1) {
-    const double pays_below = analytic::break_even_c(*asked.tokens, *asked.gamma, question.drafting);
-    if (pays_below > 0.0 && std::isfinite(pays_below)) prediction.break_even_c = pays_below;
+    prediction.break_even_c = break_even_c(question, asked);
   }
   if (by_position(question)) {
     if (prediction.best.gamma) prediction.near_best = near_best_by_position(question, prediction.best);
@@ -107,12 +127,12 @@ Prediction predict(const Question& question) {
   }
   prediction.real_gamma = analytic::real_gamma(setting_of(question));
   if (question.convention == Convention::bonus && question.drafting == Drafting::autoregressive) {
-    prediction.oracle_speedup = finite(analytic::oracle_speedup(question.alpha, question.c));
+    prediction.oracle_speedup =
+        finite(analytic::oracle_speedup(question.alpha, draft_ratio(question.cost)) / question.cost.iteration);
   }
   prediction.near_best = analytic::near_best_gamma(setting_of(question), near);
   if (asked.gamma && *asked.gamma >= 1) {
-    prediction.break_even_alpha =
-        analytic::break_even_alpha(*asked.gamma, question.c, question.convention, question.drafting);
+    prediction.break_even_alpha = break_even_alpha(question, *asked.gamma);
     prediction.any_process = analytic::any_process_bounds(question.alpha, *asked.gamma, question.convention);
   }
   return prediction;

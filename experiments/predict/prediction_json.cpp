@@ -27,7 +27,8 @@ Json to_json(const Prediction& prediction) {
     json["conditional"] = analytic::conditional_from_marginal(question.marginal);
     json["marginal"] = question.marginal;
   }
-  json["c"] = question.c;
+  json["c"] = question.cost.draft_pass;
+  if (!question.measured.empty()) json["cost"] = cost_json("block", question.measured);
   json["operations_ratio"] = or_null(question.operations_ratio);
   json["gamma"] = gamma_json(asked.gamma);
   json["tokens_per_iteration"] = or_null(asked.tokens);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analytic/cost/iteration_cost.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/text/numbers.hpp"
 
@@ -16,6 +15,13 @@ std::string fixed(const std::optional<double>& value, std::string_view suffix) {
   return value ? fmt::format("{:>7.4f}{}", *value, suffix) : "      -";
 }
 
+/// Time of an iteration of the asked gamma in plain steps of the target.
+double iteration_steps(const Prediction& prediction) {
+  const Question& question = prediction.question;
+  const auto passes = static_cast<double>(draft_passes(*prediction.asked.gamma, question.drafting));
+  return question.cost.iteration + passes * question.cost.draft_pass;
+}
+
 std::string headline(const Prediction& prediction) {
   const AtGamma& asked = prediction.asked;
   const AtGamma& best = prediction.best;
@@ -25,8 +31,7 @@ std::string headline(const Prediction& prediction) {
     return text + ": longer drafts are always better; the best gamma is unbounded.";
   }
   text = fmt::format("speedup {:.2f}x: an iteration yields {:.2f} tokens and costs {:.2f} target steps.",
-                     *asked.speedup, *asked.tokens,
-                     analytic::iteration_cost(*asked.gamma, prediction.question.c, prediction.question.drafting));
+                     *asked.speedup, *asked.tokens, iteration_steps(prediction));
   if (best.gamma == asked.gamma)
     return text + (*asked.gamma == 0 ? " Speculation does not pay." : " It is the best gamma.");
   if (!best.gamma) {
@@ -97,7 +102,7 @@ std::string break_even_line(const Prediction& prediction) {
   }
   std::string text = at.empty() ? "" : fmt::format("at gamma {}: {}", *prediction.asked.gamma, at);
   // S(1) > 1 iff alpha > c, and no longer draft pays where one does not. [Leviathan2023, Cor. 3.9]
-  if (question.marginal.empty() && question.convention == Convention::bonus &&
+  if (question.marginal.empty() && question.measured.empty() && question.convention == Convention::bonus &&
       question.drafting == Drafting::autoregressive) {
     text += (text.empty() ? "" : "; ") + std::string("at some gamma: alpha above c");
   }
@@ -108,7 +113,7 @@ std::string bounds_line(const Prediction& prediction) {
   if (!prediction.any_process) return "";
   const Question& question = prediction.question;
   const auto& bounds = *prediction.any_process;
-  const double cost = analytic::iteration_cost(*prediction.asked.gamma, question.c, question.drafting);
+  const double cost = iteration_steps(prediction);
   const std::string mean =
       question.acceptance_length ? fmt::format("{:.4f}", question.alpha) : number_text(question.alpha);
   return fmt::format(
@@ -130,8 +135,13 @@ std::string assumptions_line(const Prediction& prediction) {
     const std::int64_t tokens = max_tokens(*prediction.asked.gamma, question.convention);
     verified = fmt::format("{} token{}", tokens, tokens == 1 ? "" : "s");
   }
-  return fmt::format("assumes     {}; {} convention; {} verified at the cost of one\n", acceptance,
-                     to_string(question.convention), verified);
+  std::string cost = fmt::format("{} verified at the cost of one", verified);
+  if (!question.measured.empty()) {
+    cost = fmt::format("{} verified in {} ms whatever gamma, a plain step {} ms", verified,
+                       number_text(question.measured.at("cost.verify_ms")),
+                       number_text(question.measured.at("cost.step_ms")));
+  }
+  return fmt::format("assumes     {}; {} convention; {}\n", acceptance, to_string(question.convention), cost);
 }
 
 }  // namespace

@@ -72,7 +72,9 @@ nlohmann::ordered_json varying_prediction_json(const PointInputs& inputs) {
                               {"policy", policy_name(inputs)}};
   if (is_iid(inputs)) json["alpha"] = inputs.alpha;
   for (const auto& [name, value] : inputs.drafter_parameters) json[name] = value;
-  json["c"] = inputs.c ? nlohmann::ordered_json(*inputs.c) : nlohmann::ordered_json(nullptr);
+  const DecodingCost cost = decoding_cost(inputs).value();
+  json["c"] = cost.draft_pass;
+  if (inputs.cost != "constant_ratio") json["cost"] = cost_json(inputs.cost, inputs.cost_values);
   json["operations_ratio"] =
       inputs.operations_ratio ? nlohmann::ordered_json(*inputs.operations_ratio) : nlohmann::ordered_json(nullptr);
   json["gamma"] = inputs.gamma;
@@ -85,10 +87,11 @@ nlohmann::ordered_json varying_prediction_json(const PointInputs& inputs) {
   json["best_gamma"] = or_unbounded(answer[best_gamma_metric], true);
   json["best_speedup"] = number(best_speedup_metric);
   json["real_gamma"] = nullptr;
-  const bool has_oracle = is_iid(inputs) && inputs.c && inputs.convention == Convention::bonus &&
-                          inputs.drafting == Drafting::autoregressive;
+  const bool has_oracle =
+      is_iid(inputs) && inputs.convention == Convention::bonus && inputs.drafting == Drafting::autoregressive;
   json["oracle_speedup"] =
-      has_oracle ? or_unbounded(analytic::oracle_speedup(inputs.alpha, *inputs.c), false) : nullptr;
+      has_oracle ? or_unbounded(analytic::oracle_speedup(inputs.alpha, draft_ratio(cost)) / cost.iteration, false)
+                 : nullptr;
   return json;
 }
 

@@ -8,7 +8,8 @@
 /// What `foredraft predict` answers where drafts differ in length: under a gamma policy, or of a copying drafter.
 namespace foredraft::experiments {
 
-/// The closed form of a point of process fidelity: the answer first, then a table, then what it rests on.
+/// The closed form of a point of process fidelity that knows its cost: the answer first, then a table, then what it
+/// rests on.
 [[nodiscard]] std::string varying_prediction_text(const PointInputs& inputs);
 
 /// Schema foredraft.predict/1, with `policy` and `mean_gamma`; `gamma` is the longest draft, `best_gamma` the best

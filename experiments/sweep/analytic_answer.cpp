@@ -105,37 +105,48 @@ std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const
   return length / last.iterations;
 }
 
-void add_best_gamma(const PointInputs& inputs, const IterationLaw& law, AnalyticAnswer& answer) {
-  if (!inputs.c || inputs.sequence_length || inputs.drafter == "input_copy") return;
-  std::optional<analytic::BestGamma> best = decaying_best_gamma(inputs);
+void add_best_gamma(const PointInputs& inputs, const DecodingCost& cost, const IterationLaw& law,
+                    AnalyticAnswer& answer) {
+  if (inputs.sequence_length || inputs.drafter == "input_copy") return;
+  const double c = draft_ratio(cost);
+  std::optional<analytic::BestGamma> best = decaying_best_gamma(inputs, c);
   if (!best && law.alpha) {
-    best = analytic::best_gamma(analytic::IidSetting{*law.alpha, *inputs.c, inputs.convention, inputs.drafting});
+    best = analytic::best_gamma(analytic::IidSetting{*law.alpha, c, inputs.convention, inputs.drafting});
   } else if (!best && inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::positional) {
-    best = analytic::best_gamma(analytic::marginal_from_conditional(inputs.conditional), *inputs.c, inputs.convention,
+    best = analytic::best_gamma(analytic::marginal_from_conditional(inputs.conditional), c, inputs.convention,
                                 inputs.drafting);
   }
   if (!best) return;
   answer[best_gamma_metric] = best->gamma ? static_cast<double>(*best->gamma) : HUGE_VAL;
-  answer[best_speedup_metric] = best->speedup;
+  answer[best_speedup_metric] = best->speedup / cost.iteration;
 }
 
-void add_costs(const PointInputs& inputs, double tokens, const std::optional<double>& mean_gamma,
-               AnalyticAnswer& answer) {
+/// Passes of the drafter in an iteration; nothing where they vary and nobody knows how.
+std::optional<double> draft_passes_of(const PointInputs& inputs, double tokens, const IterationLaw& law) {
+  if (!gamma_varies(inputs)) return static_cast<double>(draft_passes(inputs.gamma, inputs.drafting));
+  if (inputs.drafting == Drafting::free) return 0.0;
+  if (!law.mean_gamma) return std::nullopt;
+  return analytic::mean_draft_passes({tokens, *law.mean_gamma}, inputs.drafting);
+}
+
+void add_speedup(const PointInputs& inputs, const DecodingCost& cost, double tokens, const IterationLaw& law,
+                 AnalyticAnswer& answer) {
+  const std::optional<double> passes = draft_passes_of(inputs, tokens, law);
+  if (!passes) return;
+  answer[speedup_metric] =
+      inputs.sequence_length
+          ? analytic::sequence_speedup(*inputs.sequence_length, *inputs.sequence_length / tokens, *passes, cost)
+          : analytic::speedup(tokens, *passes, cost);
+}
+
+void add_operations(const PointInputs& inputs, double tokens, const IterationLaw& law, AnalyticAnswer& answer) {
+  if (!inputs.operations_ratio) return;
   if (!gamma_varies(inputs)) {
-    if (inputs.c) answer[speedup_metric] = analytic::speedup(tokens, inputs.gamma, *inputs.c, inputs.drafting);
-    if (inputs.operations_ratio) {
-      answer[operations_factor_metric] =
-          analytic::operations_factor(tokens, inputs.gamma, *inputs.operations_ratio, inputs.convention);
-    }
-    return;
-  }
-  if (inputs.c && inputs.drafting == Drafting::free) answer[speedup_metric] = tokens;
-  if (!mean_gamma) return;
-  const analytic::VaryingYield yield{tokens, *mean_gamma};
-  answer[mean_gamma_metric] = *mean_gamma;
-  if (inputs.c) answer[speedup_metric] = analytic::speedup(yield, *inputs.c, inputs.drafting);
-  if (inputs.operations_ratio) {
-    answer[operations_factor_metric] = analytic::operations_factor(yield, *inputs.operations_ratio, inputs.convention);
+    answer[operations_factor_metric] =
+        analytic::operations_factor(tokens, inputs.gamma, *inputs.operations_ratio, inputs.convention);
+  } else if (law.mean_gamma) {
+    answer[operations_factor_metric] = analytic::operations_factor(analytic::VaryingYield{tokens, *law.mean_gamma},
+                                                                   *inputs.operations_ratio, inputs.convention);
   }
 }
 
@@ -147,11 +158,14 @@ AnalyticAnswer analytic_answer(const PointInputs& point, double pool_acceptance)
   const IterationLaw law = law_of(inputs, pool_acceptance);
   const bool finite = inputs.sequence_length.has_value();
   const std::optional<double> tokens = finite ? finite_tokens_per_iteration(law, inputs) : law.mean;
-  add_best_gamma(inputs, law, answer);
+  const std::optional<DecodingCost> cost = decoding_cost(inputs);
+  if (cost) add_best_gamma(inputs, *cost, law, answer);
   if (!tokens) return answer;
   answer[tokens_per_iteration_metric] = tokens;
   answer[memory_access_factor_metric] = analytic::memory_access_factor(*tokens);
-  add_costs(inputs, *tokens, law.mean_gamma, answer);
+  if (cost) add_speedup(inputs, *cost, *tokens, law, answer);
+  add_operations(inputs, *tokens, law, answer);
+  if (gamma_varies(inputs)) answer[mean_gamma_metric] = law.mean_gamma;
   if (finite) return answer;
   answer[tokens_variance_metric] = law.variance;
   if (inputs.gamma > 0) answer[per_token_metric] = law.alpha;

@@ -12,8 +12,8 @@ bool computed(const SweepConfig& config, const Metric& metric) {
   switch (metric.needs) {
     case Needs::nothing:
       return true;
-    case Needs::c:
-      return has_input(config, "c");
+    case Needs::cost:
+      return has_cost(config);
     case Needs::operations_ratio:
       return has_input(config, "operations_ratio");
     case Needs::varying_gamma:

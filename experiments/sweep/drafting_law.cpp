@@ -94,7 +94,7 @@ IterationLaw confidence_law(const PointInputs& inputs) {
 
 IterationLaw stopping_law(const PointInputs& inputs) {
   IterationLaw law;
-  const double c = inputs.c.value();
+  const double c = draft_ratio(decoding_cost(inputs).value());
   if (inputs.process == ProcessKind::beta_mixture) {
     if (inputs.sequence_length) return law;
     const analytic::VaryingYield yield =
@@ -124,7 +124,7 @@ sim::GammaPolicy policy_of(const PointInputs& inputs) {
     case PolicyKind::confidence_threshold:
       return sim::ConfidenceThreshold{inputs.policy.threshold, inputs.policy.concentration, inputs.policy.bias};
     case PolicyKind::optimal_stopping:
-      return sim::OptimalStopping{inputs.c.value()};
+      return sim::OptimalStopping{draft_ratio(decoding_cost(inputs).value())};
   }
   throw std::logic_error("unknown policy");
 }
@@ -171,12 +171,12 @@ IterationLaw varying_law(const PointInputs& inputs) {
   throw std::logic_error("unknown policy");
 }
 
-std::optional<analytic::BestGamma> decaying_best_gamma(const PointInputs& inputs) {
+std::optional<analytic::BestGamma> decaying_best_gamma(const PointInputs& inputs, double c) {
   const double decay = acceptance_decay(inputs);
-  if (decay == 1.0 || !inputs.c || !inputs.head_accuracies.empty()) return std::nullopt;
+  if (decay == 1.0 || !inputs.head_accuracies.empty()) return std::nullopt;
   const std::vector<double> marginal = analytic::marginal_from_conditional(
       analytic::decaying_acceptance(inputs.alpha, decay, analytic::last_useful_draft(inputs.alpha, decay)));
-  analytic::BestGamma best = analytic::best_gamma(marginal, *inputs.c, inputs.convention, inputs.drafting);
+  analytic::BestGamma best = analytic::best_gamma(marginal, c, inputs.convention, inputs.drafting);
   // What costs nothing more gains for ever, though ever less: the vector holds all of it but a 1e-20.
   if (inputs.drafting != Drafting::autoregressive && best.gamma > min_gamma(inputs.convention)) best.gamma.reset();
   return best;

@@ -33,8 +33,9 @@ struct IterationLaw {
 /// The law under a policy or of a copying drafter, for what with_drafter_acceptance gave and gamma_varies.
 [[nodiscard]] IterationLaw varying_law(const PointInputs& inputs);
 
-/// The best gamma where acceptance falls by a factor from each position to the next; nothing for any other point.
-[[nodiscard]] std::optional<analytic::BestGamma> decaying_best_gamma(const PointInputs& inputs);
+/// The best gamma where acceptance falls by a factor from each position to the next, with a draft pass at c times the
+/// rest of an iteration; nothing for any other point.
+[[nodiscard]] std::optional<analytic::BestGamma> decaying_best_gamma(const PointInputs& inputs, double c);
 
 /// The simulation with the drafter and the policy of the point in place.
 [[nodiscard]] sim::ProcessSimulation with_drafter_and_policy(const PointInputs& inputs,

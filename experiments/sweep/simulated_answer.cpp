@@ -126,7 +126,7 @@ SimulatedAnswer simulated_answer(const PointInputs& inputs, const sim::Tally& ta
   estimates[tokens_per_iteration_metric] = known(sim::tokens_per_iteration(tally));
   estimates[tokens_variance_metric] = known(tokens_variance(tally, answer.units == answer.iterations));
   estimates[memory_access_factor_metric] = known(sim::memory_access_factor(tally));
-  if (inputs.c) estimates[speedup_metric] = known(sim::speedup(tally, *inputs.c));
+  if (const auto cost = decoding_cost(inputs)) estimates[speedup_metric] = known(sim::speedup(tally, *cost));
   if (inputs.operations_ratio) {
     estimates[operations_factor_metric] =
         known(sim::operations_factor(tally, *inputs.operations_ratio, inputs.convention));

@@ -61,7 +61,9 @@ void check_yield(const sim::Tally& tally, const analytic::VaryingYield& expected
                  Drafting drafting) {
   check_estimate(sim::tokens_per_iteration(tally), expected.tokens);
   check_estimate(mean_gamma(tally), expected.mean_gamma);
-  check_estimate(sim::speedup(tally, cost_of_a_draft), analytic::speedup(expected, cost_of_a_draft, drafting));
+  check_estimate(sim::speedup(tally, constant_ratio(cost_of_a_draft)),
+                 analytic::speedup(expected.tokens, analytic::mean_draft_passes(expected, drafting),
+                                   constant_ratio(cost_of_a_draft)));
   check_estimate(sim::operations_factor(tally, ratio_of_operations, convention),
                  analytic::operations_factor(expected, ratio_of_operations, convention));
   if (convention == Convention::bonus) {
@@ -160,7 +162,8 @@ TEST_CASE("drafters whose drafts get worse agree, at their own cost") {
       const double tokens =
           analytic::tokens_per_iteration(analytic::marginal_from_conditional(conditional), 6, convention);
       check_estimate(sim::tokens_per_iteration(tally), tokens);
-      check_estimate(sim::speedup(tally, cost_of_a_draft), analytic::speedup(tokens, 6, cost_of_a_draft, drafting));
+      check_estimate(sim::speedup(tally, constant_ratio(cost_of_a_draft)),
+                     analytic::speedup(tokens, 6, cost_of_a_draft, drafting));
     }
   };
   for (const double decay : {0.0, 0.6, 0.95, 1.0}) {

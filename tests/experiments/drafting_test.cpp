@@ -6,6 +6,7 @@
 #include "analytic/tokens/drafter_acceptance.hpp"
 #include "analytic/tokens/token_law.hpp"
 #include "core/check.hpp"
+#include "experiments/cli/cost_options.hpp"
 #include "experiments/cli/drafting_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/toml_source.hpp"
@@ -15,23 +16,11 @@
 #include "experiments/sweep/point.hpp"
 #include "sim/drafter/drafter_registry.hpp"
 #include "sim/process/gamma_policy.hpp"
+#include "tests/experiments/config_testing.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
 namespace {
-
-SweepConfig read_drafting(const std::string& text) {
-  return read_sweep_config(parse_toml("schema = \"foredraft.sweep/1\"\n" + text, "e.toml"), "e.toml");
-}
-
-std::string refusal_of(const std::string& text) {
-  try {
-    static_cast<void>(read_drafting(text));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// Simulates every point and holds each quantity with a closed form to it. Returns how many were compared.
 std::size_t compare_points(const SweepConfig& config) {
@@ -60,7 +49,7 @@ std::size_t compare_points(const SweepConfig& config) {
 }  // namespace
 
 TEST_CASE("a configuration that names no policy and no decay resolves as it did before there were any") {
-  const SweepConfig config = read_drafting("[fixed]\nalpha = 0.8\ngamma = 5\ndrafter = \"block\"\nc = 0.1\n");
+  const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.8\ngamma = 5\ndrafter = \"block\"\nc = 0.1\n");
   const std::string resolved = to_json(config).dump();
   CHECK(resolved.find("policy") == std::string::npos);
   CHECK(resolved.find("decay") == std::string::npos);
@@ -70,7 +59,7 @@ TEST_CASE("a configuration that names no policy and no decay resolves as it did 
 
 TEST_CASE("heuristic is another word for plus2_minus1, and its start is resolved") {
   const std::string resolved =
-      to_json(read_drafting("[fixed]\nalpha = 0.8\ngamma = 50\npolicy = \"heuristic\"\n")).dump();
+      to_json(tests::config_of("[fixed]\nalpha = 0.8\ngamma = 50\npolicy = \"heuristic\"\n")).dump();
   CHECK_THAT(resolved, Catch::Contains("\"policy\":\"plus2_minus1\"") && Catch::Contains("\"policy.start\":5"));
 }
 
@@ -89,7 +78,7 @@ TEST_CASE("every policy of the registry is a choice of the parameter and the oth
 
 // 20,000 iterations a point: tokens per iteration to about two percent.
 TEST_CASE("sweeps over policies agree with their closed forms, mean gamma included") {
-  const SweepConfig config = read_drafting(
+  const SweepConfig config = tests::config_of(
       "[axes]\npolicy = [\"constant\", \"plus2_minus1\", \"optimal_stopping\"]\nalpha = [0.0, 0.7, 1.0]\n"
       "convention = [\"bonus\", \"no_bonus\"]\n[fixed]\ngamma = 12\nc = 0.1\noperations_ratio = 0.1\n"
       "[simulation]\niterations = 20000\nseed = 5\n");
@@ -97,62 +86,68 @@ TEST_CASE("sweeps over policies agree with their closed forms, mean gamma includ
   CHECK(compare_points(config) > 18 * 6);
   const std::vector<std::string> columns = answer_columns(config);
   CHECK(std::find(columns.begin(), columns.end(), "mean_gamma_deviation_in_se") != columns.end());
-  CHECK(compare_points(read_drafting("[axes]\n\"policy.threshold\" = [0.0, 0.6]\n\"policy.bias\" = [0.5, 1.0]\n"
-                                     "[fixed]\nalpha = 0.7\ngamma = 5\nc = 0.1\npolicy = \"confidence_threshold\"\n"
-                                     "\"policy.concentration\" = 3\n[simulation]\niterations = 4000\nseed = 5\n")) >=
+  CHECK(compare_points(tests::config_of("[axes]\n\"policy.threshold\" = [0.0, 0.6]\n\"policy.bias\" = [0.5, 1.0]\n"
+                                        "[fixed]\nalpha = 0.7\ngamma = 5\nc = 0.1\npolicy = \"confidence_threshold\"\n"
+                                        "\"policy.concentration\" = 3\n[simulation]\niterations = 4000\nseed = 5\n")) >=
         4 * 6);
-  CHECK(compare_points(read_drafting("[axes]\npolicy = [\"plus2_minus1\", \"optimal_stopping\"]\n[fixed]\ngamma = 9\n"
-                                     "c = 0.1\nprocess = \"beta_mixture\"\n\"process.a\" = 4\n\"process.b\" = 1\n"
-                                     "[simulation]\niterations = 10000\nseed = 5\n")) >= 2 * 5);
+  CHECK(
+      compare_points(tests::config_of("[axes]\npolicy = [\"plus2_minus1\", \"optimal_stopping\"]\n[fixed]\ngamma = 9\n"
+                                      "c = 0.1\nprocess = \"beta_mixture\"\n\"process.a\" = 4\n\"process.b\" = 1\n"
+                                      "[simulation]\niterations = 10000\nseed = 5\n")) >= 2 * 5);
 }
 
 TEST_CASE("sweeps over drafters agree with their closed forms, endless and finite") {
   const std::string drafters =
       "[axes]\ndrafter = [\"block\", \"heads\", \"mlp_speculator\"]\n\"drafter.decay\" = [0.0, 0.8, 1.0]\n"
       "[fixed]\nalpha = 0.9\ngamma = 6\nc = 0.1\noperations_ratio = 0.1\n";
-  CHECK(compare_points(read_drafting(drafters + "[simulation]\niterations = 20000\nseed = 5\n")) >= 9 * 6);
-  CHECK(compare_points(read_drafting(drafters + "sequence_length = 25\n[simulation]\nsequences = 1000\nseed = 5\n")) >=
-        9 * 4);
+  CHECK(compare_points(tests::config_of(drafters + "[simulation]\niterations = 20000\nseed = 5\n")) >= 9 * 6);
+  CHECK(compare_points(
+            tests::config_of(drafters + "sequence_length = 25\n[simulation]\nsequences = 1000\nseed = 5\n")) >= 9 * 4);
   const std::string copies =
       "[axes]\n\"drafter.edit_rate\" = [0.0, 0.1, 1.0]\n\"drafter.realign\" = [0, 2]\n"
       "[fixed]\ndrafter = \"input_copy\"\ngamma = 20\nc = 0.1\n";
-  CHECK(compare_points(read_drafting(copies + "[simulation]\niterations = 20000\nseed = 5\n")) >= 6 * 5);
-  CHECK(compare_points(read_drafting(copies + "sequence_length = 25\nend_of_sequence = \"geometric\"\n"
-                                              "[simulation]\nsequences = 1000\nseed = 5\n")) >= 6 * 3);
-  CHECK(compare_points(read_drafting("[axes]\ngamma = [1, 3]\n[fixed]\ndrafter = \"heads\"\nc = 0.1\n"
-                                     "\"drafter.accuracies\" = [0.8, 0.6, 0.5]\n"
-                                     "[simulation]\niterations = 20000\nseed = 5\n")) >= 2 * 4);
+  CHECK(compare_points(tests::config_of(copies + "[simulation]\niterations = 20000\nseed = 5\n")) >= 6 * 5);
+  CHECK(compare_points(tests::config_of(copies + "sequence_length = 25\nend_of_sequence = \"geometric\"\n"
+                                                 "[simulation]\nsequences = 1000\nseed = 5\n")) >= 6 * 3);
+  CHECK(compare_points(tests::config_of("[axes]\ngamma = [1, 3]\n[fixed]\ndrafter = \"heads\"\nc = 0.1\n"
+                                        "\"drafter.accuracies\" = [0.8, 0.6, 0.5]\n"
+                                        "[simulation]\niterations = 20000\nseed = 5\n")) >= 2 * 4);
 }
 
 TEST_CASE("drafters and policies that do not fit are refused with their reason") {
   const std::string base = "[fixed]\nalpha = 0.8\ngamma = 5\n";
-  CHECK_THAT(refusal_of(base + "drafter = \"prompt_lookup\"\n"),
+  CHECK_THAT(tests::refusal_of(base + "drafter = \"prompt_lookup\"\n"),
              Catch::Contains("fixed.drafter: prompt_lookup does not draft in fidelity process"));
-  CHECK_THAT(refusal_of("[fixed]\ngamma = 5\ndrafter = \"input_copy\"\n"),
+  CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 5\ndrafter = \"input_copy\"\n"),
              Catch::Contains("fixed.drafter.edit_rate: missing") && Catch::Contains("fixed.drafter.realign: missing"));
-  CHECK_THAT(refusal_of(base + "drafter = \"input_copy\"\n\"drafter.edit_rate\" = 0.1\n\"drafter.realign\" = 1\n"),
-             Catch::Contains("fixed.alpha: not used"));
-  CHECK_THAT(refusal_of(base + "\"drafter.decay\" = 0.9\n"), Catch::Contains("choose the drafter it belongs to"));
-  CHECK_THAT(refusal_of(base + "\"policy.threshold\" = 0.9\n"), Catch::Contains("choose the policy it belongs to"));
-  CHECK_THAT(refusal_of("[fixed]\ngamma = 5\ndrafter = \"block\"\n\"drafter.decay\" = 0.9\nprocess = \"markov\"\n"
+  CHECK_THAT(
+      tests::refusal_of(base + "drafter = \"input_copy\"\n\"drafter.edit_rate\" = 0.1\n\"drafter.realign\" = 1\n"),
+      Catch::Contains("fixed.alpha: not used"));
+  CHECK_THAT(tests::refusal_of(base + "\"drafter.decay\" = 0.9\n"),
+             Catch::Contains("choose the drafter it belongs to"));
+  CHECK_THAT(tests::refusal_of(base + "\"policy.threshold\" = 0.9\n"),
+             Catch::Contains("choose the policy it belongs to"));
+  CHECK_THAT(
+      tests::refusal_of("[fixed]\ngamma = 5\ndrafter = \"block\"\n\"drafter.decay\" = 0.9\nprocess = \"markov\"\n"
                         "\"process.a\" = 0.5\n\"process.b\" = 0.5\n"),
-             Catch::Contains("block goes with process iid alone"));
-  CHECK_THAT(refusal_of("[fixed]\ngamma = 5\ndrafter = \"heads\"\n\"drafter.accuracies\" = [0.5, 0.4]\n"),
+      Catch::Contains("block goes with process iid alone"));
+  CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 5\ndrafter = \"heads\"\n\"drafter.accuracies\" = [0.5, 0.4]\n"),
              Catch::Contains("drafter.accuracies has 2 entries"));
-  CHECK_THAT(refusal_of(base + "policy = \"optimal_stopping\"\n"), Catch::Contains("optimal_stopping without c"));
-  CHECK_THAT(refusal_of(base + "policy = \"optimal_stopping\"\nc = 0.1\ndrafter = \"block\"\n"),
+  CHECK_THAT(tests::refusal_of(base + "policy = \"optimal_stopping\"\n"),
+             Catch::Contains("optimal_stopping without c"));
+  CHECK_THAT(tests::refusal_of(base + "policy = \"optimal_stopping\"\nc = 0.1\ndrafter = \"block\"\n"),
              Catch::Contains("there is nothing to stop"));
   CHECK_THAT(
-      refusal_of(base + "policy = \"confidence_threshold\"\n"),
+      tests::refusal_of(base + "policy = \"confidence_threshold\"\n"),
       Catch::Contains("fixed.policy.threshold: missing") && Catch::Contains("fixed.policy.concentration: missing"));
-  CHECK_THAT(refusal_of("[fixed]\nalpha = 0.8\ngamma = 0\npolicy = \"plus2_minus1\"\n"),
+  CHECK_THAT(tests::refusal_of("[fixed]\nalpha = 0.8\ngamma = 0\npolicy = \"plus2_minus1\"\n"),
              Catch::Contains("must lie in [1, 10000] under policy plus2_minus1"));
-  CHECK_THAT(
-      refusal_of("[fixed]\ngamma = 4\nprocess = \"markov\"\n\"process.a\" = 0.5\n\"process.b\" = 0.5\n"
+  CHECK_THAT(tests::refusal_of(
+                 "[fixed]\ngamma = 4\nprocess = \"markov\"\n\"process.a\" = 0.5\n\"process.b\" = 0.5\n"
                  "policy = \"confidence_threshold\"\n\"policy.threshold\" = 0.5\n\"policy.concentration\" = 1\n"),
-      Catch::Contains("it needs process iid"));
-  CHECK_THAT(refusal_of(base + "policy = \"plus3\"\n"), Catch::Contains("unknown policy \"plus3\""));
-  CHECK_THAT(refusal_of(base + "[[figure]]\nid = \"f\"\nx = \"alpha\"\ny = \"mean_gamma\"\n"),
+             Catch::Contains("it needs process iid"));
+  CHECK_THAT(tests::refusal_of(base + "policy = \"plus3\"\n"), Catch::Contains("unknown policy \"plus3\""));
+  CHECK_THAT(tests::refusal_of(base + "[[figure]]\nid = \"f\"\nx = \"alpha\"\ny = \"mean_gamma\"\n"),
              Catch::Contains("mean_gamma is not computed"));
 }
 
@@ -161,7 +156,7 @@ TEST_CASE("options of drafters and policies reach the point, and those of others
     CommandLine line(predict_spec(), arguments);
     PointInputs inputs;
     inputs.gamma = line.integer("gamma", 0, 1000).value_or(0);
-    inputs.c = line.real("c", 0.0, 10.0);
+    read_cost(line, inputs);
     read_drafting(line, inputs);
     line.done();
     return inputs;
@@ -191,7 +186,7 @@ TEST_CASE("a prediction under a policy has the keys of its schema and the value 
   PointInputs inputs;
   inputs.alpha = 0.8;
   inputs.gamma = 100;
-  inputs.c = 0.05;
+  inputs.cost_values["c"] = 0.05;
   inputs.policy.kind = PolicyKind::plus2_minus1;
   inputs.policy.start = 5;
   const auto json = varying_prediction_json(inputs);
@@ -214,7 +209,7 @@ TEST_CASE("a drafter whose drafts get worse has an optimum where they cost, and 
                     .marginal = analytic::marginal_from_conditional(
                         analytic::decaying_acceptance(0.9, 0.9, analytic::last_useful_draft(0.9, 0.9))),
                     .acceptance_length = std::nullopt,
-                    .c = 0.05,
+                    .cost = constant_ratio(0.05),
                     .operations_ratio = 0.1,
                     .convention = Convention::bonus,
                     .drafting = Drafting::block,

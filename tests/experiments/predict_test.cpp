@@ -12,7 +12,7 @@ Question question(double alpha, double c, std::optional<std::int64_t> gamma) {
   return {.alpha = alpha,
           .marginal = {},
           .acceptance_length = std::nullopt,
-          .c = c,
+          .cost = constant_ratio(c),
           .operations_ratio = std::nullopt,
           .convention = Convention::bonus,
           .drafting = Drafting::autoregressive,

@@ -17,6 +17,7 @@
 #include "experiments/text/csv.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/numbers.hpp"
+#include "tests/experiments/config_testing.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -25,13 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-SweepConfig parsed(const std::string& text) {
-  return read_sweep_config(parse_toml("schema = \"foredraft.sweep/1\"\n" + text, "e.toml"), "e.toml");
-}
-
 /// 24 points of several blocks each.
 SweepConfig small_sweep() {
-  return parsed(
+  return tests::config_of(
       "[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 4, 7]\nc = [0.05, 0.2]\noperations_ratio = [0.0, 0.1]\n"
       "[simulation]\niterations = 200000\nseed = 11\n");
 }
@@ -60,7 +57,7 @@ void cut(const std::string& whole, const std::string& folder, std::size_t bytes)
 }  // namespace
 
 TEST_CASE("points are numbered with the last axis fastest, each combination once") {
-  const SweepConfig config = parsed("[axes]\nalpha = [0.1, 0.2]\ngamma = [1, 2, 3]\nc = [0.5, 0.25]\n");
+  const SweepConfig config = tests::config_of("[axes]\nalpha = [0.1, 0.2]\ngamma = [1, 2, 3]\nc = [0.5, 0.25]\n");
   const Points points(config);
   REQUIRE(points.count() == 12);
   CHECK(points.coordinates(0) == std::vector<std::size_t>{0, 0, 0});
@@ -73,7 +70,7 @@ TEST_CASE("points are numbered with the last axis fastest, each combination once
   const PointInputs inputs = points.inputs(8);
   CHECK(inputs.alpha == 0.2);
   CHECK(inputs.gamma == 2);
-  CHECK(inputs.c == 0.5);
+  CHECK(inputs.cost_values.at("c") == 0.5);
   std::string cells;
   points.append_cells(8, cells);
   CHECK(cells == "0.2,2,0.5,process,bonus,autoregressive,iid,");
@@ -113,7 +110,7 @@ TEST_CASE("1, 2 and 7 threads give the same bytes, and so do 3 shards put togeth
 
 TEST_CASE("a run that was cut at any byte resumes to the same bytes") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = parsed(
+  const SweepConfig config = tests::config_of(
       "[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 4, 7]\n[fixed]\nc = 0.1\n[simulation]\niterations = 1000\nseed = 3\n");
   const std::string whole = run(config, folder / "whole", 1);
   const std::size_t header = points_header(config).size();
@@ -157,9 +154,9 @@ TEST_CASE("a stop leaves whole rows behind, and the same order resumes") {
 
 TEST_CASE("results of another configuration, shard or version, and damaged rows are refused untouched") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = parsed("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n");
+  const SweepConfig config = tests::config_of("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n");
   const std::string whole = run(config, folder / "a", 1);
-  const SweepConfig other = parsed("[axes]\nalpha = [0.3, 0.8]\n[fixed]\ngamma = 2\n");
+  const SweepConfig other = tests::config_of("[axes]\nalpha = [0.3, 0.8]\n[fixed]\ngamma = 2\n");
   CHECK_THROWS_WITH(run_sweep(other, order_for(folder / "a", 1)),
                     Catch::Contains("holds results of another configuration") &&
                         Catch::EndsWith("differs in axes.alpha - use another --out"));
@@ -185,7 +182,7 @@ TEST_CASE("results of another configuration, shard or version, and damaged rows 
 
 TEST_CASE("points.csv of a complete run that was changed or removed is refused, and so are rows of other inputs") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = parsed("[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 2]\nc = [0.1]\n");
+  const SweepConfig config = tests::config_of("[axes]\nalpha = [0.3, 0.9]\ngamma = [1, 2]\nc = [0.1]\n");
   const std::string whole = run(config, folder / "a", 1);
   cut(folder / "a", folder / "b", whole.size());
   std::string changed = whole;
@@ -209,7 +206,7 @@ TEST_CASE("points.csv of a complete run that was changed or removed is refused, 
 
 TEST_CASE("a manifest that contradicts itself is refused as input") {
   const tests::TemporaryFolder folder;
-  run(parsed("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n"), folder / "a", 1);
+  run(tests::config_of("[axes]\nalpha = [0.3, 0.9]\n[fixed]\ngamma = 2\n"), folder / "a", 1);
   const std::string text = tests::content_of(manifest_path(folder / "a"));
   const auto check_refused = [&](const std::string& before, const std::string& after, const std::string& why) {
     std::string changed = text;
@@ -229,15 +226,15 @@ TEST_CASE("a manifest that contradicts itself is refused as input") {
 TEST_CASE("a point that cannot be prepared fails the run by its name, and a corpus that is missing is bad input") {
   const tests::TemporaryFolder folder;
   const std::string plan = "[simulation]\niterations = 100\nseed = 1\n";
-  const SweepConfig unreachable = parsed(
+  const SweepConfig unreachable = tests::config_of(
       "[axes]\n\"models.alpha\" = [0.8, 0.01]\n[fixed]\nfidelity = \"token\"\ngamma = 2\n"
       "models = { vocabulary = 50, draft = \"temperature\", pool = 4 }\n" +
       plan);
   CHECK_THROWS_AS(run_sweep(unreachable, order_for(folder / "a", 1)), RunError);
   CHECK_THROWS_WITH(run_sweep(unreachable, order_for(folder / "a", 1)),
                     Catch::StartsWith("point 1 (models.alpha 0.01): invalid alpha=0.01"));
-  const SweepConfig without_text =
-      parsed("[fixed]\nfidelity = \"token\"\ngamma = 2\nmodels = { kind = \"ngram\", corpus = \"nowhere\" }\n" + plan);
+  const SweepConfig without_text = tests::config_of(
+      "[fixed]\nfidelity = \"token\"\ngamma = 2\nmodels = { kind = \"ngram\", corpus = \"nowhere\" }\n" + plan);
   CHECK_THROWS_AS(run_sweep(without_text, order_for(folder / "b", 1)), InputError);
   CHECK_THROWS_WITH(run_sweep(without_text, order_for(folder / "b", 1)),
                     Catch::StartsWith("models.corpus: nowhere: invalid corpus=nowhere"));
@@ -246,7 +243,7 @@ TEST_CASE("a point that cannot be prepared fails the run by its name, and a corp
 
 TEST_CASE("a star marks a best gamma whose optimum lies beyond the axis, and the note says where") {
   const tests::TemporaryFolder folder;
-  run(parsed("[axes]\nalpha = [0.5, 0.9]\ngamma = [1, 3]\nc = [0.1]\n"), folder / "a", 1);
+  run(tests::config_of("[axes]\nalpha = [0.5, 0.9]\ngamma = [1, 3]\nc = [0.1]\n"), folder / "a", 1);
   const std::string page = tests::content_of(folder / "a/summary.md");
   CHECK_THAT(page, Catch::Contains("| 3   1.442x |"));  // the optimum, gamma 2, lies between the values of the axis
   CHECK_THAT(page, Catch::Contains("| 3\\*  2.645x |"));
@@ -256,7 +253,7 @@ TEST_CASE("a star marks a best gamma whose optimum lies beyond the axis, and the
 
 TEST_CASE("a folder with other files is refused, an empty one and a half-born one are taken") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = parsed("[fixed]\nalpha = 0.5\ngamma = 2\n");
+  const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.5\ngamma = 2\n");
   fs::create_directory(folder / "foreign");
   tests::write_text(folder / "foreign/notes.txt", "mine");
   CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "foreign", 1)),
@@ -276,7 +273,7 @@ TEST_CASE("a folder with other files is refused, an empty one and a half-born on
 
 TEST_CASE("two runs do not write one folder at the same time") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = parsed("[fixed]\nalpha = 0.5\ngamma = 2\n");
+  const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.5\ngamma = 2\n");
   run(config, folder / "a", 1);
   cut(folder / "a", folder / "b", 10);
   const AppendFile held(points_path(folder / "b"));
@@ -291,7 +288,7 @@ TEST_CASE("an append that fails leaves the whole rows and gives the reason") {
 
 TEST_CASE("the manifest tells what was run and gives the digests of what it wrote") {
   const tests::TemporaryFolder folder;
-  const SweepConfig config = parsed(
+  const SweepConfig config = tests::config_of(
       "[axes]\ngamma = [1, 2]\nalpha = [0.3, 0.9]\nc = [0.1]\n[simulation]\niterations = 1000\nseed = 3\n"
       "[[figure]]\nid = \"f\"\nx = \"gamma\"\ny = \"speedup\"\nseries = \"alpha\"\n");
   run(config, folder / "a", 2);
@@ -320,7 +317,7 @@ TEST_CASE("the manifest tells what was run and gives the digests of what it wrot
 }
 
 TEST_CASE("closed form alone leaves the simulated columns out") {
-  const SweepConfig config = parsed("[fixed]\nalpha = 0.5\ngamma = 2\nc = 0.1\n");
+  const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.5\ngamma = 2\nc = 0.1\n");
   CHECK(points_header(config) ==
         "index,fidelity,gamma,convention,drafter,c,process,alpha,analytic_tokens_per_iteration,"
         "analytic_tokens_variance,analytic_speedup,analytic_memory_access_factor,analytic_per_token,"
@@ -330,7 +327,7 @@ TEST_CASE("closed form alone leaves the simulated columns out") {
 TEST_CASE("each process is answered by its own closed form, and a trace by none") {
   PointInputs inputs;
   inputs.gamma = 2;
-  inputs.c = 0.5;
+  inputs.cost_values["c"] = 0.5;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto tokens = [&] { return analytic_answer(inputs, nan)[tokens_per_iteration_metric]; };
   inputs.alpha = 0.5;
@@ -420,7 +417,7 @@ TEST_CASE("closed form and simulation agree over a sweep of every process") {
   for (std::size_t i = 0; i < configs.size(); ++i) {
     CAPTURE(configs[i]);
     const std::string name = folder / std::to_string(i);
-    run(parsed(configs[i]), name, 2);
+    run(tests::config_of(configs[i]), name, 2);
     CsvReader reader(points_path(name));
     const std::size_t deviation = reader.column("tokens_per_iteration_deviation_in_se").value();
     int rows = 0;

@@ -27,7 +27,7 @@ ExperimentResult leviathan_figure4(const ExperimentSettings& settings) {
       if (percent % 10 == 0) {
         const sim::Tally tally =
             simulate({.alpha = alpha, .gamma = gamma, .iterations = 100'000, .point = point++}, settings);
-        speedup = sim::speedup(tally, c);
+        speedup = sim::speedup(tally, constant_ratio(c));
         operations = sim::operations_factor(tally, operations_ratio, Convention::bonus);
       }
       data.row()

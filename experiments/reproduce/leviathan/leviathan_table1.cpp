@@ -43,8 +43,9 @@ ExperimentResult leviathan_table1(const ExperimentSettings& settings) {
         analytic::tokens_per_iteration({.alpha = alpha.value, .gamma = gamma, .convention = convention});
     const double operations = analytic::operations_factor(tokens, gamma, operations_ratio, convention);
     const double speedup = analytic::speedup(tokens, gamma, c, drafting);
-    const Estimate simulated = sim::speedup(
-        simulate({.alpha = alpha.value, .gamma = gamma, .iterations = 10'000'000, .point = i}, settings), c);
+    const Estimate simulated =
+        sim::speedup(simulate({.alpha = alpha.value, .gamma = gamma, .iterations = 10'000'000, .point = i}, settings),
+                     constant_ratio(c));
 
     result.rows.push_back(input_row(id, name, "alpha", alpha));
     result.rows.push_back(input_row(id, name, "gamma", gamma_text));

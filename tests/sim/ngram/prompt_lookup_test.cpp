@@ -143,7 +143,7 @@ TEST_CASE("a run of copied drafts is conserved, costs no pass and depends on its
       CHECK(tally.units.sum(sim::draft_passes) == 0);
       CHECK(tally.units.count() == 5);
       const double tokens = sim::tokens_per_iteration(tally).mean;
-      CHECK(sim::speedup(tally, 0.5).mean == tokens);
+      CHECK(sim::speedup(tally, constant_ratio(0.5)).mean == tokens);
       CHECK(tokens > (temperature == 0.0 ? 2.5 : 1.2));
       CHECK(tally.units.sum(sim::drafted) < 6 * tally.units.sum(sim::iterations));
     }

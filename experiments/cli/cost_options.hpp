@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "experiments/cli/options.hpp"
+#include "experiments/config/point_inputs.hpp"
+
+namespace foredraft::experiments {
+
+/// The options by which a command takes the cost of an iteration: c, or measured times.
+[[nodiscard]] std::vector<OptionSpec> cost_options();
+
+/// Reads them into the cost of `inputs`; refuses c beside measured times and times that are not complete. Whether some
+/// cost is given: decoding_cost().
+void read_cost(CommandLine& line, PointInputs& inputs);
+
+}  // namespace foredraft::experiments

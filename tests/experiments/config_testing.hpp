@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "experiments/config/sweep_config.hpp"
+#include "experiments/config/toml_source.hpp"
+#include "experiments/text/problems.hpp"
+
+namespace foredraft::tests {
+
+/// The sweep of this text, without its schema line, as of a file e.toml whose first line is the schema.
+inline experiments::SweepConfig config_of(const std::string& text) {
+  return experiments::read_sweep_config(experiments::parse_toml("schema = \"foredraft.sweep/1\"\n" + text, "e.toml"),
+                                        "e.toml");
+}
+
+/// Why this text is refused; empty where it is not.
+inline std::string refusal_of(const std::string& text) {
+  try {
+    static_cast<void>(config_of(text));
+  } catch (const experiments::InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace foredraft::tests
