@@ -58,17 +58,21 @@ TEST_CASE("tokens per iteration and its inverse are ratios of totals with the er
 
 TEST_CASE("speedup divides tokens by iterations and paid draft passes") {
   const Tally tally = six_iterations(Convention::bonus);
-  check_same(speedup(tally, 0.25), ratio_by_hand({1, 1, 2, 3, 3, 3}, std::vector<double>(6, 1.5)));
-  check_same(speedup(tally, 0.0), tokens_per_iteration(tally));
+  check_same(speedup(tally, constant_ratio(0.25)), ratio_by_hand({1, 1, 2, 3, 3, 3}, std::vector<double>(6, 1.5)));
+  check_same(speedup(tally, constant_ratio(0.0)), tokens_per_iteration(tally));
 
   Tally parallel_drafter = tally;  // one pass for the two drafts
   parallel_drafter.units = UnitMoments{};
   parallel_drafter.units.add({1, 1, 2, 1, 0, 1}, 2);
   parallel_drafter.units.add({2, 1, 2, 1, 1, 2});
   parallel_drafter.units.add({3, 1, 2, 1, 2, 2}, 3);
-  check_same(speedup(parallel_drafter, 0.25), ratio_by_hand({1, 1, 2, 3, 3, 3}, std::vector<double>(6, 1.25)));
-  CHECK_THROWS_AS(speedup(tally, -0.1), DomainError);
-  CHECK_THROWS_AS(speedup(tally, std::nan("")), DomainError);
+  check_same(speedup(parallel_drafter, constant_ratio(0.25)),
+             ratio_by_hand({1, 1, 2, 3, 3, 3}, std::vector<double>(6, 1.25)));
+  // Two passes at 0.25 beside a verification of 1.5 steps, and two steps once a unit where plain decoding pays one.
+  check_same(speedup(tally, {.iteration = 1.5, .draft_pass = 0.25, .sequence = 2.0, .plain_sequence = 1.0}),
+             ratio_by_hand({2, 2, 3, 4, 4, 4}, std::vector<double>(6, 4.0)));
+  CHECK_THROWS_AS(speedup(tally, constant_ratio(-0.1)), DomainError);
+  CHECK_THROWS_AS(speedup(tally, constant_ratio(std::nan(""))), DomainError);
 }
 
 TEST_CASE("operations count one verified position more with a bonus token than without") {
@@ -126,7 +130,7 @@ TEST_CASE("without drafts there is no acceptance and no cost of drafting") {
   tally.units.add({1, 1, 0, 0, 0, 0}, 5);
   tally.tokens_count = {5};
   check_conservation(tally);
-  CHECK(speedup(tally, 0.5).mean == 1.0);
+  CHECK(speedup(tally, constant_ratio(0.5)).mean == 1.0);
   CHECK(operations_factor(tally, 0.5, Convention::bonus).mean == 1.0);
   CHECK(std::isnan(acceptance(tally).per_token.mean));
   CHECK(std::isnan(acceptance(tally).accepted_over_drafted.mean));
