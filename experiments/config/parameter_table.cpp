@@ -30,8 +30,12 @@ Used with_process(std::vector<std::string> names) {
 Used with_models(std::string kind) {
   return [kind = std::move(kind)](const Usage& usage) { return token(usage) && usage.takes("models.kind", kind); };
 }
-Used with_drafter(std::string name) {
-  return [name = std::move(name)](const Usage& usage) { return usage.takes("drafter", name); };
+/// In process fidelity a drafter's parameters say how often its drafts are accepted; those of a drafter of token
+/// fidelity alone say how it drafts.
+Used with_drafter(const sim::DrafterEntry& drafter) {
+  return [name = std::string(drafter.name), where = drafter.process ? process : token](const Usage& usage) {
+    return where(usage) && usage.takes("drafter", name);
+  };
 }
 Used with_policy(std::string name) {
   return [name = std::move(name)](const Usage& usage) { return process(usage) && usage.takes("policy", name); };
@@ -190,7 +194,7 @@ Parameter drafter_parameter(const sim::DrafterParameter& entry, Used used) {
 
 void add_drafters(std::vector<Parameter>& table) {
   for (const sim::DrafterEntry& drafter : sim::drafter_registry()) {
-    const Used of_this_drafter = with_drafter(std::string(drafter.name));
+    const Used of_this_drafter = with_drafter(drafter);
     for (const sim::DrafterParameter& entry : drafter.parameters) {
       const std::string full = "drafter." + std::string(entry.name);
       const auto known = std::find_if(table.begin(), table.end(), [&](const Parameter& p) { return p.name == full; });
@@ -207,7 +211,8 @@ void add_drafters(std::vector<Parameter>& table) {
   }
   table.push_back(typed("drafter.accuracies", ValueType::reals,
                         "heads: [i] head i right given that all before it were, instead of alpha and drafter.decay",
-                        with_drafter("heads"), store<std::vector<double>>(&PointInputs::head_accuracies)));
+                        with_drafter(*sim::find_drafter("heads")),
+                        store<std::vector<double>>(&PointInputs::head_accuracies)));
 }
 
 void add_policies(std::vector<Parameter>& table) {
@@ -307,9 +312,11 @@ void add_models(std::vector<Parameter>& table) {
   table.push_back(with_default(integer("models.target_order", 1, 5, "order of the n-gram model that writes", ngram,
                                        store<std::int64_t>(&ModelInputs::target_order)),
                                std::int64_t{5}));
-  table.push_back(with_default(integer("models.draft_order", 1, 5, "order of the n-gram model that drafts",
-                                       with_draft_model, store<std::int64_t>(&ModelInputs::draft_order)),
-                               std::int64_t{2}));
+  table.push_back(with_default(
+      integer("models.draft_order", 1, 5,
+              "order of the n-gram model that drafts; heads and mlp_speculator see order - 1 tokens of text",
+              with_draft_model, store<std::int64_t>(&ModelInputs::draft_order)),
+      std::int64_t{2}));
 }
 
 }  // namespace
