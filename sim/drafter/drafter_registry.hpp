@@ -32,7 +32,7 @@ struct DrafterEntry {
   std::vector<DrafterParameter> parameters;
   bool process;  ///< drafts in process fidelity ...
   bool token;    ///< ... and in token fidelity ...
-  bool text;     ///< ... where it takes text of n-gram models: no distribution without one
+  bool text;     ///< ... where it drafts text of n-gram models alone
 };
 
 /// Every drafter, sorted by name.

@@ -74,7 +74,7 @@ class Unit {
 };
 
 /// Models of a study, and which draft is looked at.
-struct Observed {
+struct ObservedDraft {
   Speculation models;
   std::size_t index;
 
@@ -84,7 +84,7 @@ struct Observed {
 };
 
 /// A prompt and, behind it, the tokens that stand for the drafts in front of the first one looked at.
-std::vector<Token> begin_text(const Observed& observed, Prompts& prompts, SpeculationStreams& streams) {
+std::vector<Token> begin_text(const ObservedDraft& observed, Prompts& prompts, SpeculationStreams& streams) {
   const Speculation& models = observed.models;
   std::vector<Token> text = prompts.next();
   for (std::size_t i = 0; i < observed.index; ++i) {
@@ -95,7 +95,7 @@ std::vector<Token> begin_text(const Observed& observed, Prompts& prompts, Specul
 }
 
 /// Appends one token of the target to `text` and counts its position.
-void observe(const Observed& observed, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
+void observe(const ObservedDraft& observed, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
   const Speculation& models = observed.models;
   const Verified verified = observed.verify(text, streams);
   double beta = verified.accepted ? 1.0 : 0.0;
@@ -110,7 +110,7 @@ void observe(const Observed& observed, std::vector<Token>& text, SpeculationStre
 /// Reads on to the end of the run that the counted tokens end in: long runs are cut off more often than short ones, so
 /// leaving these out would make runs look shorter. Takes as many tokens as a run has, and there is one at all only
 /// where a draft was rejected: the rarer, the longer.
-void complete_run(const Observed& observed, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
+void complete_run(const ObservedDraft& observed, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
   bool accepted = unit.inside_run();
   while (accepted) {
     const Verified verified = observed.verify(text, streams);
@@ -120,7 +120,8 @@ void complete_run(const Observed& observed, std::vector<Token>& text, Speculatio
   }
 }
 
-StudyTally study_unit(const Observed& observed, const sim::RunKey& key, std::uint64_t index, std::uint64_t tokens) {
+StudyTally study_unit(const ObservedDraft& observed, const sim::RunKey& key, std::uint64_t index,
+                      std::uint64_t tokens) {
   StudyTally tally;
   Unit unit(tally);
   // Blocks that no simulation reaches, so that a study and a simulation of one key share no draw.
@@ -162,7 +163,7 @@ void StudyTally::merge(const StudyTally& other) {
 }
 
 StudyTally run_acceptance_study(const AcceptanceStudy& study, const sim::RunKey& key, unsigned threads) {
-  const Observed observed{
+  const ObservedDraft observed{
       make_speculation(study.target, study.drafter, study.temperature, static_cast<std::int64_t>(study.index) + 1),
       study.index};
   const sim::BlockPlan plan =
