@@ -6,6 +6,9 @@
 
 namespace foredraft::sim {
 
+/// As many as the counter of the random numbers has room for.
+inline constexpr std::uint64_t most_blocks = std::uint64_t{1} << 32U;
+
 /// How a run is cut into blocks of iterations or sequences.
 struct BlockPlan {
   std::uint64_t total;
@@ -17,8 +20,8 @@ struct BlockPlan {
   }
 };
 
-/// Throws DomainError, naming the total `name`, for a run of nothing and for one of more blocks than the counter of the
-/// random numbers has room for (2^32).
-[[nodiscard]] BlockPlan plan_blocks(std::string_view name, std::uint64_t total, std::uint64_t per_block);
+/// Throws DomainError, naming the total `name`, for a run of nothing and for one of more than `most` blocks.
+[[nodiscard]] BlockPlan plan_blocks(std::string_view name, std::uint64_t total, std::uint64_t per_block,
+                                    std::uint64_t most = most_blocks);
 
 }  // namespace foredraft::sim

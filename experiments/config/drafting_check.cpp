@@ -3,6 +3,7 @@
 
 #include "experiments/config/consistency.hpp"
 #include "sim/drafter/drafter_registry.hpp"
+#include "sim/ngram/model.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -55,10 +56,7 @@ class DraftingCheck {
                fmt::format("set fidelity = \"{}\"", entry.process ? "process" : "token"));
       }
     }
-    if (!entry.process && usage_.takes("models.kind", "synthetic")) {
-      refuse("drafter", fmt::format("{} needs text", name), "synthetic distributions write none",
-             "set models.kind = \"ngram\"");
-    }
+    if (entry.text && usage_.takes("fidelity", "token")) check_text_drafter(name);
     if (!in_process()) return;
     const bool own_acceptance = name == "input_copy" || (name == "heads" && usage_.states("drafter.accuracies")) ||
                                 (has_decay() && (name == "block" || name == "heads" || name == "mlp_speculator"));
@@ -77,6 +75,27 @@ class DraftingCheck {
     }
     if (name == "heads" && usage_.states("drafter.accuracies") && has_decay()) {
       refuse("drafter.decay", "given beside drafter.accuracies", "the accuracies say how they fall", "remove one");
+    }
+  }
+
+  void check_text_drafter(const std::string& name) {
+    if (usage_.takes("models.kind", "synthetic")) {
+      refuse("drafter", fmt::format("{} needs text in fidelity token", name), "synthetic distributions write none",
+             "set models.kind = \"ngram\"");
+    }
+    if (name != "heads" && name != "mlp_speculator") return;
+    refuse_above("gamma", ngram::max_heads, fmt::format("{} has a model for each position", name));
+    if (name == "mlp_speculator") {
+      refuse_above("models.draft_order", ngram::max_order - 1, "a stage sees one token more: the draft before");
+    }
+  }
+
+  void refuse_above(std::string_view name, std::int64_t most, std::string_view why) {
+    for (const Value& value : values_of(config_, name)) {
+      const auto given = std::get<std::int64_t>(value);
+      if (given <= most) continue;
+      refuse(name, fmt::format("invalid {}={}", name, given), fmt::format("at most {}: {}", most, why), "");
+      return;
     }
   }
 

@@ -4,8 +4,12 @@
 namespace foredraft::experiments::building {
 namespace {
 
-Used with_drafter(std::string name) {
-  return [name = std::move(name)](const Usage& usage) { return usage.takes("drafter", name); };
+/// In process fidelity a drafter's parameters say how often its drafts are accepted; those of a drafter of token
+/// fidelity alone say how it drafts.
+Used with_drafter(const sim::DrafterEntry& drafter) {
+  return [name = std::string(drafter.name), where = drafter.process ? process : token](const Usage& usage) {
+    return where(usage) && usage.takes("drafter", name);
+  };
 }
 Used with_policy(std::string name) {
   return [name = std::move(name)](const Usage& usage) { return process(usage) && usage.takes("policy", name); };
@@ -29,7 +33,7 @@ Parameter drafter_parameter(const sim::DrafterParameter& entry, Used used) {
 
 void add_drafter_parameters(std::vector<Parameter>& table) {
   for (const sim::DrafterEntry& drafter : sim::drafter_registry()) {
-    const Used of_this_drafter = with_drafter(std::string(drafter.name));
+    const Used of_this_drafter = with_drafter(drafter);
     for (const sim::DrafterParameter& entry : drafter.parameters) {
       Parameter parameter = drafter_parameter(entry, of_this_drafter);
       // Acceptance that does not fall was all there was once.
@@ -39,7 +43,8 @@ void add_drafter_parameters(std::vector<Parameter>& table) {
   }
   table.push_back(typed("drafter.accuracies", ValueType::reals,
                         "heads: [i] head i right given that all before it were, instead of alpha and drafter.decay",
-                        with_drafter("heads"), store<std::vector<double>>(&PointInputs::head_accuracies)));
+                        with_drafter(*sim::find_drafter("heads")),
+                        store<std::vector<double>>(&PointInputs::head_accuracies)));
 }
 
 void add_policy_parameters(std::vector<Parameter>& table) {

@@ -82,9 +82,11 @@ void add_model_parameters(std::vector<Parameter>& table) {
   table.push_back(with_default(integer("models.target_order", 1, 5, "order of the n-gram model that writes", ngram,
                                        store<std::int64_t>(&ModelInputs::target_order)),
                                std::int64_t{5}));
-  table.push_back(with_default(integer("models.draft_order", 1, 5, "order of the n-gram model that drafts",
-                                       with_draft_model, store<std::int64_t>(&ModelInputs::draft_order)),
-                               std::int64_t{2}));
+  table.push_back(with_default(
+      integer("models.draft_order", 1, 5,
+              "order of the n-gram model that drafts; heads and mlp_speculator see order - 1 tokens of text",
+              with_draft_model, store<std::int64_t>(&ModelInputs::draft_order)),
+      std::int64_t{2}));
 }
 
 }  // namespace foredraft::experiments::building

@@ -20,16 +20,17 @@ constexpr std::uint64_t iterations = 100'000;
 /// Tokens per iteration as the pair of models really yields them, by real draws and real verification.
 Estimate as_run(const NgramStudyModels& models, const std::shared_ptr<const ngram::Model>& drafter, double temperature,
                 std::int64_t gamma, const sim::RunKey& key, unsigned threads) {
-  const auto simulator = sim::make_token_simulator({.models = sim::NgramPair{models.target, drafter},
-                                                    .rule = "rejection_sampling",
-                                                    .rule_parameters = {},
-                                                    .temperature = temperature,
-                                                    .gamma = gamma,
-                                                    .convention = convention,
-                                                    .drafting = Drafting::autoregressive,
-                                                    .contexts = sim::Contexts::pooled,
-                                                    .iterations = iterations},
-                                                   key.seed);
+  const auto simulator =
+      sim::make_token_simulator({.models = sim::NgramPair{models.target, ngram::ngram_drafter(drafter)},
+                                 .rule = "rejection_sampling",
+                                 .rule_parameters = {},
+                                 .temperature = temperature,
+                                 .gamma = gamma,
+                                 .convention = convention,
+                                 .drafting = Drafting::autoregressive,
+                                 .contexts = sim::Contexts::pooled,
+                                 .iterations = iterations},
+                                key.seed);
   return sim::tokens_per_iteration(sim::run(*simulator, key, threads));
 }
 
@@ -63,9 +64,12 @@ ExperimentResult ngram_iid_check(const ExperimentSettings& settings) {
     result.inputs.insert(result.inputs.end(), models.inputs.begin(), models.inputs.end());
     for (const double temperature : {0.0, 1.0}) {
       for (const auto& drafter : models.drafters) {
-        const auto study = ngram::run_acceptance_study(
-            {.target = models.target, .draft = drafter, .temperature = temperature, .tokens = study_tokens},
-            {.seed = settings.seed, .point = point++}, settings.threads);
+        const auto study = ngram::run_acceptance_study({.target = models.target,
+                                                        .drafter = ngram::ngram_drafter(drafter),
+                                                        .index = 0,
+                                                        .temperature = temperature,
+                                                        .tokens = study_tokens},
+                                                       {.seed = settings.seed, .point = point++}, settings.threads);
         const double alpha = ngram::alpha(study).mean;
         const analytic::MarkovAcceptance chain{.a = ngram::accept_after_acceptance(study).mean,
                                                .b = ngram::accept_after_rejection(study).mean};

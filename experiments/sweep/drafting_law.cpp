@@ -132,6 +132,7 @@ sim::GammaPolicy policy_of(const PointInputs& inputs) {
 }  // namespace
 
 double acceptance_decay(const PointInputs& inputs) {
+  if (inputs.fidelity == Fidelity::token) return 1.0;
   const double decay = parameter_of(inputs, "decay", 1.0);
   if (inputs.drafter == "block" || inputs.drafter == "heads") return decay;
   if (inputs.drafter == "mlp_speculator") {
@@ -146,6 +147,7 @@ bool gamma_varies(const PointInputs& inputs) {
 
 PointInputs with_drafter_acceptance(const PointInputs& inputs) {
   PointInputs result = inputs;
+  if (inputs.fidelity == Fidelity::token) return result;
   if (inputs.drafter == "heads" && !inputs.head_accuracies.empty()) {
     result.process = ProcessKind::positional;
     result.conditional = inputs.head_accuracies;

@@ -23,11 +23,12 @@ struct IterationLaw {
 /// Whether drafts differ in length from one iteration to the next at this point.
 [[nodiscard]] bool gamma_varies(const PointInputs& inputs);
 
-/// The factor by which acceptance falls from each position to the next; 1 for drafters that do not get worse.
+/// The factor by which acceptance falls from each position to the next; 1 for drafters that do not get worse, and for
+/// real tokens, which are accepted as often as they turn out to be.
 [[nodiscard]] double acceptance_decay(const PointInputs& inputs);
 
 /// A point of process fidelity with the acceptance of its drafter in place of the acceptance process: positional where
-/// a decay or accuracies say so.
+/// a decay or accuracies say so. A point of token fidelity stays as it is.
 [[nodiscard]] PointInputs with_drafter_acceptance(const PointInputs& inputs);
 
 /// The law under a policy or of a copying drafter, for what with_drafter_acceptance gave and gamma_varies.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <filesystem>
 
 #include "core/check.hpp"
@@ -56,23 +57,37 @@ Resources::TrainedCorpus& Resources::corpus(const std::vector<std::string>& name
   return corpora_.emplace(key, std::move(trained)).first->second;
 }
 
-sim::NgramPair Resources::ngram_pair(const ModelInputs& models) {
+std::shared_ptr<const ngram::Model> Resources::model(TrainedCorpus& trained, const ngram::Window& window) {
+  std::shared_ptr<const ngram::Model>& held = trained.models[window.distances];
+  if (!held) held = ngram::Model::train(trained.documents, trained.vocabulary.size(), window);
+  return held;
+}
+
+ngram::Drafter Resources::drafter(TrainedCorpus& trained, const PointInputs& inputs) {
+  const auto order = static_cast<int>(inputs.models.draft_order);
+  const bool heads = inputs.drafter == "heads";
+  if (!heads && inputs.drafter != "mlp_speculator") {
+    return ngram::ngram_drafter(model(trained, ngram::adjacent_window(order)));
+  }
+  std::vector<std::shared_ptr<const ngram::Model>> models;
+  // Without drafts the first one does nothing.
+  for (int position = 1; position <= std::max(1, static_cast<int>(inputs.gamma)); ++position) {
+    models.push_back(
+        model(trained, heads ? ngram::head_window(order, position) : ngram::stage_window(order, position)));
+  }
+  return heads ? ngram::heads(std::move(models)) : ngram::stages(std::move(models));
+}
+
+sim::NgramPair Resources::ngram_pair(const PointInputs& inputs) {
   const std::lock_guard lock(mutex_);
+  const ModelInputs& models = inputs.models;
   TrainedCorpus& trained = corpus(models.corpus, models.vocabulary);
-  const auto model = [&](std::int64_t order) {
-    std::shared_ptr<const ngram::Model>& held = trained.models[order];
-    if (!held) {
-      held = ngram::Model::train(trained.documents, trained.vocabulary.size(), static_cast<int>(order));
-    }
-    return held;
-  };
-  return {model(models.target_order), model(models.draft_order)};
+  return {model(trained, ngram::adjacent_window(static_cast<int>(models.target_order))), drafter(trained, inputs)};
 }
 
 std::shared_ptr<const ngram::Model> Resources::ngram_target(const ModelInputs& models) {
-  ModelInputs alone = models;
-  alone.draft_order = models.target_order;
-  return ngram_pair(alone).target;
+  const std::lock_guard lock(mutex_);
+  return model(corpus(models.corpus, models.vocabulary), ngram::adjacent_window(static_cast<int>(models.target_order)));
 }
 
 void Resources::prepare(const SweepConfig& config) {
@@ -85,7 +100,7 @@ void Resources::prepare(const SweepConfig& config) {
         if (inputs.drafter == "prompt_lookup") {
           static_cast<void>(ngram_target(inputs.models));
         } else {
-          static_cast<void>(ngram_pair(inputs.models));
+          static_cast<void>(ngram_pair(inputs));
         }
       } else if (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::trace) {
         static_cast<void>(trace(inputs.trace_file, inputs.recorded_gamma, inputs.convention));

@@ -20,8 +20,9 @@ class Resources {
   /// A recorded trace. Throws InputError `file:line: ...`.
   [[nodiscard]] const sim::Trace& trace(const std::string& path, std::int64_t recorded_gamma, Convention convention);
 
-  /// Target and drafter trained on a corpus. Throws InputError for a corpus that is missing, empty or not text.
-  [[nodiscard]] sim::NgramPair ngram_pair(const ModelInputs& models);
+  /// Target and drafter trained on a corpus: heads and mlp_speculator get a model for each of gamma positions, any
+  /// other drafter an n-gram model. Throws InputError for a corpus that is missing, empty or not text.
+  [[nodiscard]] sim::NgramPair ngram_pair(const PointInputs& inputs);
   /// The target alone, for drafts that no model makes.
   [[nodiscard]] std::shared_ptr<const ngram::Model> ngram_target(const ModelInputs& models);
 
@@ -35,9 +36,11 @@ class Resources {
   struct TrainedCorpus {
     ngram::Vocabulary vocabulary;
     std::vector<std::vector<ngram::Token>> documents;
-    std::map<std::int64_t, std::shared_ptr<const ngram::Model>> models;  ///< by order
+    std::map<std::vector<int>, std::shared_ptr<const ngram::Model>> models;  ///< by the distances of their window
   };
   TrainedCorpus& corpus(const std::vector<std::string>& names, std::int64_t vocabulary);
+  std::shared_ptr<const ngram::Model> model(TrainedCorpus& trained, const ngram::Window& window);
+  ngram::Drafter drafter(TrainedCorpus& trained, const PointInputs& inputs);
 
   std::mutex mutex_;
   std::map<std::string, sim::Trace> traces_;

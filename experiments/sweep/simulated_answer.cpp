@@ -51,7 +51,7 @@ sim::ModelPair models_of(const PointInputs& inputs, Resources& resources) {
                              .match = static_cast<std::int64_t>(inputs.drafter_parameters.at("match")),
                              .window = static_cast<std::int64_t>(inputs.drafter_parameters.at("window"))};
   }
-  if (models.ngram) return resources.ngram_pair(models);
+  if (models.ngram) return resources.ngram_pair(inputs);
   return sim::SyntheticPair{.target = models.target,
                             .parameter = models.parameter,
                             .vocabulary = models.vocabulary,

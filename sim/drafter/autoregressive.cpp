@@ -9,7 +9,8 @@ DrafterDefinition autoregressive() {
                     .cost = Drafting::autoregressive,
                     .parameters = {},
                     .process = true,
-                    .token = true},
+                    .token = true,
+                    .text = false},
           .apply = [](ProcessSimulation& /*simulation*/, const ResolvedSettings& /*settings*/) {}};
 }
 

@@ -9,7 +9,8 @@ DrafterDefinition block() {
                     .cost = Drafting::block,
                     .parameters = {decay_parameter},
                     .process = true,
-                    .token = true},
+                    .token = true,
+                    .text = false},
           .apply = [](ProcessSimulation& simulation, const ResolvedSettings& settings) {
             let_acceptance_decay(simulation, settings["decay"], "block");
           }};

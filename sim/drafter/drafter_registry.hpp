@@ -31,7 +31,8 @@ struct DrafterEntry {
   Drafting cost;  ///< per iteration, in passes of c target steps
   std::vector<DrafterParameter> parameters;
   bool process;  ///< drafts in process fidelity ...
-  bool token;    ///< ... and in token fidelity
+  bool token;    ///< ... and in token fidelity ...
+  bool text;     ///< ... where it drafts text of n-gram models alone
 };
 
 /// Every drafter, sorted by name.

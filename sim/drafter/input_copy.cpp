@@ -20,7 +20,8 @@ DrafterDefinition input_copy() {
                                     .whole = true,
                                     .summary = "input_copy: tokens written one by one behind each edit"}},
                     .process = true,
-                    .token = false},
+                    .token = false,
+                    .text = false},
           .apply = [](ProcessSimulation& simulation, const ResolvedSettings& settings) {
             static_cast<void>(first_acceptance(simulation, "input_copy"));
             simulation.process = Iid{1.0 - settings["edit_rate"]};

@@ -9,7 +9,8 @@ DrafterDefinition ngram_model() {
                     .cost = Drafting::autoregressive,
                     .parameters = {},
                     .process = false,
-                    .token = true},
+                    .token = true,
+                    .text = true},
           .apply = nullptr};
 }
 

@@ -20,7 +20,8 @@ DrafterDefinition prompt_lookup() {
                                     .whole = true,
                                     .summary = "prompt_lookup: tokens of prompt and text that are looked through"}},
                     .process = false,
-                    .token = true},
+                    .token = true,
+                    .text = true},
           .apply = nullptr};
 }
 

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <optional>
 
-#include "core/check.hpp"
 #include "core/parallel.hpp"
+#include "sim/block_plan.hpp"
 #include "sim/ngram/prompts.hpp"
 #include "sim/ngram/speculation.hpp"
 
@@ -16,7 +16,6 @@ namespace foredraft::ngram {
 namespace {
 
 constexpr std::uint64_t unit_tokens = 2048;
-constexpr std::uint64_t first_block = std::uint64_t{1} << 31;
 
 using Weights = std::array<double, StudyTally::quantity_count>;
 
@@ -74,35 +73,60 @@ class Unit {
   std::optional<std::size_t> run_;  ///< acceptances since the last rejection; none before the first of a text
 };
 
+/// Models of a study, and which draft is looked at.
+struct ObservedDraft {
+  Speculation models;
+  std::size_t index;
+
+  [[nodiscard]] Verified verify(std::span<const Token> text, SpeculationStreams& streams) const {
+    return verify_token(models, text, index, draft_token(models, text, index, streams), streams);
+  }
+};
+
+/// A prompt and, behind it, the tokens that stand for the drafts in front of the first one looked at.
+std::vector<Token> begin_text(const ObservedDraft& observed, Prompts& prompts, SpeculationStreams& streams) {
+  const Speculation& models = observed.models;
+  std::vector<Token> text = prompts.next();
+  for (std::size_t i = 0; i < observed.index; ++i) {
+    text.push_back(models.choice == Choice::greedy ? models.target->argmax(text)
+                                                   : models.target->sample(text, streams.bonus));
+  }
+  return text;
+}
+
 /// Appends one token of the target to `text` and counts its position.
-void observe(const Speculation& models, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
-  const Verified verified = verify_token(models, text, draft_token(models, text, streams), streams);
+void observe(const ObservedDraft& observed, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
+  const Speculation& models = observed.models;
+  const Verified verified = observed.verify(text, streams);
   double beta = verified.accepted ? 1.0 : 0.0;
   if (models.choice == Choice::sample) {
     const double p = models.target->probability(text, verified.token);
-    beta = std::min(1.0, models.draft->probability(text, verified.token) / p);
+    beta = std::min(1.0, DraftDistribution(models.drafter, text, observed.index).probability(verified.token) / p);
   }
   unit.add(verified.accepted, beta);
   text.push_back(verified.token);
 }
 
 /// Reads on to the end of the run that the counted tokens end in: long runs are cut off more often than short ones, so
-/// leaving these out would make runs look shorter.
-void complete_run(const Speculation& models, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
+/// leaving these out would make runs look shorter. Takes as many tokens as a run has, and there is one at all only
+/// where a draft was rejected: the rarer, the longer.
+void complete_run(const ObservedDraft& observed, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
   bool accepted = unit.inside_run();
-  for (std::uint64_t i = 0; accepted && i < unit_tokens; ++i) {
-    const Verified verified = verify_token(models, text, draft_token(models, text, streams), streams);
+  while (accepted) {
+    const Verified verified = observed.verify(text, streams);
     accepted = verified.accepted;
     unit.count_run(accepted);
     text.push_back(verified.token);
   }
 }
 
-StudyTally study_unit(const Speculation& models, const sim::RunKey& key, std::uint64_t index, std::uint64_t tokens) {
+StudyTally study_unit(const ObservedDraft& observed, const sim::RunKey& key, std::uint64_t index,
+                      std::uint64_t tokens) {
   StudyTally tally;
   Unit unit(tally);
   // Blocks that no simulation reaches, so that a study and a simulation of one key share no draw.
-  const std::uint64_t block = first_block + index;
+  const std::uint64_t block = first_study_block + index;
+  const Speculation& models = observed.models;
   Prompts prompts(*models.target, RandomStream(key.seed, {Purpose::text, key.point, block}));
   SpeculationStreams streams(key.seed, key.point, block);
   const auto text_tokens =
@@ -110,15 +134,15 @@ StudyTally study_unit(const Speculation& models, const sim::RunKey& key, std::ui
   std::vector<Token> text;
   for (std::uint64_t i = 0; i < tokens; ++i) {
     if (i % text_tokens == 0) {
-      text = prompts.next();
+      text = begin_text(observed, prompts, streams);
       unit.begin_text();
     }
-    observe(models, text, streams, unit);
+    observe(observed, text, streams, unit);
   }
   if (models.choice == Choice::greedy) {
     tally.runs.clear();
   } else {
-    complete_run(models, text, streams, unit);
+    complete_run(observed, text, streams, unit);
   }
   unit.finish();
   return tally;
@@ -139,13 +163,15 @@ void StudyTally::merge(const StudyTally& other) {
 }
 
 StudyTally run_acceptance_study(const AcceptanceStudy& study, const sim::RunKey& key, unsigned threads) {
-  const Speculation models = make_speculation(study.target.get(), study.draft.get(), study.temperature);
-  const auto tokens = static_cast<std::int64_t>(study.tokens);  // above 2^63: negative, refused
-  check_range("tokens", tokens, 1, static_cast<std::int64_t>(first_block * unit_tokens));
+  const ObservedDraft observed{
+      make_speculation(study.target, study.drafter, study.temperature, static_cast<std::int64_t>(study.index) + 1),
+      study.index};
+  const sim::BlockPlan plan =
+      sim::plan_blocks("tokens", study.tokens, unit_tokens, sim::most_blocks - first_study_block);
   StudyTally total;
   std::mutex total_mutex;
-  parallel_for((study.tokens + unit_tokens - 1) / unit_tokens, threads, [&](std::uint64_t index) {
-    const StudyTally part = study_unit(models, key, index, std::min(unit_tokens, study.tokens - index * unit_tokens));
+  parallel_for(plan.blocks(), threads, [&](std::uint64_t index) {
+    const StudyTally part = study_unit(observed, key, index, plan.in_block(index));
     const std::lock_guard lock(total_mutex);  // integers: the order of merging cannot change the result
     total.merge(part);
   });

@@ -7,6 +7,7 @@
 
 #include "core/integer_moments.hpp"
 #include "core/intervals.hpp"
+#include "sim/ngram/drafter.hpp"
 #include "sim/ngram/model.hpp"
 #include "sim/simulator.hpp"
 
@@ -14,10 +15,16 @@
 /// [Leviathan2023, Sec. 4.2] measures it, and the process that i.i.d. acceptance stands for.
 namespace foredraft::ngram {
 
-/// At each of `tokens` positions of text of the target, a draft is drawn at the true context and verified.
+/// Blocks of random numbers from here on belong to studies: no draw of a simulation of the same key is among them.
+inline constexpr std::uint64_t first_study_block = std::uint64_t{1} << 31U;
+
+/// At each of `tokens` positions of text of the target, a draft is drawn at the true context and verified: draft
+/// `index` (from 0) of an iteration whose drafts in front of it are the text's own tokens. This is how the accuracy of
+/// a head is stated, whose acceptance in an iteration also knows that the drafts before were accepted.
 struct AcceptanceStudy {
   std::shared_ptr<const Model> target;
-  std::shared_ptr<const Model> draft;
+  Drafter drafter;
+  std::size_t index;
   double temperature;  ///< 0 or 1
   std::uint64_t tokens;
 };
@@ -38,16 +45,16 @@ struct StudyTally {
 
   IntegerMoments<quantity_count> units;  ///< one entry per independent text of 2,048 tokens
   /// [r]: times that r acceptances followed a rejection before the next one. One run for each rejection counted above,
-  /// read to its end behind the text, but for those that have none within another 2,048 tokens. Empty at temperature 0:
-  /// greedy texts are too short for their runs.
+  /// read to its end behind the text, however long it is. Empty at temperature 0: greedy texts are too short for their
+  /// runs.
   std::vector<std::uint64_t> runs;
 
   void merge(const StudyTally& other);
   bool operator==(const StudyTally&) const = default;
 };
 
-/// Any number of threads gives the same tally. Throws DomainError on null or unequal models, another temperature, or no
-/// tokens. Draws are not shared with a simulation of the same key.
+/// Any number of threads gives the same tally. Throws DomainError on null or unequal models, an index without a model,
+/// another temperature, or no tokens. Draws are not shared with a simulation of the same key.
 [[nodiscard]] StudyTally run_acceptance_study(const AcceptanceStudy& study, const sim::RunKey& key, unsigned threads);
 
 /// Expected acceptance: the token average of beta. At temperature 1 from min(1, q(x) / p(x)) of the emitted x ~ p, of

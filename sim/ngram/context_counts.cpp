@@ -33,6 +33,11 @@ struct Place {
   [[nodiscard]] std::uint32_t node() const { return static_cast<std::uint32_t>(key >> 32U); }
 };
 
+/// The token `distance` places in front of a position.
+Token token_before(const std::vector<Token>& stream, std::uint32_t position, int distance) {
+  return std::cmp_less(position, distance) ? end_of_document : stream[position - static_cast<std::uint32_t>(distance)];
+}
+
 std::uint64_t make_key(std::uint32_t node, Token token) {
   return std::uint64_t{node} << 32U | static_cast<std::uint32_t>(token);
 }
@@ -114,7 +119,8 @@ void use_continuation_counts(ContextCounts& counts, int order) {
 
 }  // namespace
 
-ContextCounts count_contexts(std::span<const std::vector<Token>> documents, std::int64_t vocabulary, int order) {
+ContextCounts count_contexts(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
+                             const Window& window) {
   const std::vector<Token> stream = join(documents, vocabulary);
   ContextCounts counts;
   counts.level_begin = {0};
@@ -125,13 +131,15 @@ ContextCounts count_contexts(std::span<const std::vector<Token>> documents, std:
   for (std::size_t i = 1; i < stream.size(); ++i) places.push_back({0, static_cast<std::uint32_t>(i)});
   add_entries(counts, places, stream);
 
-  for (std::uint32_t length = 1; std::cmp_less(length, order); ++length) {
+  for (std::size_t k = 0; k < window.distances.size(); ++k) {
     counts.level_begin.push_back(static_cast<std::uint32_t>(counts.parent.size()));
     // A context that begins with end_of_document has no longer one.
     std::erase_if(places, [&](const Place& place) {
-      return length > 1 && stream[place.position - (length - 1)] == end_of_document;
+      return k > 0 && token_before(stream, place.position, window.distances[k - 1]) == end_of_document;
     });
-    for (Place& place : places) place.key = make_key(place.node(), stream[place.position - length]);
+    for (Place& place : places) {
+      place.key = make_key(place.node(), token_before(stream, place.position, window.distances[k]));
+    }
     add_nodes(counts, places);
     add_entries(counts, places, stream);
   }
@@ -139,7 +147,7 @@ ContextCounts count_contexts(std::span<const std::vector<Token>> documents, std:
   counts.first_entry.push_back(static_cast<std::uint32_t>(counts.token.size()));
   link_children(counts);
   link_shorter_entries(counts);
-  if (order > 1) use_continuation_counts(counts, order);
+  if (window.order() > 1) use_continuation_counts(counts, window.order());
   return counts;
 }
 

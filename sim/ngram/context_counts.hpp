@@ -10,9 +10,9 @@ namespace foredraft::ngram {
 
 /// The contexts of a training text and what followed each, as a trie that grows into the past.
 ///
-/// Node 0 is the empty context; a child adds one older token to its parent. Nodes are numbered by length of context,
-/// then parent, then added token, so the children of a node are contiguous and sorted. The entries of a node are the
-/// tokens that followed it, sorted; whatever followed a context also followed its parent.
+/// Node 0 is the empty context; a child adds one older token, the window's next, to its parent. Nodes are numbered by
+/// length of context, then parent, then added token, so the children of a node are contiguous and sorted. The entries
+/// of a node are the tokens that followed it, sorted; whatever followed a context also followed its parent.
 struct ContextCounts {
   std::vector<std::uint32_t> level_begin;  ///< [d]: first node of d tokens; [order]: number of nodes
   std::vector<std::uint32_t> parent;       ///< a node: the context without its oldest token; 0 for node 0
@@ -26,6 +26,6 @@ struct ContextCounts {
 
 /// Throws DomainError on no tokens at all, more than 2^29 of them, or a token outside 0 .. vocabulary - 1.
 [[nodiscard]] ContextCounts count_contexts(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
-                                           int order);
+                                           const Window& window);
 
 }  // namespace foredraft::ngram

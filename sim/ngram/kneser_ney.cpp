@@ -211,9 +211,14 @@ void KneserNey::distribution(std::span<const Token> context, std::span<double> o
 
 std::shared_ptr<const Model> Model::train(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
                                           int order) {
-  check_range("order", order, 1, max_order);
+  return train(documents, vocabulary, adjacent_window(order));
+}
+
+std::shared_ptr<const Model> Model::train(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
+                                          const Window& window) {
+  check_window(window);
   check_range("vocabulary", vocabulary, 2, std::int64_t{1} << 30);
-  return std::make_shared<const KneserNey>(count_contexts(documents, vocabulary, order), vocabulary, order);
+  return std::make_shared<const KneserNey>(count_contexts(documents, vocabulary, window), vocabulary, window.order());
 }
 
 }  // namespace foredraft::ngram

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
+#include "sim/ngram/window.hpp"
 
 /// n-gram language models: interpolated modified Kneser-Ney [Kneser1995; Chen1999] up to order 5, trained on text.
 namespace foredraft::ngram {
@@ -58,6 +59,10 @@ class Vocabulary {
 /// those that begin with end_of_document, and for all others the number of different tokens seen in front of `c w`.
 /// D has three values for each context length, from counts of counts [Chen1999, Sec. 3].
 ///
+/// With a window that leaves out tokens, `c w` stands for its tokens at the window's distances, wherever in the text of
+/// all documents in a row: the tokens between may hold an end_of_document. In front of the text stand end_of_document
+/// alone.
+///
 /// Immutable and thread-safe.
 class Model {
  public:
@@ -65,6 +70,9 @@ class Model {
   /// order in 1 .. max_order. Throws DomainError on an empty corpus or a token outside 0 .. vocabulary - 1.
   static std::shared_ptr<const Model> train(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
                                             int order);
+  /// The same for contexts of `window`. Throws DomainError as check_window too.
+  static std::shared_ptr<const Model> train(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
+                                            const Window& window);
 
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -75,7 +83,7 @@ class Model {
   [[nodiscard]] virtual std::int64_t vocabulary() const = 0;
 
   /// p(token | last order - 1 tokens of context), token in 0 .. vocabulary() - 1. Shorter contexts are fine; the empty
-  /// one says nothing of what was before.
+  /// one says nothing of what was before. `context` holds the tokens of the window alone, the nearest last.
   [[nodiscard]] virtual double probability(std::span<const Token> context, Token token) const = 0;
 
   /// A token drawn from p(. | context).

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
+#include <utility>
 
 #include "core/check.hpp"
 
@@ -11,27 +11,26 @@ namespace {
 
 /// Draws from max(0, p - q) / sum max(0, p - q) without a vector over the vocabulary: y ~ p is kept with probability
 /// max(0, 1 - q(y) / p(y)), of mean 1 - beta. A token is rejected as often, so one draw per verified token on average.
-Token correction(const Speculation& models, std::span<const Token> context, RandomStream& random) {
+Token correction(const Model& target, std::span<const Token> context, const DraftDistribution& law,
+                 RandomStream& random) {
   for (;;) {
-    const Token token = models.target->sample(context, random);
-    const double p = models.target->probability(context, token);
-    const double q = models.draft->probability(context, token);
+    const Token token = target.sample(context, random);
+    const double p = target.probability(context, token);
+    const double q = law.probability(token);
     if (random.uniform() * p < p - q) return token;
   }
 }
 
 }  // namespace
 
-Speculation make_speculation(const Model* target, const Model* draft, double temperature) {
-  if (target == nullptr || draft == nullptr) throw DomainError("invalid models=null (must be two n-gram models)");
-  if (target->vocabulary() != draft->vocabulary()) {
-    throw DomainError(fmt::format("invalid draft.vocabulary={} (must be the target's, {})", draft->vocabulary(),
-                                  target->vocabulary()));
-  }
+Speculation make_speculation(std::shared_ptr<const Model> target, Drafter drafter, double temperature,
+                             std::int64_t gamma) {
+  if (target == nullptr) throw DomainError("invalid models=null (must be n-gram models)");
+  check_drafter(drafter, target->vocabulary(), gamma);
   if (!(temperature == 0.0 || temperature == 1.0)) {
     throw DomainError(fmt::format("invalid temperature={} (must be 0 or 1 for n-gram models)", temperature));
   }
-  return {target, draft, temperature == 0.0 ? Choice::greedy : Choice::sample};
+  return {std::move(target), std::move(drafter), temperature == 0.0 ? Choice::greedy : Choice::sample};
 }
 
 SpeculationStreams::SpeculationStreams(std::uint64_t seed, std::uint64_t point, std::uint64_t block)
@@ -40,30 +39,33 @@ SpeculationStreams::SpeculationStreams(std::uint64_t seed, std::uint64_t point, 
       replacement(seed, {Purpose::replacement, point, block}),
       bonus(seed, {Purpose::bonus_token, point, block}) {}
 
-Token draft_token(const Speculation& models, std::span<const Token> context, SpeculationStreams& streams) {
-  return models.choice == Choice::greedy ? models.draft->argmax(context) : models.draft->sample(context, streams.draft);
+Token draft_token(const Speculation& models, std::span<const Token> text, std::size_t index,
+                  SpeculationStreams& streams) {
+  const DraftDistribution law(models.drafter, text, index);
+  return models.choice == Choice::greedy ? law.argmax() : law.sample(streams.draft);
 }
 
-Verified verify_token(const Speculation& models, std::span<const Token> context, Token drafted,
+Verified verify_token(const Speculation& models, std::span<const Token> text, std::size_t index, Token drafted,
                       SpeculationStreams& streams) {
   if (models.choice == Choice::greedy) {
-    const Token wanted = models.target->argmax(context);
+    const Token wanted = models.target->argmax(text);
     return {wanted, wanted == drafted};
   }
-  const double p = models.target->probability(context, drafted);
-  const double q = models.draft->probability(context, drafted);
-  if (streams.accept.uniform() * q < p) return {drafted, true};
-  return {correction(models, context, streams.replacement), false};
+  const DraftDistribution law(models.drafter, text, index);
+  if (streams.accept.uniform() * law.probability(drafted) < models.target->probability(text, drafted)) {
+    return {drafted, true};
+  }
+  return {correction(*models.target, text, law, streams.replacement), false};
 }
 
 std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention convention, std::vector<Token>& text,
                      SpeculationStreams& streams) {
   const std::size_t start = text.size();
   const auto drafts = static_cast<std::size_t>(gamma);
-  for (std::size_t i = 0; i < drafts; ++i) text.push_back(draft_token(models, text, streams));
+  for (std::size_t i = 0; i < drafts; ++i) text.push_back(draft_token(models, text, i, streams));
   for (std::size_t i = 0; i < drafts; ++i) {
     const auto context = std::span<const Token>(text).first(start + i);
-    const Verified verified = verify_token(models, context, text[start + i], streams);
+    const Verified verified = verify_token(models, context, i, text[start + i], streams);
     if (!verified.accepted) {
       text.resize(start + i);
       text.push_back(verified.token);

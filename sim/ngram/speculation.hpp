@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "core/random_stream.hpp"
 #include "core/words.hpp"
+#include "sim/ngram/drafter.hpp"
 #include "sim/ngram/model.hpp"
 
 /// Speculative decoding of one text, token by token [Leviathan2023, Alg. 1].
@@ -18,14 +21,15 @@ enum class Choice {
 };
 
 struct Speculation {
-  const Model* target;
-  const Model* draft;  ///< same vocabulary as the target
+  std::shared_ptr<const Model> target;
+  Drafter drafter;
   Choice choice;
 };
 
-/// Checked models: both there, one vocabulary, temperature 0 or 1. Throws DomainError: other temperatures would need
-/// the whole distribution at every token.
-[[nodiscard]] Speculation make_speculation(const Model* target, const Model* draft, double temperature);
+/// Checked models: all there, one vocabulary, enough of them for `gamma` drafts, temperature 0 or 1. Throws
+/// DomainError: other temperatures would need the whole distribution at every token.
+[[nodiscard]] Speculation make_speculation(std::shared_ptr<const Model> target, Drafter drafter, double temperature,
+                                           std::int64_t gamma);
 
 /// The random numbers of one text. Greedy decoding draws none.
 struct SpeculationStreams {
@@ -37,7 +41,9 @@ struct SpeculationStreams {
   SpeculationStreams(std::uint64_t seed, std::uint64_t point, std::uint64_t block);
 };
 
-[[nodiscard]] Token draft_token(const Speculation& models, std::span<const Token> context, SpeculationStreams& streams);
+/// Draft `index` (from 0) of an iteration; `text` ends with the `index` drafts in front of it.
+[[nodiscard]] Token draft_token(const Speculation& models, std::span<const Token> text, std::size_t index,
+                                SpeculationStreams& streams);
 
 /// What the verifier emits for a drafted token: that token where accepted, else the target's correction.
 struct Verified {
@@ -45,10 +51,11 @@ struct Verified {
   bool accepted;
 };
 
-/// Accepts the drafted x with probability min(1, p(x) / q(x)); a correction has the law max(0, p - q) / sum max(0, p -
-/// q). Greedy: accepts the target's choice alone. `drafted` must come from draft_token at the same context.
-[[nodiscard]] Verified verify_token(const Speculation& models, std::span<const Token> context, Token drafted,
-                                    SpeculationStreams& streams);
+/// Accepts the drafted x with probability min(1, p(x) / q(x)), q the law it was drawn from; a correction has the law
+/// max(0, p - q) / sum max(0, p - q). Greedy: accepts the target's choice alone. `drafted` must come from draft_token
+/// with the same text and index.
+[[nodiscard]] Verified verify_token(const Speculation& models, std::span<const Token> text, std::size_t index,
+                                    Token drafted, SpeculationStreams& streams);
 
 /// One iteration: drafts `gamma` tokens, verifies them and appends to `text` what is emitted. Returns the number of
 /// accepted drafts.

@@ -4,6 +4,7 @@
 
 #include "core/check.hpp"
 #include "sim/block_plan.hpp"
+#include "sim/ngram/acceptance_study.hpp"
 #include "sim/ngram/prompt_lookup.hpp"
 #include "sim/ngram/prompts.hpp"
 #include "sim/process/varying_counts.hpp"
@@ -29,9 +30,10 @@ class PromptLookupSimulator final : public Simulator {
  public:
   explicit PromptLookupSimulator(const TokenSimulation& simulation)
       : lookup_(lookup_of(simulation)),
-        choice_(ngram::make_speculation(lookup_.target.get(), lookup_.target.get(), simulation.temperature).choice),
+        choice_(ngram::make_speculation(lookup_.target, ngram::ngram_drafter(lookup_.target), simulation.temperature, 0)
+                    .choice),
         shape_{simulation.gamma, simulation.convention, Drafting::free},
-        plan_(plan_blocks("iterations", simulation.iterations, copied_iterations_per_block)) {
+        plan_(plan_blocks("iterations", simulation.iterations, copied_iterations_per_block, ngram::first_study_block)) {
     check_ngram_rule(simulation);
     check_range("gamma", shape_.gamma, min_gamma(shape_.convention), longest_copy);
   }

@@ -52,9 +52,12 @@ ExperimentResult leviathan_table3(const ExperimentSettings& settings) {
     result.inputs.insert(result.inputs.end(), models.inputs.begin(), models.inputs.end());
     for (const double temperature : {0.0, 1.0}) {
       for (const auto& drafter : models.drafters) {
-        const auto tally = ngram::run_acceptance_study(
-            {.target = models.target, .draft = drafter, .temperature = temperature, .tokens = study_tokens},
-            {.seed = settings.seed, .point = point++}, settings.threads);
+        const auto tally = ngram::run_acceptance_study({.target = models.target,
+                                                        .drafter = ngram::ngram_drafter(drafter),
+                                                        .index = 0,
+                                                        .temperature = temperature,
+                                                        .tokens = study_tokens},
+                                                       {.seed = settings.seed, .point = point++}, settings.threads);
         const Estimate alpha = ngram::alpha(tally);
         table.rows.push_back({fmt::format("5-gram ({})", models.corpus), drafter_name(drafter->order()),
                               fmt::format("{:.0f}", temperature), fmt::format("{:.4f}", alpha.mean),

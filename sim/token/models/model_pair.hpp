@@ -6,9 +6,7 @@
 #include <variant>
 #include <vector>
 
-namespace foredraft::ngram {
-class Model;
-}
+#include "sim/ngram/drafter.hpp"
 
 namespace foredraft::sim {
 
@@ -37,10 +35,11 @@ struct SyntheticPair {
   std::int64_t pool;  ///< contexts in the pool, >= 1
 };
 
-/// Two n-gram models over one vocabulary: the target writes text, the drafter drafts.
+/// n-gram models over one vocabulary: the target writes text, the drafter drafts. gamma is at most the number of heads
+/// or stages of a drafter that has them.
 struct NgramPair {
   std::shared_ptr<const ngram::Model> target;
-  std::shared_ptr<const ngram::Model> draft;
+  ngram::Drafter drafter;
 };
 
 /// Text of an n-gram model whose drafts are copied from what was written before.

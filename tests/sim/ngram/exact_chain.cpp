@@ -15,7 +15,77 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 double sum(const std::vector<double>& a) { return std::accumulate(a.begin(), a.end(), 0.0); }
 
+using Row = std::vector<double>;
+using Matrix = std::vector<Row>;
+
+Row times(const Row& row, const Matrix& matrix) {
+  Row result(row.size(), 0.0);
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    for (std::size_t x = 0; x < row.size(); ++x) result[x] += row[c] * matrix[c][x];
+  }
+  return result;
+}
+
+Row stationary(const Matrix& matrix) {
+  Row row(matrix.size(), 1.0 / static_cast<double>(matrix.size()));
+  for (int i = 0; i < 20000; ++i) row = times(row, matrix);  // converges geometrically: every entry is positive
+  return row;
+}
+
+/// Law of draft i (from 0) behind the emitted token c and, where i > 0, the accepted draft y.
+Row draft_law(const ngram::Drafter& drafter, std::size_t i, std::size_t c, std::size_t y) {
+  const auto emitted = static_cast<Token>(c);
+  const auto before = static_cast<Token>(y);
+  std::vector<Token> seen{emitted};
+  if (i > 0 && drafter.sight == ngram::Sight::all) seen = {before};
+  if (i > 0 && drafter.sight == ngram::Sight::previous) seen = {emitted, before};
+  const ngram::Model& model = *drafter.models[drafter.sight == ngram::Sight::all ? 0 : i];
+  Row q(static_cast<std::size_t>(model.vocabulary()));
+  model.distribution(seen, q);
+  return q;
+}
+
 }  // namespace
+
+ExactIterations exact_iterations(const ngram::Model& target, const ngram::Drafter& drafter, std::int64_t gamma,
+                                 Convention convention) {
+  const auto size = static_cast<std::size_t>(target.vocabulary());
+  const auto drafts = static_cast<std::size_t>(gamma);
+  Matrix target_rows(size, Row(size));
+  for (std::size_t c = 0; c < size; ++c) target.distribution(std::array{static_cast<Token>(c)}, target_rows[c]);
+  // Row c of `next`: law of the last token after an iteration that began behind c; of `reached`: [i] all of i drafts
+  // accepted.
+  Matrix next(size, Row(size, 0.0));
+  Matrix reached(drafts + 1, Row(size, 0.0));
+  for (std::size_t c = 0; c < size; ++c) {
+    Row last(size, 0.0);  // the last token, all drafts so far accepted
+    last[c] = 1.0;
+    for (std::size_t i = 0; i < drafts; ++i) {
+      reached[i][c] = sum(last);
+      Row accepted(size, 0.0);
+      for (std::size_t y = 0; y < size; ++y) {
+        const Row q = draft_law(drafter, i, c, y);
+        for (std::size_t x = 0; x < size; ++x) {
+          const double both = std::min(target_rows[y][x], q[x]);
+          accepted[x] += last[y] * both;
+          next[c][x] += last[y] * (target_rows[y][x] - both);
+        }
+      }
+      last = accepted;
+    }
+    reached[drafts][c] = sum(last);
+    if (convention == Convention::bonus) last = times(last, target_rows);
+    for (std::size_t x = 0; x < size; ++x) next[c][x] += last[x];
+  }
+  const Row start = stationary(next);
+  ExactIterations exact{0.0, {}};
+  for (std::size_t i = 0; i < drafts; ++i) {
+    exact.tokens += dot(start, reached[i]);
+    exact.conditional.push_back(dot(start, reached[i + 1]) / dot(start, reached[i]));
+  }
+  if (convention == Convention::bonus) exact.tokens += dot(start, reached[drafts]);
+  return exact;
+}
 
 ExactChain::ExactChain(const ngram::Model& target, const ngram::Model& draft)
     : target_(&target), draft_(&draft), size_(static_cast<std::size_t>(target.vocabulary())) {
@@ -37,49 +107,26 @@ ExactChain::ExactChain(const ngram::Model& target, const ngram::Model& draft)
   stationary_ = stationary(target_rows_);
 }
 
-ExactChain::Row ExactChain::times(const Row& row, const Matrix& matrix) {
-  Row result(row.size(), 0.0);
-  for (std::size_t c = 0; c < row.size(); ++c) {
-    for (std::size_t x = 0; x < row.size(); ++x) result[x] += row[c] * matrix[c][x];
-  }
-  return result;
-}
-
-ExactChain::Row ExactChain::stationary(const Matrix& matrix) {
-  Row row(matrix.size(), 1.0 / static_cast<double>(matrix.size()));
-  for (int i = 0; i < 20000; ++i) row = times(row, matrix);  // converges geometrically: every entry is positive
-  return row;
-}
-
 double ExactChain::alpha() const { return dot(stationary_, beta_); }
+
+double ExactChain::alpha_behind(int places, const std::function<Row(Token, Token)>& draft_law) const {
+  double alpha = 0.0;
+  for (std::size_t c = 0; c < size_; ++c) {
+    Row last(size_, 0.0);
+    last[c] = stationary_[c];
+    for (int i = 0; i < places; ++i) last = times(last, target_rows_);
+    for (std::size_t y = 0; y < size_; ++y) {
+      const Row q = draft_law(static_cast<Token>(c), static_cast<Token>(y));
+      for (std::size_t x = 0; x < size_; ++x) alpha += last[y] * std::min(target_rows_[y][x], q[x]);
+    }
+  }
+  return alpha;
+}
 
 double ExactChain::accept_after_acceptance() const { return dot(times(stationary_, accepted_), beta_) / alpha(); }
 
 double ExactChain::accept_after_rejection() const {
   return dot(times(stationary_, corrected_), beta_) / (1.0 - alpha());
-}
-
-double ExactChain::tokens_per_iteration(std::int64_t gamma, Convention convention) const {
-  // Row c of `next`: law of the last token after an iteration that began behind c. Row sums of accepted_^k: P(at least
-  // k accepted).
-  Matrix next(size_, Row(size_, 0.0));
-  Row yield(size_, 0.0);
-  for (std::size_t c = 0; c < size_; ++c) {
-    Row reached(size_, 0.0);
-    reached[c] = 1.0;
-    for (std::int64_t k = 0; k < gamma; ++k) {
-      const Row corrected = times(reached, corrected_);
-      for (std::size_t x = 0; x < size_; ++x) next[c][x] += corrected[x];
-      yield[c] += sum(reached);
-      reached = times(reached, accepted_);
-    }
-    if (convention == Convention::bonus) {
-      yield[c] += sum(reached);
-      reached = times(reached, target_rows_);
-    }
-    for (std::size_t x = 0; x < size_; ++x) next[c][x] += reached[x];
-  }
-  return dot(stationary(next), yield);
 }
 
 double ExactChain::greedy_alpha(std::int64_t passage) const {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/words.hpp"
+#include "sim/ngram/drafter.hpp"
 #include "sim/ngram/model.hpp"
 
 namespace foredraft::tests {
@@ -16,9 +18,11 @@ class ExactChain {
 
   /// Temperature 1.
   [[nodiscard]] double alpha() const;  ///< token average of sum min(p, q)
+  /// The same for a draft that sees the token `places` places in front of the one before it, and that one: q(c, y).
+  [[nodiscard]] double alpha_behind(
+      int places, const std::function<std::vector<double>(ngram::Token c, ngram::Token y)>& draft_law) const;
   [[nodiscard]] double accept_after_acceptance() const;
   [[nodiscard]] double accept_after_rejection() const;
-  [[nodiscard]] double tokens_per_iteration(std::int64_t gamma, Convention convention) const;
 
   /// Temperature 0, for texts of at least `passage` tokens from stationary prompts; the last iteration is not cut.
   [[nodiscard]] double greedy_alpha(std::int64_t passage) const;  ///< over the first `passage` tokens
@@ -27,9 +31,6 @@ class ExactChain {
  private:
   using Row = std::vector<double>;
   using Matrix = std::vector<Row>;
-
-  [[nodiscard]] static Row times(const Row& row, const Matrix& matrix);
-  [[nodiscard]] static Row stationary(const Matrix& matrix);
 
   const ngram::Model* target_;
   const ngram::Model* draft_;
@@ -40,5 +41,16 @@ class ExactChain {
   Row beta_;
   Row stationary_;
 };
+
+/// Long-run means over the iterations of a target of order 2 at temperature 1.
+struct ExactIterations {
+  double tokens;                    ///< per iteration
+  std::vector<double> conditional;  ///< [i]: draft i accepted given that all before it were
+};
+
+/// By enumeration of what each draft can see: the last emitted token and the draft before. `drafter` has models of
+/// order 1 or 2, or stages that see one emitted token at most.
+[[nodiscard]] ExactIterations exact_iterations(const ngram::Model& target, const ngram::Drafter& drafter,
+                                               std::int64_t gamma, Convention convention);
 
 }  // namespace foredraft::tests

@@ -39,41 +39,55 @@ std::vector<std::vector<Token>> seen_and_random_contexts(const ReferenceModel& r
 
 }  // namespace
 
-TEST_CASE("probabilities are those of the definition, in seen and unseen contexts of every order") {
-  for (int order = 1; order <= max_order; ++order) {
-    const auto model = Model::train(small_corpus(), tests::generated_vocabulary, order);
-    const ReferenceModel reference(small_corpus(), tests::generated_vocabulary, order);
-    if (order > 2) REQUIRE(reference.estimated_discounts(static_cast<std::size_t>(order)));
+TEST_CASE("probabilities are those of the definition, positive and of sum one, in seen and unseen contexts") {
+  std::vector<Window> windows{head_window(2, 2),  head_window(3, 5),  head_window(5, 3),  head_window(2, max_heads),
+                              stage_window(1, 3), stage_window(2, 2), stage_window(3, 4), stage_window(4, 2)};
+  for (int order = 1; order <= max_order; ++order) windows.push_back(adjacent_window(order));
+  for (const Window& window : windows) {
+    const auto model = Model::train(small_corpus(), tests::generated_vocabulary, window);
+    const ReferenceModel reference(small_corpus(), tests::generated_vocabulary, window);
+    if (window.order() > 2) REQUIRE(reference.estimated_discounts(static_cast<std::size_t>(window.order())));
     double worst = 0.0;
-    for (const auto& context : seen_and_random_contexts(reference)) {
-      for (Token token = 0; token < tests::generated_vocabulary; ++token) {
-        const double expected = reference.probability(context, token);
-        worst = std::max(worst, std::abs(model->probability(context, token) / expected - 1.0));
-      }
-    }
-    INFO("order " << order);
-    CHECK(worst < tests::second_route);
-  }
-}
-
-TEST_CASE("probabilities are positive and sum to one in seen and unseen contexts of every order") {
-  for (int order = 1; order <= max_order; ++order) {
-    const auto model = Model::train(small_corpus(), tests::generated_vocabulary, order);
-    double worst = 0.0;
+    double worst_sum = 0.0;
     double smallest = 1.0;
-    for (const auto& context :
-         seen_and_random_contexts(ReferenceModel(small_corpus(), tests::generated_vocabulary, order))) {
+    for (const auto& context : seen_and_random_contexts(reference)) {
       double sum = 0.0;
       for (Token token = 0; token < tests::generated_vocabulary; ++token) {
         const double p = model->probability(context, token);
+        worst = std::max(worst, std::abs(p / reference.probability(context, token) - 1.0));
         smallest = std::min(smallest, p);
         sum += p;
       }
-      worst = std::max(worst, std::abs(sum - 1.0));
+      worst_sum = std::max(worst_sum, std::abs(sum - 1.0));
     }
-    CHECK(worst < tests::few_ulp);
+    CAPTURE(window.distances);
+    CHECK(worst < tests::second_route);
+    CHECK(worst_sum < tests::few_ulp);
     CHECK(smallest > 0.0);
   }
+}
+
+TEST_CASE("the window of a head leaves out the tokens between, that of a stage all but the nearest") {
+  using Distances = std::vector<int>;
+  CHECK(adjacent_window(4).distances == Distances{1, 2, 3});
+  CHECK(head_window(4, 3).distances == Distances{3, 4, 5});
+  CHECK(stage_window(4, 3).distances == Distances{1, 3, 4, 5});
+  CHECK(stage_window(1, 3).distances == Distances{1});
+  for (int order = 1; order < max_order; ++order) {
+    CHECK(head_window(order, 1).distances == adjacent_window(order).distances);
+    CHECK(stage_window(order, 1).distances == adjacent_window(order).distances);
+    // At the second position a stage sees all of the last tokens.
+    CHECK(stage_window(order, 2).distances == adjacent_window(order + 1).distances);
+  }
+}
+
+TEST_CASE("a head learns what stands two places behind, across the end of a document too") {
+  // Text <end> 2 3 <end> 2 4 <end>: two places behind 2 is the end each time, behind the end 3 and 4.
+  const auto model = Model::train(Documents{{2, 3}, {2, 4}}, 5, head_window(2, 2));
+  CHECK(model->argmax(std::vector<Token>{2}) == end_of_document);
+  CHECK(model->probability(std::vector<Token>{3}, 2) > model->probability(std::vector<Token>{3}, 4));
+  CHECK(model->probability(std::vector<Token>{end_of_document}, 3) ==
+        model->probability(std::vector<Token>{end_of_document}, 4));
 }
 
 TEST_CASE("a worked example: shorter contexts count predecessors, not occurrences") {
@@ -105,15 +119,16 @@ TEST_CASE("no context reaches behind the end of a document") {
     joined.push_back(end_of_document);
   }
   const auto again = Model::train(Documents{joined}, tests::generated_vocabulary, 4);
-  for (const auto& context : seen_and_random_contexts(ReferenceModel(small_corpus(), tests::generated_vocabulary, 4))) {
+  for (const auto& context :
+       seen_and_random_contexts(ReferenceModel(small_corpus(), tests::generated_vocabulary, adjacent_window(4)))) {
     REQUIRE(distribution(*again, context) == distribution(*model, context));
   }
 }
 
 TEST_CASE("the whole distribution has the bits of the single probabilities") {
   const auto model = Model::train(small_corpus(), tests::generated_vocabulary, max_order);
-  for (const auto& context :
-       seen_and_random_contexts(ReferenceModel(small_corpus(), tests::generated_vocabulary, max_order))) {
+  for (const auto& context : seen_and_random_contexts(
+           ReferenceModel(small_corpus(), tests::generated_vocabulary, adjacent_window(max_order)))) {
     std::vector<double> single;
     for (Token token = 0; token < tests::generated_vocabulary; ++token)
       single.push_back(model->probability(context, token));
@@ -124,8 +139,8 @@ TEST_CASE("the whole distribution has the bits of the single probabilities") {
 TEST_CASE("argmax is the first of the most probable tokens in seen and unseen contexts of every order") {
   for (int order = 1; order <= max_order; ++order) {
     const auto model = Model::train(small_corpus(), tests::generated_vocabulary, order);
-    for (const auto& context :
-         seen_and_random_contexts(ReferenceModel(small_corpus(), tests::generated_vocabulary, order))) {
+    for (const auto& context : seen_and_random_contexts(
+             ReferenceModel(small_corpus(), tests::generated_vocabulary, adjacent_window(order)))) {
       const auto p = distribution(*model, context);
       REQUIRE(model->argmax(context) == std::max_element(p.begin(), p.end()) - p.begin());
     }
@@ -142,7 +157,7 @@ TEST_CASE("argmax can be a token that never followed the context") {
   }
   const auto model = Model::train(documents, 50, 3);
   CHECK(model->argmax(std::vector<Token>{47, 2}) == 3);
-  const ReferenceModel reference(documents, 50, 3);
+  const ReferenceModel reference(documents, 50, adjacent_window(3));
   for (const auto& context : reference.contexts()) {
     const auto p = distribution(*model, context);
     REQUIRE(model->argmax(context) == std::max_element(p.begin(), p.end()) - p.begin());
@@ -196,6 +211,15 @@ TEST_CASE("training refuses what it cannot learn from, and says which") {
   const Documents good{{2, 3}};
   CHECK_THROWS_WITH(Model::train(good, 4, 0), Catch::Contains("order=0"));
   CHECK_THROWS_WITH(Model::train(good, 4, 6), Catch::Contains("order=6"));
+  CHECK_THROWS_WITH(Model::train(good, 4, Window{{1, 2, 3, 4, 5}}), Catch::Contains("order=6"));
+  CHECK_THROWS_WITH(Model::train(good, 4, Window{{2, 2}}), Catch::Contains("distances=2 2 (must increase from 1 on)"));
+  CHECK_THROWS_WITH(Model::train(good, 4, Window{{0, 1}}), Catch::Contains("distances=0 1"));
+  CHECK_THROWS_WITH(head_window(0, 1), Catch::Contains("order=0"));
+  CHECK_THROWS_WITH(head_window(6, 1), Catch::Contains("order=6"));
+  CHECK_THROWS_WITH(head_window(2, 0), Catch::Contains("position=0"));
+  CHECK_THROWS_WITH(head_window(2, max_heads + 1), Catch::Contains("position=17"));
+  CHECK_THROWS_WITH(stage_window(5, 1), Catch::Contains("order=5"));
+  CHECK_THROWS_WITH(stage_window(2, 0), Catch::Contains("position=0"));
   CHECK_THROWS_WITH(Model::train(good, 3, 2), Catch::Contains("token=3"));
   CHECK_THROWS_WITH(Model::train(Documents{{-1}}, 3, 2), Catch::Contains("token=-1"));
   CHECK_THROWS_WITH(Model::train(Documents{}, 4, 2), Catch::Contains("corpus=empty"));

@@ -25,19 +25,23 @@ std::array<double, 4> estimate(const std::map<Ngram, double>& counts, std::size_
 
 }  // namespace
 
-ReferenceModel::ReferenceModel(const std::vector<std::vector<Token>>& documents, std::int64_t vocabulary, int order)
-    : vocabulary_(vocabulary), order_(static_cast<std::size_t>(order)) {
-  std::map<Ngram, double> raw;
+ReferenceModel::ReferenceModel(const std::vector<std::vector<Token>>& documents, std::int64_t vocabulary,
+                               const ngram::Window& window)
+    : vocabulary_(vocabulary), order_(window.distances.size() + 1) {
+  Ngram text{1};
   for (const auto& document : documents) {
-    Ngram text{1};
     text.insert(text.end(), document.begin(), document.end());
     text.push_back(1);
-    for (std::size_t end = 2; end <= text.size(); ++end) {
-      for (std::size_t length = 1; length <= std::min(order_, end); ++length) {
-        const Ngram gram(text.begin() + static_cast<std::ptrdiff_t>(end - length),
-                         text.begin() + static_cast<std::ptrdiff_t>(end));
-        raw[gram] += 1.0;
-      }
+  }
+  std::map<Ngram, double> raw;
+  for (std::size_t end = 1; end < text.size(); ++end) {
+    Ngram gram{text[end]};
+    raw[gram] += 1.0;
+    for (const int distance : window.distances) {
+      const auto back = static_cast<std::size_t>(distance);
+      gram.insert(gram.begin(), back <= end ? text[end - back] : 1);
+      raw[gram] += 1.0;
+      if (gram.front() == 1) break;
     }
   }
   std::map<Ngram, std::set<Token>> predecessors;

@@ -11,13 +11,15 @@
 
 namespace foredraft::tests {
 
-/// Modified Kneser-Ney straight from the definition in sim/ngram/model.hpp, with maps keyed by whole n-grams. Shares no
-/// code with the model under test; slow.
+/// Modified Kneser-Ney straight from the definition in sim/ngram/model.hpp, with maps keyed by whole n-grams: the
+/// tokens at the window's distances, then the predicted one. No document is empty. Shares no code with the model under
+/// test; slow.
 class ReferenceModel {
  public:
   using Ngram = std::vector<ngram::Token>;
 
-  ReferenceModel(const std::vector<std::vector<ngram::Token>>& documents, std::int64_t vocabulary, int order);
+  ReferenceModel(const std::vector<std::vector<ngram::Token>>& documents, std::int64_t vocabulary,
+                 const ngram::Window& window);
 
   [[nodiscard]] double probability(Ngram context, ngram::Token token) const;
   [[nodiscard]] const std::set<Ngram>& contexts() const { return contexts_; }  ///< those seen, every length
