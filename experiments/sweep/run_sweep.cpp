@@ -38,31 +38,6 @@ PointRange range_of(const SweepConfig& config, const std::optional<Shard>& shard
   return shard ? shard_range(points, shard->index, shard->count) : PointRange{0, points};
 }
 
-/// Appends what is missing. Returns the number of points that were there.
-std::uint64_t extend(const SweepConfig& config, const PointRange& range, const SweepOrder& order, Resources& resources,
-                     Manifest& manifest) {
-  AppendFile file(points_path(order.folder));
-  const std::string header = points_header(config);
-  const FinishedPart part = finished_part(points_path(order.folder), config, range);
-  manifest.run["resumed_points"] = part.points;
-  write_file_atomically(manifest_path(order.folder), to_text(manifest));
-  if (order.talk) say_plan(config, range, part.points, order.threads);
-  file.truncate(part.bytes);
-  if (part.bytes == 0) file.append(header);
-  {
-    Progress progress(range.last - range.first, part.points);
-    run_points(config, {range.first + part.points, range.last}, order.threads, resources,
-               {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
-                .progress =
-                    [&](double points) {
-                      if (order.talk) progress.show(points);
-                    },
-                .stop = order.stop});
-  }
-  file.sync();
-  return part.points;
-}
-
 }  // namespace
 
 SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
@@ -88,7 +63,18 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
       throw InputError(error.what());
     }
   }
-  const std::uint64_t resumed = extend(config, range, order, resources, manifest);
+  const auto run_rest = [&](AppendFile& file, std::uint64_t finished) {
+    if (order.talk) say_plan(config, range, finished, order.threads);
+    Progress progress(points, finished);
+    run_points(config, {range.first + finished, range.last}, order.threads, resources,
+               {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
+                .progress =
+                    [&](double count) {
+                      if (order.talk) progress.show(count);
+                    },
+                .stop = order.stop});
+  };
+  const std::uint64_t resumed = extend_points(order.folder, range, manifest, run_rest);
   complete_folder(order.folder, manifest);
   return {points, resumed, false, true};
 }
