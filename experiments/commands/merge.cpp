@@ -15,7 +15,7 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t every_byte = std::numeric_limits<std::uint64_t>::max();
 
 struct Part {
   std::string folder;
@@ -110,12 +110,11 @@ void append_missing_rows(const std::string& folder, const std::string& header, S
     held.resize(wanted.size());
     there.read(held.data(), static_cast<std::streamsize>(held.size()));
     if (wanted.empty() || held != wanted) {
-      throw InputError(
-          fmt::format("{}: holds other rows than the shards - use another --out", points_path(folder)));
+      throw InputError(fmt::format("{}: holds other rows than the shards - use another --out", points_path(folder)));
     }
     left -= wanted.size();
   }
-  for (std::string_view more = rows.next(unlimited); !more.empty(); more = rows.next(unlimited)) merged.append(more);
+  for (std::string_view more = rows.next(every_byte); !more.empty(); more = rows.next(every_byte)) merged.append(more);
 }
 
 }  // namespace
@@ -140,10 +139,8 @@ int run_merge(const std::vector<std::string>& arguments) {
   line.done();
   const std::string folder = line.text("out").value();
   const std::vector<Part> parts = read_parts(line.positional());
-  std::vector<std::string> command_line{"foredraft", "merge"};
-  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
   const SweepConfig& config = parts.front().manifest.config;
-  Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, command_line, 1);
+  Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, line.words(), 1);
   const auto before = claim_folder(folder, manifest);
   if (before && before->state == "complete") {
     fmt::print(stderr, "{} is complete: nothing to do\n", folder);

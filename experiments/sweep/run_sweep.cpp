@@ -27,12 +27,6 @@ void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t 
              duration_text(static_cast<double>(points) * seconds_per_point(config) / team), team, team == 1 ? "" : "s");
 }
 
-std::vector<ManifestFile> input_files(const Resources& resources) {
-  std::vector<ManifestFile> files;
-  for (const CorpusFile& file : resources.files()) files.push_back({file.path, file.bytes, file.sha256});
-  return files;
-}
-
 PointRange range_of(const SweepConfig& config, const std::optional<Shard>& shard) {
   const std::uint64_t points = point_count(config);
   return shard ? shard_range(points, shard->index, shard->count) : PointRange{0, points};
@@ -45,7 +39,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
   const std::uint64_t points = range.last - range.first;
   Resources resources;
   resources.prepare(config);
-  Manifest manifest = new_manifest(config, order.shard, input_files(resources), order.command_line, order.threads);
+  Manifest manifest = new_manifest(config, order.shard, resources.files(), order.command_line, order.threads);
   std::optional<Manifest> before = claim_folder(order.folder, manifest);
   if (before && before->state == "complete") {
     const bool other_figures = figures_json(before->config) != figures_json(config);
