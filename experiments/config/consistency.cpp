@@ -106,6 +106,13 @@ void check_gamma(const SweepConfig& config, const Usage& usage, Problems& proble
             .suggestion = "start at 1, or use convention = \"bonus\""},
            problems);
   }
+  if (largest > sim::max_token_gamma && usage.takes("fidelity", "token")) {
+    report(config, "gamma",
+           {.text = fmt::format("invalid gamma={}", largest),
+            .why = fmt::format("must be at most {} in fidelity token", sim::max_token_gamma),
+            .suggestion = "shorten the drafts, or use fidelity = \"process\""},
+           problems);
+  }
   for (const std::string_view name : {"process.conditional", "process.marginal", "drafter.accuracies"}) {
     for (const Value& value : values_of(config, name)) {
       const auto entries = static_cast<std::int64_t>(std::get<std::vector<double>>(value).size());
