@@ -1,5 +1,6 @@
 #include "analytic/draft_length/best_gamma.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -100,12 +101,13 @@ BestGamma best_gamma(const IidSetting& setting) {
 std::optional<double> real_gamma(const IidSetting& setting) {
   check(setting);
   const auto [alpha, c, convention, drafting] = setting;
+  if (drafting != Drafting::autoregressive) return std::nullopt;
   const bool has_bonus = convention == Convention::bonus;
-  if (drafting != Drafting::autoregressive || alpha == 0.0 || alpha == 1.0 || c == 0.0 || (has_bonus && c > 1.0)) {
-    return std::nullopt;
-  }
+  const auto shortest_gamma = static_cast<double>(min_gamma(convention));
+  if (alpha == 0.0 || (has_bonus && c >= 1.0)) return shortest_gamma;
+  if (alpha == 1.0 || c == 0.0) return std::nullopt;
   const double n = DraftLengthRule{alpha, c, convention}.real_tokens();
-  return has_bonus ? n - 1.0 : n;
+  return std::max(has_bonus ? n - 1.0 : n, shortest_gamma);
 }
 
 double oracle_speedup(double alpha, double c) {

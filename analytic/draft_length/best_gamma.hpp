@@ -40,10 +40,10 @@ struct BestGamma {
 [[nodiscard]] BestGamma best_gamma(std::span<const double> marginal, double c, Convention convention,
                                    Drafting drafting);
 
-/// The real-valued maximiser: with a = -log(alpha), x = a n the positive root of e^x - 1 - x = a K, gamma = n - 1 and
-/// K = (1-c)/c with a bonus token, gamma = n and K = 1/c without. May lie below min_gamma: the speedup then falls from
-/// there on (-1 at c = 1 with a bonus token). Nothing where there is none: block and free drafting, alpha = 0 or 1, c =
-/// 0, and c > 1 with a bonus token.
+/// The real-valued maximiser over gamma >= min_gamma: with a = -log(alpha), x = a n the positive root of e^x - 1 - x =
+/// a K, gamma = n - 1 and K = (1-c)/c with a bonus token, gamma = n and K = 1/c without; min_gamma where this lies
+/// below it or there is no such root, because the speedup then falls from there on. Nothing for block and free
+/// drafting, and where the optimum is unbounded.
 [[nodiscard]] std::optional<double> real_gamma(const IidSetting& setting);
 
 /// Speedup of an oracle that drafts exactly what will be accepted: 1 / (1 - alpha (1 - c)); +infinity for alpha = 1, c

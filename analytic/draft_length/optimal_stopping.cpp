@@ -10,7 +10,6 @@
 namespace foredraft::analytic {
 namespace {
 
-constexpr std::int64_t longest_known_draft = 4096;
 /// Dinkelbach's iteration roughly doubles the digits each time.
 constexpr int most_rounds = 100;
 
@@ -108,7 +107,7 @@ StoppingPlan optimal_stopping(std::span<const DraftScenario> scenarios, double c
 }
 
 VaryingYield optimal_stopping(const BetaMixture& mixture, std::int64_t gamma, double c, Convention convention) {
-  check_range("gamma", gamma, min_gamma(convention), longest_known_draft);
+  check_range("gamma", gamma, min_gamma(convention), max_known_alpha_gamma);
   check_nonnegative("c", c);
   static_cast<void>(accepted_at_least(mixture, 0));  // checks its shapes
   const VaryingYield shortest{1.0, static_cast<double>(min_gamma(convention))};

@@ -29,8 +29,11 @@ struct StoppingPlan {
 /// At most conditional.size() drafts in each scenario; at least min_gamma(convention). c >= 0.
 [[nodiscard]] StoppingPlan optimal_stopping(std::span<const DraftScenario> scenarios, double c, Convention convention);
 
+/// The longest draft of the form below: it takes two integrals for each length.
+inline constexpr std::int64_t max_known_alpha_gamma = 4096;
+
 /// The same for an alpha ~ Beta(a, b) drawn for each iteration and known to the drafter, by Beta tail integrals; at
-/// most `gamma` <= 4096 drafts.
+/// most `gamma` <= max_known_alpha_gamma drafts.
 [[nodiscard]] VaryingYield optimal_stopping(const BetaMixture& mixture, std::int64_t gamma, double c,
                                             Convention convention);
 

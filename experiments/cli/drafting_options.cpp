@@ -5,6 +5,7 @@
 
 #include "experiments/config/parameters.hpp"
 #include "sim/drafter/drafter_registry.hpp"
+#include "sim/process/gamma_policy.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -93,10 +94,9 @@ void read_policy(CommandLine& line, PointInputs& inputs) {
     inputs.policy.bias = read_number(line, "policy", "bias").value_or(1.0);
   }
   if (inputs.policy.kind == PolicyKind::constant) return;
-  constexpr std::int64_t longest = 10'000;
-  if (inputs.gamma < 1 || inputs.gamma > longest) {
+  if (inputs.gamma < 1 || inputs.gamma > sim::max_policy_gamma) {
     line.refuse("gamma", line.has("gamma") ? fmt::format("invalid gamma={}", inputs.gamma) : "missing",
-                fmt::format("the longest draft of a policy: 1 to {}", longest), "e.g. --gamma 20");
+                fmt::format("the longest draft of a policy: 1 to {}", sim::max_policy_gamma), "e.g. --gamma 20");
   }
   if (inputs.drafter == "input_copy") {
     line.refuse("policy", "not used by drafter input_copy", "the copy realigns by itself", "remove it");

@@ -52,7 +52,8 @@ std::string help_text(const CommandSpec& command) {
 }
 
 CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::string>& arguments)
-    : problems_("foredraft " + std::string(command.name)) {
+    : problems_("foredraft " + std::string(command.name)), words_{"foredraft", std::string(command.name)} {
+  words_.insert(words_.end(), arguments.begin(), arguments.end());
   const po::options_description description = describe(command);
   // Guessing would take --alph for --alpha; a typing mistake must not run.
   constexpr int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
@@ -132,6 +133,11 @@ std::optional<std::int64_t> CommandLine::integer(std::string_view name, std::int
     return number;
   }
   return std::nullopt;
+}
+
+unsigned CommandLine::threads() {
+  constexpr std::int64_t most_threads = 4096;
+  return static_cast<unsigned>(integer(threads_option.name, 0, most_threads).value_or(0));
 }
 
 std::optional<std::vector<double>> CommandLine::probabilities(std::string_view name) {

@@ -17,6 +17,10 @@ struct OptionSpec {
   std::string_view summary;
 };
 
+/// Read by CommandLine::threads().
+inline constexpr OptionSpec threads_option{"threads", "N",
+                                           "0 (default): one per hardware thread; no result depends on it"};
+
 struct CommandSpec {
   std::string_view name;
   std::string_view arguments;  ///< as in the usage line: "CONFIG.toml --out DIR"
@@ -38,12 +42,16 @@ class CommandLine {
 
   [[nodiscard]] bool wants_help() const { return help_; }
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
+  /// The whole command, the program's name first: for a manifest.
+  [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
 
   /// Numbers in [minimum, maximum]; nothing where absent or wrong.
   std::optional<double> real(std::string_view name, double minimum, double maximum);
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t minimum, std::int64_t maximum);
+  /// Of threads_option; 0 where absent or wrong.
+  unsigned threads();
   /// Comma-separated probabilities, at least one.
   std::optional<std::vector<double>> probabilities(std::string_view name);
   /// One of `words`.
@@ -65,6 +73,7 @@ class CommandLine {
   [[nodiscard]] const std::string* find(std::string_view name) const;
 
   Problems problems_;
+  std::vector<std::string> words_;
   std::vector<Given> given_;
   std::vector<std::string> positional_;
   bool help_ = false;

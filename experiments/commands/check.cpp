@@ -60,9 +60,8 @@ class LineComparison {
 };
 
 void check_inputs(const Manifest& manifest, const Resources& resources) {
-  std::vector<ManifestFile> now;
-  for (const CorpusFile& file : resources.files()) now.push_back({file.path, file.bytes, file.sha256});
-  for (const ManifestFile& before : manifest.inputs) {
+  const std::vector<FileDigest> now = resources.files();
+  for (const FileDigest& before : manifest.inputs) {
     if (std::find(now.begin(), now.end(), before) == now.end()) {
       throw RunError(fmt::format("{}: is not the input file of the run (another SHA-256)", before.path));
     }
@@ -70,7 +69,7 @@ void check_inputs(const Manifest& manifest, const Resources& resources) {
 }
 
 void check_digests(const std::string& folder, const Manifest& manifest) {
-  for (const ManifestFile& file : manifest.outputs) {
+  for (const FileDigest& file : manifest.outputs) {
     const std::string path = (std::filesystem::path(folder) / file.path).string();
     if (digest_file(path).sha256 != file.sha256) {
       throw RunError(fmt::format("{}: has not the SHA-256 of the manifest", path));
@@ -84,7 +83,7 @@ CommandSpec check_spec() {
   return {.name = "check",
           .arguments = "DIR [--threads N]",
           .summary = "Repeats the run of a results folder and compares every row and digest; writes nothing.",
-          .options = {{"threads", "N", "0 (default): one per hardware thread"}},
+          .options = {threads_option},
           .fewest_positional = 1,
           .most_positional = 1,
           .examples = {"foredraft check results/quickstart"}};
@@ -96,7 +95,7 @@ int run_check(const std::vector<std::string>& arguments) {
     fmt::print("{}", help_text(check_spec()));
     return exit_done;
   }
-  const auto threads = static_cast<unsigned>(line.integer("threads", 0, 4096).value_or(0));
+  const unsigned threads = line.threads();
   line.done();
   const std::string& folder = line.positional().front();
   const Manifest manifest = read_manifest(folder);

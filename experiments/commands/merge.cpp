@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
+#include <limits>
+#include <string_view>
 
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
@@ -13,6 +14,8 @@
 
 namespace foredraft::experiments {
 namespace {
+
+constexpr std::uint64_t every_byte = std::numeric_limits<std::uint64_t>::max();
 
 struct Part {
   std::string folder;
@@ -67,14 +70,51 @@ std::vector<Part> read_parts(const std::vector<std::string>& folders) {
   return parts;
 }
 
-/// Appends the rows of a shard, without its header.
-void append_rows(AppendFile& merged, const std::string& path, const std::string& header) {
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(header.size()));
-  std::vector<char> buffer(std::size_t{1} << 20U);
-  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
-    merged.append({buffer.data(), static_cast<std::size_t>(file.gcount())});
+/// The rows of all shards, one after the other, without their headers.
+class ShardRows {
+ public:
+  ShardRows(const std::vector<Part>& parts, std::size_t header_bytes) : parts_(parts), header_bytes_(header_bytes) {}
+
+  /// The next bytes, `most` of them at most; none behind the last row.
+  std::string_view next(std::uint64_t most) {
+    const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(most, buffer_.size()));
+    while (wanted > 0) {
+      if (file_.is_open()) {
+        file_.read(buffer_.data(), static_cast<std::streamsize>(wanted));
+        if (file_.gcount() > 0) return {buffer_.data(), static_cast<std::size_t>(file_.gcount())};
+        file_.close();
+      }
+      if (opened_ == parts_.size()) break;
+      file_.open(points_path(parts_[opened_++].folder), std::ios::binary);
+      file_.seekg(static_cast<std::streamoff>(header_bytes_));
+    }
+    return {};
   }
+
+ private:
+  const std::vector<Part>& parts_;
+  std::size_t header_bytes_;
+  std::size_t opened_ = 0;  ///< parts
+  std::ifstream file_;
+  std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 20U);
+};
+
+/// Appends what an unfinished folder lacks of the rows, which have to begin with those that it holds.
+void append_missing_rows(const std::string& folder, const std::string& header, ShardRows rows, AppendFile& merged) {
+  std::ifstream there(points_path(folder), std::ios::binary);
+  there.seekg(static_cast<std::streamoff>(header.size()));
+  std::uint64_t left = merged.size() - header.size();
+  std::string held;
+  while (left > 0) {
+    const std::string_view wanted = rows.next(left);
+    held.resize(wanted.size());
+    there.read(held.data(), static_cast<std::streamsize>(held.size()));
+    if (wanted.empty() || held != wanted) {
+      throw InputError(fmt::format("{}: holds other rows than the shards - use another --out", points_path(folder)));
+    }
+    left -= wanted.size();
+  }
+  for (std::string_view more = rows.next(every_byte); !more.empty(); more = rows.next(every_byte)) merged.append(more);
 }
 
 }  // namespace
@@ -99,22 +139,20 @@ int run_merge(const std::vector<std::string>& arguments) {
   line.done();
   const std::string folder = line.text("out").value();
   const std::vector<Part> parts = read_parts(line.positional());
-  std::vector<std::string> command_line{"foredraft", "merge"};
-  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
   const SweepConfig& config = parts.front().manifest.config;
-  Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, command_line, 1);
+  Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, line.words(), 1);
   const auto before = claim_folder(folder, manifest);
   if (before && before->state == "complete") {
     fmt::print(stderr, "{} is complete: nothing to do\n", folder);
   } else {
-    make_folder(folder);
-    write_file_atomically(manifest_path(folder), to_text(manifest));
-    AppendFile merged(points_path(folder));
-    merged.truncate(0);
+    if (!before) {
+      make_folder(folder);
+      write_file_atomically(manifest_path(folder), to_text(manifest));
+    }
     const std::string header = points_header(config);
-    merged.append(header);
-    for (const Part& part : parts) append_rows(merged, points_path(part.folder), header);
-    merged.sync();
+    extend_points(folder, {0, point_count(config)}, manifest, [&](AppendFile& merged, std::uint64_t /*finished*/) {
+      append_missing_rows(folder, header, {parts, header.size()}, merged);
+    });
     complete_folder(folder, std::move(manifest));
     if (!line.has("no-figures") && !config.figures.empty()) static_cast<void>(draw_figures(folder));
   }

@@ -64,7 +64,7 @@ CommandSpec reproduce_spec() {
                       {"list", "", "what can be reproduced"},
                       {"out", "DIR", "results folder: tables, figure data, scorecard.csv, manifest.json, figures"},
                       {"seed", "S", "of every simulation (default 1)"},
-                      {"threads", "N", "0 (default): one per hardware thread; no result depends on it"},
+                      threads_option,
                       {"no-figures", "", "data alone, no figures and no report.html"}},
           .fewest_positional = 0,
           .most_positional = 1000,
@@ -85,13 +85,11 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   }
   line.require("out", "where the results go", "e.g. --out results/papers");
   const auto seed = static_cast<std::uint64_t>(line.integer("seed", 0, std::int64_t{1} << 53U).value_or(1));
-  const auto threads = static_cast<unsigned>(line.integer("threads", 0, 4096).value_or(0));
+  const unsigned threads = line.threads();
   line.done();
   const auto chosen = selection(line.positional(), line.has("all"));
 
-  std::vector<std::string> command_line{"foredraft", "reproduce"};
-  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
-  ReproductionFolder folder(line.text("out").value(), chosen, seed, threads, command_line);
+  ReproductionFolder folder(line.text("out").value(), chosen, seed, threads, line.words());
   const std::atomic<bool>& stop = catch_interrupts();
   const ExperimentSettings settings{
       .seed = seed, .threads = threads, .note = [](std::string_view text) { fmt::print(stderr, "  {}\n", text); }};

@@ -39,7 +39,7 @@ Simulation from_options(CommandLine& line) {
   Simulation simulation{};
   PointInputs& inputs = simulation.inputs;
   inputs.alpha = line.real("alpha", 0.0, 1.0).value_or(0.0);
-  inputs.gamma = line.integer("gamma", 0, 1'000'000).value_or(0);
+  inputs.gamma = line.integer("gamma", 0, static_cast<std::int64_t>(find_parameter("gamma")->maximum)).value_or(0);
   read_cost(line, inputs);
   inputs.operations_ratio = line.real("operations-ratio", 0.0, unlimited);
   inputs.convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value();
@@ -195,7 +195,7 @@ CommandSpec simulate_spec() {
                   {"seed", "S", "of the random numbers"},
                   {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
                   {"path", "P", "fast (default), or reference: one random draw per drafted token"},
-                  {"threads", "N", "0 (default): one per hardware thread; no result depends on it"},
+                  threads_option,
                   {"json", "", "one JSON document, schema foredraft.simulate/1"}},
       .fewest_positional = 0,
       .most_positional = 1,
@@ -215,7 +215,7 @@ int run_simulate(const std::vector<std::string>& arguments) {
     fmt::print("{}", help_text(simulate_spec()));
     return exit_done;
   }
-  const auto threads = static_cast<unsigned>(line.integer("threads", 0, 4096).value_or(0));
+  const unsigned threads = line.threads();
   const Simulation simulation = line.positional().empty() ? from_options(line) : from_config(line);
   line.done();
   Resources resources;

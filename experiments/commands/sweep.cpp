@@ -36,7 +36,7 @@ CommandSpec sweep_spec() {
       .arguments = "CONFIG.toml --out DIR [options]",
       .summary = "Every combination of the axes of a configuration: closed form beside simulation; resumes by itself.",
       .options = {{"out", "DIR", "results folder: points.csv, manifest.json, summary and figures"},
-                  {"threads", "N", "0 (default): one per hardware thread; no result depends on it"},
+                  threads_option,
                   {"shard", "i/n", "the i-th of n parts; foredraft merge puts them together"},
                   {"no-figures", "", "data alone"}},
       .fewest_positional = 1,
@@ -52,16 +52,14 @@ int run_sweep_command(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   line.require("out", "where the results go", "e.g. --out results/quickstart");
-  const auto threads = static_cast<unsigned>(line.integer("threads", 0, 4096).value_or(0));
+  const unsigned threads = line.threads();
   const auto shard = read_shard(line);
   line.done();
   const SweepConfig config = load_sweep_config(line.positional().front());
-  std::vector<std::string> command_line{"foredraft", "sweep"};
-  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
   const SweepOrder order{.folder = line.text("out").value(),
                          .shard = shard,
                          .threads = threads,
-                         .command_line = command_line,
+                         .command_line = line.words(),
                          .talk = true,
                          .stop = &catch_interrupts()};
   if (shard && shard->count > point_count(config)) {

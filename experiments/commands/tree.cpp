@@ -116,23 +116,18 @@ void check_tree_folder(const std::string& path) {
   }
 }
 
-void write_tree_folder(const std::string& path, const TreeAnswer& answer, const std::vector<std::string>& arguments,
+void write_tree_folder(const std::string& path, const TreeAnswer& answer, const std::vector<std::string>& command_line,
                        const std::vector<std::string>& inputs) {
   make_folder(path);
-  const auto entry = [](const std::string& name, const std::string& text) {
-    return ManifestFile{name, text.size(), sha256(text)};
-  };
-  std::vector<ManifestFile> read;
-  for (const std::string& input : inputs) read.push_back(entry(input, read_file(input)));
-  std::vector<ManifestFile> written;
+  std::vector<FileDigest> read;
+  for (const std::string& input : inputs) read.push_back(digest_text(input, read_file(input)));
+  std::vector<FileDigest> written;
   for (const auto& [name, text] : {std::pair<std::string, std::string>{"tree.json", to_json(answer).dump(2) + "\n"},
                                    {"tree.csv", to_csv(answer.chosen.tree, answer.probabilities)},
                                    {"tree.dot", to_dot(answer)}}) {
     write_file_atomically((fs::path(path) / name).string(), text);
-    written.push_back(entry(name, text));
+    written.push_back(digest_text(name, text));
   }
-  std::vector<std::string> command_line{"foredraft", "tree"};
-  command_line.insert(command_line.end(), arguments.begin(), arguments.end());
   const nlohmann::ordered_json manifest{{"schema", tree_folder_schema},
                                         {"inputs", files_json(read)},
                                         {"outputs", files_json(written)},
@@ -183,7 +178,7 @@ int run_tree(const std::vector<std::string>& arguments) {
     for (const char* option : {"accuracies", "paths", "cost-file"}) {
       if (const auto path = line.text(option)) inputs.push_back(*path);
     }
-    write_tree_folder(*out, answer, arguments, inputs);
+    write_tree_folder(*out, answer, line.words(), inputs);
   }
   fmt::print("{}", line.has("json")  ? to_json(answer).dump(2) + "\n"
                    : line.has("dot") ? to_dot(answer)

@@ -9,22 +9,10 @@
 #include "experiments/config/work_estimate.hpp"
 #include "sim/token/rules/rule_registry.hpp"
 #include "sim/token/rules/verification_rule.hpp"
+#include "sim/token/token_simulation.hpp"
 
 namespace foredraft::experiments {
 namespace {
-
-Usage usage_of(const SweepConfig& config) {
-  Usage usage;
-  for (const Parameter& parameter : parameters()) {
-    const bool stated = has_input(config, parameter.name);
-    if (!stated && parameter.type != ValueType::choice) continue;
-    std::vector<std::string>& words = usage.words[parameter.name];
-    if (parameter.type != ValueType::choice) continue;
-    for (const Value& value : values_of(config, parameter.name)) words.push_back(std::get<std::string>(value));
-    if (!stated) words.push_back(std::get<std::string>(parameter.default_value.value()));
-  }
-  return usage;
-}
 
 std::int64_t line_of(const SweepConfig& config, std::string_view name) {
   if (const Axis* axis = find_axis(config, name)) return axis->line;
@@ -121,6 +109,13 @@ void check_gamma(const SweepConfig& config, const Usage& usage, Problems& proble
            {.text = "invalid gamma=0",
             .why = "must be at least 1 without a bonus token",
             .suggestion = "start at 1, or use convention = \"bonus\""},
+           problems);
+  }
+  if (largest > sim::max_token_gamma && usage.takes("fidelity", "token")) {
+    report(config, "gamma",
+           {.text = fmt::format("invalid gamma={}", largest),
+            .why = fmt::format("must be at most {} in fidelity token", sim::max_token_gamma),
+            .suggestion = "shorten the drafts, or use fidelity = \"process\""},
            problems);
   }
   for (const std::string_view name : {"process.conditional", "process.marginal", "drafter.accuracies"}) {

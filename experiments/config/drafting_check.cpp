@@ -1,15 +1,14 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "analytic/draft_length/optimal_stopping.hpp"
 #include "experiments/config/consistency.hpp"
 #include "sim/drafter/drafter_registry.hpp"
 #include "sim/ngram/model.hpp"
+#include "sim/process/gamma_policy.hpp"
 
 namespace foredraft::experiments {
 namespace {
-
-constexpr std::int64_t longest_under_policy = 10'000;
-constexpr std::int64_t longest_known_alpha = 4096;
 
 class DraftingCheck {
  public:
@@ -115,8 +114,8 @@ class DraftingCheck {
              "policies are simulated in process fidelity", "use policy = \"constant\"");
     }
     check_lengths(policy, policy == "optimal_stopping" && usage_.takes("process", "beta_mixture")
-                              ? longest_known_alpha
-                              : longest_under_policy);
+                              ? analytic::max_known_alpha_gamma
+                              : sim::max_policy_gamma);
     const auto refuse_process = [&](std::string_view legal) {
       refuse("policy", fmt::format("{} does not go with this process", policy),
              fmt::format("it needs process {}", legal), "");

@@ -58,7 +58,8 @@ std::string metrics_markdown() {
     text += fmt::format("| `{}` | {} | {} | {} |\n", column, unit, meaning, how);
   };
   row("index", "", "number of the point in the whole sweep, from 0; the last axis varies fastest", "");
-  row("one per axis, then one per fixed input", "", "the inputs, by the names of the configuration", "");
+  row("one per axis, then one per fixed input", "",
+      "the inputs, by the names of the configuration; empty where the point does not use one", "");
   row("simulated_iterations", "iterations", "draft-and-verify rounds that were simulated", "counted");
   row("simulated_units", "units", "independent units behind the standard errors: iterations, batches or sequences",
       "counted");

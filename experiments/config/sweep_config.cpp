@@ -51,6 +51,19 @@ bool has_cost(const SweepConfig& config) {
   });
 }
 
+Usage usage_of(const SweepConfig& config) {
+  Usage usage;
+  for (const Parameter& parameter : parameters()) {
+    const bool stated = has_input(config, parameter.name);
+    if (!stated && parameter.type != ValueType::choice) continue;
+    std::vector<std::string>& words = usage.words[parameter.name];
+    if (parameter.type != ValueType::choice) continue;
+    for (const Value& value : values_of(config, parameter.name)) words.push_back(std::get<std::string>(value));
+    if (!stated) words.push_back(std::get<std::string>(parameter.default_value.value()));
+  }
+  return usage;
+}
+
 bool gamma_varies(const SweepConfig& config) {
   const auto takes = [&](std::string_view name, const auto& wanted) {
     const std::vector<Value> values = values_of(config, name);

@@ -70,6 +70,9 @@ struct SweepConfig {
 /// Every value a parameter takes: those of its axis, its fixed one, or none.
 [[nodiscard]] std::vector<Value> values_of(const SweepConfig& config, std::string_view name);
 
+/// What all points of the sweep use between them.
+[[nodiscard]] Usage usage_of(const SweepConfig& config);
+
 /// Whether drafts differ in length from one iteration to the next at some point: under a policy other than constant, or
 /// copied drafts.
 [[nodiscard]] bool gamma_varies(const SweepConfig& config);

@@ -99,9 +99,9 @@ Corpus read_files(const std::vector<Candidate>& files) {
   std::unordered_set<std::string> seen;
   for (const Candidate& file : files) {
     std::string text = read_text(file.path);
-    std::string digest = sha256(text);
-    if (!has_word(text) || !seen.insert(digest).second) continue;
-    corpus.files.push_back({file.path.string(), text.size(), std::move(digest)});
+    FileDigest digest = digest_text(file.path.string(), text);
+    if (!has_word(text) || !seen.insert(digest.sha256).second) continue;
+    corpus.files.push_back(std::move(digest));
     corpus.texts.push_back(std::move(text));
   }
   return corpus;

@@ -6,17 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "experiments/text/digest.hpp"
+
 /// Text that n-gram models are trained on, with what a manifest must say about it.
 namespace foredraft::experiments {
 
-struct CorpusFile {
-  std::string path;  ///< symbolic links resolved
-  std::uint64_t bytes;
-  std::string sha256;  ///< 64 lower-case hexadecimal digits
-};
-
 struct Corpus {
-  std::vector<CorpusFile> files;   ///< sorted by path, no two of equal content
+  std::vector<FileDigest> files;   ///< sorted by path (symbolic links resolved), no two of equal content
   std::vector<std::string> texts;  ///< one document per file
 };
 

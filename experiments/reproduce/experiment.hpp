@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/reproduce/scorecard.hpp"
+#include "experiments/text/digest.hpp"
 
 /// An experiment turns settings into texts and scorecard rows. It writes no file and prints nothing: the command does.
 namespace foredraft::experiments {
@@ -23,18 +24,11 @@ struct Artifact {
   std::string content;
 };
 
-/// A file that an experiment read.
-struct InputDigest {
-  std::string path;
-  std::uint64_t bytes;
-  std::string sha256;
-};
-
 struct ExperimentResult {
   std::string text;                 ///< what the command prints, headed by the experiment's id
   std::vector<Artifact> artifacts;  ///< tables and figure data
   std::vector<ScorecardRow> rows;
-  std::vector<InputDigest> inputs{};
+  std::vector<FileDigest> inputs{};  ///< files that it read
 };
 
 /// One line of the inventory of experiments.

@@ -33,11 +33,10 @@ NgramStudyModels train(std::string name, DefaultCorpus kind, const ExperimentSet
                           .unknown_share = static_cast<double>(unknown) / static_cast<double>(tokens),
                           .target = ngram::Model::train(documents, vocabulary.size(), target_order),
                           .drafters = {},
-                          .inputs = {}};
+                          .inputs = corpus.files};
   for (int order = 1; order <= longest_drafter_order; ++order) {
     models.drafters.push_back(ngram::Model::train(documents, vocabulary.size(), order));
   }
-  for (const CorpusFile& file : corpus.files) models.inputs.push_back({file.path, file.bytes, file.sha256});
   return models;
 }
 

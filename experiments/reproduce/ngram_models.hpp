@@ -18,7 +18,7 @@ struct NgramStudyModels {
   double unknown_share;  ///< of the corpus tokens, outside the vocabulary
   std::shared_ptr<const ngram::Model> target;
   std::vector<std::shared_ptr<const ngram::Model>> drafters;  ///< [i]: order i + 1
-  std::vector<InputDigest> inputs;
+  std::vector<FileDigest> inputs;
 };
 
 /// Tokens of target text that an acceptance study of these models reads: alpha to about 0.001.

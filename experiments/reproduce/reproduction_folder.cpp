@@ -74,8 +74,7 @@ ReproductionFolder::ReproductionFolder(std::string path, const std::vector<Exper
 
 void ReproductionFolder::add(const ExperimentResult& result) {
   for (const Artifact& artifact : result.artifacts) write(artifact.name, artifact.content);
-  for (const InputDigest& input : result.inputs) {
-    const ManifestFile file{input.path, input.bytes, input.sha256};
+  for (const FileDigest& file : result.inputs) {
     if (std::find(inputs_.begin(), inputs_.end(), file) == inputs_.end()) inputs_.push_back(file);
   }
 }
@@ -91,13 +90,13 @@ void ReproductionFolder::complete(const std::vector<ScorecardRow>& rows) {
 
 std::vector<std::string> ReproductionFolder::files() const {
   std::vector<std::string> names{manifest_name};
-  for (const ManifestFile& file : outputs_) names.push_back(file.path);
+  for (const FileDigest& file : outputs_) names.push_back(file.path);
   return names;
 }
 
 void ReproductionFolder::write(const std::string& name, const std::string& content) {
   write_file_atomically((fs::path(path_) / name).string(), content);
-  outputs_.push_back({name, content.size(), sha256(content)});
+  outputs_.push_back(digest_text(name, content));
 }
 
 void ReproductionFolder::write_manifest() const {

@@ -37,8 +37,8 @@ class ReproductionFolder {
 
   std::string path_;
   nlohmann::ordered_json manifest_;
-  std::vector<ManifestFile> inputs_;
-  std::vector<ManifestFile> outputs_;
+  std::vector<FileDigest> inputs_;
+  std::vector<FileDigest> outputs_;
 };
 
 }  // namespace foredraft::experiments

@@ -27,8 +27,8 @@ std::string cpu_model() {
   return "unknown";
 }
 
-std::vector<ManifestFile> parse_files(const Json& json) {
-  std::vector<ManifestFile> files;
+std::vector<FileDigest> parse_files(const Json& json) {
+  std::vector<FileDigest> files;
   for (const Json& file : json) {
     files.push_back({file.at("path").get<std::string>(), file.at("bytes").get<std::uint64_t>(),
                      file.at("sha256").get<std::string>()});
@@ -55,16 +55,16 @@ Json program_json() {
             {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)}}}};
 }
 
-Json files_json(const std::vector<ManifestFile>& files) {
+Json files_json(const std::vector<FileDigest>& files) {
   Json json = Json::array();
-  for (const ManifestFile& file : files) {
+  for (const FileDigest& file : files) {
     json.push_back({{"path", file.path}, {"bytes", file.bytes}, {"sha256", file.sha256}});
   }
   return json;
 }
 
 Manifest new_manifest(const SweepConfig& config, const std::optional<Shard>& shard,
-                      const std::vector<ManifestFile>& inputs, const std::vector<std::string>& command_line,
+                      const std::vector<FileDigest>& inputs, const std::vector<std::string>& command_line,
                       unsigned threads) {
   return {.version = std::string(build_info().version),
           .state = "running",

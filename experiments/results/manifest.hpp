@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiments/config/sweep_config.hpp"
+#include "experiments/text/digest.hpp"
 
 /// manifest.json: what a results folder holds, where it came from and whether it is complete.
 namespace foredraft::experiments {
@@ -20,29 +21,22 @@ struct Shard {
   bool operator==(const Shard&) const = default;
 };
 
-struct ManifestFile {
-  std::string path;
-  std::uint64_t bytes;
-  std::string sha256;
-  bool operator==(const ManifestFile&) const = default;
-};
-
 struct Manifest {
   std::string version;  ///< of the program
   std::string state;    ///< "running" or "complete"
   std::string hash;     ///< of the configuration
   SweepConfig config;
   std::optional<Shard> shard;  ///< nothing: the whole sweep
-  std::vector<ManifestFile> inputs;
-  std::vector<ManifestFile> outputs;  ///< of a complete run
-  nlohmann::ordered_json program;     ///< build and host, for people
-  nlohmann::ordered_json run;         ///< command line, threads, times, for people
+  std::vector<FileDigest> inputs;
+  std::vector<FileDigest> outputs;  ///< of a complete run
+  nlohmann::ordered_json program;   ///< build and host, for people
+  nlohmann::ordered_json run;       ///< command line, threads, times, for people
 };
 
 /// A manifest of a run that begins now.
 [[nodiscard]] Manifest new_manifest(const SweepConfig& config, const std::optional<Shard>& shard,
-                                    const std::vector<ManifestFile>& inputs,
-                                    const std::vector<std::string>& command_line, unsigned threads);
+                                    const std::vector<FileDigest>& inputs, const std::vector<std::string>& command_line,
+                                    unsigned threads);
 
 [[nodiscard]] std::string to_text(const Manifest& manifest);
 
@@ -53,7 +47,7 @@ struct Manifest {
 /// Version, build and host of this program, for people.
 [[nodiscard]] nlohmann::ordered_json program_json();
 
-[[nodiscard]] nlohmann::ordered_json files_json(const std::vector<ManifestFile>& files);
+[[nodiscard]] nlohmann::ordered_json files_json(const std::vector<FileDigest>& files);
 
 /// Indented, with a line end. Bytes that are not UTF-8 (a path may hold some) become U+FFFD.
 [[nodiscard]] std::string document_text(const nlohmann::ordered_json& json);

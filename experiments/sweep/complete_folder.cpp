@@ -18,8 +18,8 @@ void complete_folder(const std::string& folder, Manifest manifest) {
   }
   manifest.outputs.clear();
   for (const std::string& name : names) {
-    const FileDigest digest = digest_file((std::filesystem::path(folder) / name).string());
-    manifest.outputs.push_back({name, digest.bytes, digest.sha256});
+    manifest.outputs.push_back(digest_file((std::filesystem::path(folder) / name).string()));
+    manifest.outputs.back().path = name;
   }
   manifest.state = "complete";
   manifest.run["ended"] = utc_now();

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "experiments/config/metrics.hpp"
+#include "experiments/sweep/point.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/files.hpp"
@@ -54,29 +55,39 @@ std::string figure_json(const Figure& figure) {
   return json.dump(2) + "\n";
 }
 
-void write_figure_csv(const Figure& figure, const std::string& points, const std::string& path) {
-  std::vector<std::string> columns = axes_of(figure);
-  for (const std::string_view form : {"analytic_{}", "simulated_{}", "simulated_{}_standard_error"}) {
-    columns.push_back(fmt::format(fmt::runtime(form), figure.y));
-  }
-  CsvReader reader(points);
-  std::vector<std::optional<std::size_t>> places;
+/// Axes are written for every point, also where points.csv leaves out an input that the point does not use: a figure
+/// gives each point a place.
+void write_figure_csv(const SweepConfig& config, const Figure& figure, const std::string& folder,
+                      const std::string& path) {
+  const std::vector<std::string> axes = axes_of(figure);
   std::string line;
-  for (const std::string& column : columns) {
-    places.push_back(reader.column(column));
-    if (!line.empty()) line += ',';
-    line += csv_cell(column);
+  std::vector<std::size_t> numbers;
+  for (const std::string& name : axes) {
+    numbers.push_back(static_cast<std::size_t>(find_axis(config, name) - config.axes.data()));
+    line += csv_cell(name) + ",";
   }
+  CsvReader reader(points_path(folder));
+  std::vector<std::optional<std::size_t>> places;
+  for (const std::string_view form : {"analytic_{}", "simulated_{}", "simulated_{}_standard_error"}) {
+    const std::string column = fmt::format(fmt::runtime(form), figure.y);
+    places.push_back(reader.column(column));
+    line += csv_cell(column) + ",";
+  }
+  line.back() = '\n';
   const std::string temporary = path + ".tmp";
   std::ofstream file(temporary, std::ios::binary);
-  file << line << '\n';
-  for (std::vector<std::string> cells; reader.next(cells);) {
+  file << line;
+  const Points points(config);
+  std::uint64_t index = 0;
+  for (std::vector<std::string> cells; reader.next(cells); ++index) {
+    const std::vector<std::size_t> position = points.coordinates(index);
     line.clear();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (i > 0) line += ',';
-      if (places[i]) line += csv_cell(cells[*places[i]]);
+    for (const std::size_t number : numbers) {
+      line += csv_cell(to_text(config.axes[number].values[position[number]])) + ",";
     }
-    file << line << '\n';
+    for (const auto& place : places) line += (place ? csv_cell(cells[*place]) : "") + ",";
+    line.back() = '\n';
+    file << line;
   }
   file.close();
   std::string why = file ? "" : std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): one thread writes files
@@ -95,7 +106,7 @@ std::vector<std::string> write_figure_data(const SweepConfig& config, const std:
   std::vector<std::string> names;
   for (const Figure& figure : config.figures) {
     const std::string stem = (fs::path(folder) / figure.id).string();
-    write_figure_csv(figure, points_path(folder), stem + ".csv");
+    write_figure_csv(config, figure, folder, stem + ".csv");
     write_file_atomically(stem + ".figure.json", figure_json(figure));
     names.push_back(figure.id + ".csv");
     names.push_back(figure.id + ".figure.json");

@@ -18,20 +18,31 @@ class Points {
   /// Position on each axis; the last axis varies fastest. index < count().
   [[nodiscard]] std::vector<std::size_t> coordinates(std::uint64_t index) const;
 
+  /// What the point does not use keeps its initial value.
   [[nodiscard]] PointInputs inputs(std::uint64_t index) const;
 
-  /// The CSV cells of the inputs, each with a comma behind it: one per axis, then one per fixed input.
+  /// The CSV cells of the inputs, each with a comma behind it: one per axis, then one per fixed input. Empty for an
+  /// input that this point does not use.
   void append_cells(std::uint64_t index, std::string& row) const;
 
   /// The names that go with append_cells.
   [[nodiscard]] std::vector<std::string> columns() const;
 
  private:
+  /// Points that agree in every choice (fidelity, process, rule, ...), and so in what they use.
+  struct Family {
+    std::vector<bool> uses_axis;
+    PointInputs fixed;  ///< the fixed inputs that they use
+    std::string fixed_cells;
+  };
+  [[nodiscard]] Family family_of(const Usage& usage) const;
+  [[nodiscard]] const Family& family(const std::vector<std::size_t>& place) const;
+
   const SweepConfig* config_;
   std::uint64_t count_;
-  PointInputs base_;                                  ///< the fixed inputs
   std::vector<std::vector<std::string>> axis_cells_;  ///< rendered once
-  std::string fixed_cells_;
+  std::vector<std::size_t> strides_;                  ///< of each axis among the families; 0 where it is no choice
+  std::vector<Family> families_;
 };
 
 }  // namespace foredraft::experiments

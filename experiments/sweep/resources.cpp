@@ -42,7 +42,7 @@ const sim::Trace& Resources::trace(const std::string& path, std::int64_t recorde
   const auto found = traces_.find(key);
   if (found != traces_.end()) return found->second;
   const std::string text = read_file(path);
-  files_[path] = {path, text.size(), sha256(text)};
+  files_[path] = digest_text(path, text);
   return traces_.emplace(key, parse_trace(text, path, recorded_gamma, convention)).first->second;
 }
 
@@ -51,7 +51,7 @@ Resources::TrainedCorpus& Resources::corpus(const std::vector<std::string>& name
   const auto found = corpora_.find(key);
   if (found != corpora_.end()) return found->second;
   const Corpus read = read_named_corpus(names);
-  for (const CorpusFile& file : read.files) files_[file.path] = file;
+  for (const FileDigest& file : read.files) files_[file.path] = file;
   TrainedCorpus trained{ngram::Vocabulary::build(read.texts, vocabulary), {}, {}};
   for (const std::string& text : read.texts) trained.documents.push_back(trained.vocabulary.encode(text));
   return corpora_.emplace(key, std::move(trained)).first->second;
@@ -111,8 +111,8 @@ void Resources::prepare(const SweepConfig& config) {
   }
 }
 
-std::vector<CorpusFile> Resources::files() const {
-  std::vector<CorpusFile> result;
+std::vector<FileDigest> Resources::files() const {
+  std::vector<FileDigest> result;
   for (const auto& [path, file] : files_) result.push_back(file);
   return result;
 }

@@ -30,7 +30,7 @@ class Resources {
   void prepare(const SweepConfig& config);
 
   /// Every file read so far, sorted by path: for the manifest.
-  [[nodiscard]] std::vector<CorpusFile> files() const;
+  [[nodiscard]] std::vector<FileDigest> files() const;
 
  private:
   struct TrainedCorpus {
@@ -45,7 +45,7 @@ class Resources {
   std::mutex mutex_;
   std::map<std::string, sim::Trace> traces_;
   std::map<std::string, TrainedCorpus> corpora_;
-  std::map<std::string, CorpusFile> files_;
+  std::map<std::string, FileDigest> files_;
 };
 
 }  // namespace foredraft::experiments

@@ -27,40 +27,9 @@ void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t 
              duration_text(static_cast<double>(points) * seconds_per_point(config) / team), team, team == 1 ? "" : "s");
 }
 
-std::vector<ManifestFile> input_files(const Resources& resources) {
-  std::vector<ManifestFile> files;
-  for (const CorpusFile& file : resources.files()) files.push_back({file.path, file.bytes, file.sha256});
-  return files;
-}
-
 PointRange range_of(const SweepConfig& config, const std::optional<Shard>& shard) {
   const std::uint64_t points = point_count(config);
   return shard ? shard_range(points, shard->index, shard->count) : PointRange{0, points};
-}
-
-/// Appends what is missing. Returns the number of points that were there.
-std::uint64_t extend(const SweepConfig& config, const PointRange& range, const SweepOrder& order, Resources& resources,
-                     Manifest& manifest) {
-  AppendFile file(points_path(order.folder));
-  const std::string header = points_header(config);
-  const FinishedPart part = finished_part(points_path(order.folder), config, range);
-  manifest.run["resumed_points"] = part.points;
-  write_file_atomically(manifest_path(order.folder), to_text(manifest));
-  if (order.talk) say_plan(config, range, part.points, order.threads);
-  file.truncate(part.bytes);
-  if (part.bytes == 0) file.append(header);
-  {
-    Progress progress(range.last - range.first, part.points);
-    run_points(config, {range.first + part.points, range.last}, order.threads, resources,
-               {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
-                .progress =
-                    [&](double points) {
-                      if (order.talk) progress.show(points);
-                    },
-                .stop = order.stop});
-  }
-  file.sync();
-  return part.points;
 }
 
 }  // namespace
@@ -70,7 +39,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
   const std::uint64_t points = range.last - range.first;
   Resources resources;
   resources.prepare(config);
-  Manifest manifest = new_manifest(config, order.shard, input_files(resources), order.command_line, order.threads);
+  Manifest manifest = new_manifest(config, order.shard, resources.files(), order.command_line, order.threads);
   std::optional<Manifest> before = claim_folder(order.folder, manifest);
   if (before && before->state == "complete") {
     const bool other_figures = figures_json(before->config) != figures_json(config);
@@ -88,7 +57,18 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
       throw InputError(error.what());
     }
   }
-  const std::uint64_t resumed = extend(config, range, order, resources, manifest);
+  const auto run_rest = [&](AppendFile& file, std::uint64_t finished) {
+    if (order.talk) say_plan(config, range, finished, order.threads);
+    Progress progress(points, finished);
+    run_points(config, {range.first + finished, range.last}, order.threads, resources,
+               {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
+                .progress =
+                    [&](double count) {
+                      if (order.talk) progress.show(count);
+                    },
+                .stop = order.stop});
+  };
+  const std::uint64_t resumed = extend_points(order.folder, range, manifest, run_rest);
   complete_folder(order.folder, manifest);
   return {points, resumed, false, true};
 }

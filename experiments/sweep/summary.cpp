@@ -39,7 +39,7 @@ class FirstPointsTable {
     ++points_;
     if (table_.rows.size() == most_rows) return;
     std::vector<std::string>& row = table_.rows.emplace_back();
-    for (const std::size_t place : inputs_) row.push_back(cells[place]);
+    for (const std::size_t place : inputs_) row.push_back(cells[place].empty() ? "-" : cells[place]);
     for (const Quantity& quantity : quantities_) {
       const auto value = parse_real(cells[quantity.value]);
       std::string text = value ? fmt::format("{:.4f}", *value) : "-";

@@ -130,4 +130,17 @@ FinishedPart finished_part(const std::string& path, const SweepConfig& config, c
   return part;
 }
 
+std::uint64_t extend_points(const std::string& folder, const PointRange& range, Manifest& manifest,
+                            const std::function<void(AppendFile& points, std::uint64_t finished)>& append_rest) {
+  AppendFile file(points_path(folder));
+  const FinishedPart part = finished_part(points_path(folder), manifest.config, range);
+  manifest.run["resumed_points"] = part.points;
+  write_file_atomically(manifest_path(folder), to_text(manifest));
+  file.truncate(part.bytes);
+  if (part.bytes == 0) file.append(points_header(manifest.config));
+  append_rest(file, part.points);
+  file.sync();
+  return part.points;
+}
+
 }  // namespace foredraft::experiments

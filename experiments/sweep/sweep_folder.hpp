@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -33,5 +34,12 @@ struct FinishedPart {
 /// A torn last line, and it alone, is left out. Throws InputError on another header and on a row that is not the next
 /// of `range`: another index, other inputs or another number of cells.
 [[nodiscard]] FinishedPart finished_part(const std::string& path, const SweepConfig& config, const PointRange& range);
+
+/// Appends to the points.csv of an unfinished, claimed folder what it lacks of the points in `range`: writes the
+/// manifest with the number of points that are there, drops a torn last line, and calls `append_rest` with that number.
+/// No row that is there is ever taken away. Returns the number of points that were there. Throws InputError where
+/// another run is writing the file.
+std::uint64_t extend_points(const std::string& folder, const PointRange& range, Manifest& manifest,
+                            const std::function<void(AppendFile& points, std::uint64_t finished)>& append_rest);
 
 }  // namespace foredraft::experiments

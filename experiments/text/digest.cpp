@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <array>
 #include <fstream>
+#include <utility>
 #include <vector>
 
 #include "experiments/text/problems.hpp"
@@ -44,6 +45,8 @@ std::string sha256(std::string_view bytes) {
   return hash.finish();
 }
 
+FileDigest digest_text(std::string path, std::string_view text) { return {std::move(path), text.size(), sha256(text)}; }
+
 FileDigest digest_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw RunError(fmt::format("{}: cannot be read", path));
@@ -54,7 +57,7 @@ FileDigest digest_file(const std::string& path) {
     hash.add({buffer.data(), static_cast<std::size_t>(file.gcount())});
     bytes += static_cast<std::uint64_t>(file.gcount());
   }
-  return {hash.finish(), bytes};
+  return {path, bytes, hash.finish()};
 }
 
 }  // namespace foredraft::experiments

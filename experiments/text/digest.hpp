@@ -24,10 +24,15 @@ class Sha256 {
 
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
+/// What a manifest says of a file.
 struct FileDigest {
-  std::string sha256;
+  std::string path;  ///< as it is to be named; relative to the folder for a file of a results folder
   std::uint64_t bytes;
+  std::string sha256;  ///< 64 lower-case hexadecimal digits
+  bool operator==(const FileDigest&) const = default;
 };
+/// Of a file that holds `text`.
+[[nodiscard]] FileDigest digest_text(std::string path, std::string_view text);
 /// Reads the file in pieces. Throws RunError where it cannot be read.
 [[nodiscard]] FileDigest digest_file(const std::string& path);
 

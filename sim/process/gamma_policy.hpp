@@ -9,6 +9,10 @@
 /// draft that any of them makes.
 namespace foredraft::sim {
 
+/// The longest draft under a policy other than ConstantGamma: iterations are gone through one after another, and the
+/// confidence of each drafted token is drawn.
+inline constexpr std::int64_t max_policy_gamma = 10'000;
+
 /// The same gamma in every iteration.
 struct ConstantGamma {};
 

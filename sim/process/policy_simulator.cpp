@@ -12,7 +12,6 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr std::int64_t longest_policy_draft = 10'000;
 constexpr std::int64_t longest_realigning = 1'000'000;
 
 /// Runs a source of iterations in blocks; `MakeSource` makes the source of one of them.
@@ -115,7 +114,7 @@ struct MakePolicySimulator {
   }
 
   std::unique_ptr<Simulator> operator()(const Plus2Minus1& policy) const {
-    check_range("gamma", simulation.gamma, 1, longest_policy_draft);
+    check_range("gamma", simulation.gamma, 1, max_policy_gamma);
     check_at_least("policy.start", policy.start, 1);
     if (std::holds_alternative<Trace>(simulation.process)) refuse_process("plus2_minus1", "any but a trace");
     const auto* mixture = std::get_if<BetaMixture>(&simulation.process);
@@ -151,7 +150,7 @@ struct MakePolicySimulator {
   std::unique_ptr<Simulator> operator()(const ConfidenceThreshold& policy) const {
     const auto* iid = std::get_if<Iid>(&simulation.process);
     if (iid == nullptr) refuse_process("confidence_threshold", "iid");
-    check_range("gamma", simulation.gamma, 1, longest_policy_draft);
+    check_range("gamma", simulation.gamma, 1, max_policy_gamma);
     check_probability("policy.threshold", policy.threshold);
     check_positive("policy.concentration", policy.concentration);
     check_positive("policy.bias", policy.bias);
@@ -170,7 +169,7 @@ struct MakePolicySimulator {
       throw DomainError(
           "invalid drafter for policy optimal_stopping (must pay for each draft: it has nothing to stop)");
     }
-    check_range("gamma", simulation.gamma, 1, longest_policy_draft);
+    check_range("gamma", simulation.gamma, 1, max_policy_gamma);
     check_nonnegative("c", policy.c);
     const double price = stopping_price(simulation.process, simulation.gamma, policy.c, simulation.convention);
     const IterationShape shape = longest();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "sim/process/steps.hpp"
 #include "sim/process/stopping_plan.hpp"
@@ -120,10 +121,11 @@ class ConfidenceSource : public MemorylessSource {
                    std::uint64_t block)
       : longest_(longest),
         alpha_(alpha),
-        law_{alpha * policy.concentration, (1.0 - alpha) * policy.concentration},
-        policy_(policy),
+        least_acceptance_(std::pow(policy.threshold, 1.0 / policy.bias)),
         acceptance_(key.seed, {.purpose = Purpose::latent_alpha, .point = key.point, .block = block}),
-        draws_(key, bernoulli_draws, block, static_cast<std::uint64_t>(longest.gamma)) {}
+        draws_(key, bernoulli_draws, block, static_cast<std::uint64_t>(longest.gamma)) {
+    if (alpha > 0.0 && alpha < 1.0) law_.emplace(alpha * policy.concentration, (1.0 - alpha) * policy.concentration);
+  }
 
   [[nodiscard]] VaryingIteration next(std::uint64_t iteration, std::int64_t remaining) {
     IterationShape shape = longest_;
@@ -134,21 +136,20 @@ class ConfidenceSource : public MemorylessSource {
       const BetaVariate acceptance = draw_acceptance(iteration * static_cast<std::uint64_t>(longest_.gamma) + position);
       const bool alive = steps == shape.gamma;
       if (alive && draws_.below(threshold_of(acceptance.value, acceptance.complement), iteration, position)) ++steps;
-      goes_on = std::pow(acceptance.value, policy_.bias) >= policy_.threshold;
+      goes_on = acceptance.value >= least_acceptance_;
     }
     return varying_iteration(shape, steps, remaining);
   }
 
  private:
   [[nodiscard]] BetaVariate draw_acceptance(std::uint64_t place) {
-    if (alpha_ == 0.0 || alpha_ == 1.0) return {alpha_, 1.0 - alpha_};
-    return draw_beta(law_, acceptance_, place);
+    return law_ ? law_->draw(acceptance_, place) : BetaVariate{alpha_, 1.0 - alpha_};
   }
 
   IterationShape longest_;
   double alpha_;
-  BetaMixture law_;
-  ConfidenceThreshold policy_;
+  std::optional<BetaLaw> law_;  ///< where acceptance is not sure
+  double least_acceptance_;     ///< at which confidence reaches the threshold
   RandomStream acceptance_;
   Draws draws_;
 };

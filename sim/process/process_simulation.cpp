@@ -10,13 +10,14 @@
 namespace foredraft::sim {
 namespace {
 
-/// Tallies have a few counters a position; 2^24 positions are a gigabyte.
+/// Tallies have a few counters a position; 2^24 positions are a gigabyte. What memory bears: a sweep, which holds many
+/// points at a time, asks for less.
 constexpr std::int64_t largest_gamma = std::int64_t{1} << 24U;
 
 /// Keeps the lengths and the draws of a sequence far inside 64 bits.
 constexpr double longest_sequence = 1e9;
 
-/// Below it the logarithm of a Gamma variate overflows.
+/// Below it the log-odds of a Beta variate overflow.
 constexpr double smallest_shape = 1e-300;
 
 void check_shape(const char* name, double value) {

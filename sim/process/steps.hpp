@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "sim/process/beta_variate.hpp"
 #include "sim/process/draws.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "sim/process/threshold.hpp"
@@ -95,20 +96,11 @@ class BernoulliStepper {
   Draws draws_;
 };
 
-/// A Beta(a, b) variate and what it lacks to 1, each to full relative accuracy.
-struct BetaVariate {
-  double value;
-  double complement;
-};
-
-/// The variate of `place`: every place has its own stretch of the stream.
-[[nodiscard]] BetaVariate draw_beta(const BetaMixture& law, RandomStream& random, std::uint64_t place);
-
 /// An alpha from Beta(a, b) for each iteration, then one draw a drafted token.
 class LatentStepper {
  public:
   LatentStepper(const BetaMixture& mixture, std::uint64_t positions, const RunKey& key, std::uint64_t block)
-      : mixture_(mixture),
+      : law_(mixture.a, mixture.b),
         latent_(key.seed, {.purpose = Purpose::latent_alpha, .point = key.point, .block = block}),
         draws_(key, bernoulli_draws, block, positions) {}
 
@@ -117,7 +109,7 @@ class LatentStepper {
   }
 
   /// In two steps, for a drafter that looks at alpha first.
-  [[nodiscard]] BetaVariate draw_alpha(std::uint64_t iteration) { return draw_beta(mixture_, latent_, iteration); }
+  [[nodiscard]] BetaVariate draw_alpha(std::uint64_t iteration) { return law_.draw(latent_, iteration); }
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, const BetaVariate& alpha, std::int64_t limit) {
     const Threshold threshold = threshold_of(alpha.value, alpha.complement);
     std::int64_t steps = 0;
@@ -126,7 +118,7 @@ class LatentStepper {
   }
 
  private:
-  BetaMixture mixture_;
+  BetaLaw law_;
   RandomStream latent_;
   Draws draws_;
 };

@@ -16,7 +16,6 @@ namespace {
 constexpr std::uint64_t copied_iterations_per_block = 1024;
 /// Before the first counted iteration, as for an n-gram pair.
 constexpr std::int64_t copied_settling_iterations = 64;
-constexpr std::int64_t longest_copy = 100'000;
 
 const PromptLookup& lookup_of(const TokenSimulation& simulation) {
   const auto* lookup = std::get_if<PromptLookup>(&simulation.models);
@@ -35,7 +34,7 @@ class PromptLookupSimulator final : public Simulator {
         shape_{simulation.gamma, simulation.convention, Drafting::free},
         plan_(plan_blocks("iterations", simulation.iterations, copied_iterations_per_block, ngram::first_study_block)) {
     check_ngram_rule(simulation);
-    check_range("gamma", shape_.gamma, min_gamma(shape_.convention), longest_copy);
+    check_range("gamma", shape_.gamma, min_gamma(shape_.convention), max_token_gamma);
   }
 
   [[nodiscard]] std::uint64_t blocks() const override { return plan_.blocks(); }

@@ -13,7 +13,8 @@
 /// Token fidelity: real distributions p and q over a vocabulary, real draws, a real verification rule.
 namespace foredraft::sim {
 
-/// The longest draft of a token simulation.
+/// The longest draft of a token simulation. Fewer than in process fidelity, because every drafted token is drawn and an
+/// n-gram pair writes drafts out as text.
 inline constexpr std::int64_t max_token_gamma = 100'000;
 
 /// Where the distributions of a synthetic pair come from.

@@ -49,7 +49,7 @@ Corpus read(const std::vector<fs::path>& paths, std::uint64_t max_bytes = no_cap
 
 std::uint64_t bytes_of(const Corpus& corpus) {
   std::uint64_t bytes = 0;
-  for (const CorpusFile& file : corpus.files) bytes += file.bytes;
+  for (const FileDigest& file : corpus.files) bytes += file.bytes;
   return bytes;
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("a capped corpus fills its cap with files from all over the list") {
   REQUIRE(corpus.files.size() == 20);
   CHECK(bytes_of(corpus) == 2'000);
   CHECK(std::is_sorted(corpus.files.begin(), corpus.files.end(),
-                       [](const CorpusFile& a, const CorpusFile& b) { return a.path < b.path; }));
+                       [](const FileDigest& a, const FileDigest& b) { return a.path < b.path; }));
   // Twenty of 200: between one and three in each tenth of the list.
   std::array<int, 10> in_tenth{};
   for (const std::string& text : corpus.texts) ++in_tenth.at(static_cast<std::size_t>(std::stoi(text) - 1000) / 20);
@@ -136,7 +136,7 @@ TEST_CASE("the default corpora are text of the installed packages, within their 
     CHECK(bytes_of(corpus) <= default_corpus_bytes);
     std::set<std::string> digests;
     std::set<std::string> folders;
-    for (const CorpusFile& file : corpus.files) {
+    for (const FileDigest& file : corpus.files) {
       digests.insert(file.sha256);
       folders.insert(fs::path(file.path).parent_path().string());
     }

@@ -221,6 +221,48 @@ TEST_CASE("three merged shards are the run without shards, and missing, doubled 
              Catch::Contains("points.csv was changed or removed"));
 }
 
+TEST_CASE("merging into an unfinished sweep keeps the rows that are there and appends the rest") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml",
+             "schema = \"foredraft.sweep/1\"\n[axes]\nalpha = { from = 0.01, to = 0.4, step = 0.01 }\ngamma = [1, 3]\n"
+             "[simulation]\niterations = 1000\nseed = 1\n");
+  REQUIRE(foredraft(folder, "sweep s.toml --out whole").code == 0);
+  const std::string whole = content_of(folder / "whole/points.csv");
+  for (const std::string i : {"1", "2"}) {
+    REQUIRE(foredraft(folder, "sweep s.toml --out part" + i + " --shard " + i + "/2").code == 0);
+  }
+  std::string running = content_of(folder / "whole/manifest.json");
+  running.replace(running.find("\"complete\""), 10, "\"running\"");
+  const auto interrupted = [&](const std::string& points) {
+    fs::remove_all(folder / "m");
+    fs::create_directory(folder / "m");
+    write_text(folder / "m/manifest.json", running);
+    write_text(folder / "m/points.csv", points);
+  };
+  const std::size_t sixty_rows = whole.find("\n60,") + 1;
+  interrupted(whole.substr(0, sixty_rows));
+  // No file may grow beyond 16 blocks of 512 bytes, fewer than there are: what a full disk does. The rows remain.
+  REQUIRE(sixty_rows > std::size_t{16} * 512);
+  const Outcome full = foredraft(folder, "merge part1 part2 --out m", "ulimit -f 16; trap '' XFSZ;");
+  CHECK(full.code == 1);
+  CHECK_THAT(full.err, Catch::Contains("m/points.csv: cannot be written (File too large)"));
+  CHECK(content_of(folder / "m/points.csv") == whole.substr(0, sixty_rows));
+  for (const std::size_t bytes : {std::size_t{0}, sixty_rows, sixty_rows + 5, whole.size()}) {
+    CAPTURE(bytes);
+    interrupted(whole.substr(0, bytes));
+    REQUIRE(foredraft(folder, "merge part1 part2 --out m").code == 0);
+    CHECK(content_of(folder / "m/points.csv") == whole);
+    CHECK(foredraft(folder, "check m").code == 0);
+  }
+  std::string other = whole.substr(0, sixty_rows);
+  other[other.size() - 2] = other[other.size() - 2] == '1' ? '2' : '1';
+  interrupted(other);
+  const Outcome refused = foredraft(folder, "merge part1 part2 --out m");
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Catch::Contains("m/points.csv: holds other rows than the shards - use another --out"));
+  CHECK(content_of(folder / "m/points.csv") == other);
+}
+
 TEST_CASE("the output folder of another configuration, a read-only place and a full disk end in a clear error") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", sweep_text);

@@ -78,6 +78,23 @@ TEST_CASE("without an operations ratio its factor is null, and without gamma the
   CHECK(json["speedup"] == json["best_speedup"]);
 }
 
+TEST_CASE("where speculation never pays the real-valued optimum is 0, and the shortest draft without a bonus token") {
+  for (const double c : {0.79, 0.81, 0.95, 1.0, 3.0}) {  // on both sides of alpha
+    CAPTURE(c);
+    const auto json = to_json(predict(question(0.8, c, std::nullopt)));
+    CHECK(json["best_gamma"] == (c < 0.8 ? 1 : 0));
+    // Just above alpha a fraction of a draft would still pay.
+    if (c < 0.9) {
+      CHECK((json["real_gamma"] > 0.0 && json["real_gamma"] < 1.0));
+    } else {
+      CHECK(json["real_gamma"] == 0.0);
+    }
+  }
+  Question without = question(0.8, 50.0, std::nullopt);
+  without.convention = Convention::no_bonus;
+  CHECK(to_json(predict(without))["real_gamma"] == 1.0);
+}
+
 TEST_CASE("an unbounded optimum is the word, with the other fields at their limits") {
   Question asked = question(0.75, 0.0, std::nullopt);
   asked.operations_ratio = 0.5;

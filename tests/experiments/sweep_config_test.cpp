@@ -129,6 +129,15 @@ TEST_CASE("values that do not fit together are refused") {
   CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 0\nconvention = \"no_bonus\"\n") ==
         "e.toml:4: fixed.gamma: invalid gamma=0 (must be at least 1 without a bonus token) - start at 1, or use "
         "convention = \"bonus\"");
+  CHECK(
+      problems_of("[fixed]\nfidelity = \"token\"\ngamma = 100001\nmodels.alpha = 0.8\n[simulation]\niterations = 1\n"
+                  "seed = 1\n") ==
+      "e.toml:4: fixed.gamma: invalid gamma=100001 (must be at most 100000 in fidelity token) - shorten the drafts, or "
+      "use fidelity = \"process\"");
+  CHECK(
+      problems_of("[fixed]\nalpha = 0.5\ngamma = 10001\npolicy = \"plus2_minus1\"\n") ==
+      "e.toml:4: fixed.gamma: invalid gamma=10001 (must lie in [1, 10000] under policy plus2_minus1: the longest draft "
+      "it makes)");
   CHECK(problems_of("[fixed]\ngamma = 5\nprocess = \"markov\"\n\"process.a\" = 1.5\n\"process.b\" = 0.5\n") ==
         "e.toml:5: fixed.process.a: invalid process.a=1.5 (must lie in [0, 1] for process markov)");
   CHECK(problems_of("[fixed]\ngamma = 5\nprocess = \"markov\"\n\"process.a\" = 1\n\"process.b\" = 0\n") ==

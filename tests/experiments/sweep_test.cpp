@@ -76,6 +76,36 @@ TEST_CASE("points are numbered with the last axis fastest, each combination once
   CHECK(cells == "0.2,2,0.5,process,bonus,autoregressive,iid,");
 }
 
+TEST_CASE("a row shows the inputs that its point uses and leaves the others empty, on axes and among the fixed ones") {
+  const std::string text =
+      "[axes]\nprocess = [\"iid\", \"markov\"]\nalpha = [0.5, 0.8]\n\"process.a\" = [0.6, 0.9]\n"
+      "[fixed]\ngamma = 3\n\"process.b\" = 0.3\n[simulation]\niterations = 2000\nseed = 1\n"
+      "[[figure]]\nid = \"f\"\nx = \"alpha\"\ny = \"tokens_per_iteration\"\nseries = \"process.a\"\n"
+      "panel = \"process\"\n";
+  const SweepConfig config = parsed(text);
+  const Points points(config);
+  const auto cells_of = [&](std::uint64_t index) {
+    std::string cells;
+    points.append_cells(index, cells);
+    return cells;
+  };
+  CHECK(cells_of(1) == "iid,0.5,,process,3,bonus,autoregressive,,");
+  CHECK(cells_of(6) == "markov,,0.6,process,3,bonus,autoregressive,0.3,");
+  CHECK(points.inputs(1).alpha == 0.5);
+  CHECK(points.inputs(1).process_a == 0.0);
+  CHECK(points.inputs(1).process_b == 0.0);
+  CHECK(points.inputs(6).alpha == 0.0);
+  CHECK(points.inputs(6).process_a == 0.6);
+  CHECK(points.inputs(6).process_b == 0.3);
+  const tests::TemporaryFolder folder;
+  const std::string whole = run(config, folder / "whole", 1);
+  cut(folder / "whole", folder / "cut", whole.find("\n5,") + 3);
+  CHECK(run(config, folder / "cut", 1) == whole);
+  // A figure gives every point a place.
+  CHECK_THAT(tests::content_of(folder / "whole/f.csv"),
+             Catch::Contains("\niid,0.6,0.5,") && Catch::Contains("\niid,0.9,0.8,"));
+}
+
 TEST_CASE("shards cover all points once, in order, in sizes that differ by one at most") {
   for (const std::uint64_t points : {1U, 7U, 12U, 100U}) {
     for (const std::uint64_t count : {1U, 2U, 3U, 7U}) {

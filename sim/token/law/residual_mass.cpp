@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 #include "core/check.hpp"
 
@@ -23,11 +24,16 @@ ResidualMass::ResidualMass(const PositionLaws& laws) {
     if (before != nullptr) bend.slope += before->slope;
     before = &bend;
   }
+  constexpr std::size_t bends_a_slice = 16;
+  first_.assign(bends_.size() / bends_a_slice + 4, 0);
+  for (const Bend& bend : bends_) ++first_[slice(bend.ratio) + 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
 double ResidualMass::operator()(double c) const {
-  const auto below =
-      std::partition_point(bends_.begin(), bends_.end(), [c](const Bend& bend) { return bend.ratio > c; });
+  const std::size_t s = slice(c);
+  const auto below = std::partition_point(bends_.begin() + first_[s], bends_.begin() + first_[s + 1],
+                                          [c](const Bend& bend) { return bend.ratio > c; });
   if (below == bends_.begin()) return never_drafted_;
   const Bend& bend = *(below - 1);
   return bend.mass + (bend.ratio - c) * bend.slope;

@@ -1,6 +1,7 @@
 #include "sim/token/pooled/candidate_wave.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/token/rows/alias_table.hpp"
 
@@ -54,21 +55,38 @@ void CandidateWave::begin(std::span<const std::uint32_t> contexts, std::span<con
 
 template <class Slot>
 void CandidateWave::draw(const std::vector<Slot>& table) {
-  const std::span words = words_.next(pending_.size());
-  slots_.assign(pending_.size() + slots_ahead, 0);
-  shares_.resize(pending_.size());
+  drawing_.resize(pending_.size());
+  std::iota(drawing_.begin(), drawing_.end(), 0U);
   drawn_.resize(pending_.size());
-  for (std::size_t j = 0; j < pending_.size(); ++j) {
-    const SlotDraw drawn = slot_draw(words[j], tables_.vocabulary());
-    slots_[j] = place(pending_[j], static_cast<Token>(drawn.slot));
-    shares_[j] = drawn.share;
+  draw_again(table);
+}
+
+template <class Slot>
+void CandidateWave::draw_again(const std::vector<Slot>& table) {
+  const std::span words = words_.next(drawing_.size());
+  slots_.assign(drawing_.size() + slots_ahead, 0);
+  shares_.resize(drawing_.size());
+  for (std::size_t i = 0; i < drawing_.size(); ++i) {
+    const SlotDraw drawn = slot_draw(words[i], tables_.vocabulary());
+    slots_[i] = place(pending_[drawing_[i]], static_cast<Token>(drawn.slot));
+    shares_[i] = drawn.share;
   }
-  for (std::size_t j = 0; j < pending_.size(); ++j) {
-    __builtin_prefetch(table.data() + slots_[j + slots_ahead]);
-    const AliasSlot slot = alias_slot(table[slots_[j]]);
-    const std::size_t own = slots_[j] - pending_[j].context * tables_.vocabulary();
-    drawn_[j] = static_cast<Token>(keeps_own(slot, shares_[j]) ? own : alias_of(slot));
-    __builtin_prefetch(&candidates_.pairs()[place(pending_[j], drawn_[j])]);
+  for (std::size_t i = 0; i < drawing_.size(); ++i) {
+    __builtin_prefetch(table.data() + slots_[i + slots_ahead]);
+    const Position& position = pending_[drawing_[i]];
+    const AliasSlot slot = alias_slot(table[slots_[i]]);
+    const std::size_t own = slots_[i] - position.context * tables_.vocabulary();
+    const auto token = static_cast<Token>(keeps_own(slot, shares_[i]) ? own : alias_of(slot));
+    drawn_[drawing_[i]] = token;
+    __builtin_prefetch(&candidates_.pairs()[place(position, token)]);
+  }
+}
+
+void CandidateWave::redraw_rejected(std::size_t tried) {
+  for (;;) {
+    std::erase_if(drawing_, [&](std::uint32_t j) { return !is_rejected(pending_[j], drawn_[j], tried); });
+    if (drawing_.empty()) return;
+    draw_again(tables_.draft());
   }
 }
 
@@ -81,12 +99,13 @@ void CandidateWave::try_candidate(std::size_t tried, std::span<Token> tokens) {
     });
   }
   draw(tables_.draft());
+  if (distinct_) redraw_rejected(tried);
   const std::span uniforms = words_.next(pending_.size());
+  const bool last = tried + 1 == count_;
   std::size_t kept = 0;
   for (std::size_t j = 0; j < pending_.size(); ++j) {
     Position position = pending_[j];
-    Token token = drawn_[j];
-    if (distinct_ && is_rejected(position, token, tried)) token = redraw(position, tried);
+    const Token token = drawn_[j];
     const auto [p, q] = candidates_.pairs()[place(position, token)];
     // U < r / d with r = max(0, p - c q) / mass and d = q / rest.
     const bool accept = to_uniform(uniforms[j]) * q * position.mass < (p - position.c * q) * position.rest;
@@ -95,11 +114,13 @@ void CandidateWave::try_candidate(std::size_t tried, std::span<Token> tokens) {
     if (accept) continue;
     rejected_[position.index * count_ + tried] = token;
     position.c += position.mass / position.rest;
-    if (tried + 1 < count_) position.mass = candidates_.mass(position.context, tried + 1, position.c);
+    if (!last) candidates_.prefetch_mass(position.context, position.c);
     if (distinct_) position.rest -= q;
     pending_[kept++] = position;
   }
   pending_.resize(kept);
+  if (last) return;
+  for (Position& position : pending_) position.mass = candidates_.mass(position.context, tried + 1, position.c);
 }
 
 void CandidateWave::draw_from_last_residual(std::span<Token> tokens) {
@@ -118,16 +139,6 @@ void CandidateWave::draw_from_last_residual(std::span<Token> tokens) {
   }
   for (const Position& position : pending_) emit_by_laws(position, count_, tokens);
   pending_.clear();
-}
-
-Token CandidateWave::redraw(const Position& position, std::size_t tried) {
-  const DraftSlot* row = tables_.draft().data() + position.context * tables_.vocabulary();
-  for (;;) {
-    const SlotDraw drawn = slot_draw(late_.next_u64(), tables_.vocabulary());
-    const AliasSlot slot = row[drawn.slot].alias;
-    const auto token = static_cast<Token>(keeps_own(slot, drawn.share) ? drawn.slot : alias_of(slot));
-    if (!is_rejected(position, token, tried)) return token;
-  }
 }
 
 bool CandidateWave::is_rejected(const Position& position, Token token, std::size_t tried) const {

@@ -47,8 +47,11 @@ class CandidateWave {
   /// Draws a token of every pending position into drawn_, and asks for its probabilities.
   template <class Slot>
   void draw(const std::vector<Slot>& table);
-  /// Another draw of q, until it is a token not yet rejected.
-  [[nodiscard]] Token redraw(const Position& position, std::size_t tried);
+  /// The same for the positions in drawing_ alone.
+  template <class Slot>
+  void draw_again(const std::vector<Slot>& table);
+  /// Draws candidates again, all together, until none is a token that its position has rejected.
+  void redraw_rejected(std::size_t tried);
   void emit_by_laws(const Position& position, std::size_t tried, std::span<Token> tokens);
 
   [[nodiscard]] std::size_t place(const Position& position, Token token) const {
@@ -63,6 +66,7 @@ class CandidateWave {
   WordSource words_;
   RandomStream late_;
   std::vector<Position> pending_;
+  std::vector<std::uint32_t> drawing_;  ///< places in pending_
   std::vector<std::size_t> slots_;
   std::vector<std::uint64_t> shares_;
   std::vector<Token> drawn_;

@@ -41,6 +41,10 @@ class PooledCandidates {
     return masses_.empty() ? steps_[context * (static_cast<std::size_t>(scheme_.count) - 2) + rejections - 2]
                            : masses_[context](c);
   }
+  /// Asks for what mass() will read.
+  void prefetch_mass(std::size_t context, double c) const {
+    if (!masses_.empty()) masses_[context].prefetch(c);
+  }
 
  private:
   CandidateScheme scheme_;

@@ -209,8 +209,9 @@ TEST_CASE("the real optimum is a maximum of the speedup to twelve digits") {
   const bool has_bonus = convention == Convention::bonus;
   CAPTURE(alpha, c, has_bonus);
   const std::optional<double> real = real_gamma(autoregressive(alpha, c, convention));
-  REQUIRE(real.has_value() == !(has_bonus && c > 1.0));
-  if (!real) return;
+  const auto shortest = static_cast<double>(min_gamma(convention));
+  REQUIRE(real.has_value());
+  REQUIRE(*real >= shortest);
   // S(gamma) for real gamma from its definition; the slope changes sign close to n = gamma (+ 1).
   const LongReal a = -log(LongReal(alpha));
   const auto slope_sign = [&](const LongReal& n) -> LongReal {
@@ -218,12 +219,10 @@ TEST_CASE("the real optimum is a maximum of the speedup to twelve digits") {
     const LongReal survival = exp(-a * n);
     return a * survival * cost - c * (1 - survival);
   };
-  // gamma = n - 1 itself loses the digits of an n close to 0, hence the absolute part.
   const LongReal n = LongReal(*real) + (has_bonus ? 1 : 0);
-  constexpr double half_ulp_of_one = 0x1p-53;
-  const LongReal width = n * LongReal(tests::second_route) + (has_bonus ? LongReal(half_ulp_of_one) : LongReal(0));
+  const LongReal width = n * LongReal(tests::second_route);
   CHECK(slope_sign(n + width) < 0);
-  if (n - width > 0) CHECK(slope_sign(n - width) > 0);
+  if (*real > shortest) CHECK(slope_sign(n - width) > 0);
 }
 
 TEST_CASE("the real optimum with a bonus token is the Lambert W form, away from its branch point") {
@@ -234,31 +233,56 @@ TEST_CASE("the real optimum with a bonus token is the Lambert W form, away from 
   if (b > 700.0) return;  // e^-B underflows
   const double expected = (-boost::math::lambert_wm1(-std::exp(-b)) - b) / a - 1.0;
   const double real = *real_gamma(autoregressive(alpha, c, Convention::bonus));
+  if (expected < 0.0) {
+    CHECK(real == 0.0);
+    return;
+  }
   CHECK(real == Approx(expected).epsilon(tests::second_route));
   // The value identity S = a alpha^(gamma + 1) / (c (1 - alpha)) at the optimum.
   const double value = (1.0 - std::pow(alpha, real + 1.0)) / ((1.0 - alpha) * (1.0 + real * c));
   CHECK(value == Approx(a * std::pow(alpha, real + 1.0) / (c * (1.0 - alpha))).epsilon(tests::second_route));
 }
 
-TEST_CASE("the best integer is beside the real optimum where that is positive") {
+TEST_CASE("the best integer is beside the real optimum") {
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
     for (int i = 1; i < 100; ++i) {
       for (int j = 1; j < 100; ++j) {
         const IidSetting setting = autoregressive(i / 100.0, j / 100.0, convention);
-        const double real = std::max(*real_gamma(setting), static_cast<double>(min_gamma(convention)));
+        const double real = *real_gamma(setting);
         CHECK(std::abs(static_cast<double>(*best_gamma(setting).gamma) - real) < 1.0);
       }
     }
   }
 }
 
-TEST_CASE("there is no real optimum for block drafting, certain or hopeless drafts, or free or too dear ones") {
+TEST_CASE("there is no real optimum for block drafting, or where longer is always better") {
   CHECK_FALSE(real_gamma(block(0.8, 0.05, Convention::bonus)).has_value());
-  CHECK_FALSE(real_gamma(autoregressive(0.0, 0.05, Convention::bonus)).has_value());
-  CHECK_FALSE(real_gamma(autoregressive(1.0, 0.05, Convention::bonus)).has_value());
-  CHECK_FALSE(real_gamma(autoregressive(0.8, 0.0, Convention::bonus)).has_value());
-  CHECK_FALSE(real_gamma(autoregressive(0.8, 1.5, Convention::bonus)).has_value());
-  CHECK(*real_gamma(autoregressive(0.8, 1.0, Convention::bonus)) == -1.0);
+  for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
+    CHECK_FALSE(real_gamma(autoregressive(1.0, 0.05, convention)).has_value());
+    CHECK_FALSE(real_gamma(autoregressive(0.8, 0.0, convention)).has_value());
+  }
+}
+
+// The slope of the speedup at gamma = 0 has the sign of -alpha log(alpha) / (1 - alpha) - c: the real optimum leaves 0
+// at a c above the alpha at which the best integer does.
+TEST_CASE("where no draft pays the real optimum is the shortest draft, never a negative one") {
+  const double alpha = GENERATE(0.05, 0.5, 0.8, 0.99);
+  CAPTURE(alpha);
+  const auto real = [&](double c, Convention convention) { return *real_gamma(autoregressive(alpha, c, convention)); };
+  const double last_c = -alpha * std::log(alpha) / (1.0 - alpha);
+  constexpr double step = 1e-6;
+  for (const double c : {last_c + step, 0.5 * (last_c + 1.0), 1.0, 1.5, 1e300}) {
+    CHECK(real(c, Convention::bonus) == 0.0);
+    CHECK(best_gamma(autoregressive(alpha, c, Convention::bonus)).gamma == 0);
+  }
+  for (const double c : {alpha - step, alpha + step, last_c - step}) {
+    CHECK(real(c, Convention::bonus) > 0.0);
+    CHECK(real(c, Convention::bonus) < 1.0);
+    CHECK(best_gamma(autoregressive(alpha, c, Convention::bonus)).gamma == (c < alpha ? 1 : 0));
+  }
+  CHECK(real(1e3, Convention::no_bonus) == 1.0);
+  CHECK(*real_gamma(autoregressive(0.0, 0.05, Convention::bonus)) == 0.0);
+  CHECK(*real_gamma(autoregressive(0.0, 0.05, Convention::no_bonus)) == 1.0);
 }
 
 TEST_CASE(

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "core/check.hpp"
 #include "sim/token/law/recursive_rejection.hpp"
 #include "sim/token/rules/rule_registry.hpp"
 
@@ -14,6 +17,8 @@ struct RuleCase {
   std::string name;
   std::map<std::string, double> parameters;
   bool lossless;
+
+  bool operator==(const RuleCase&) const = default;
 
   [[nodiscard]] std::string label() const {
     std::string text = name;
@@ -34,6 +39,38 @@ inline std::vector<RuleCase> rule_cases() {
   cases.push_back({"multi_candidate", {{"candidates", 4.0}, {"replacement", 0.0}}, true});
   cases.push_back({"sigmoid_approximation", {{"scale_low", -3.0}, {"scale_high", 3.0}, {"bits", 16.0}}, false});
   cases.push_back({"top_beta", {{"top_beta", 2.0}, {"tolerance", 1.0}, {"judged", 1.0}}, false});
+  return cases;
+}
+
+/// Every registered rule with every combination of the ends of its parameters' ranges, one unit in the last place
+/// inside of them, and the defaults, as far as a combination is legal.
+inline std::vector<RuleCase> limit_cases() {
+  const auto values_of = [](const sim::RuleParameter& parameter) {
+    return std::vector<double>{parameter.minimum, std::nextafter(parameter.minimum, INFINITY), parameter.default_value,
+                               std::nextafter(parameter.maximum, -INFINITY), parameter.maximum};
+  };
+  std::vector<RuleCase> cases;
+  for (const sim::RuleEntry& entry : sim::rule_registry()) {
+    std::vector<RuleCase> combinations{{.name = std::string(entry.name), .parameters = {}, .lossless = entry.lossless}};
+    for (const sim::RuleParameter& parameter : entry.parameters) {
+      std::vector<RuleCase> longer;
+      for (const RuleCase& shorter : combinations) {
+        for (const double value : values_of(parameter)) {
+          longer.push_back(shorter);
+          longer.back().parameters.emplace(parameter.name, value);
+        }
+      }
+      combinations = std::move(longer);
+    }
+    for (RuleCase& combination : combinations) {
+      try {
+        static_cast<void>(combination.make());
+      } catch (const DomainError&) {  // excluded, not whole, or not in order with another parameter
+        continue;
+      }
+      if (std::find(cases.begin(), cases.end(), combination) == cases.end()) cases.push_back(std::move(combination));
+    }
+  }
   return cases;
 }
 
