@@ -12,6 +12,8 @@ const std::vector<ExperimentEntry>& experiment_registry() {
        false, leviathan_table3},
       {"leviathan-table4", "expected and measured speedup on T5-XXL; the closed form at the printed alpha, gamma and c",
        false, leviathan_table4},
+      {"leviathan-table5", "acceptance under lenience: Table 3 without it, concave in 1 / lenience with it", false,
+       leviathan_table5},
       {"leviathan-figure2", "tokens per iteration against alpha", true, leviathan_figure2},
       {"leviathan-figure3", "optimal gamma against alpha for several c", true, leviathan_figure3},
       {"leviathan-figure4", "speedup and operations against alpha", true, leviathan_figure4},
