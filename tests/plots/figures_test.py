@@ -325,7 +325,7 @@ class RuleLossiness(Drawn):
         figure, _ = self.experiment(rule_lossiness, sample_data.write_rule_lossiness)
         panels = self.panels(figure)
         self.assertEqual([axes.get_title(loc="left") for axes in panels],
-                         ["256 tokens", "32000 tokens", "", ""])
+                         ["vocabulary of 256 tokens", "vocabulary of 32000 tokens", "", ""])
         above, below = (sorted(point[:2] for series in rows_of(panels[place]) for point in series)
                         for place in (1, 3))
         numpy.testing.assert_allclose(above, [(0.7, 0), (0.8, 0.1), (0.88, 0), (0.9, 0.2), (0.99, 0.295), (1.0, 0.3)],
