@@ -70,8 +70,9 @@ def series_values(table, column):
     return values
 
 
-def families(axes, table, series, x, y):
-    """Draws analytic_<y> and simulated_<y> against `x` for every value of `series`; returns the two legends."""
+def families(axes, table, series, x, y, title):
+    """Draws analytic_<y> and simulated_<y> against `x` for every value of `series`; returns the two legends, the first
+    under `title`."""
     values = series_values(table, series)
     looks = style.looks(len(values))
     for value, look in zip(values, looks):
@@ -79,8 +80,7 @@ def families(axes, table, series, x, y):
         closed_form(axes, rows[x], rows[f"analytic_{y}"], look)
         simulated(axes, rows[x], rows[f"simulated_{y}"], rows[f"simulated_{y}_standard_error"], look)
     return [
-        layout.Legend([series_handle(look) for look in looks], [style.value_text(value) for value in values],
-                      style.symbol(series)),
+        layout.Legend([series_handle(look) for look in looks], [style.value_text(value) for value in values], title),
         layout.Legend([closed_form_handle(), simulated_handle(axes)], ["closed form", "simulated, 95 %"]),
     ]
 

@@ -20,7 +20,7 @@ def draw(directory):
 def figure(table):
     drawn, grid = layout.panels("single_column", 1, 1)
     axes = grid[0, 0]
-    legends = curves.families(axes, table, series="gamma", x="alpha", y=_Y)
+    legends = curves.families(axes, table, series="gamma", x="alpha", y=_Y, title="draft length γ (tokens)")
     axes.set_xlim(-0.02, 1.02)
     # The unbounded curve leaves the figure: the longest bounded draft sets the scale.
     bounded = table.keep(numpy.isfinite(table["gamma"]))

@@ -33,7 +33,7 @@ def figure(table):
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10]))
     layout.arrange(drawn, grid, 2.3, "acceptance α", "fastest draft length γ (tokens)", [
         layout.Legend([curves.series_handle(look) for look in looks], list(map(style.value_text, values)),
-                      style.symbol("c")),
+                      "cost c of a draft step (target steps)"),
         layout.Legend([curves.closed_form_handle(), curves.simulated_handle(axes)],
                       ["closed form", "simulated; whiskers: ties at 95 %"]),
     ])

@@ -19,7 +19,7 @@ def draw(directory):
 def figure(table):
     drawn, grid = layout.panels("single_column", 2, 1, rows_shared=False)
     for axes, y in zip(grid.flat, _PANELS):
-        legends = curves.families(axes, table, series="gamma", x="alpha", y=y)
+        legends = curves.families(axes, table, series="gamma", x="alpha", y=y, title="draft length γ (tokens)")
         axes.set_ylim(0, 1.06 * curves.highest(table, y, table.path))
     grid[0, 0].set_xlim(-0.02, 1.02)
     layout.arrange(drawn, grid, 1.7, "acceptance α", list(_PANELS.values()), legends)

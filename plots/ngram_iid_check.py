@@ -47,7 +47,7 @@ def figure(table):
         lower.axhline(0, color=style.GREY, linewidth=0.6, zorder=1)
     for axes in grid[:, 0]:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
     layout.arrange(drawn, grid, 1.35, "draft length γ (tokens)", ["tokens per iteration", "formula − run (%)"], [
         layout.Legend([curves.series_handle(look, line=False) for look in looks],
                       [style.plain(drafter) for drafter in drafters], "drafter"),

@@ -151,7 +151,7 @@ def _provenance(manifest):
 
 def _figure(path, has_caption=True):
     caption = f"<figcaption>{html.escape(path.stem)}</figcaption>\n" if has_caption else ""
-    return f"<figure>\n{_inline(path)}\n{caption}</figure>"
+    return f'<figure>\n<div class="wide">\n{_inline(path)}\n</div>\n{caption}</figure>'
 
 
 def _inline(path):
@@ -166,7 +166,7 @@ def _inline(path):
     text = re.sub(r'href="#', f'href="#{prefix}-', text)
     text = text.replace("url(#", f"url(#{prefix}-")
     text = re.sub(r'(<svg[^>]*?) width="([0-9.]+)pt" height="[0-9.]+pt"',
-                  lambda found: f'{found[1]} width="{_ENLARGED * float(found[2]):.1f}pt"', text, count=1)
+                  lambda found: f'{found[1]} style="--natural: {_ENLARGED * float(found[2]):.1f}pt"', text, count=1)
     return text.replace("<svg", f'<svg role="img" aria-label="{html.escape(path.stem)}"', 1)
 
 

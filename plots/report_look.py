@@ -50,7 +50,7 @@ table { border-collapse: collapse; font-size: .82rem; line-height: 1.35; }
 th, td { padding: .25rem .5rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead th { border-bottom: 2px solid var(--soft); vertical-align: bottom; }
 tbody tr:hover { background: var(--card); }
-.number { text-align: right; font-variant-numeric: tabular-nums; } .brief { white-space: nowrap; }
+.number { text-align: right; font-variant-numeric: tabular-nums; } .brief, td.number { white-space: nowrap; }
   th.name { text-align: right; }
 .note { min-width: 16rem; color: var(--soft); }
 .findings { margin: .3rem 0; padding-left: 1.1rem; font-size: .88rem; max-width: 60rem; }
@@ -64,8 +64,9 @@ h3 .chip { font-size: .72em; font-weight: normal; vertical-align: .1em; margin-l
 .shown { background: var(--shown); color: var(--shown-ink); }
 
 details { margin: .6rem 0; } summary { cursor: pointer; color: var(--link); font-size: .88rem; }
-figure { margin: 1.2rem 0; } figure svg { max-width: 100%; height: auto; background: #fff; border-radius: .4rem;
-  padding: .4rem; }
+/* Below three quarters of its size a drawing cannot be read: a narrow screen scrolls it. */
+figure { margin: 1.2rem 0; } figure svg { width: var(--natural); max-width: 100%;
+  min-width: calc(.75 * var(--natural)); height: auto; background: #fff; border-radius: .4rem; padding: .4rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; font-size: .88rem; max-width: 46rem; }
 dt { font-weight: bold; } dd { margin: 0; color: var(--soft); }
 @media (max-width: 40rem) { body { font-size: 15px; } .page { padding: 1rem .8rem 3rem; }
@@ -79,5 +80,5 @@ dt { font-weight: bold; } dd { margin: 0; color: var(--soft); }
   .page { display: block; max-width: none; padding: 0; } nav { display: none; } .wide { overflow: visible;
   background: none; }
   table { font-size: 7.5pt; } th, td { padding: .1rem .3rem; } .note { min-width: 0; }
-  h2, h3, h4, thead { break-after: avoid; } figure, tr { break-inside: avoid; } }
+  h2, h3, h4, thead { break-after: avoid; } figure, tr { break-inside: avoid; } figure svg { min-width: 0; } }
 """

@@ -38,7 +38,7 @@ def figure(table):
     drawn, grid = layout.panels("double_column", 2 * len(vocabularies), len(vocabularies), rows_shared=False)
     for column, vocabulary in enumerate(vocabularies):
         rows = table.where(vocabulary=vocabulary)
-        grid[0, column].set_title(f"{vocabulary:g} tokens")
+        grid[0, column].set_title(f"vocabulary of {vocabulary:g} tokens")
         _draw_bound(grid[0, column], rows)
         # Rules without a parameter first and larger: what begins or ends in them stays visible inside.
         for name, look in sorted(zip(series, looks), key=lambda entry: len(rows.where(series=entry[0])) > 1):

@@ -78,7 +78,7 @@ def overview(table, paper_of, anchor_of):
         body.append(f'<tr><td><a href="#{anchor_of(paper)}">{html.escape(paper)}</a></td>'
                     + "".join(_kind_cell(own, kind) for kind in kinds) + "</tr>")
     return ["<h2 id=\"overview\">Overview</h2>",
-            f"<p>{len(scored)} printed results and {inputs} printed inputs, which are not scored.</p>",
+            f"<p>{len(scored)} results and {inputs} printed inputs, which are not scored.</p>",
             f'<ul class="tiles">{"".join(tiles)}</ul>',
             '<div class="wide"><table>', "<thead><tr><th>paper</th>"
             + "".join(f"<th>{kind.replace('_', ' ')}</th>" for kind in kinds) + "</tr></thead>",

@@ -46,6 +46,20 @@ double key_value_cache_bytes(std::int64_t batch, std::int64_t layers, std::int64
                            {"element_bytes", element_bytes}});
 }
 
+std::int64_t verification_logit_rows(std::int64_t gamma) {
+  check_at_least("gamma", gamma, 1);
+  return 2 * gamma + 1;
+}
+
+std::int64_t verification_peak_rows(VerificationVariant variant, std::int64_t gamma) {
+  const std::int64_t logits = verification_logit_rows(gamma);
+  const std::int64_t distributions = variant == VerificationVariant::sigmoid ? 0 : logits;
+  const std::int64_t ratios_and_residuals = variant == VerificationVariant::baseline ? 0 : 2 * gamma;
+  // The residual at the rejected position, scaled or clamped, and the exponential variates that draw from it.
+  constexpr std::int64_t drawing = 2;
+  return logits + distributions + ratios_and_residuals + drawing;
+}
+
 double peak_memory(const PeakMemory& memory, std::int64_t batch) {
   check_nonnegative("weights", memory.weights);
   check_at_least("batch", batch, 1);

@@ -25,6 +25,19 @@ namespace foredraft::analytic {
 [[nodiscard]] double key_value_cache_bytes(std::int64_t batch, std::int64_t layers, std::int64_t length,
                                            std::int64_t width, std::int64_t element_bytes);
 
+/// How a verification call is built, in the order of the columns of [Wagner2024, Table 1]: from tensor operations; by
+/// one kernel that writes every ratio and every residual; by the same kernel on logits, without a softmax.
+enum class VerificationVariant { baseline, exact, sigmoid };
+
+/// Rows of the vocabulary's length that one call for one sequence reads: gamma + 1 of the target's logits and gamma of
+/// the drafter's. gamma >= 1.
+[[nodiscard]] std::int64_t verification_logit_rows(std::int64_t gamma);
+
+/// The same rows and those that the call has allocated when it holds the most: where it draws the corrected token of a
+/// rejected draft. Counted from the tensors of the code of [Wagner2024]; the few numbers that a position takes besides
+/// are left out. In bytes: block_logits_bytes(1, rows, vocabulary, element_bytes).
+[[nodiscard]] std::int64_t verification_peak_rows(VerificationVariant variant, std::int64_t gamma);
+
 /// Peak of a model whose intermediates grow linearly with the batch, in one unit of any name.
 struct PeakMemory {
   double weights;  ///< >= 0

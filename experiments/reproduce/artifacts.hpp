@@ -4,11 +4,15 @@
 #include <vector>
 
 #include "experiments/reproduce/experiment.hpp"
+#include "experiments/text/data_text.hpp"
 #include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {
 
-/// `stem`.csv, .tex and .md of one table.
+/// `stem`.csv, .tex and .md of one table, its texts as they are.
 [[nodiscard]] std::vector<Artifact> table_artifacts(const std::string& stem, const Table& table);
+
+/// The same with data of their own for the CSV: plain numbers, a cell for every value.
+[[nodiscard]] std::vector<Artifact> table_artifacts(const std::string& stem, const Table& table, const DataText& data);
 
 }  // namespace foredraft::experiments

@@ -9,6 +9,7 @@ namespace foredraft::experiments {
 [[nodiscard]] ExperimentResult leviathan_table2(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult leviathan_table3(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult leviathan_table4(const ExperimentSettings& settings);
+[[nodiscard]] ExperimentResult leviathan_table5(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult leviathan_figure2(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult leviathan_figure3(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult leviathan_figure4(const ExperimentSettings& settings);
@@ -20,6 +21,8 @@ namespace foredraft::experiments {
 [[nodiscard]] ExperimentResult wagner_table3(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult wagner_table4(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult wagner_table5(const ExperimentSettings& settings);
+[[nodiscard]] ExperimentResult wagner_figure4(const ExperimentSettings& settings);
+[[nodiscard]] ExperimentResult wagner_figure5(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult survey(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult claims(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult survey_medusa_tree(const ExperimentSettings& settings);

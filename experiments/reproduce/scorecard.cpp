@@ -54,7 +54,7 @@ std::string summary_line(const std::vector<ScorecardRow>& rows) {
                          [&](const ScorecardRow& row) { return !is_input(row) && row.verdict == verdict; });
   };
   const auto inputs = std::count_if(rows.begin(), rows.end(), is_input);
-  return fmt::format("{} printed results: {} pass, {} fail, {} shown, {} findings; {} printed inputs not scored",
+  return fmt::format("{} results: {} pass, {} fail, {} shown, {} findings; {} printed inputs not scored",
                      static_cast<std::ptrdiff_t>(rows.size()) - inputs, count(Verdict::pass), count(Verdict::fail),
                      count(Verdict::shown), count(Verdict::finding), inputs);
 }

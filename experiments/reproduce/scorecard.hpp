@@ -52,7 +52,7 @@ struct ScorecardRow {
 [[nodiscard]] ScorecardRow exact_row(std::string experiment, std::string row, std::string column,
                                      const PrintedNumber& published, double ours, const Interval& ours_interval);
 
-/// "24 printed results: 12 pass, 0 fail, 9 shown, 3 findings; 48 printed inputs not scored"
+/// "24 results: 12 pass, 0 fail, 9 shown, 3 findings; 48 printed inputs not scored"
 [[nodiscard]] std::string summary_line(const std::vector<ScorecardRow>& rows);
 
 /// scorecard.csv, columns as in docs/metrics.md.

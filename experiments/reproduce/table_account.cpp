@@ -31,6 +31,37 @@ bool only_printed(const std::map<std::size_t, CellAnswer>& answers) {
   });
 }
 
+using ColumnAnswers = std::map<std::string, std::map<std::size_t, CellAnswer>, std::less<>>;
+
+/// The table as data: every column as printed, and after it, where we have answers, our values and their verdicts.
+DataText account_data(const PublishedTable& published, const ColumnAnswers& answers) {
+  const auto answers_of = [&](const std::string& column) {
+    const auto found = answers.find(column);
+    return found == answers.end() || only_printed(found->second) ? nullptr : &found->second;
+  };
+  std::vector<std::string> names;
+  for (const std::string& column : published.columns()) {
+    names.push_back(column);
+    if (answers_of(column) != nullptr) names.insert(names.end(), {column + "_ours", column + "_verdict"});
+  }
+  DataText data(std::move(names));
+  for (std::size_t row = 0; row < published.size(); ++row) {
+    data.row();
+    for (const std::string& column : published.columns()) {
+      data.cell(published.text(row, column));
+      const auto* const given = answers_of(column);
+      if (given == nullptr) continue;
+      const auto answer = given->find(row);
+      if (answer == given->end() || answer->second.kind == Kind::input) {
+        data.cell(std::string_view()).cell(std::string_view());
+      } else {
+        data.cell(answer->second.ours).cell(to_string(verdict_of(answer->second, published.number(row, column))));
+      }
+    }
+  }
+  return data;
+}
+
 }  // namespace
 
 Verdict verdict_of(const CellAnswer& answer, const PrintedNumber& published) {
@@ -135,7 +166,7 @@ ExperimentResult TableAccount::finish(const std::string& caption) const {
                             .note = answer.finding.empty() ? answer.note : answer.finding});
     }
     table.columns.push_back({second_column ? column + ", paper" : column, numbers ? right : left});
-    if (second_column) table.columns.push_back({"ours", left});
+    if (second_column) table.columns.push_back({column + ", ours", left});
   }
   if (!missing.empty()) {
     throw std::logic_error(fmt::format("{}: numbers without an account: {}", experiment_, fmt::join(missing, "; ")));
@@ -144,7 +175,7 @@ ExperimentResult TableAccount::finish(const std::string& caption) const {
   score.push_back(remarks_);
   for (std::vector<ScorecardRow>& rows : score) std::move(rows.begin(), rows.end(), std::back_inserter(result.rows));
   result.text = fmt::format("{}\n{}{}", caption, to_text(table), findings);
-  result.artifacts = table_artifacts(experiment_, table);
+  result.artifacts = table_artifacts(experiment_, table, account_data(published_, answers_));
   return result;
 }
 

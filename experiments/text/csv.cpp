@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <stdexcept>
 
 #include "experiments/text/problems.hpp"
 
@@ -50,6 +51,17 @@ std::string csv_cell(std::string_view text) {
     quoted += c;
   }
   return quoted + '"';
+}
+
+std::string csv_header(const std::vector<std::string>& names) {
+  std::string line;
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) != name) {
+      throw std::logic_error(fmt::format("two columns are named {}", *name));
+    }
+    line += (name == names.begin() ? "" : ",") + csv_cell(*name);
+  }
+  return line + "\n";
 }
 
 std::optional<std::vector<std::string>> split_csv_line(std::string_view line) {

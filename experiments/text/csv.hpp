@@ -12,6 +12,10 @@ namespace foredraft::experiments {
 /// `text` as one cell, quoted where it holds a comma or a quote; line breaks become blanks.
 [[nodiscard]] std::string csv_cell(std::string_view text);
 
+/// The first line, with its line end. Throws std::logic_error on a name that stands twice: nobody could say which
+/// column is meant.
+[[nodiscard]] std::string csv_header(const std::vector<std::string>& names);
+
 /// The cells of one line without its line end. Nothing for a line with an open quote.
 [[nodiscard]] std::optional<std::vector<std::string>> split_csv_line(std::string_view line);
 

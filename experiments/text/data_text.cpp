@@ -36,7 +36,7 @@ DataText& DataText::cell(const std::optional<Estimate>& estimate) {
 }
 
 std::string DataText::csv() const {
-  std::string text = fmt::format("{}\n", fmt::join(columns_, ","));
+  std::string text = csv_header(columns_);
   for (const auto& cells : rows_) {
     if (cells.size() != columns_.size()) throw std::logic_error("data text: a row has the wrong number of cells");
     text += fmt::format("{}\n", fmt::join(cells, ","));

@@ -128,7 +128,7 @@ std::string to_latex(const Table& table) {
 }
 
 std::string to_csv(const Table& table) {
-  std::string text = joined(titles(table), ",", csv_cell) + "\n";
+  std::string text = csv_header(titles(table));
   for (const auto& cells : table.rows) text += joined(cells, ",", csv_cell) + "\n";
   return text;
 }

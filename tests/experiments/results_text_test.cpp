@@ -4,6 +4,7 @@
 
 #include "core/random_stream.hpp"
 #include "experiments/text/csv.hpp"
+#include "experiments/text/data_text.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/numbers.hpp"
 #include "experiments/text/problems.hpp"
@@ -95,6 +96,13 @@ TEST_CASE("one table renders as text, Markdown, LaTeX and CSV") {
         "50 \\%, all & 10.25x \\\\\n"
         "\\bottomrule\n\\end{tabular}\n");
   CHECK(to_csv(table) == "rule_name,speed\na|b & c,1.5x\n\"50 %, all\",10.25x\n");
+}
+
+TEST_CASE("no CSV has two columns of one name") {
+  using enum Table::Align;
+  CHECK_THROWS_WITH(to_csv(Table{.caption = "", .columns = {{"speed", right}, {"speed", right}}, .rows = {}}),
+                    "two columns are named speed");
+  CHECK_THROWS_WITH(DataText({"ours", "verdict", "ours"}).csv(), "two columns are named ours");
 }
 
 TEST_CASE("LaTeX sets signs as mathematics and leaves hyphens alone") {

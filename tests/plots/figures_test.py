@@ -23,6 +23,8 @@ import rule_lossiness
 import survey_medusa_tree
 import sweep_figure
 import token_tree
+import wagner_figure4
+import wagner_figure5
 
 
 class Drawn(InDirectory):
@@ -305,11 +307,25 @@ class Papers(Drawn):
         self.assertEqual(marks, [(3.07, 28.7), (15.1, 26.5)])
 
 
+    def test_the_memory_of_a_call_has_a_panel_a_pair_with_its_own_scale_and_a_line_a_variant_above_the_logits(self):
+        for module in (wagner_figure4, wagner_figure5):
+            sample_data.write_verification_memory(self.directory, module.ID)
+            figure = module.figure(load.table(self.directory / f"{module.ID}.csv", module.COLUMNS))
+            upper, lower = self.panels(figure)
+            self.assertEqual([axes.get_title(loc="left").replace("\n", " ") for axes in (upper, lower)],
+                             ["a large network with a small one", "others"])
+            self.assertLess(4 * upper.get_ylim()[1], lower.get_ylim()[1])
+            self.assertEqual([line.get_ydata()[-1] for line in lower.lines],
+                             [4e-6 * 256_000 * rows for rows in (84, 124, 83, 41)])
+            self.assertEqual(self.labels(figure), ["baseline", "exact", "sigmoid", "logits alone"])
+
+
 class RuleLossiness(Drawn):
     def test_loss_stands_against_acceptance_above_and_what_greedy_decoding_would_not_emit_below(self):
         figure, _ = self.experiment(rule_lossiness, sample_data.write_rule_lossiness)
         panels = self.panels(figure)
-        self.assertEqual([axes.get_title(loc="left") for axes in panels], ["256 tokens", "32000 tokens", "", ""])
+        self.assertEqual([axes.get_title(loc="left") for axes in panels],
+                         ["vocabulary of 256 tokens", "vocabulary of 32000 tokens", "", ""])
         above, below = (sorted(point[:2] for series in rows_of(panels[place]) for point in series)
                         for place in (1, 3))
         numpy.testing.assert_allclose(above, [(0.7, 0), (0.8, 0.1), (0.88, 0), (0.9, 0.2), (0.99, 0.295), (1.0, 0.3)],

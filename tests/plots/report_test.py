@@ -89,7 +89,7 @@ class Report(InDirectory):
         sample_data.write_scorecard(self.directory)
         text = self.report()
         overview = text[text.index('<h2 id="overview">'):text.index('<h2 id="findings">')]
-        self.assertIn("4 printed results and 1 printed inputs, which are not scored.", overview)
+        self.assertIn("4 results and 1 printed inputs, which are not scored.", overview)
         for verdict, sign in (("pass", "✓"), ("fail", "✗"), ("finding", "!"), ("shown", "·")):
             self.assertIn(f'<li class="{verdict}"><strong>{sign} 1</strong>{verdict}</li>', overview)
         self.assertIn("<th>exact</th><th>fitted</th><th>input</th>", overview)
@@ -126,7 +126,7 @@ class Report(InDirectory):
         path = self.directory / "scorecard.csv"
         path.write_text(path.read_text(encoding="utf-8").replace(",input,shown,", ",input,finding,"), encoding="utf-8")
         text = self.report()
-        self.assertIn("5 printed results and 0 printed inputs, which are not scored.", text)
+        self.assertIn("5 results and 0 printed inputs, which are not scored.", text)
         self.assertIn("<strong>! 2</strong>finding", text)
         self.assertIn("<p>2 printed numbers or statements", text)
         self.assertNotIn("printed inputs</summary>", text)

@@ -204,6 +204,17 @@ def write_rule_lossiness(directory):
                "total_variation_standard_error", "top1_probability", "top1_probability_standard_error"], rows)
 
 
+def write_verification_memory(directory, figure_id="wagner-figure5"):
+    """Rows of the vocabulary's length: 4 gamma + 4, 6 gamma + 4 and 4 gamma + 3, above 2 gamma + 1 of logits."""
+    write_csv(directory / f"{figure_id}.csv",
+              ["pair", "vocabulary", "element_bytes", "variant", "gamma", "analytic_logits_mb", "analytic_peak_mb"],
+              [[pair, vocabulary, 4, variant, gamma, 4e-6 * vocabulary * (2 * gamma + 1),
+                4e-6 * vocabulary * (slope * gamma + rows)]
+               for pair, vocabulary in (("a large network with a small one", 32_000), ("others", 256_000))
+               for variant, slope, rows in (("baseline", 4, 4), ("exact", 6, 4), ("sigmoid", 4, 3))
+               for gamma in range(1, 21)])
+
+
 def write_scorecard(directory):
     header = ["experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
               "ours_high", "kind", "verdict", "note"]

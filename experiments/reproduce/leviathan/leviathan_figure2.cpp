@@ -27,7 +27,7 @@ ExperimentResult leviathan_figure2(const ExperimentSettings& settings) {
        {std::optional<std::int64_t>(1), std::optional<std::int64_t>(3), std::optional<std::int64_t>(5),
         std::optional<std::int64_t>(7), std::optional<std::int64_t>(10), std::optional<std::int64_t>()}) {
     const std::string label = gamma ? fmt::format("{}", *gamma) : "unbounded";
-    const int last_percent = gamma ? 100 : 90;  // the limit 1 / (1 - alpha) leaves the picture above
+    const int last_percent = gamma ? 100 : 92;  // the limit 1 / (1 - alpha) leaves the picture above
     for (int percent = 0; percent <= last_percent; ++percent) {
       const double alpha = percent / 100.0;
       std::optional<Estimate> simulated;

@@ -34,13 +34,15 @@ ExperimentResult leviathan_table2(const ExperimentSettings& /*settings*/) {
                           {"alpha", right},
                           {"speedup, paper", right},
                           {"implied c", right},
-                          {"from rounding", right},
+                          {"c from rounding", right},
                           {"best gamma", right},
-                          {"there", right},
+                          {"speedup there", right},
                           {"i.i.d. bound", right},
                           {"any process", right},
                           {"verdict", left}},
               .rows = {}};
+  DataText data({"task", "approx_model", "temperature", "gamma", "alpha", "speed_x", "implied_c", "implied_c_low",
+                 "implied_c_high", "best_gamma", "best_speed_x", "iid_bound_x", "process_bound_x", "verdict"});
   std::string findings;
   for (std::size_t i = 0; i < published.size(); ++i) {
     const PrintedNumber alpha = published.number(i, "alpha");
@@ -66,6 +68,14 @@ ExperimentResult leviathan_table2(const ExperimentSettings& /*settings*/) {
                            .note = why.empty() ? fmt::format("c = {:.4f} ({:.4f} to {:.4f}) solved from this cell",
                                                              implied.c, implied.c_interval.low, implied.c_interval.high)
                                                : why});
+    data.row();
+    for (const char* column : {"task", "approx_model", "temperature", "gamma", "alpha", "speed_x"}) {
+      data.cell(published.text(i, column));
+    }
+    data.cell(implied.c).cell(implied.c_interval.low).cell(implied.c_interval.high);
+    data.cell(implied.best_gamma ? std::optional<double>(static_cast<double>(*implied.best_gamma)) : std::nullopt);
+    data.cell(implied.best_speedup).cell(implied.iid_bound).cell(implied.process_bound);
+    data.cell(to_string(result.rows.back().verdict));
     const bool has_best = implied.best_gamma.has_value();
     table.rows.push_back(
         {published.text(i, "task"), published.text(i, "approx_model"), published.text(i, "temperature"), gamma.text,
@@ -79,7 +89,7 @@ ExperimentResult leviathan_table2(const ExperimentSettings& /*settings*/) {
       "speedup on T5-XXL; c solved from each speedup (fitted: not agreement). Bounds at the upper end of "
       "alpha's rounding\n" +
       to_text(table) + findings;
-  result.artifacts = table_artifacts(id, table);
+  result.artifacts = table_artifacts(id, table, data);
   return result;
 }
 

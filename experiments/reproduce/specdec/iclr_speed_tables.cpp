@@ -23,6 +23,33 @@ bool is_drafter_alone(const std::string& model) { return model.starts_with("NAT 
 
 bool is_speculative(const std::string& model) { return model.starts_with("SpecDec"); }
 
+// The three rows of SpecDec in Tables 6 and 11, from many iterations to few.
+constexpr std::size_t slow_row = 5;
+constexpr std::size_t middle_row = 6;
+constexpr std::size_t fast_row = 7;
+
+/// Inverse speed as a line in the printed iterations.
+struct InverseSpeedLine {
+  analytic::Line line;
+  std::string text;
+
+  /// What the line says of one of the three rows: a prediction of the one that it was not drawn through.
+  [[nodiscard]] CellAnswer answer(std::size_t row, double iterations, const PrintedNumber& printed) const {
+    const double ours = 1.0 / (line.intercept + line.slope * iterations);
+    return row == middle_row ? predicted_cell(ours, printed, text) : fitted_cell(ours, text);
+  }
+};
+
+InverseSpeedLine inverse_speed_line(const PublishedTable& table) {
+  const auto iterations = [&](std::size_t row) { return table.number(row, "iterations").value; };
+  const auto inverse = [&](std::size_t row) { return 1.0 / table.number(row, "speed_x").value; };
+  const analytic::Line line = analytic::least_squares_line(std::array{iterations(slow_row), iterations(fast_row)},
+                                                           std::array{inverse(slow_row), inverse(fast_row)});
+  return {.line = line,
+          .text = fmt::format("1/S = {:.4f} + {:.5f} N, the line through N = {} and {}", line.intercept, line.slope,
+                              table.text(slow_row, "iterations"), table.text(fast_row, "iterations"))};
+}
+
 }  // namespace
 
 ExperimentResult iclr_table1(const ExperimentSettings& /*settings*/) {
@@ -87,34 +114,26 @@ ExperimentResult iclr_table6(const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
   account.inputs("iterations");
   bleu_out_of_reach(account, {"rouge1", "rouge2", "rougeL"}, rouge_needs_models);
-  constexpr std::size_t slow = 5;
-  constexpr std::size_t middle = 6;
-  constexpr std::size_t fast = 7;
-  const auto iterations = [&](std::size_t row) { return table.number(row, "iterations").value; };
-  const auto inverse = [&](std::size_t row) { return 1.0 / table.number(row, "speed_x").value; };
-  const analytic::Line line = analytic::least_squares_line(std::array{iterations(slow), iterations(fast)},
-                                                           std::array{inverse(slow), inverse(fast)});
-  const std::string text = fmt::format("1/S = {:.4f} + {:.5f} N, the line through N = {} and {}", line.intercept,
-                                       line.slope, table.text(slow, "iterations"), table.text(fast, "iterations"));
+  const InverseSpeedLine inverse_speed = inverse_speed_line(table);
   std::vector<analytic::Strip> strips;
-  for (const std::size_t row : {slow, middle, fast}) {
+  for (const std::size_t row : {slow_row, middle_row, fast_row}) {
     strips.push_back(analytic::inverse_speedup_strip(table.number(row, "iterations").rounding,
                                                      table.number(row, "speed_x").rounding));
   }
   account.each("speed_x", [&](std::size_t row) {
-    const std::string& model = table.text(row, "model");
     const PrintedNumber printed = table.number(row, "speed_x");
     if (!table.is_number(row, "iterations")) return input_cell("baseline");
-    if (is_drafter_alone(model)) {
+    const double iterations = table.number(row, "iterations").value;
+    if (is_drafter_alone(table.text(row, "model"))) {
       // The line's iteration and setup, split between drafter and verifier as in the profile.
       const analytic::BlockLatency profile = specdec_profile();
       const double draft_share = profile.draft_ms / analytic::iteration_ms(profile);
       const double encoder_share = profile.drafter_encoder_ms / analytic::setup_ms(profile);
-      const double time = encoder_share * line.intercept + draft_share * line.slope * iterations(row);
-      return predicted_cell(1.0 / time, printed, text + ", the drafter's shares as in Table 18");
+      const analytic::Line& line = inverse_speed.line;
+      const double time = encoder_share * line.intercept + draft_share * line.slope * iterations;
+      return predicted_cell(1.0 / time, printed, inverse_speed.text + ", the drafter's shares as in Table 18");
     }
-    const double ours = 1.0 / (line.intercept + line.slope * iterations(row));
-    return row == middle ? predicted_cell(ours, printed, text) : fitted_cell(ours, text);
+    return inverse_speed.answer(row, iterations, printed);
   });
   ExperimentResult result = account.finish(
       "Summarisation, ICLR submission [Xia2022, Table 6]: inverse speed is a line in the printed iterations.");
@@ -206,15 +225,7 @@ ExperimentResult iclr_table11(const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
   account.inputs("iterations");
   bleu_out_of_reach(account, {"bleu"});
-  constexpr std::size_t slow = 5;
-  constexpr std::size_t middle = 6;
-  constexpr std::size_t fast = 7;
-  const auto iterations = [&](std::size_t row) { return table.number(row, "iterations").value; };
-  const auto inverse = [&](std::size_t row) { return 1.0 / table.number(row, "speed_x").value; };
-  const analytic::Line line = analytic::least_squares_line(std::array{iterations(slow), iterations(fast)},
-                                                           std::array{inverse(slow), inverse(fast)});
-  const std::string text = fmt::format("1/S = {:.4f} + {:.5f} N, the line through N = {} and {}", line.intercept,
-                                       line.slope, table.text(slow, "iterations"), table.text(fast, "iterations"));
+  const InverseSpeedLine inverse_speed = inverse_speed_line(table);
   // Encoders twice as deep, decoders a third: every module in proportion to its layers.
   const analytic::BlockLatency base = specdec_profile();
   const analytic::BlockLatency by_layers{.target_encoder_ms = 2.0 * base.target_encoder_ms,
@@ -229,18 +240,19 @@ ExperimentResult iclr_table11(const ExperimentSettings& /*settings*/) {
       return table.text(row, "enc_depth") == "6" ? input_cell("baseline")
                                                  : unreachable_cell("plain decoding with another architecture");
     }
+    const double iterations = table.number(row, "iterations").value;
     if (is_drafter_alone(table.text(row, "model"))) {
-      return predicted_cell(specdec_beam_ms() / analytic::drafter_alone_ms(by_layers, iterations(row)), printed,
+      return predicted_cell(specdec_beam_ms() / analytic::drafter_alone_ms(by_layers, iterations), printed,
                             "the profile of Table 18, every module in proportion to its layers");
     }
-    const double ours = 1.0 / (line.intercept + line.slope * iterations(row));
-    return row == middle ? predicted_cell(ours, printed, text) : fitted_cell(ours, text);
+    return inverse_speed.answer(row, iterations, printed);
   });
   ExperimentResult result = account.finish(
       "Deep encoder, shallow decoder [Xia2022, Table 11]: inverse speed is a line in the printed iterations.");
   result.text += " without any fit, every module of Table 18 in proportion to its layers:";
-  for (const std::size_t row : {slow, middle, fast}) {
-    result.text += fmt::format(" {:.1f} (paper {})", analytic::speedup(by_layers, iterations(row), specdec_beam_ms()),
+  for (const std::size_t row : {slow_row, middle_row, fast_row}) {
+    result.text += fmt::format(" {:.1f} (paper {})",
+                               analytic::speedup(by_layers, table.number(row, "iterations").value, specdec_beam_ms()),
                                table.text(row, "speed_x"));
   }
   result.text += "\n";

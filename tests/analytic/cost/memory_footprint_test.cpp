@@ -1,7 +1,9 @@
 #include "analytic/cost/memory_footprint.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <initializer_list>
 
 #include "core/check.hpp"
 #include "tests/support/tolerances.hpp"
@@ -19,6 +21,29 @@ TEST_CASE("sizes in memory are products of their counts") {
   CHECK(key_value_cache_bytes(1, 6, 10, 512, 2) == 2.0 * 6 * 10 * 512 * 2);
   // Beyond 64 bits without overflow.
   CHECK(attention_weights_bytes(1'000'000, 1'000, 10'000'000'000, 4) == Approx(4e29).epsilon(few_ulp));
+}
+
+TEST_CASE("a verification call holds the most rows that a ledger of its tensors shows") {
+  // Statement by statement: rows allocated, less those that are given back.
+  const auto peak_of = [](std::int64_t given, std::initializer_list<std::int64_t> steps) {
+    std::int64_t held = given;
+    std::int64_t peak = given;
+    for (const std::int64_t step : steps) peak = std::max(peak, held += step);
+    return peak;
+  };
+  for (const std::int64_t gamma : {1, 2, 5, 20}) {
+    const std::int64_t logits = gamma + (gamma + 1);
+    CHECK(verification_logit_rows(gamma) == logits);
+    // q and p by softmax; p - q at the rejected position; its positive part, p - q given back; exponential variates.
+    CHECK(verification_peak_rows(VerificationVariant::baseline, gamma) ==
+          peak_of(logits, {gamma, gamma + 1, 1, 1, -1, 1}));
+    // Residuals and ratios of all positions; p and q by softmax; one residual over its sum; exponential variates.
+    CHECK(verification_peak_rows(VerificationVariant::exact, gamma) ==
+          peak_of(logits, {gamma, gamma, gamma + 1, gamma, 1, 1}));
+    // No softmax; the residual over its sum is clamped, the unclamped one given back.
+    CHECK(verification_peak_rows(VerificationVariant::sigmoid, gamma) == peak_of(logits, {gamma, gamma, 1, 1, -1, 1}));
+  }
+  CHECK_THROWS_WITH(verification_peak_rows(VerificationVariant::exact, 0), "invalid gamma=0 (must be at least 1)");
 }
 
 TEST_CASE("a peak through two batches goes through both, and in between") {

@@ -21,9 +21,9 @@ TEST_CASE("an exact row passes within the printed rounding and fails just outsid
 TEST_CASE("the summary counts results by verdict and inputs apart") {
   std::vector<ScorecardRow> rows{exact(2.44), exact(2.0),
                                  input_row("table", "row 1", "alpha", parse_printed_number("0.8"))};
-  CHECK(summary_line(rows) == "2 printed results: 1 pass, 1 fail, 0 shown, 0 findings; 1 printed inputs not scored");
+  CHECK(summary_line(rows) == "2 results: 1 pass, 1 fail, 0 shown, 0 findings; 1 printed inputs not scored");
   rows[2].verdict = Verdict::finding;
-  CHECK(summary_line(rows) == "3 printed results: 1 pass, 1 fail, 0 shown, 1 findings; 0 printed inputs not scored");
+  CHECK(summary_line(rows) == "3 results: 1 pass, 1 fail, 0 shown, 1 findings; 0 printed inputs not scored");
   CHECK(any_failed(rows));
   rows.erase(rows.begin() + 1);
   CHECK_FALSE(any_failed(rows));

@@ -71,6 +71,17 @@ TEST_CASE("the text shows our value beside the printed one, with one digit more"
   CHECK(result.artifacts.size() == 3);
 }
 
+TEST_CASE("the data of a table hold every column as printed, and our values and verdicts under names of their own") {
+  TableAccount account = complete_account();
+  account.cell(1, "total_energy_wh", input_cell());
+  const ExperimentResult result = account.finish("caption");
+  CHECK(result.artifacts.at(0).content ==
+        "model,gpu_type,avg_power_w,gpu_hours_h,total_energy_wh,total_energy_wh_ours,total_energy_wh_verdict,"
+        "carbon_g_co2eq\n"
+        "AR (greedy),Nvidia P100,86,0.27,25.54,25.5,pass,9.83\n"
+        "SpecDec (k = 25),Nvidia P100,110,0.05,6.05,,,2.33\n");
+}
+
 TEST_CASE("an exact answer passes where its interval touches the rounding and fails beside it") {
   const PrintedNumber printed = parse_printed_number("25.54");
   const auto verdict = [&](double low, double high) {

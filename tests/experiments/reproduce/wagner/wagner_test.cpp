@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "analytic/tokens/iid_tokens.hpp"
 #include "experiments/reproduce/experiments.hpp"
@@ -121,6 +122,27 @@ TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of wh
   }
   // Emitting whatever is drafted is off by 1 - alpha = 0.2: the widest scale has got there.
   CHECK(losses[4].law.total_variation.mean == Approx(0.2).margin(0.01));
+}
+
+TEST_CASE("memory against gamma is counted for every pair and variant, and claims no agreement") {
+  for (const auto& [result, pairs] :
+       {std::pair{wagner_figure4(wagner_settings), 2}, std::pair{wagner_figure5(wagner_settings), 3}}) {
+    CHECK(result.rows.size() == static_cast<std::size_t>(3 * pairs));
+    for (const ScorecardRow& row : result.rows) {
+      CHECK_FALSE(row.published);
+      CHECK(row.verdict == Verdict::shown);
+      CHECK(note_says(row, "counted, not measured"));
+    }
+    CHECK(std::count(result.artifacts.at(0).content.begin(), result.artifacts.at(0).content.end(), '\n') ==
+          1 + pairs * 3 * 20);
+  }
+  // By hand: 6 * 20 + 4 rows of 256,000 numbers of 4 bytes, and 4 * 20 + 3 rows of 51,865 of 2 bytes.
+  CHECK(
+      wagner_cell(wagner_figure5(wagner_settings), "Gemma 7B with Gemma 2B, exact", "peak_mb_gamma_20").ours.value() ==
+      Approx(126.976).epsilon(tests::few_ulp));
+  CHECK(
+      wagner_cell(wagner_figure4(wagner_settings), "Whisper Large V2 with Distil Large V2, sigmoid", "peak_mb_gamma_20")
+          .ours.value() == Approx(8.60959).epsilon(tests::few_ulp));
 }
 
 TEST_CASE("the table of the scales shows what they lose on a pair whose laws are known") {
