@@ -71,7 +71,7 @@ void BM_small_sweep_point(benchmark::State& state) {
   for (auto _ : state) {
     const Tally tally = run(*make_process_simulator(simulation), next, 1);
     benchmark::DoNotOptimize(tokens_per_iteration(tally));
-    benchmark::DoNotOptimize(speedup(tally, 0.05));
+    benchmark::DoNotOptimize(speedup(tally, constant_ratio(0.05)));
     benchmark::DoNotOptimize(acceptance(tally));
     ++next.point;
   }

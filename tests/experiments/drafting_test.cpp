@@ -158,24 +158,24 @@ TEST_CASE(
   const std::string token = "fidelity = \"token\"\n[simulation]\niterations = 10\nseed = 1\n";
   const std::string text = "models = { kind = \"ngram\", draft_order = 5 }\n" + token;
   for (const std::string drafter : {"heads", "mlp_speculator"}) {
-    CHECK_THAT(refusal_of("[fixed]\ngamma = 4\ndrafter = \"" + drafter + "\"\n" + token),
+    CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 4\ndrafter = \"" + drafter + "\"\n" + token),
                Catch::Contains(drafter + " needs text in fidelity token"));
-    CHECK_THAT(refusal_of("[fixed]\ngamma = 17\ndrafter = \"" + drafter + "\"\n" + text),
+    CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 17\ndrafter = \"" + drafter + "\"\n" + text),
                Catch::Contains("fixed.gamma: invalid gamma=17 (at most 16: " + drafter + " has a model"));
-    CHECK_THAT(refusal_of("[fixed]\ngamma = 4\n\"drafter.decay\" = 0.9\ndrafter = \"" + drafter + "\"\n" + text),
+    CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 4\n\"drafter.decay\" = 0.9\ndrafter = \"" + drafter + "\"\n" + text),
                Catch::Contains("fixed.drafter.decay: not used"));
     // The same drafter in process fidelity needs none of it.
-    CHECK(refusal_of("[fixed]\nalpha = 0.8\ngamma = 17\ndrafter = \"" + drafter + "\"\n").empty());
+    CHECK(tests::refusal_of("[fixed]\nalpha = 0.8\ngamma = 17\ndrafter = \"" + drafter + "\"\n").empty());
   }
-  CHECK_THAT(refusal_of("[fixed]\ngamma = 4\ndrafter = \"mlp_speculator\"\n" + text),
+  CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 4\ndrafter = \"mlp_speculator\"\n" + text),
              Catch::Contains("fixed.models.draft_order: invalid models.draft_order=5 (at most 4"));
-  CHECK(refusal_of("[fixed]\ngamma = 16\ndrafter = \"heads\"\n" + text).empty());
-  CHECK_THAT(refusal_of("[fixed]\ngamma = 2\n\"drafter.accuracies\" = [0.8, 0.6]\ndrafter = \"heads\"\n" + text),
+  CHECK(tests::refusal_of("[fixed]\ngamma = 16\ndrafter = \"heads\"\n" + text).empty());
+  CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 2\n\"drafter.accuracies\" = [0.8, 0.6]\ndrafter = \"heads\"\n" + text),
              Catch::Contains("fixed.drafter.accuracies: not used"));
 }
 
 TEST_CASE("a decay of process fidelity gives points of token fidelity no closed form") {
-  const SweepConfig config = read_drafting(
+  const SweepConfig config = tests::config_of(
       "[axes]\nfidelity = [\"process\", \"token\"]\n[fixed]\nalpha = 0.8\ngamma = 2\nc = 0.1\n"
       "drafter = \"heads\"\n\"drafter.decay\" = 0.5\nmodels = { kind = \"ngram\" }\n"
       "[simulation]\niterations = 10\nseed = 1\n");
@@ -188,7 +188,7 @@ TEST_CASE("a decay of process fidelity gives points of token fidelity no closed 
 TEST_CASE("on prose a head's accuracy falls with its position, and a stage that sees the token before stays above it") {
   // 100,000 tokens, 50,000 iterations: standard errors of 0.0012 to 0.0024 for accuracies that differ by 0.02 and more,
   // and of up to 0.007 for acceptances that differ by 0.2 and more.
-  const SweepConfig config = read_drafting(
+  const SweepConfig config = tests::config_of(
       "[axes]\ndrafter = [\"heads\", \"mlp_speculator\"]\n[fixed]\nfidelity = \"token\"\ngamma = 4\n"
       "models = { kind = \"ngram\", corpus = \"prose\", vocabulary = 16384 }\n"
       "[simulation]\niterations = 50000\nseed = 1\n");

@@ -82,7 +82,7 @@ TEST_CASE("a row shows the inputs that its point uses and leaves the others empt
       "[fixed]\ngamma = 3\n\"process.b\" = 0.3\n[simulation]\niterations = 2000\nseed = 1\n"
       "[[figure]]\nid = \"f\"\nx = \"alpha\"\ny = \"tokens_per_iteration\"\nseries = \"process.a\"\n"
       "panel = \"process\"\n";
-  const SweepConfig config = parsed(text);
+  const SweepConfig config = tests::config_of(text);
   const Points points(config);
   const auto cells_of = [&](std::uint64_t index) {
     std::string cells;
