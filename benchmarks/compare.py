@@ -4,7 +4,8 @@
 Usage: compare.py BUILD_DIR [--rounds 5] [--only WORD] [--python /usr/bin/python3]
 
 Each round runs ours, then the baseline, so that a drift of the machine's speed hits both; the ratio is taken round by
-round. Quote medians; a wide spread says that the machine was noisy.
+round. Behind that it times every verification rule in one run a round, with its ratio to rejection_sampling. Quote
+medians; a wide spread says that the machine was noisy.
 """
 import argparse
 import json
@@ -15,6 +16,11 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
+
+# Every rule is held against this one, timed in the same run.
+REFERENCE_RULE = "rejection_sampling"
+SLOWEST_RULE = 3.0  # times the reference
+RULES = "verification rules, pooled, V = 32,000"
 
 # work, our program, our benchmark, baseline command, pattern of the baseline's rate (a group named seconds: its inverse),
 # name of the baseline.
@@ -42,14 +48,20 @@ COMPARISONS = [
 ]
 
 
-def our_rate(build, program, benchmark):
+def our_rates(build, program, benchmark):
+    """Items per second of every benchmark of this name, by what stands behind it: BM_name/WHAT."""
     run = subprocess.run([str(build / f"benchmark_{program}"), f"--benchmark_filter=^{benchmark}(/|$)",
                           "--benchmark_format=json", "--benchmark_min_time=0.5"],
                          check=True, text=True, capture_output=True)
     rows = json.loads(run.stdout)["benchmarks"]
     if not rows:
         sys.exit(f"compare.py: benchmark_{program} has no benchmark {benchmark}")
-    return rows[0]["items_per_second"]
+    return {row["name"].removeprefix(f"{benchmark}/").removesuffix("/real_time"): row["items_per_second"]
+            for row in rows}
+
+
+def our_rate(build, program, benchmark):
+    return next(iter(our_rates(build, program, benchmark).values()))
 
 
 def baseline_output(python, command):
@@ -65,6 +77,16 @@ def spread(values):
     return f"{statistics.median(values):9.3g}  ({min(values):.3g} .. {max(values):.3g})"
 
 
+def print_rules(rounds):
+    """One dictionary a round: rule to iterations per second."""
+    print(f"\n{RULES}: iterations per second, and the time of an iteration over that of {REFERENCE_RULE}")
+    for rule in rounds[0]:
+        ratios = [rates[REFERENCE_RULE] / rates[rule] for rates in rounds]
+        median = statistics.median(ratios)
+        print(f"{rule:34s} {spread([rates[rule] for rates in rounds])}   {median:.2f} ({min(ratios):.2f} .. "
+              f"{max(ratios):.2f}){f'   over the budget of {SLOWEST_RULE:g}' if median > SLOWEST_RULE else ''}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
@@ -75,6 +97,7 @@ def main():
     rows = [row for row in COMPARISONS if options.only in row[0]]
     ours = {row[0]: [] for row in rows}
     theirs = {row[0]: [] for row in rows}
+    rules = []
     for round_number in range(options.rounds):
         print(f"round {round_number + 1} of {options.rounds}", file=sys.stderr, flush=True)
         outputs = {}
@@ -86,7 +109,10 @@ def main():
             if key not in outputs:
                 outputs[key] = baseline_output(options.python, command)
             theirs[name].append(rate_of(re.search(pattern, outputs[key])))
-    print(f"{'work (per second, one core; median, range)':34s} {'foredraft':>28s}   {'baseline':>28s}   ratio")
+        if options.only in RULES:
+            rules.append(our_rates(options.build, "token_loop", "BM_token_rule"))
+    if rows:
+        print(f"{'work (per second, one core; median, range)':34s} {'foredraft':>28s}   {'baseline':>28s}   ratio")
     for name, *_, baseline in rows:
         line = f"{name:34s} {spread(ours[name])}"
         if theirs[name]:
@@ -94,6 +120,8 @@ def main():
             line += f"   {spread(theirs[name])}   {statistics.median(ratios):.1f}x ({min(ratios):.1f} .. " \
                     f"{max(ratios):.1f})   {baseline}"
         print(line)
+    if rules:
+        print_rules(rules)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,28 @@ ExperimentResult run_experiment(const ExperimentEntry& entry, const ExperimentSe
   }
 }
 
+/// "manifest.json  leviathan-table1.{csv,tex,md}  scorecard.csv", or, where nobody would read that, their number.
+std::string files_text(const std::vector<std::string>& files) {
+  constexpr std::size_t most_named = 12;
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+  for (const std::string& file : files) {
+    const auto dot = file.rfind('.');
+    const std::string stem = file.substr(0, dot);
+    if (groups.empty() || groups.back().first != stem) groups.push_back({stem, {}});
+    groups.back().second.push_back(file.substr(dot + 1));
+  }
+  if (groups.size() > most_named) {
+    return fmt::format("manifest.json  scorecard.csv  and the data of {} tables and figures (csv, tex, md)",
+                       groups.size() - 2);
+  }
+  std::string text;
+  for (const auto& [stem, endings] : groups) {
+    text += (text.empty() ? "" : "  ") + stem + ".";
+    text += endings.size() == 1 ? endings.front() : fmt::format("{{{}}}", fmt::join(endings, ","));
+  }
+  return text;
+}
+
 }  // namespace
 
 CommandSpec reproduce_spec() {
@@ -105,7 +127,7 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   }
   if (stop) throw Interrupted();
   folder.complete(rows);
-  fmt::print("{}\nwrote   {}\n", summary_line(rows), fmt::join(folder.files(), "  "));
+  fmt::print("{}\nwrote   {}\n", summary_line(rows), files_text(folder.files()));
   std::fflush(stdout);
   if (!line.has("no-figures")) {
     const bool figures = std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.has_figure; });

@@ -24,7 +24,7 @@ ResidualMass::ResidualMass(const PositionLaws& laws) {
     if (before != nullptr) bend.slope += before->slope;
     before = &bend;
   }
-  constexpr std::size_t bends_a_slice = 16;
+  constexpr std::size_t bends_a_slice = 4;
   first_.assign(bends_.size() / bends_a_slice + 4, 0);
   for (const Bend& bend : bends_) ++first_[slice(bend.ratio) + 1];
   std::partial_sum(first_.begin(), first_.end(), first_.begin());

@@ -24,7 +24,11 @@ class ResidualMass {
   [[nodiscard]] double operator()(double c) const;
 
   /// Asks for what m(c) will read.
-  void prefetch(double c) const { __builtin_prefetch(bends_.data() + first_[slice(c)]); }
+  void prefetch(double c) const {
+    const std::size_t s = slice(c);
+    __builtin_prefetch(bends_.data() + first_[s]);  // a few bends, which may lie in two lines
+    __builtin_prefetch(bends_.data() + first_[s + 1]);
+  }
 
  private:
   /// At c = ratio, the bend where a token begins to count.
