@@ -131,6 +131,18 @@ void check_gamma(const SweepConfig& config, const Usage& usage, Problems& proble
   }
 }
 
+void check_temperature(const SweepConfig& config, Problems& problems) {
+  for (const Value& value : values_of(config, "temperature")) {
+    const double temperature = std::get<double>(value);
+    if (temperature == 0.0 || temperature >= sim::min_temperature) continue;
+    report(config, "temperature",
+           {.text = fmt::format("invalid temperature={}", temperature),
+            .why = fmt::format("must be 0 or at least {}", sim::min_temperature),
+            .suggestion = "use 0 for the most probable token"},
+           problems);
+  }
+}
+
 void check_positional(const SweepConfig& config, const Usage& usage, const std::vector<const Parameter*>& refused,
                       Problems& problems) {
   const auto given = [&](std::string_view name) {
@@ -290,6 +302,7 @@ void resolve_and_check(SweepConfig& config, const std::vector<const Parameter*>&
   const Usage usage = usage_of(config);
   refuse_unused(config, usage, problems);
   check_gamma(config, usage, problems);
+  check_temperature(config, problems);
   check_positional(config, usage, refused, problems);
   check_shapes(config, usage, problems);
   check_sequence_length(config, usage, problems);

@@ -17,11 +17,10 @@ namespace foredraft::sim {
 namespace {
 
 void check_temperature(double temperature) {
-  constexpr double lowest = 1e-6;
   constexpr double highest = 1e6;
-  if (!(temperature == 0.0 || (temperature >= lowest && temperature <= highest))) {
+  if (!(temperature == 0.0 || (temperature >= min_temperature && temperature <= highest))) {
     throw DomainError(
-        fmt::format("invalid temperature={} (must be 0 or lie in [{}, {}])", temperature, lowest, highest));
+        fmt::format("invalid temperature={} (must be 0 or lie in [{}, {}])", temperature, min_temperature, highest));
   }
 }
 

@@ -17,6 +17,9 @@ namespace foredraft::sim {
 /// n-gram pair writes drafts out as text.
 inline constexpr std::int64_t max_token_gamma = 100'000;
 
+/// The lowest temperature above 0: below it, powers of probabilities leave the range of a double.
+inline constexpr double min_temperature = 1e-6;
+
 /// Where the distributions of a synthetic pair come from.
 enum class Contexts {
   pooled,  ///< a pool of prepared (p, q) rows; each position meets a random one. Alias tables: about 1e6 iterations/s

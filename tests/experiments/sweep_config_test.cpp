@@ -129,6 +129,10 @@ TEST_CASE("values that do not fit together are refused") {
   CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 0\nconvention = \"no_bonus\"\n") ==
         "e.toml:4: fixed.gamma: invalid gamma=0 (must be at least 1 without a bonus token) - start at 1, or use "
         "convention = \"bonus\"");
+  CHECK(problems_of("[fixed]\nfidelity = \"token\"\ngamma = 2\nmodels.alpha = 0.8\ntemperature = 1e-7\n[simulation]\n"
+                    "iterations = 1\nseed = 1\n") ==
+        "e.toml:6: fixed.temperature: invalid temperature=1e-07 (must be 0 or at least 1e-06) - use 0 for the most "
+        "probable token");
   CHECK(
       problems_of("[fixed]\nfidelity = \"token\"\ngamma = 100001\nmodels.alpha = 0.8\n[simulation]\niterations = 1\n"
                   "seed = 1\n") ==
