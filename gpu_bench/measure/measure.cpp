@@ -128,8 +128,7 @@ class Rounds {
     progress_[arm].taken.push_back(sample);
   }
 
-  /// Looking sorts all samples, and every look is one more chance to stop by luck: a tenth more samples lie between
-  /// two.
+  /// Looking sorts all samples, so that a tenth more of them lie between two looks.
   void look(Progress& arm) {
     const std::size_t taken = arm.taken.size();
     const bool full = taken >= static_cast<std::size_t>(protocol_.most_samples);

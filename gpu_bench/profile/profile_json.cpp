@@ -40,7 +40,7 @@ constexpr bool is_vector = false;
 template <typename T>
 constexpr bool is_vector<std::vector<T>> = true;
 template <typename T>
-concept Row = std::same_as<T, StepRow> || std::same_as<T, KernelRow>;
+concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow>;
 
 /// Writes values; rows need the limits for what is derived.
 class Encoder {
@@ -64,7 +64,7 @@ class Encoder {
     } else {
       Json object = Json::object();
       add_fields(object, value);
-      if constexpr (Row<T>) add_fields(object, derived(limits_, dtype_of(value), value.timing));
+      if constexpr (TimedRow<T>) add_fields(object, derived(limits_, dtype_of(value), value.timing));
       if constexpr (std::same_as<T, AgainstItself>) object["valid"] = value.valid();
       return object;
     }

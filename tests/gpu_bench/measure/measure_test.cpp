@@ -9,6 +9,7 @@
 
 #include "core/check.hpp"
 #include "core/random_stream.hpp"
+#include "tests/support/tolerances.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -69,6 +70,26 @@ TEST_CASE("an arm ends when its median is known well enough, a noisy one later t
   CHECK(measured[1].summary.samples > 10 * usual.fewest_samples);
   CHECK(measured[1].summary.median_ci95_us.low <= 80.0);
   CHECK(measured[1].summary.median_ci95_us.high >= 80.0);
+}
+
+TEST_CASE("the interval of an arm that stopped by itself covers the true median as often as it says") {
+  constexpr int repetitions = 1000;
+  constexpr double tail = 0.02;  // of an exponential tail on a floor, of the floor: about 65 samples until it is known
+  const double median = 100.0 * (1.0 + tail * std::log(2.0));
+  int covered = 0;
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    Bench bench(1000 + static_cast<std::uint64_t>(repetition));
+    const auto skewed = [&bench](double us, std::int64_t /*call*/) {
+      return Sample{.us = us * (1.0 - tail * std::log1p(-bench.uniform())), .clock_mhz = 0.0};
+    };
+    const Measurement arm = measure({bench.arm("a", 100.0, 0.0, skewed)}, usual, bench.clock()).front();
+    REQUIRE(arm.stopped == Stopped::stable);
+    const Interval interval = arm.summary.median_ci95_us;
+    covered += interval.low <= median && median <= interval.high ? 1 : 0;
+  }
+  // Stopping at a narrow interval could favour wrong ones. Sees a coverage below 0.91.
+  const double standard_error = std::sqrt(0.95 * 0.05 / repetitions);
+  CHECK(static_cast<double>(covered) / repetitions > 0.95 - tests::standard_errors * standard_error);
 }
 
 TEST_CASE("a drift that all arms share leaves their ratio alone, which one after the other does not") {

@@ -58,7 +58,7 @@ double seconds(const CellGroup& group, const std::map<std::string, double>& cell
 TEST_CASE(
     "the plan begins with the curves at batch 1 of every pair, then batches, then contexts, then the next dtype") {
   const auto plan = plan_cells(pairs, {"fp16", "bf16"});
-  const Span usual = span_of(plan, is_usual);
+  const Span curves = span_of(plan, is_usual);
   const Span batches =
       span_of(plan, [](const Cell& c) { return c.batch > 1 && c.context == 512 && c.dtype == "fp16"; });
   const Span contexts = span_of(
@@ -66,8 +66,8 @@ TEST_CASE(
   const Span many = span_of(plan, [](const Cell& c) { return c.tokens > 32 && c.dtype == "fp16"; });
   const Span hot = span_of(plan, [](const Cell& c) { return c.cache == Cache::hot && c.dtype == "fp16"; });
   const Span bf16 = span_of(plan, [](const Cell& c) { return c.dtype == "bf16"; });
-  CHECK(usual.first == 0);
-  CHECK(usual.last < batches.first);
+  CHECK(curves.first == 0);
+  CHECK(curves.last < batches.first);
   CHECK(batches.last < contexts.first);
   CHECK(contexts.last < many.first);
   CHECK(many.last < hot.first);
