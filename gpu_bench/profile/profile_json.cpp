@@ -14,22 +14,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// All words of an enumeration.
 template <typename Enum>
-constexpr auto members = [] {
-  if constexpr (std::same_as<Enum, Role>) {
-    return std::array{Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting, Role::head_drafting,
-                      Role::encoder_pass};
-  } else if constexpr (std::same_as<Enum, Cache>) {
-    return std::array{Cache::hot, Cache::cold};
-  } else if constexpr (std::same_as<Enum, Launch>) {
-    return std::array{Launch::graph, Launch::eager};
-  } else if constexpr (std::same_as<Enum, Stopped>) {
-    return std::array{Stopped::stable, Stopped::out_of_time, Stopped::most_samples};
-  } else {
-    static_assert(std::same_as<Enum, Source>);
-    return std::array{Source::measured, Source::datasheet, Source::user};
-  }
-}();
+constexpr auto members = 0;
+template <>
+constexpr auto members<Role> = std::array{Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting,
+                                          Role::head_drafting, Role::encoder_pass};
+template <>
+constexpr auto members<Cache> = std::array{Cache::hot, Cache::cold};
+template <>
+constexpr auto members<Launch> = std::array{Launch::graph, Launch::eager};
+template <>
+constexpr auto members<Stopped> = std::array{Stopped::stable, Stopped::out_of_time, Stopped::most_samples};
+template <>
+constexpr auto members<Source> = std::array{Source::measured, Source::datasheet, Source::user};
 
 template <typename T>
 constexpr bool is_optional = false;
