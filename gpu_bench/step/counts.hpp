@@ -1,0 +1,32 @@
+#pragma once
+
+#include "gpu_bench/step/program.hpp"
+
+/// What a pass must move and compute, counted from its shape.
+namespace foredraft::gpu_bench {
+
+/// Bytes of device memory that have to be read and written once, and floating-point operations (a multiply-add is two).
+struct Work {
+  double read_bytes = 0.0;
+  double written_bytes = 0.0;
+  double flop = 0.0;
+
+  Work& operator+=(const Work& other);
+};
+
+/// Weights and caches count in full, activations as they pass between operations; what an embedding reads is its rows.
+[[nodiscard]] Work work_of(const Operation& operation, DataType type);
+
+[[nodiscard]] Work work_of(const Program& program, DataType type);
+
+/// Memory that the buffers take.
+[[nodiscard]] double memory_bytes(const Program& program, DataType type);
+
+/// Parameters of the whole model, embedding included once; further_parameters included.
+[[nodiscard]] double parameters(const ModelShape& shape);
+
+/// Bytes of weights that one decoder pass reads: layers and vocabulary projection, without the embedding's table, the
+/// encoder and the cross-attention's key and value projections.
+[[nodiscard]] double step_weight_bytes(const ModelShape& shape, DataType type);
+
+}  // namespace foredraft::gpu_bench
