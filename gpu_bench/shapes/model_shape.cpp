@@ -42,7 +42,7 @@ void check_dimensions(const ModelShape& shape, ShapeCheck& check) {
                 "must be 0 or more");
 }
 
-void check_attention(const ModelShape& shape, ShapeCheck& check) {
+void check_heads(const ModelShape& shape, ShapeCheck& check) {
   if (shape.heads >= 1 && shape.kv_heads >= 1) {
     check.require(shape.heads % shape.kv_heads == 0, "kv_heads", fmt::format("is {}", shape.kv_heads),
                   fmt::format("must divide heads, {}", shape.heads));
@@ -96,7 +96,7 @@ std::vector<ShapeProblem> shape_problems(const ModelShape& shape) {
   ShapeCheck check;
   check.require(!shape.name.empty(), "name", "is empty", "models are found by it");
   check_dimensions(shape, check);
-  check_attention(shape, check);
+  check_heads(shape, check);
   check_architecture(shape, check);
   check_published(shape, check);
   return std::move(check).problems();
