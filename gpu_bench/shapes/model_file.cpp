@@ -51,34 +51,34 @@ constexpr std::array flag_keys{
     ShapeKey<bool>{"bias", &ModelShape::bias, Presence::optional},
 };
 constexpr std::array architectures{
-    Word{std::string_view("decoder"), Architecture::decoder},
-    Word{std::string_view("encoder_decoder"), Architecture::encoder_decoder},
-    Word{std::string_view("head"), Architecture::head},
+    Word<Architecture>{"decoder", Architecture::decoder},
+    Word<Architecture>{"encoder_decoder", Architecture::encoder_decoder},
+    Word<Architecture>{"head", Architecture::head},
 };
-constexpr std::array norms{Word{std::string_view("rms"), Norm::rms}, Word{std::string_view("layer"), Norm::layer}};
+constexpr std::array norms{Word<Norm>{"rms", Norm::rms}, Word<Norm>{"layer", Norm::layer}};
 constexpr std::array activations{
-    Word{std::string_view("silu"), Activation::silu},
-    Word{std::string_view("gelu"), Activation::gelu},
-    Word{std::string_view("relu"), Activation::relu},
+    Word<Activation>{"silu", Activation::silu},
+    Word<Activation>{"gelu", Activation::gelu},
+    Word<Activation>{"relu", Activation::relu},
 };
 constexpr std::array position_kinds{
-    Word{std::string_view("rotary"), Positions::rotary},
-    Word{std::string_view("learned"), Positions::learned},
-    Word{std::string_view("sinusoidal"), Positions::sinusoidal},
-    Word{std::string_view("relative_bias"), Positions::relative_bias},
+    Word<Positions>{"rotary", Positions::rotary},
+    Word<Positions>{"learned", Positions::learned},
+    Word<Positions>{"sinusoidal", Positions::sinusoidal},
+    Word<Positions>{"relative_bias", Positions::relative_bias},
 };
 
 /// What a newcomer may ask for and the passes do not have.
 constexpr std::array unsupported_keys{
-    Word{std::string_view("quantization"), std::string_view("quantised weights are")},
-    Word{std::string_view("quantisation"), std::string_view("quantised weights are")},
-    Word{std::string_view("weight_bits"), std::string_view("quantised weights are")},
-    Word{std::string_view("fp8"), std::string_view("quantised weights are")},
-    Word{std::string_view("experts"), std::string_view("mixtures of experts are")},
-    Word{std::string_view("num_experts"), std::string_view("mixtures of experts are")},
-    Word{std::string_view("experts_per_token"), std::string_view("mixtures of experts are")},
-    Word{std::string_view("tensor_parallel"), std::string_view("tensor parallelism is")},
-    Word{std::string_view("tensor_parallel_size"), std::string_view("tensor parallelism is")},
+    Word<std::string_view>{"quantization", "quantised weights are"},
+    Word<std::string_view>{"quantisation", "quantised weights are"},
+    Word<std::string_view>{"weight_bits", "quantised weights are"},
+    Word<std::string_view>{"fp8", "quantised weights are"},
+    Word<std::string_view>{"experts", "mixtures of experts are"},
+    Word<std::string_view>{"num_experts", "mixtures of experts are"},
+    Word<std::string_view>{"experts_per_token", "mixtures of experts are"},
+    Word<std::string_view>{"tensor_parallel", "tensor parallelism is"},
+    Word<std::string_view>{"tensor_parallel_size", "tensor parallelism is"},
 };
 
 std::int64_t line_of(const toml::source_region& region) { return static_cast<std::int64_t>(region.begin.line); }
