@@ -23,7 +23,7 @@ inline constexpr BufferId no_buffer = -1;
 
 enum class BufferKind {
   weight,      ///< read only, random with standard deviation `scale`
-  cache,       ///< keys or values of earlier tokens, random likewise; new tokens are written behind them
+  cache,       ///< what earlier passes left, random likewise: keys and values, hidden states of a target
   activation,  ///< written before it is read in every pass; poisoned before each
   tokens,      ///< 32-bit token ids in [0, vocabulary)
 };
@@ -57,8 +57,8 @@ struct Project {
   bool accumulate;
 };
 
-/// Rotates queries and keys of a packed [rows, (heads + 2 kv_heads) head_dim] by their positions (where rotary) and
-/// appends keys and values to the caches [batch, capacity, kv_heads, head_dim] behind `context` entries.
+/// Rotates queries and keys of a packed [rows, (heads + 2 kv_heads) head_dim] by their positions (where rotary; queries
+/// in place) and appends keys and values to the caches [batch, capacity, kv_heads, head_dim] behind `context` entries.
 struct StoreKeysValues {
   BufferId packed, keys, values;
   std::int64_t batch, tokens, context, capacity, heads, kv_heads, head_dim;
@@ -81,7 +81,7 @@ struct Activate {
   bool gated;
 };
 
-/// out[row] = argmax of logits[row * row_stride], smallest index on ties: the drafter's own choice of token.
+/// out[row] = argmax of logits[row], smallest index on ties: the drafter's own choice of token.
 struct PickToken {
   BufferId logits, out;
   std::int64_t rows, vocabulary;

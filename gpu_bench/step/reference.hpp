@@ -1,21 +1,19 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
+#include "gpu_bench/step/contents.hpp"
 #include "gpu_bench/step/program.hpp"
 
 /// The double-precision answer that every backend is held to.
 namespace foredraft::gpu_bench {
 
-/// Contents of all buffers, by position; token buffers hold whole numbers.
-using BufferContents = std::vector<std::vector<double>>;
-
-/// Random weights, caches and tokens as every backend fills them: a function of the seed, the buffer's name and the
-/// element alone, rounded to `type`. Activations are poisoned with NaN.
-[[nodiscard]] BufferContents initial_contents(const Program& program, DataType type, std::uint64_t seed);
-
-/// Runs the operations one after another in double precision, without rounding in between.
+/// Runs the operations one after another in double precision, without rounding in between. StoreKeysValues turns the
+/// queries where they lie; the packed keys stay as they are. Norms add 1e-6 to the mean square or variance.
 void run_reference(const Program& program, BufferContents& contents);
+
+/// Added to the mean square or the variance before the root.
+inline constexpr double norm_epsilon = 1e-6;
+
+/// Base of the rotary angles: position * rotary_base^(-2 i / head_dim) for the pair (i, i + head_dim / 2).
+inline constexpr double rotary_base = 10'000.0;
 
 }  // namespace foredraft::gpu_bench
