@@ -6,6 +6,7 @@
 #include "experiments/config/metrics.hpp"
 #include "experiments/config/parameters.hpp"
 #include "experiments/cost/cost_registry.hpp"
+#include "experiments/models/model_table.hpp"
 #include "experiments/reproduce/experiment.hpp"
 #include "sim/drafter/drafter_registry.hpp"
 #include "sim/process/process_simulation.hpp"
@@ -137,6 +138,8 @@ int run_list(const std::vector<std::string>& arguments) {
     names.push_back(inventory.name);
     if (inventory.name != wanted) continue;
     for (const auto& row : inventory.rows()) fmt::print("{:<22} {}\n", row[0], row[1]);
+    // Two kinds of models share the word: pairs that a simulation draws from, and shapes that are measured.
+    if (wanted == "models") fmt::print("\nShapes of models to measure:\n\n{}", to_text(model_table()));
     return exit_done;
   }
   throw InputError(fmt::format("foredraft list: {}: unknown inventory - {}", wanted, suggestion_for(wanted, names)));

@@ -38,7 +38,7 @@ std::string key_of(const SweepConfig& config, std::string_view name) {
   return fmt::format("{}.{}", find_axis(config, name) != nullptr ? "axes" : "fixed", name);
 }
 
-void report(const SweepConfig& config, std::string_view name, Problems::Problem problem, Problems& problems) {
+void report(const SweepConfig& config, std::string_view name, Problem problem, Problems& problems) {
   report_input(config, name, std::move(problem), problems);
 }
 
@@ -280,7 +280,7 @@ void check_rule_parameters(const SweepConfig& config, const Usage& usage, Proble
 
 }  // namespace
 
-void report_input(const SweepConfig& config, std::string_view name, Problems::Problem problem, Problems& problems) {
+void report_input(const SweepConfig& config, std::string_view name, Problem problem, Problems& problems) {
   problem.line = line_of(config, name);
   problem.key = key_of(config, name);
   problems.add(std::move(problem));

@@ -11,7 +11,7 @@ namespace foredraft::experiments {
 void resolve_and_check(SweepConfig& config, const std::vector<const Parameter*>& refused, Problems& problems);
 
 /// Adds a problem with the values of one parameter, with the line and key where they stand.
-void report_input(const SweepConfig& config, std::string_view name, Problems::Problem problem, Problems& problems);
+void report_input(const SweepConfig& config, std::string_view name, Problem problem, Problems& problems);
 
 /// Refuses drafters and policies that do not go with a fidelity, a process, a gamma or each other.
 void check_drafting(const SweepConfig& config, const Usage& usage, Problems& problems);

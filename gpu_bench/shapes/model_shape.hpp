@@ -15,7 +15,8 @@ enum class Architecture {
   head,             ///< layers on top of a target's hidden states, with the target's embedding and vocabulary (EAGLE)
 };
 enum class Norm { rms, layer };              ///< root mean square; mean and variance
-enum class Activation { silu, gelu, relu };  ///< of the feed-forward block
+enum class Activation { silu, gelu, relu };  ///< of the feed-forward block; gelu by the error function
+/// relative_bias (T5): the bias table is a parameter, but its look-up and sum are left out of the passes.
 enum class Positions { rotary, learned, sinusoidal, relative_bias };
 
 /// One model. Names follow the papers' and checkpoints' own: d_model, d_ff, kv_heads.
@@ -35,7 +36,7 @@ struct ModelShape {
   std::int64_t vocabulary = 0;
   bool tied = false;            ///< vocabulary projection = embedding
   bool attention_bias = false;  ///< query, key and value projections have one
-  bool bias = false;            ///< every other projection has one
+  bool bias = false;            ///< attention output and feed-forward projections have one; the vocabulary's never
   Norm norm = Norm::rms;
   Activation activation = Activation::silu;
   Positions positions = Positions::rotary;
@@ -43,13 +44,23 @@ struct ModelShape {
   std::int64_t source_length = 0;              ///< encoder positions of a usual input; encoder_decoder only
   std::int64_t further_parameters = 0;         ///< convolutions and the like, outside what is timed
   std::optional<double> published_parameters;  ///< as the source prints them ...
-  double published_rounding = 0.0;             ///< ... known to +- this
+  double published_rounding = 0.0;             ///< ... known to +- this; 0: printed to the last parameter
 };
 
 [[nodiscard]] std::string_view to_string(Architecture architecture);
 
-/// Throws DomainError naming every dimension that is not positive, heads that kv_heads does not divide, an encoder
+/// One thing that is wrong with a shape, under the name of the member.
+struct ShapeProblem {
+  std::string key;
+  std::string text;
+  std::string why;
+};
+
+/// Every dimension that is not positive (or beyond 10 million), heads that kv_heads does not divide, an encoder
 /// without encoder_decoder and the like.
+[[nodiscard]] std::vector<ShapeProblem> shape_problems(const ModelShape& shape);
+
+/// Throws DomainError that names all of them.
 void check_shape(const ModelShape& shape);
 
 }  // namespace foredraft::gpu_bench

@@ -1,0 +1,73 @@
+#include "core/problems.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace foredraft {
+namespace {
+
+/// Edits (insert, delete, replace, swap neighbours) from a to b.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      }
+    }
+    before_last = std::exchange(last, row);
+  }
+  return last[b.size()];
+}
+
+std::string line_of(const std::string& source, const Problem& problem) {
+  std::string line = source;
+  if (problem.line > 0) line += fmt::format(":{}", problem.line);
+  if (!problem.key.empty()) line.append(": ").append(problem.key);
+  line.append(": ").append(problem.text);
+  if (!problem.why.empty()) line.append(" (").append(problem.why).append(")");
+  if (!problem.suggestion.empty()) line.append(" - ").append(problem.suggestion);
+  return line;
+}
+
+}  // namespace
+
+std::string ProblemList::text() const {
+  std::vector<Problem> sorted = problems_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) { return a.line < b.line; });
+  std::string lines;
+  for (const Problem& problem : sorted) {
+    if (!lines.empty()) lines += '\n';
+    lines += line_of(source_, problem);
+  }
+  return lines;
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string> candidates) {
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string suggestion_for(std::string_view word, std::span<const std::string> candidates) {
+  if (const std::string_view near = nearest(word, candidates); !near.empty()) {
+    return fmt::format("did you mean {}?", near);
+  }
+  return candidates.empty() ? std::string{} : fmt::format("known: {}", fmt::join(candidates, ", "));
+}
+
+}  // namespace foredraft

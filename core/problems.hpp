@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Problems of a file that a user wrote, collected so that all are reported at once.
+namespace foredraft {
+
+struct Problem {
+  std::int64_t line = 0;  ///< 0: none
+  std::string key = {};
+  std::string text;
+  std::string why = {};
+  std::string suggestion = {};
+};
+
+/// Each problem is one line `source:line: key: problem (why) - suggestion`; empty parts are left out.
+class ProblemList {
+ public:
+  explicit ProblemList(std::string source) : source_(std::move(source)) {}
+
+  void add(Problem problem) { problems_.push_back(std::move(problem)); }
+  [[nodiscard]] bool empty() const { return problems_.empty(); }
+
+  /// All lines, by line number.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::string source_;
+  std::vector<Problem> problems_;
+};
+
+/// The candidate nearest to `word`, or an empty view where none is near (a third of the letters may differ).
+[[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string> candidates);
+
+/// "did you mean X?", or "known: A, B, C" where nothing is near.
+[[nodiscard]] std::string suggestion_for(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace foredraft
