@@ -45,7 +45,7 @@ struct PickTokenKernel {
     }
     mine = best_of_block(block, mine);
     if (splits == 1) {
-      if (block.thread() == 0) out[row] = static_cast<std::int32_t>(mine.token);
+      if (block.thread() == 0) out[row] = token_id(mine);
       return;
     }
     if (block.thread() == 0) {
@@ -56,7 +56,7 @@ struct PickTokenKernel {
     if (!comes_last(block, splits, counters + row, flag) || block.thread() != 0) return;
     mine = {-std::numeric_limits<float>::infinity(), no_token};
     for (unsigned i = row * splits; i < (row + 1) * splits; ++i) mine = better(mine, {best_logits[i], best_tokens[i]});
-    out[row] = static_cast<std::int32_t>(mine.token);
+    out[row] = token_id(mine);
   }
 
  private:
@@ -66,6 +66,11 @@ struct PickTokenKernel {
     float logit;
     std::uint32_t token;
   };
+
+  /// Where every logit is NaN, token 0: the next embedding must find a row.
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE static std::int32_t token_id(const Pick& pick) {
+    return pick.token == no_token ? 0 : static_cast<std::int32_t>(pick.token);
+  }
 
   [[nodiscard]] FOREDRAFT_HOST_DEVICE static Pick better(const Pick& a, const Pick& b) {
     return b.logit > a.logit || (b.logit == a.logit && b.token < a.token) ? b : a;

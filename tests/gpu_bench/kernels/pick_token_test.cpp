@@ -75,4 +75,13 @@ TEST_CASE("of equal logits the lowest token is picked, across lanes, warps and s
   }
 }
 
+TEST_CASE("a row of NaN gives token 0, one with some NaN the largest of the others") {
+  std::vector<float> logits(200, std::nanf(""));
+  CHECK(picked<float, 1>(logits, 1, 1, 64) == std::vector<std::int32_t>{0});
+  CHECK(picked<float, 1>(logits, 1, 3, 64) == std::vector<std::int32_t>{0});
+  logits[150] = -3.0F;
+  logits[151] = -2.0F;
+  CHECK(picked<float, 1>(logits, 1, 3, 64) == std::vector<std::int32_t>{151});
+}
+
 }  // namespace foredraft::gpu_bench::tests
