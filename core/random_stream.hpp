@@ -39,6 +39,7 @@ enum class Purpose : std::uint8_t {
   candidate = 18,        ///< candidates of a position behind the first, and what replaces them
   late_candidate = 19,   ///< the same where they are drawn from laws written out in full
   buffer_content = 20,   ///< weights, caches and tokens of a measured pass
+  measuring_order = 30,  ///< who is timed first in a round
   test = 255,            ///< reserved for tests
 };
 

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/replace_file.hpp"
 #include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
@@ -33,15 +34,6 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
-/// A rename lasts when its folder is on the disk. A file system that cannot do this still has the rename.
-void sync_folder(const std::string& path) {
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  const int folder = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  static_cast<void>(::fsync(folder));
-  ::close(folder);
-}
-
 }  // namespace
 
 std::string read_file(const std::string& path) {
@@ -56,18 +48,11 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view text) {
-  const std::string temporary = path + ".tmp";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readable_by_all);
-  if (descriptor < 0) throw RunError(fmt::format("{}: cannot be written ({})", path, reason()));
-  const bool sound = write_all(descriptor, text) && ::fsync(descriptor) == 0;
-  const std::string why = sound ? std::string{} : reason();
-  ::close(descriptor);
-  if (!sound || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string cause = sound ? reason() : why;
-    ::unlink(temporary.c_str());
-    throw RunError(fmt::format("{}: cannot be written ({})", path, cause));
+  try {
+    replace_file(path, text);
+  } catch (const std::runtime_error& error) {
+    throw RunError(error.what());
   }
-  sync_folder(path);
 }
 
 void make_folder(const std::string& path) {

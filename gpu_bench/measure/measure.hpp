@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu_bench/measure/sample_summary.hpp"
@@ -45,8 +46,9 @@ struct Measurement {
   Stopped stopped = Stopped::stable;
 };
 
-/// Rounds of one sample an arm that is not done yet, in an order drawn anew each round. `now_s` is any steady clock.
-/// An arm's exception ends the measurement and passes through.
+/// Rounds of one sample an arm that is not done yet, in an order drawn anew each round, so that what drifts for all
+/// drifts for each. `now_s` is any steady clock. An arm's exception ends the measurement and passes through. Throws
+/// DomainError for a protocol out of range, for no arms and for a sample that is not finite and > 0.
 [[nodiscard]] std::vector<Measurement> measure(const std::vector<Arm>& arms, const Protocol& protocol,
                                                const std::function<double()>& now_s);
 
@@ -56,8 +58,9 @@ struct AgainstItself {
   double median_difference = 0.0;  ///< of |second / first - 1|
   double p95_difference = 0.0;
   /// Median within 2 % and 95th percentile within 5 %: beyond these a profile is not called valid.
-  [[nodiscard]] bool valid() const { return median_difference <= 0.02 && p95_difference <= 0.05; }
+  [[nodiscard]] bool valid() const { return pairs > 0 && median_difference <= 0.02 && p95_difference <= 0.05; }
 };
+/// Of the arms that have samples in both; throws DomainError where the two do not hold the same arms in the same order.
 [[nodiscard]] AgainstItself against_itself(const std::vector<Measurement>& first,
                                            const std::vector<Measurement>& second);
 

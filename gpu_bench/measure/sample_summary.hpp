@@ -28,6 +28,10 @@ struct SampleSummary {
 /// Half the width of the interval of the median over the median: how well the median is known.
 [[nodiscard]] double relative_spread(const SampleSummary& summary);
 
+/// The value below which `fraction` of the sorted values lie, straight lines between order statistics (the definition of
+/// numpy and R's type 7). At least one value, ascending; 0 <= fraction <= 1.
+[[nodiscard]] double percentile(std::span<const double> sorted, double fraction);
+
 /// The order statistics that enclose the median with at least this probability, whatever the distribution: ranks low
 /// and high from 0, of n sorted samples. The whole range where n is too small for the level (below 6 for 0.95).
 struct Ranks {

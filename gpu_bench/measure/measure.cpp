@@ -1,0 +1,197 @@
+#include "gpu_bench/measure/measure.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "core/check.hpp"
+#include "core/random_stream.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+void check_protocol(const std::vector<Arm>& arms, const Protocol& protocol) {
+  if (arms.empty()) throw DomainError("no arms to measure");
+  check_positive("relative_spread", protocol.relative_spread);
+  check_at_least("fewest_samples", protocol.fewest_samples, 1);
+  check_at_least("most_samples", protocol.most_samples, protocol.fewest_samples);
+  check_positive("budget_s", protocol.budget_s);
+  check_probability("throttled_below", protocol.throttled_below);
+  check_at_least("warm_up", protocol.warm_up, 0);
+}
+
+/// One arm while it is measured.
+struct Progress {
+  std::vector<Sample> taken = {};
+  std::size_t next_look = 0;  ///< samples at which the spread is looked at again
+  std::optional<Stopped> stopped = {};
+};
+
+struct Unthrottled {
+  std::vector<double> us;
+  std::vector<double> clocks_mhz;
+};
+
+/// The fastest clock may come late, so earlier samples are judged again each time.
+Unthrottled unthrottled(const std::vector<Sample>& taken, double slowest_mhz) {
+  Unthrottled kept;
+  for (const Sample& sample : taken) {
+    const bool clock_known = sample.clock_mhz > 0.0;
+    if (clock_known && sample.clock_mhz < slowest_mhz) continue;
+    kept.us.push_back(sample.us);
+    if (clock_known) kept.clocks_mhz.push_back(sample.clock_mhz);
+  }
+  return kept;
+}
+
+std::vector<std::size_t> shuffled(std::vector<std::size_t> order, RandomStream& random) {
+  for (std::size_t last = order.size(); last > 1; --last) {
+    const auto pick = static_cast<std::size_t>(random.uniform() * static_cast<double>(last));
+    std::swap(order[last - 1], order[pick]);
+  }
+  return order;
+}
+
+class Rounds {
+ public:
+  Rounds(const std::vector<Arm>& arms, const Protocol& protocol, const std::function<double()>& now_s)
+      : arms_(arms),
+        protocol_(protocol),
+        now_s_(now_s),
+        end_s_(now_s() + protocol.budget_s),
+        order_(protocol.seed, {.purpose = Purpose::measuring_order, .point = 0, .block = 0}),
+        progress_(arms.size()) {
+    for (Progress& arm : progress_) arm.next_look = static_cast<std::size_t>(protocol.fewest_samples);
+  }
+
+  void run() {
+    warm_up();
+    while (one_round()) {
+    }
+    for (Progress& arm : progress_) {
+      if (!arm.stopped) arm.stopped = Stopped::out_of_time;
+    }
+  }
+
+  [[nodiscard]] Measurement measurement(std::size_t arm) const {
+    const Progress& progress = progress_[arm];
+    Unthrottled kept = unthrottled(progress.taken, slowest_mhz());
+    Measurement result{.name = arms_[arm].name,
+                       .summary = {},
+                       .samples_us = std::move(kept.us),
+                       .throttled = 0,
+                       .clock_mhz = 0.0,
+                       .stopped = progress.stopped.value()};
+    result.throttled = static_cast<std::int64_t>(progress.taken.size() - result.samples_us.size());
+    if (!result.samples_us.empty()) result.summary = summarise(result.samples_us);
+    if (!kept.clocks_mhz.empty()) {
+      std::sort(kept.clocks_mhz.begin(), kept.clocks_mhz.end());
+      result.clock_mhz = percentile(kept.clocks_mhz, 0.5);
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool time_is_up() const { return now_s_() >= end_s_; }
+  [[nodiscard]] double slowest_mhz() const { return protocol_.throttled_below * fastest_mhz_; }
+
+  void warm_up() {
+    for (std::int64_t call = 0; call < protocol_.warm_up; ++call) {
+      for (const Arm& arm : arms_) {
+        if (time_is_up()) return;
+        static_cast<void>(arm.run());
+      }
+    }
+  }
+
+  /// False when nobody is left to be measured, or no time.
+  bool one_round() {
+    std::vector<std::size_t> waiting;
+    for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
+      if (!progress_[arm].stopped) waiting.push_back(arm);
+    }
+    for (const std::size_t arm : shuffled(waiting, order_)) {
+      if (time_is_up()) return false;
+      take(arm);
+    }
+    for (const std::size_t arm : waiting) look(progress_[arm]);
+    return !waiting.empty();
+  }
+
+  void take(std::size_t arm) {
+    const Sample sample = arms_[arm].run();
+    check_positive(fmt::format("time of {} in us", arms_[arm].name), sample.us);
+    check_nonnegative(fmt::format("clock of {} in MHz", arms_[arm].name), sample.clock_mhz);
+    fastest_mhz_ = std::max(fastest_mhz_, sample.clock_mhz);
+    progress_[arm].taken.push_back(sample);
+  }
+
+  /// Looking sorts all samples, and every look is one more chance to stop by luck: a tenth more samples lie between
+  /// two.
+  void look(Progress& arm) {
+    const std::size_t taken = arm.taken.size();
+    const bool full = taken >= static_cast<std::size_t>(protocol_.most_samples);
+    if (!full && taken < arm.next_look) return;
+    arm.next_look = taken + std::max<std::size_t>(1, taken / 10);
+    const Unthrottled kept = unthrottled(arm.taken, slowest_mhz());
+    if (kept.us.size() >= static_cast<std::size_t>(protocol_.fewest_samples) &&
+        relative_spread(summarise(kept.us)) <= protocol_.relative_spread) {
+      arm.stopped = Stopped::stable;
+    } else if (full) {
+      arm.stopped = Stopped::most_samples;
+    }
+  }
+
+  const std::vector<Arm>& arms_;
+  const Protocol& protocol_;
+  const std::function<double()>& now_s_;
+  double end_s_;
+  RandomStream order_;
+  std::vector<Progress> progress_;
+  double fastest_mhz_ = 0.0;
+};
+
+}  // namespace
+
+std::string_view to_string(Stopped reason) {
+  switch (reason) {
+    case Stopped::stable:
+      return "stable";
+    case Stopped::out_of_time:
+      return "out_of_time";
+    case Stopped::most_samples:
+      return "most_samples";
+  }
+  return "";
+}
+
+std::vector<Measurement> measure(const std::vector<Arm>& arms, const Protocol& protocol,
+                                 const std::function<double()>& now_s) {
+  check_protocol(arms, protocol);
+  Rounds rounds(arms, protocol, now_s);
+  rounds.run();
+  std::vector<Measurement> measurements;
+  for (std::size_t arm = 0; arm < arms.size(); ++arm) measurements.push_back(rounds.measurement(arm));
+  return measurements;
+}
+
+AgainstItself against_itself(const std::vector<Measurement>& first, const std::vector<Measurement>& second) {
+  const auto same_name = [](const Measurement& a, const Measurement& b) { return a.name == b.name; };
+  if (!std::equal(first.begin(), first.end(), second.begin(), second.end(), same_name)) {
+    throw DomainError("the two measurements do not hold the same arms in the same order");
+  }
+  std::vector<double> differences;
+  for (std::size_t arm = 0; arm < first.size(); ++arm) {
+    if (first[arm].summary.samples == 0 || second[arm].summary.samples == 0) continue;
+    differences.push_back(std::abs(second[arm].summary.median_us / first[arm].summary.median_us - 1.0));
+  }
+  if (differences.empty()) return {};
+  std::sort(differences.begin(), differences.end());
+  return {.pairs = static_cast<std::int64_t>(differences.size()),
+          .median_difference = percentile(differences, 0.5),
+          .p95_difference = percentile(differences, 0.95)};
+}
+
+}  // namespace foredraft::gpu_bench

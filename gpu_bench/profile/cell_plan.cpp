@@ -1,0 +1,122 @@
+#include "gpu_bench/profile/cell_plan.hpp"
+
+#include <fmt/format.h>
+#include <set>
+
+#include "core/check.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+using Counts = std::vector<std::int64_t>;
+
+constexpr std::int64_t usual_context = 512;
+
+/// Verification of gamma drafts is a pass over gamma + 1 tokens; powers of two are above.
+Counts tokens_between() {
+  Counts tokens;
+  for (std::int64_t count = 3; count < 32; ++count) {
+    const bool power_of_two = (count & (count - 1)) == 0;
+    if (!power_of_two) tokens.push_back(count);
+  }
+  return tokens;
+}
+
+/// Powers of two come first: they show where the curve bends.
+const Counts coarse_tokens{1, 2, 4, 8, 16, 32};
+const Counts many_tokens{48, 64, 96, 128, 256};
+const Counts draft_lengths{1, 2, 4, 8};
+const Counts batches{2, 4, 8, 16, 32, 64};
+const Counts contexts{128, 1024, 2048, 4096};
+const Counts batches_of_contexts{1, 8, 64};
+
+/// What one step of the plan measures of each pair.
+struct Step {
+  Counts tokens;         ///< of plain passes of both models
+  Counts draft_lengths;  ///< of drafting
+  bool encoders = false;
+  std::int64_t batch = 1;
+  std::int64_t context = usual_context;
+  Cache cache = Cache::cold;
+  Launch launch = Launch::graph;
+};
+
+std::vector<Step> steps_of_a_dtype() {
+  std::vector<Step> steps;
+  steps.push_back({.tokens = coarse_tokens, .draft_lengths = {}});
+  steps.push_back({.tokens = {}, .draft_lengths = draft_lengths, .encoders = true});
+  steps.push_back({.tokens = tokens_between(), .draft_lengths = {}});
+  for (const std::int64_t batch : batches) {
+    steps.push_back({.tokens = coarse_tokens, .draft_lengths = draft_lengths, .encoders = true, .batch = batch});
+  }
+  for (const std::int64_t context : contexts) {
+    for (const std::int64_t batch : batches_of_contexts) {
+      steps.push_back({.tokens = coarse_tokens, .draft_lengths = {}, .batch = batch, .context = context});
+    }
+  }
+  steps.push_back({.tokens = many_tokens, .draft_lengths = {}});
+  steps.push_back({.tokens = coarse_tokens, .draft_lengths = {}, .cache = Cache::hot});
+  steps.push_back({.tokens = {1}, .draft_lengths = {}, .launch = Launch::eager});
+  return steps;
+}
+
+std::vector<Cell> cells_of(const PlannedPair& pair, const Step& step, const std::string& dtype) {
+  std::vector<Cell> cells;
+  const auto add = [&](const PlannedModel& model, Role role, std::int64_t tokens) {
+    const bool encodes = role == Role::encoder_pass;
+    cells.push_back({.model = model.name,
+                     .role = role,
+                     .dtype = dtype,
+                     .batch = step.batch,
+                     .tokens = tokens,
+                     .context = encodes ? 0 : step.context,
+                     .source_length = model.source_length,
+                     .cache = step.cache,
+                     .launch = step.launch});
+  };
+  for (const std::int64_t tokens : step.tokens) {
+    add(pair.target, Role::decoder_pass, tokens);
+    // A block drafter has no plain pass and heads are no model of their own.
+    if (pair.drafting == Role::autoregressive_drafting) add(pair.drafter, Role::decoder_pass, tokens);
+  }
+  for (const std::int64_t gamma : step.draft_lengths) add(pair.drafter, pair.drafting, gamma);
+  if (step.encoders) {
+    for (const PlannedModel* model : {&pair.target, &pair.drafter}) {
+      if (model->source_length > 0) add(*model, Role::encoder_pass, 0);
+    }
+  }
+  return cells;
+}
+
+bool drafts(Role role) {
+  return role == Role::autoregressive_drafting || role == Role::block_drafting || role == Role::head_drafting;
+}
+
+}  // namespace
+
+std::vector<CellGroup> plan_cells(const std::vector<PlannedPair>& pairs, const std::vector<std::string>& dtypes) {
+  if (pairs.empty()) throw DomainError("no pairs to plan for");
+  if (dtypes.empty()) throw DomainError("no dtypes to plan for");
+  for (const PlannedPair& pair : pairs) {
+    if (!drafts(pair.drafting)) {
+      throw DomainError(fmt::format("{} drafts for {} by {}, which drafts nothing", pair.drafter.name, pair.target.name,
+                                    to_string(pair.drafting)));
+    }
+  }
+  std::vector<CellGroup> plan;
+  std::set<Cell> planned;
+  for (const std::string& dtype : dtypes) {
+    for (const Step& step : steps_of_a_dtype()) {
+      for (const PlannedPair& pair : pairs) {
+        CellGroup group;
+        for (Cell& cell : cells_of(pair, step, dtype)) {
+          if (planned.insert(cell).second) group.cells.push_back(std::move(cell));
+        }
+        if (!group.cells.empty()) plan.push_back(std::move(group));
+      }
+    }
+  }
+  return plan;
+}
+
+}  // namespace foredraft::gpu_bench

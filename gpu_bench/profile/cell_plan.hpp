@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpu_bench/profile/cell.hpp"
+
+/// Which cells are worth measuring, the most important first.
+namespace foredraft::gpu_bench {
+
+struct PlannedModel {
+  std::string name;
+  std::int64_t source_length = 0;  ///< > 0: it has an encoder, over this many positions
+};
+
+/// A target, a model that drafts for it, and how: one of the three drafting roles. Heads stand on the target itself.
+struct PlannedPair {
+  PlannedModel target;
+  PlannedModel drafter;
+  Role drafting = Role::autoregressive_drafting;
+};
+
+/// What is measured side by side, in turn, so that ratios within it do not see the device drift.
+struct CellGroup {
+  std::vector<Cell> cells;
+};
+
+/// All cells of all pairs, each once, in this order: at batch 1 and a context of 512 the passes over 1, 2, 4, ..., 32
+/// tokens, then drafting and encoders, then the token counts between; batches of 2 to 64; contexts of 128 to 4,096;
+/// more than 32 tokens; the same buffers each time (hot) and eager launches for a few; then the next dtype. Within each
+/// step the pairs follow in the order given, target and drafter in one group. Throws DomainError for no pairs, no
+/// dtypes and a drafting role that does not draft.
+[[nodiscard]] std::vector<CellGroup> plan_cells(const std::vector<PlannedPair>& pairs,
+                                                const std::vector<std::string>& dtypes);
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,125 @@
+#include "gpu_bench/profile/profile.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <set>
+
+#include "core/check.hpp"
+#include "gpu_bench/profile/profile_fields.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+std::optional<double> best_bandwidth(const Limits& limits) {
+  const std::optional<double>& copy = limits.copy_bandwidth_bytes_per_s.value;
+  const std::optional<double>& read = limits.read_bandwidth_bytes_per_s.value;
+  if (copy || read) return std::max(copy.value_or(0.0), read.value_or(0.0));
+  return limits.memory_bandwidth_bytes_per_s.value;
+}
+
+std::optional<double> matrix_peak(const Limits& limits, std::string_view dtype) {
+  if (dtype == "fp16") return limits.matrix_peak_fp16_flop_per_s.value;
+  if (dtype == "bf16") return limits.matrix_peak_bf16_flop_per_s.value;
+  if (dtype == "fp32") return limits.matrix_peak_fp32_flop_per_s.value;
+  return std::nullopt;
+}
+
+void check_name(std::string_view what, const std::string& name) {
+  if (name.empty()) throw DomainError(fmt::format("{}: empty name", what));
+  if (name.find_first_of(",\"\n\r") != std::string::npos) {
+    throw DomainError(fmt::format("{}: {}: a name must not hold commas, quotes or line ends", what, name));
+  }
+}
+
+void check_figures(const auto& figures) {
+  visit_fields(figures, [](std::string_view name, const auto& field) {
+    if constexpr (std::same_as<decltype(field), const Figure&>) {
+      if (!field.value) return;
+      check_positive(name, *field.value);
+      if (field.origin.empty()) throw DomainError(fmt::format("{}: a figure without its origin", name));
+    }
+  });
+}
+
+void check_timing(const std::string& what, const Timing& timing) {
+  check_at_least(what + ": samples", timing.summary.samples, 0);
+  check_at_least(what + ": throttled", timing.throttled, 0);
+  check_nonnegative(what + ": read_bytes", timing.read_bytes);
+  check_nonnegative(what + ": written_bytes", timing.written_bytes);
+  check_nonnegative(what + ": flop", timing.flop);
+  if (timing.summary.samples > 0) check_positive(what + ": median_us", timing.summary.median_us);
+}
+
+}  // namespace
+
+std::string_view to_string(Source source) {
+  switch (source) {
+    case Source::measured:
+      return "measured";
+    case Source::datasheet:
+      return "datasheet";
+    case Source::user:
+      return "user";
+  }
+  return "";
+}
+
+Timing timing_of(const Measurement& measurement, double read_bytes, double written_bytes, double flop) {
+  return {.summary = measurement.summary,
+          .throttled = measurement.throttled,
+          .stopped = measurement.stopped,
+          .clock_mhz = measurement.clock_mhz,
+          .read_bytes = read_bytes,
+          .written_bytes = written_bytes,
+          .flop = flop};
+}
+
+std::optional<double> floor_us(const Limits& limits, std::string_view dtype, const Timing& timing) {
+  const std::optional<double> bandwidth = best_bandwidth(limits);
+  const std::optional<double> peak = matrix_peak(limits, dtype);
+  if (!bandwidth || (timing.flop > 0.0 && !peak)) return std::nullopt;
+  const double moving_s = (timing.read_bytes + timing.written_bytes) / *bandwidth;
+  const double computing_s = timing.flop > 0.0 ? timing.flop / *peak : 0.0;
+  return 1e6 * std::max(moving_s, computing_s);
+}
+
+std::optional<double> fraction_of_ceiling(const Limits& limits, std::string_view dtype, const Timing& timing) {
+  const std::optional<double> floor = floor_us(limits, dtype, timing);
+  if (!floor || timing.summary.samples == 0) return std::nullopt;
+  return *floor / timing.summary.median_us;
+}
+
+Derived derived(const Limits& limits, const std::string& dtype, const Timing& timing) {
+  Derived values{.relative_spread = {},
+                 .floor_us = floor_us(limits, dtype, timing),
+                 .fraction_of_ceiling = fraction_of_ceiling(limits, dtype, timing)};
+  if (timing.summary.samples > 0) values.relative_spread = relative_spread(timing.summary);
+  return values;
+}
+
+void check_profile(const Profile& profile) {
+  check_name("device", profile.device.name);
+  check_figures(profile.device);
+  check_figures(profile.limits);
+  if (profile.source == Source::datasheet && !(profile.steps.empty() && profile.kernels.empty())) {
+    throw DomainError("a data sheet times nothing: a profile of source datasheet has no steps and no kernels");
+  }
+  if (profile.source != Source::measured && (profile.protocol || profile.against_itself)) {
+    throw DomainError(fmt::format("a profile of source {} has no protocol and no A/A run", to_string(profile.source)));
+  }
+  std::set<Cell> seen;
+  for (const StepRow& row : profile.steps) {
+    const std::string what = to_text(row.cell);
+    check_name("model", row.cell.model);
+    check_name("dtype", row.cell.dtype);
+    check_timing(what, row.timing);
+    if (!seen.insert(row.cell).second) throw DomainError(what + ": measured twice");
+  }
+  for (const KernelRow& row : profile.kernels) {
+    check_name("operation", row.operation);
+    check_name("shape", row.shape);
+    check_timing(row.operation + " " + row.shape, row.timing);
+  }
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gpu_bench/measure/measure.hpp"
+#include "gpu_bench/profile/cell.hpp"
+
+/// What is known of a device: foredraft.profile/1. One kind of source a profile, never mixed.
+namespace foredraft::gpu_bench {
+
+inline constexpr std::string_view profile_schema = "foredraft.profile/1";
+
+enum class Source { measured, datasheet, user };
+[[nodiscard]] std::string_view to_string(Source source);
+
+/// A number and where it comes from: the data sheet with its date, or how it was measured. No value: not known.
+struct Figure {
+  std::optional<double> value = {};
+  std::optional<Interval> ci95 = {};
+  std::string origin = {};
+};
+
+struct Device {
+  std::string name;
+  std::string compute_capability;                                                        ///< "9.0"
+  Figure multiprocessors, memory_bytes, memory_bus_bits, l2_bytes, shared_memory_bytes;  ///< the last a multiprocessor
+  Figure base_clock_mhz, boost_clock_mhz, memory_clock_mhz, power_limit_w;
+};
+
+/// What a pass is compared with. Matrix peaks: dense, products of two matrices, sums kept in fp32.
+struct Limits {
+  Figure memory_bandwidth_bytes_per_s;  ///< as the maker prints it
+  Figure copy_bandwidth_bytes_per_s;    ///< read and written bytes together
+  Figure read_bandwidth_bytes_per_s, write_bandwidth_bytes_per_s;
+  Figure matrix_peak_fp16_flop_per_s, matrix_peak_bf16_flop_per_s;
+  Figure matrix_peak_tf32_flop_per_s, matrix_peak_fp32_flop_per_s;
+  Figure stream_launch_us, graph_node_us, grid_sync_us, event_pair_us, read_back_us;
+};
+
+/// Versions and places, for people. Empty: not known.
+struct Identity {
+  std::string tool_version, commit, build_flags, device_compiler, host_compiler;
+  std::string cuda_driver, cuda_runtime, cublaslt;
+  std::string date_utc, host_cpu, operating_system;
+};
+
+/// What a row says besides its name: the time, and what had to be moved and computed.
+struct Timing {
+  SampleSummary summary;
+  std::int64_t throttled = 0;
+  Stopped stopped = Stopped::stable;
+  double clock_mhz = 0.0;  ///< median; 0: not known
+  double read_bytes = 0.0, written_bytes = 0.0, flop = 0.0;
+};
+
+struct StepRow {
+  Cell cell;
+  Timing timing;
+};
+
+/// One operation alone, or one size of a bandwidth sweep.
+struct KernelRow {
+  std::string operation;  ///< "project", "attend", "copy", ...
+  std::string shape;      ///< "rows 6 outputs 4096 inputs 4096"
+  std::string dtype;
+  Cache cache = Cache::cold;
+  Launch launch = Launch::graph;
+  Timing timing;
+};
+
+/// Something that was planned and is not there.
+struct Missing {
+  std::string what, why;
+};
+
+/// A line for people: a condition seen, or how something was measured.
+struct Note {
+  std::string name, text;
+};
+
+struct Profile {
+  Source source = Source::measured;
+  Identity identity;
+  Device device;
+  Limits limits;
+  std::optional<Protocol> protocol = {};  ///< measured only
+  std::optional<AgainstItself> against_itself = {};
+  std::vector<StepRow> steps = {};
+  std::vector<KernelRow> kernels = {};
+  std::vector<Missing> missing = {};
+  std::vector<Note> notes = {};
+
+  [[nodiscard]] bool complete() const { return missing.empty(); }
+};
+
+/// The parts of `measurement` that a row holds; the counts are those of the pass.
+[[nodiscard]] Timing timing_of(const Measurement& measurement, double read_bytes, double written_bytes, double flop);
+
+/// The least time that moving and computing can take at the device's limits, whichever takes longer: all bytes at the
+/// best bandwidth measured, or the maker's where none was; flop at the matrix peak of `dtype`. Nothing where the limits
+/// are not known.
+[[nodiscard]] std::optional<double> floor_us(const Limits& limits, std::string_view dtype, const Timing& timing);
+
+/// floor_us over the median: 1 is a pass that nothing can make faster. Nothing without samples or limits.
+[[nodiscard]] std::optional<double> fraction_of_ceiling(const Limits& limits, std::string_view dtype,
+                                                        const Timing& timing);
+
+/// Throws DomainError for what a profile cannot hold: rows of a data sheet, a name that is empty or would break a CSV
+/// cell, the same cell twice, a figure without a finite value > 0 or without its origin.
+void check_profile(const Profile& profile);
+
+}  // namespace foredraft::gpu_bench

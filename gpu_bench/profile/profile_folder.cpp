@@ -1,0 +1,62 @@
+#include "gpu_bench/profile/profile_folder.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "core/check.hpp"
+#include "core/replace_file.hpp"
+#include "gpu_bench/profile/profile_json.hpp"
+#include "gpu_bench/profile/profile_tables.hpp"
+#include "gpu_bench/profile/report.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array own_files{"profile.json", "steps.csv", "kernels.csv", "report.md"};
+
+/// A run that was killed while it wrote leaves a temporary file behind.
+bool is_own_file(std::string name) {
+  if (name.ends_with(".tmp")) name.resize(name.size() - 4);
+  return std::find(own_files.begin(), own_files.end(), name) != own_files.end();
+}
+
+std::string file_in(const std::string& folder, std::string_view name) { return (fs::path(folder) / name).string(); }
+
+}  // namespace
+
+std::optional<Profile> claim_profile_folder(const std::string& folder) {
+  std::error_code error;
+  if (!fs::exists(folder, error)) return std::nullopt;
+  if (!fs::is_directory(folder)) throw DomainError(folder + ": is a file - use another --out");
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!is_own_file(name)) {
+      throw DomainError(fmt::format("{}: holds {}, which is no part of a profile - use another --out", folder, name));
+    }
+  }
+  const std::string path = file_in(folder, "profile.json");
+  if (!fs::exists(path)) return std::nullopt;
+  Profile before = read_profile(path);
+  if (before.complete() || before.source != Source::measured) {
+    throw DomainError(
+        fmt::format("{}: holds a finished profile of {} - use another --out", folder, before.device.name));
+  }
+  return before;
+}
+
+void write_profile_folder(const std::string& folder, const Profile& profile) {
+  const std::string document = to_json(profile);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw std::runtime_error(fmt::format("{}: cannot be created ({})", folder, error.message()));
+  replace_file(file_in(folder, "steps.csv"), steps_csv(profile));
+  replace_file(file_in(folder, "kernels.csv"), kernels_csv(profile));
+  replace_file(file_in(folder, "report.md"), report_markdown(profile));
+  replace_file(file_in(folder, "profile.json"), document);
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "gpu_bench/profile/profile.hpp"
+
+/// The folder that a measurement leaves: profile.json, steps.csv, kernels.csv, report.md.
+namespace foredraft::gpu_bench {
+
+/// Looks at a folder before a run writes into it. Nothing where it does not exist or is empty; the profile of a run
+/// that did not finish, whose rows the new run may keep. Throws DomainError for a finished profile, for files that are
+/// not ours and for a file of that name.
+[[nodiscard]] std::optional<Profile> claim_profile_folder(const std::string& folder);
+
+/// Writes all files, each replaced in one step, profile.json last: what it says is there. Creates the folder. Throws
+/// DomainError where check_profile does, std::runtime_error where a file cannot be written.
+void write_profile_folder(const std::string& folder, const Profile& profile);
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,193 @@
+#include "gpu_bench/profile/profile_json.hpp"
+
+#include <fmt/format.h>
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/check.hpp"
+#include "gpu_bench/profile/profile_fields.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Enum>
+constexpr auto members = [] {
+  if constexpr (std::same_as<Enum, Role>) {
+    return std::array{Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting, Role::head_drafting,
+                      Role::encoder_pass};
+  } else if constexpr (std::same_as<Enum, Cache>) {
+    return std::array{Cache::hot, Cache::cold};
+  } else if constexpr (std::same_as<Enum, Launch>) {
+    return std::array{Launch::graph, Launch::eager};
+  } else if constexpr (std::same_as<Enum, Stopped>) {
+    return std::array{Stopped::stable, Stopped::out_of_time, Stopped::most_samples};
+  } else {
+    static_assert(std::same_as<Enum, Source>);
+    return std::array{Source::measured, Source::datasheet, Source::user};
+  }
+}();
+
+template <typename T>
+constexpr bool is_optional = false;
+template <typename T>
+constexpr bool is_optional<std::optional<T>> = true;
+template <typename T>
+constexpr bool is_vector = false;
+template <typename T>
+constexpr bool is_vector<std::vector<T>> = true;
+template <typename T>
+concept Row = std::same_as<T, StepRow> || std::same_as<T, KernelRow>;
+
+/// Writes values; rows need the limits for what is derived.
+class Encoder {
+ public:
+  explicit Encoder(const Limits& limits) : limits_(limits) {}
+
+  template <typename T>
+  [[nodiscard]] Json encode(const T& value) const {
+    if constexpr (std::is_enum_v<T>) {
+      return to_string(value);
+    } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
+      return value;
+    } else if constexpr (std::same_as<T, Interval>) {
+      return Json::array({value.low, value.high});
+    } else if constexpr (is_optional<T>) {
+      return value ? encode(*value) : Json(nullptr);
+    } else if constexpr (is_vector<T>) {
+      Json list = Json::array();
+      for (const auto& entry : value) list.push_back(encode(entry));
+      return list;
+    } else {
+      Json object = Json::object();
+      add_fields(object, value);
+      if constexpr (Row<T>) add_fields(object, derived(limits_, dtype_of(value), value.timing));
+      if constexpr (std::same_as<T, AgainstItself>) object["valid"] = value.valid();
+      return object;
+    }
+  }
+
+  template <typename T>
+  void add_fields(Json& object, const T& value) const {
+    visit_fields(value, [&](const char* name, const auto& field) { object[name] = encode(field); });
+  }
+
+ private:
+  static const std::string& dtype_of(const StepRow& row) { return row.cell.dtype; }
+  static const std::string& dtype_of(const KernelRow& row) { return row.dtype; }
+
+  const Limits& limits_;
+};
+
+[[noreturn]] void refuse(const std::string& path, std::string_view problem) {
+  throw DomainError(fmt::format("{}: {}", path, problem));
+}
+
+template <typename T>
+void decode(const Json& json, const std::string& path, T& value);
+
+template <typename T>
+void decode_fields(const Json& json, const std::string& path, T& value) {
+  if (!json.is_object()) refuse(path, "must be an object");
+  const std::string front = path.empty() ? "" : path + ".";
+  visit_fields(value, [&](const char* name, auto& field) {
+    const auto found = json.find(name);
+    if (found == json.end()) refuse(front + name, "missing");
+    decode(*found, front + name, field);
+  });
+}
+
+template <typename T>
+void decode(const Json& json, const std::string& path, T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    for (const T member : members<T>) {
+      if (json == to_string(member)) {
+        value = member;
+        return;
+      }
+    }
+    refuse(path, fmt::format("unknown word {}", json.dump()));
+  } else if constexpr (std::same_as<T, double>) {
+    if (!json.is_number()) refuse(path, "must be a number");
+    value = json.get<double>();
+  } else if constexpr (std::is_integral_v<T>) {
+    if (!json.is_number_integer() || (!json.is_number_unsigned() && std::is_unsigned_v<T>)) {
+      refuse(path, "must be a whole number");
+    }
+    value = json.get<T>();
+  } else if constexpr (std::same_as<T, std::string>) {
+    if (!json.is_string()) refuse(path, "must be a text");
+    value = json.get<std::string>();
+  } else if constexpr (std::same_as<T, Interval>) {
+    if (!json.is_array() || json.size() != 2) refuse(path, "must be a list of two numbers");
+    decode(json[0], path + "[0]", value.low);
+    decode(json[1], path + "[1]", value.high);
+  } else if constexpr (is_optional<T>) {
+    if (json.is_null()) return;
+    decode(json, path, value.emplace());
+  } else if constexpr (is_vector<T>) {
+    if (!json.is_array()) refuse(path, "must be a list");
+    value.resize(json.size());
+    for (std::size_t i = 0; i < json.size(); ++i) decode(json[i], fmt::format("{}[{}]", path, i), value[i]);
+  } else {
+    decode_fields(json, path, value);
+  }
+}
+
+Json document(const Profile& profile) {
+  check_profile(profile);
+  Json json{{"schema", profile_schema}, {"complete", profile.complete()}};
+  Encoder(profile.limits).add_fields(json, profile);
+  return json;
+}
+
+void check_schema(const Json& json) {
+  if (!json.is_object()) refuse("profile", "not a JSON object");
+  const std::string schema = json.contains("schema") ? json.at("schema").dump() : "missing";
+  const std::string wanted = fmt::format("\"{}\"", profile_schema);
+  if (schema != wanted) refuse("schema", fmt::format("{}, this program reads {}", schema, wanted));
+}
+
+/// What was read, written again, must be what was read: finds unknown keys and derived values that do not follow.
+void check_same(const Json& read, const Json& written) {
+  const nlohmann::json difference = nlohmann::json::diff(nlohmann::json(written), nlohmann::json(read));
+  if (difference.empty()) return;
+  const nlohmann::json& first = difference.front();
+  const std::string operation = first.at("op");
+  const std::string path = first.at("path");
+  if (operation == "add") refuse(path, "unknown key");
+  if (operation == "remove") refuse(path, "missing");
+  refuse(path, fmt::format("{} does not follow from the other values", first.at("value").dump()));
+}
+
+}  // namespace
+
+std::string to_json(const Profile& profile) {
+  return document(profile).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Profile from_json(std::string_view text, const std::string& name) {
+  const Json json = Json::parse(text, nullptr, false);
+  Profile profile;
+  try {
+    check_schema(json);
+    decode_fields(json, "", profile);
+    check_same(json, document(profile));
+  } catch (const DomainError& error) {
+    throw DomainError(fmt::format("{}: {}", name, error.what()));
+  }
+  return profile;
+}
+
+Profile read_profile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) throw DomainError(path + ": cannot be read");
+  return from_json(text.str(), path);
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,52 @@
+#include "gpu_bench/profile/profile_tables.hpp"
+
+#include <fmt/format.h>
+
+#include "gpu_bench/profile/profile_fields.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+template <typename T>
+std::string cell_text(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return std::string(to_string(value));
+  } else if constexpr (std::same_as<T, std::optional<double>>) {
+    return value ? fmt::format("{}", *value) : "";
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+/// One line for a row; `text` gives a cell from a field's name and value.
+template <typename Row>
+std::string table_line(const Row& row, const Derived& derived_values, const std::string& source, auto&& text) {
+  std::string line;
+  const auto add = [&](const char* name, const auto& field) { line += text(name, field) + ","; };
+  visit_fields(row, add);
+  visit_fields(derived_values, add);
+  return line + source + "\n";
+}
+
+template <typename Row>
+std::string table_text(const Profile& profile, const std::vector<Row>& rows, auto&& dtype_of) {
+  std::string table =
+      table_line(Row{}, Derived{}, "source", [](const char* name, const auto& /*value*/) { return std::string(name); });
+  for (const Row& row : rows) {
+    table += table_line(row, derived(profile.limits, dtype_of(row), row.timing), std::string(to_string(profile.source)),
+                        [](const char* /*name*/, const auto& value) { return cell_text(value); });
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string steps_csv(const Profile& profile) {
+  return table_text(profile, profile.steps, [](const StepRow& row) { return row.cell.dtype; });
+}
+
+std::string kernels_csv(const Profile& profile) {
+  return table_text(profile, profile.kernels, [](const KernelRow& row) { return row.dtype; });
+}
+
+}  // namespace foredraft::gpu_bench

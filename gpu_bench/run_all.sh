@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Measures this machine's GPU: see the text below, or gpu_bench/README.md.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+
+usage() {
+  cat <<'TEXT'
+usage: run_all.sh OUT [MINUTES]
+
+Measures the GPU of this machine within MINUTES (8, fractions allowed), build and tests included, and leaves in the
+folder OUT: profile.json (for `foredraft`), steps.csv and kernels.csv (every time measured), report.md (to read).
+
+The most important times come first. Stopped early, by the time or by Ctrl-C, OUT holds a valid profile of what was
+measured until then and names what is missing; the same command goes on from there.
+
+The program foredraft-gpu is taken from the folder of this script where it lies beside it; in a checkout it is built
+first (needs cmake, ninja, a C++ compiler and nvcc: scripts/setup.sh and the CUDA toolkit).
+
+exit codes: 0 done; 1 the build, a test or the run failed; 2 bad usage or input; 130 interrupted
+TEXT
+}
+
+refuse() {
+  printf 'run_all.sh: %s\n' "$1" >&2
+  exit 2
+}
+
+for argument in "$@"; do
+  case $argument in
+    -h | --help) usage; exit 0 ;;
+    -*) refuse "$argument: unknown option - see run_all.sh --help" ;;
+  esac
+done
+[ $# -ge 1 ] && [ $# -le 2 ] && [ -n "$1" ] || refuse "takes OUT and perhaps MINUTES - see run_all.sh --help"
+out=$1
+minutes=${2:-8}
+
+[[ $minutes =~ ^[0-9]{1,5}(\.[0-9]+)?$ ]] || refuse "$minutes: MINUTES must be a number above 0, such as 8 or 2.5"
+fraction=00
+[[ $minutes != *.* ]] || fraction=${minutes#*.}0
+budget_s=$((10#${minutes%%.*} * 60 + 10#${fraction:0:2} * 60 / 100))
+[ "$budget_s" -gt 0 ] || refuse "$minutes: MINUTES must be a number above 0, such as 8 or 2.5"
+
+# foredraft-gpu looks more closely; this saves a build before a refusal.
+if [ -d "$out" ]; then
+  if [ -n "$(ls -A "$out")" ] && ! grep -qs '"complete": false' "$out/profile.json"; then
+    refuse "$out: holds files, and no unfinished profile - use another folder"
+  fi
+elif [ -e "$out" ]; then
+  refuse "$out: is a file - use another folder"
+fi
+
+if [ -x "$here/foredraft-gpu" ]; then
+  program=$here/foredraft-gpu
+else
+  root=$(dirname "$here")
+  [ -f "$root/CMakeLists.txt" ] || refuse "$here: holds no foredraft-gpu, and is no part of a checkout to build it from"
+  command -v cmake >/dev/null || { echo "run_all.sh: cmake not found - run scripts/setup.sh" >&2; exit 1; }
+  echo "building foredraft-gpu (some minutes the first time)" >&2
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+  (cd "$root" && cmake --preset gpu -DFOREDRAFT_BUILD_TESTS=OFF && cmake --build --preset gpu --target foredraft-gpu) \
+    >"$log" 2>&1 || { tail -40 "$log" >&2; echo "run_all.sh: the build failed" >&2; exit 1; }
+  rm -f "$log"
+  trap - EXIT
+  program=$root/build/gpu/foredraft-gpu
+fi
+
+"$program" test >&2 || {
+  code=$?
+  echo "run_all.sh: the tests on this device failed, so nothing was measured" >&2
+  # No device, an old driver: the program has said so, and its code stands.
+  [ "$code" -eq 2 ] || [ "$code" -eq 130 ] || code=1
+  exit "$code"
+}
+
+# At least a second: a run without time leaves a profile that says what is missing.
+left_s=$((budget_s - SECONDS))
+[ "$left_s" -gt 0 ] || left_s=1
+exec "$program" measure --out "$out" --minutes "$(printf '%d.%03d' $((left_s / 60)) $((left_s % 60 * 1000 / 60)))"

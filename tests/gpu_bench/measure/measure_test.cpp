@@ -1,0 +1,250 @@
+#include "gpu_bench/measure/measure.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+
+#include "core/check.hpp"
+#include "core/random_stream.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+/// A device and a clock that exist on paper alone: nothing waits, and what disturbs the timings is known.
+class Bench {
+ public:
+  explicit Bench(std::uint64_t block) : random_(7, {.purpose = Purpose::test, .point = 1, .block = block}) {}
+
+  [[nodiscard]] std::function<double()> clock() {
+    return [this] { return now_s_; };
+  }
+
+  /// An arm of `us` with uniform noise of +- `noise` of it; `disturb` turns (time, call number) into a sample.
+  using Disturb = std::function<Sample(double us, std::int64_t call)>;
+  [[nodiscard]] Arm arm(std::string name, double us, double noise, Disturb disturb = {}) {
+    const auto calls = std::make_shared<std::int64_t>(0);
+    return {.name = name, .run = [this, name, us, noise, disturb = std::move(disturb), calls] {
+              const double plain = us * (1.0 + noise * (2.0 * random_.uniform() - 1.0));
+              const Sample sample = disturb ? disturb(plain, *calls) : Sample{.us = plain, .clock_mhz = 0.0};
+              ++*calls;
+              called.push_back(name);
+              now_s_ += 1e-6 * sample.us;
+              return sample;
+            }};
+  }
+
+  [[nodiscard]] double now_s() const { return now_s_; }
+  [[nodiscard]] double uniform() { return random_.uniform(); }
+
+  std::vector<std::string> called;
+
+ private:
+  RandomStream random_;
+  double now_s_ = 5.0;
+};
+
+/// Enough time, and no end before most_samples.
+Protocol exactly(std::int64_t samples) {
+  return {.relative_spread = 1e-12, .fewest_samples = samples, .most_samples = samples, .budget_s = 1e9};
+}
+
+constexpr Protocol usual{.budget_s = 1e9};
+
+}  // namespace
+
+TEST_CASE("an arm ends when its median is known well enough, a noisy one later than a quiet one") {
+  Bench bench(1);
+  const auto measured = measure({bench.arm("quiet", 50.0, 0.001), bench.arm("noisy", 80.0, 0.2)}, usual, bench.clock());
+  REQUIRE(measured.size() == 2);
+  for (const Measurement& arm : measured) {
+    CHECK(arm.stopped == Stopped::stable);
+    CHECK(relative_spread(arm.summary) <= usual.relative_spread);
+    CHECK(arm.summary.samples == static_cast<std::int64_t>(arm.samples_us.size()));
+  }
+  CHECK(measured[0].name == "quiet");
+  CHECK(measured[0].summary.samples == usual.fewest_samples);
+  CHECK(measured[1].summary.samples > 10 * usual.fewest_samples);
+  CHECK(measured[1].summary.median_ci95_us.low <= 80.0);
+  CHECK(measured[1].summary.median_ci95_us.high >= 80.0);
+}
+
+TEST_CASE("a drift that all arms share leaves their ratio alone, which one after the other does not") {
+  constexpr std::int64_t samples = 400;
+  const auto run = [](bool interleaved) {
+    Bench bench(2);
+    // Half as fast again at the end: the whole takes 2 * 400 * 150 us.
+    const auto slower_by_time = [&bench](double us, std::int64_t /*call*/) {
+      return Sample{.us = us * (1.0 + 0.5 * (bench.now_s() - 5.0) / 0.12), .clock_mhz = 0.0};
+    };
+    const Arm small = bench.arm("small", 100.0, 0.01, slower_by_time);
+    const Arm large = bench.arm("large", 200.0, 0.01, slower_by_time);
+    if (interleaved) {
+      const auto both = measure({small, large}, exactly(samples), bench.clock());
+      return both[1].summary.median_us / both[0].summary.median_us;
+    }
+    const auto first = measure({small}, exactly(samples), bench.clock());
+    const auto second = measure({large}, exactly(samples), bench.clock());
+    return second[0].summary.median_us / first[0].summary.median_us;
+  };
+  // Within a round the drift moves by 0.5 / 400; the noise of a median is 0.01 / sqrt(400). Ten times either is 1 %.
+  constexpr double shared_drift_remainder = 0.01;
+  CHECK(run(true) == Approx(2.0).epsilon(shared_drift_remainder));
+  CHECK(run(false) > 2.0 * (1.0 + 10.0 * shared_drift_remainder));
+}
+
+TEST_CASE("one sample in ten twenty times too long moves the mean, not the median") {
+  Bench bench(3);
+  const auto with_outliers = [&bench](double us, std::int64_t /*call*/) {
+    return Sample{.us = bench.uniform() < 0.1 ? 20.0 * us : us, .clock_mhz = 0.0};
+  };
+  const Measurement arm = measure({bench.arm("a", 100.0, 0.01, with_outliers)}, exactly(1000), bench.clock()).front();
+  // A tenth of outliers above puts the median at the 5 / 9 quantile of the rest: + 0.0011 of uniform noise of +- 0.01.
+  CHECK(arm.summary.median_us == Approx(100.0).epsilon(0.003));
+  CHECK(arm.summary.mean_us > 200.0);
+}
+
+TEST_CASE("samples at a low clock are dropped and counted, those of an unknown clock stay") {
+  Bench bench(4);
+  const auto every_fourth_throttled = [](double us, std::int64_t call) {
+    return call % 4 == 3 ? Sample{.us = 2.0 * us, .clock_mhz = 950.0} : Sample{.us = us, .clock_mhz = 1900.0};
+  };
+  const auto measured =
+      measure({bench.arm("throttled", 100.0, 0.001, every_fourth_throttled), bench.arm("no clock", 30.0, 0.001)},
+              exactly(100), bench.clock());
+  CHECK(measured[0].throttled == 25);
+  CHECK(measured[0].summary.samples == 75);
+  CHECK(measured[0].summary.p95_us < 101.0);
+  CHECK(measured[0].clock_mhz == 1900.0);
+  CHECK(measured[0].stopped == Stopped::most_samples);
+  CHECK(measured[1].throttled == 0);
+  CHECK(measured[1].summary.samples == 100);
+  CHECK(measured[1].clock_mhz == 0.0);
+}
+
+TEST_CASE("a clock that rises late condemns the samples before it") {
+  Bench bench(5);
+  const auto slow_start = [](double us, std::int64_t call) {
+    return call < 30 ? Sample{.us = 2.0 * us, .clock_mhz = 1000.0} : Sample{.us = us, .clock_mhz = 1800.0};
+  };
+  Protocol protocol = exactly(100);
+  protocol.warm_up = 0;
+  const Measurement arm = measure({bench.arm("a", 10.0, 0.001, slow_start)}, protocol, bench.clock()).front();
+  CHECK(arm.throttled == 30);
+  CHECK(arm.summary.samples == 70);
+}
+
+TEST_CASE("throttled samples do not count towards the fewest that a stable median needs") {
+  Bench bench(6);
+  const auto mostly_throttled = [](double us, std::int64_t call) {
+    return call % 10 == 0 ? Sample{.us = us, .clock_mhz = 2000.0} : Sample{.us = us, .clock_mhz = 500.0};
+  };
+  const Measurement arm = measure({bench.arm("a", 10.0, 0.0001, mostly_throttled)}, usual, bench.clock()).front();
+  CHECK(arm.stopped == Stopped::stable);
+  CHECK(arm.summary.samples >= usual.fewest_samples);
+  CHECK(arm.throttled > 8 * usual.fewest_samples);
+}
+
+TEST_CASE("the end of the time ends the measurement and is said") {
+  Bench bench(7);
+  Protocol protocol = usual;
+  protocol.budget_s = 0.01;
+  const auto measured =
+      measure({bench.arm("short", 100.0, 0.5), bench.arm("long", 300.0, 0.5)}, protocol, bench.clock());
+  CHECK(measured[0].stopped == Stopped::out_of_time);
+  CHECK(measured[1].stopped == Stopped::out_of_time);
+  CHECK(measured[0].summary.samples > 0);
+  CHECK(bench.now_s() <= 5.0 + protocol.budget_s + 450e-6);  // at most the call that was under way
+  protocol.budget_s = 1e-7;
+  const auto nothing = measure({bench.arm("too late", 100.0, 0.0)}, protocol, bench.clock());
+  CHECK(nothing[0].stopped == Stopped::out_of_time);
+  CHECK(nothing[0].summary.samples == 0);
+}
+
+TEST_CASE("a noise that never settles ends at the most samples") {
+  Bench bench(8);
+  Protocol protocol = usual;
+  protocol.most_samples = 64;
+  const Measurement arm = measure({bench.arm("a", 10.0, 0.9)}, protocol, bench.clock()).front();
+  CHECK(arm.stopped == Stopped::most_samples);
+  CHECK(arm.summary.samples == 64);
+}
+
+TEST_CASE("warm-up calls do not count") {
+  Bench bench(9);
+  const auto cold_start = [](double us, std::int64_t call) {
+    return Sample{.us = call < 3 ? 1000.0 * us : us, .clock_mhz = 0.0};
+  };
+  const Measurement arm = measure({bench.arm("a", 10.0, 0.001, cold_start)}, exactly(50), bench.clock()).front();
+  CHECK(arm.summary.samples == 50);
+  CHECK(*std::max_element(arm.samples_us.begin(), arm.samples_us.end()) < 11.0);
+}
+
+TEST_CASE("the order of the arms follows the seed and puts each in front as often as the other") {
+  const auto order = [](std::uint64_t seed) {
+    Bench bench(10);
+    Protocol protocol = exactly(1000);
+    protocol.warm_up = 0;
+    protocol.seed = seed;
+    static_cast<void>(measure({bench.arm("a", 10.0, 0.1), bench.arm("b", 10.0, 0.1)}, protocol, bench.clock()));
+    return bench.called;
+  };
+  const std::vector<std::string> calls = order(1);
+  CHECK(calls == order(1));
+  CHECK(calls != order(2));
+  std::int64_t first = 0;
+  for (std::size_t round = 0; round < calls.size(); round += 2) {
+    CHECK(calls[round] != calls[round + 1]);
+    first += calls[round] == "a" ? 1 : 0;
+  }
+  // 1,000 fair coins: 500 +- 5 * 15.8.
+  CHECK(std::abs(first - 500) < 80);
+}
+
+TEST_CASE("an exception of an arm passes through, and times that are none are refused by the name of their arm") {
+  Bench bench(11);
+  const Arm lost{.name = "lost", .run = []() -> Sample { throw std::runtime_error("device lost"); }};
+  CHECK_THROWS_WITH(measure({bench.arm("a", 10.0, 0.1), lost}, usual, bench.clock()), "device lost");
+  const Arm nothing{.name = "empty", .run = [] { return Sample{.us = 0.0, .clock_mhz = 0.0}; }};
+  CHECK_THROWS_WITH(measure({nothing}, usual, bench.clock()), Catch::Contains("time of empty in us"));
+  CHECK_THROWS_WITH(measure({}, usual, bench.clock()), "no arms to measure");
+  Protocol protocol = usual;
+  protocol.most_samples = 1;
+  CHECK_THROWS_AS(measure({bench.arm("a", 10.0, 0.1)}, protocol, bench.clock()), DomainError);
+}
+
+TEST_CASE("the same arms measured twice are valid, a tenth slower the second time not") {
+  Bench bench(12);
+  const auto twice = [&bench](double slower) {
+    std::vector<Arm> first;
+    std::vector<Arm> second;
+    for (int i = 1; i <= 20; ++i) {
+      const std::string name = std::to_string(i);
+      first.push_back(bench.arm(name, 10.0 * i, 0.05));
+      second.push_back(bench.arm(name, 10.0 * i * slower, 0.05));
+    }
+    return against_itself(measure(first, usual, bench.clock()), measure(second, usual, bench.clock()));
+  };
+  const AgainstItself same = twice(1.0);
+  CHECK(same.pairs == 20);
+  CHECK(same.valid());
+  CHECK(same.median_difference <= 2.0 * usual.relative_spread);
+  const AgainstItself slower = twice(1.1);
+  CHECK_FALSE(slower.valid());
+  CHECK(slower.median_difference == Approx(0.1).margin(2.0 * usual.relative_spread));
+}
+
+TEST_CASE("an A/A run without pairs says nothing, one of other arms is refused") {
+  CHECK_FALSE(against_itself({}, {}).valid());
+  Measurement timed{.name = "a", .summary = {.samples = 6, .median_us = 2.0}, .samples_us = {}};
+  const Measurement not_timed{.name = "a", .summary = {}, .samples_us = {}};
+  CHECK(against_itself({timed}, {not_timed}).pairs == 0);
+  Measurement other = timed;
+  other.name = "b";
+  CHECK_THROWS_AS(against_itself({timed}, {other}), DomainError);
+  CHECK_THROWS_AS(against_itself({timed}, {}), DomainError);
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,104 @@
+#include "gpu_bench/profile/profile_folder.hpp"
+
+#include <unistd.h>
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "core/check.hpp"
+#include "gpu_bench/profile/profile_json.hpp"
+#include "tests/gpu_bench/profile/synthetic_profile.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder name that nobody uses yet; what is made there goes with the test.
+class Scratch {
+ public:
+  explicit Scratch(const std::string& name)
+      : path_((fs::temp_directory_path() / ("foredraft_profile_" + name + std::to_string(::getpid()))).string()) {
+    fs::remove_all(path_);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  Scratch(Scratch&&) = delete;
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch() { fs::remove_all(path_); }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  void put(const std::string& name, const std::string& text) const {
+    fs::create_directories(path_);
+    std::ofstream(fs::path(path_) / name) << text;
+  }
+
+ private:
+  std::string path_;
+};
+
+Profile finished_profile() {
+  Profile profile = synthetic_profile();
+  profile.missing.clear();
+  return profile;
+}
+
+}  // namespace
+
+TEST_CASE("a folder that is new or empty is free, an unfinished profile gives its rows back") {
+  const Scratch scratch("unfinished");
+  CHECK_FALSE(claim_profile_folder(scratch.path()));
+  fs::create_directories(scratch.path());
+  CHECK_FALSE(claim_profile_folder(scratch.path()));
+  write_profile_folder(scratch.path(), synthetic_profile());
+  const auto before = claim_profile_folder(scratch.path());
+  REQUIRE(before);
+  CHECK(before->steps.size() == synthetic_profile().steps.size());
+}
+
+TEST_CASE("a folder of a run that was killed before its first profile was whole is free") {
+  const Scratch scratch("killed");
+  scratch.put("steps.csv", "model\n");
+  scratch.put("profile.json.tmp", "{");
+  CHECK_FALSE(claim_profile_folder(scratch.path()));
+}
+
+TEST_CASE("finished profiles, other people's files and files in place of a folder are refused") {
+  const Scratch finished("finished");
+  write_profile_folder(finished.path(), finished_profile());
+  CHECK_THROWS_WITH(
+      claim_profile_folder(finished.path()),
+      finished.path() + ": holds a finished profile of Synthetic device of the tests - use another --out");
+  const Scratch foreign("foreign");
+  foreign.put("thesis.tex", "");
+  CHECK_THROWS_WITH(claim_profile_folder(foreign.path()),
+                    foreign.path() + ": holds thesis.tex, which is no part of a profile - use another --out");
+  CHECK_THROWS_WITH(claim_profile_folder(foreign.path() + "/thesis.tex"),
+                    foreign.path() + "/thesis.tex: is a file - use another --out");
+  const Scratch damaged("damaged");
+  damaged.put("profile.json", "{");
+  CHECK_THROWS_AS(claim_profile_folder(damaged.path()), DomainError);
+}
+
+TEST_CASE("a profile's folder holds its four files and no leftovers, also when it is written again") {
+  const Scratch scratch("written");
+  write_profile_folder(scratch.path(), synthetic_profile());
+  write_profile_folder(scratch.path(), finished_profile());
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(scratch.path())) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"kernels.csv", "profile.json", "report.md", "steps.csv"});
+  CHECK(read_profile(scratch.path() + "/profile.json").complete());
+}
+
+TEST_CASE("a profile that cannot be leaves the folder as it was") {
+  const Scratch scratch("impossible");
+  Profile profile = synthetic_profile();
+  profile.device.name.clear();
+  CHECK_THROWS_AS(write_profile_folder(scratch.path(), profile), DomainError);
+  CHECK_FALSE(fs::exists(scratch.path()));
+}
+
+}  // namespace foredraft::gpu_bench

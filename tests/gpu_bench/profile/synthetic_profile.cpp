@@ -1,0 +1,64 @@
+#include "tests/gpu_bench/profile/synthetic_profile.hpp"
+
+#include <vector>
+
+namespace foredraft::gpu_bench {
+namespace {
+
+Measurement made_up(double us, Stopped stopped) {
+  std::vector<double> samples;
+  for (int i = -10; i <= 10; ++i) samples.push_back(us * (1.0 + 0.001 * i));
+  return {.name = "made up",
+          .summary = summarise(samples),
+          .samples_us = samples,
+          .throttled = 2,
+          .clock_mhz = 1234.0,
+          .stopped = stopped};
+}
+
+Cell pass(const std::string& model, std::int64_t tokens, std::int64_t batch) {
+  return {.model = model,
+          .role = Role::decoder_pass,
+          .dtype = "fp16",
+          .batch = batch,
+          .tokens = tokens,
+          .context = 512,
+          .source_length = 0,
+          .cache = Cache::cold,
+          .launch = Launch::graph};
+}
+
+}  // namespace
+
+Profile synthetic_profile() {
+  Profile profile{.source = Source::measured, .identity = {}, .device = {}, .limits = {}};
+  profile.identity.tool_version = "0.0.0";
+  profile.identity.cuda_driver = "made | up";
+  profile.device.name = "Synthetic device of the tests";
+  profile.device.compute_capability = "0.0";
+  profile.device.multiprocessors = {.value = 10.0, .ci95 = {}, .origin = "made up"};
+  profile.limits.memory_bandwidth_bytes_per_s = {.value = 2e12, .ci95 = {}, .origin = "made up"};
+  profile.limits.read_bandwidth_bytes_per_s = {.value = 1e12, .ci95 = Interval{0.99e12, 1.01e12}, .origin = "made up"};
+  profile.limits.matrix_peak_fp16_flop_per_s = {.value = 100e12, .ci95 = {}, .origin = "made up"};
+  profile.limits.graph_node_us = {.value = 1.5, .ci95 = {}, .origin = "made up"};
+  profile.protocol = Protocol{};
+  profile.against_itself = AgainstItself{.pairs = 3, .median_difference = 0.001, .p95_difference = 0.01};
+  // 1e9 bytes take 1,000 us at 1e12 a second; 4e11 operations take 4,000 us at 1e14.
+  profile.steps.push_back({pass("model-a", 1, 1), timing_of(made_up(1250.0, Stopped::stable), 0.9e9, 0.1e9, 2e9)});
+  profile.steps.push_back({pass("model-a", 2, 1), timing_of(made_up(2000.0, Stopped::out_of_time), 0.9e9, 0.1e9, 4e9)});
+  profile.steps.push_back({pass("model-a", 1, 64), timing_of(made_up(8000.0, Stopped::stable), 1e9, 0.0, 4e11)});
+  profile.steps.push_back({pass("model-b", 1, 1),
+                           timing_of(Measurement{.name = "no time", .summary = {}, .samples_us = {}}, 1e8, 0.0, 2e8)});
+  profile.steps.back().timing.stopped = Stopped::out_of_time;
+  profile.kernels.push_back({.operation = "project",
+                             .shape = "rows 1 outputs 64 inputs 32",
+                             .dtype = "fp16",
+                             .cache = Cache::hot,
+                             .launch = Launch::graph,
+                             .timing = timing_of(made_up(3.0, Stopped::stable), 4288.0, 128.0, 4096.0)});
+  profile.missing.push_back({"model-b decoder_pass fp16 batch 1 tokens 2 context 512 cold graph", "no time left"});
+  profile.notes.push_back({"timer", "none: every time is made up"});
+  return profile;
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "gpu_bench/profile/profile.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// A small profile of a device that does not exist; every time in it is made up.
+[[nodiscard]] Profile synthetic_profile();
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,131 @@
+"""gpu_bench/run_all.sh beside a program that only writes down how it was called.
+
+Usage: run_all_test.py REPOSITORY_ROOT
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+
+PROGRAM = """#!/bin/sh
+printf '%s\\n' "$*" >> "$(dirname "$0")/calls"
+echo "output of $1"
+case $1 in
+  test) exit ${TEST_CODE:-0} ;;
+  measure) exit ${MEASURE_CODE:-0} ;;
+esac
+"""
+
+
+class RunAll(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        shutil.copy(ROOT / "gpu_bench/run_all.sh", self.folder)
+        program = self.folder / "foredraft-gpu"
+        program.write_text(PROGRAM, encoding="utf-8")
+        program.chmod(0o755)
+        self.out = self.folder / "out"
+
+    def run_all(self, *arguments, **environment):
+        begin = time.monotonic()
+        result = subprocess.run([str(self.folder / "run_all.sh"), *map(str, arguments)], text=True, capture_output=True,
+                                env={**os.environ, **environment}, cwd=self.folder, check=False)
+        self.took_s = time.monotonic() - begin
+        return result
+
+    def calls(self):
+        file = self.folder / "calls"
+        return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+
+    def check_minutes(self, budget):
+        """What the tests took is off, in whole seconds, and nothing else."""
+        minutes = self.minutes_given()
+        self.assertLessEqual(minutes, budget)
+        self.assertGreaterEqual(minutes, budget - (self.took_s + 2.0) / 60.0)
+
+    def minutes_given(self):
+        test, measure = self.calls()
+        self.assertEqual(test, "test")
+        command, option, out, name, minutes = measure.split()
+        self.assertEqual([command, option, out, name], ["measure", "--out", str(self.out), "--minutes"])
+        return float(minutes)
+
+    def refused(self, message, *arguments):
+        result = self.run_all(*arguments)
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn(message, result.stderr)
+        self.assertEqual(self.calls(), [])
+
+    def test_tests_come_before_the_measurement_and_only_its_output_is_the_result(self):
+        result = self.run_all(self.out)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertEqual(result.stdout, "output of measure\n")
+        self.assertIn("output of test", result.stderr)
+
+    def test_eight_minutes_unless_said_otherwise(self):
+        self.run_all(self.out)
+        self.check_minutes(8.0)
+
+    def test_fractions_of_minutes(self):
+        for given, largest in (("2.5", 2.5), ("0.75", 0.75), ("08", 8.0), ("0.5", 0.5)):
+            (self.folder / "calls").unlink(missing_ok=True)
+            self.assertEqual(self.run_all(self.out, given).returncode, 0)
+            self.check_minutes(largest)
+
+    def test_codes_of_the_measurement_pass_through(self):
+        for code in ("0", "1", "2", "130"):
+            self.assertEqual(self.run_all(self.out, MEASURE_CODE=code).returncode, int(code))
+
+    def test_a_failed_device_test_ends_the_run(self):
+        for code, expected in (("3", 1), ("1", 1), ("77", 1), ("2", 2), ("130", 130)):
+            (self.folder / "calls").unlink(missing_ok=True)
+            result = self.run_all(self.out, TEST_CODE=code)
+            self.assertEqual(result.returncode, expected)
+            self.assertIn("nothing was measured", result.stderr)
+            self.assertEqual(self.calls(), ["test"])
+
+    def test_bad_arguments_are_refused(self):
+        self.refused("takes OUT")
+        self.refused("takes OUT", "")
+        self.refused("takes OUT", self.out, "8", "fast")
+        self.refused("unknown option", "--quick", self.out)
+        for bad in ("0", "0.0", "ten", "1e3", ".5", "8m", "nan", "999999"):
+            self.refused("MINUTES must be", self.out, bad)
+        self.refused("unknown option", self.out, "-3")
+
+    def test_folders_with_other_content_are_refused(self):
+        self.out.mkdir()
+        (self.out / "thesis.tex").touch()
+        self.refused("no unfinished profile", self.out)
+        (self.out / "profile.json").write_text('{\n "complete": true\n}', encoding="utf-8")
+        self.refused("no unfinished profile", self.out)
+        self.refused("is a file", self.out / "thesis.tex")
+
+    def test_an_empty_folder_and_an_unfinished_profile_are_taken(self):
+        self.out.mkdir()
+        self.assertEqual(self.run_all(self.out).returncode, 0)
+        (self.out / "profile.json").write_text('{\n "complete": false\n}', encoding="utf-8")
+        self.assertEqual(self.run_all(self.out).returncode, 0)
+
+    def test_help_does_nothing_else(self):
+        for option in ("--help", "-h"):
+            result = self.run_all(self.out, option)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("usage: run_all.sh OUT [MINUTES]", result.stdout)
+        self.assertEqual(self.calls(), [])
+
+    def test_without_program_and_checkout_it_says_so(self):
+        (self.folder / "foredraft-gpu").unlink()
+        self.refused("holds no foredraft-gpu", self.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
