@@ -25,7 +25,7 @@ class MemoryMover {
   unsigned most_blocks_;
 };
 
-/// Sizes of a sweep: powers of two from 1 MiB to 16 times the second-level cache, and half-way steps around it.
+/// Sizes of a sweep: powers of two from 1 MiB to at most 16 times the second-level cache, and half-way steps around it.
 [[nodiscard]] std::vector<std::int64_t> sweep_sizes(std::int64_t l2_bytes);
 
 }  // namespace foredraft::gpu_bench

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "core/check.hpp"
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/nvml.hpp"
 
@@ -47,7 +48,7 @@ std::string why_no_device() {
 }
 
 DeviceFacts device_facts(int device) {
-  if (device_count() == 0) throw DeviceError(why_no_device());
+  if (device_count() == 0) throw DomainError(why_no_device());
   check(cudaSetDevice(device), "cudaSetDevice");
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");

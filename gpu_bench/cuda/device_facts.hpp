@@ -35,7 +35,7 @@ struct DeviceFacts {
 /// Why device_count() is 0, as one line.
 [[nodiscard]] std::string why_no_device();
 
-/// Selects the device for this thread and asks it. Throws DeviceError.
+/// Selects the device for this thread and asks it. Throws DomainError where there is none.
 [[nodiscard]] DeviceFacts device_facts(int device = 0);
 
 /// One fact a line.

@@ -35,7 +35,7 @@ constexpr std::string_view usage = R"(foredraft-gpu: what a pass of a model cost
   --file FILE      shapes of your own, in TOML, beside those built in
   --quick          fewer samples of each cell
 
-Exit codes: 0 done; 1 the run failed; 2 bad usage or input; 130 interrupted. What was measured is kept in all cases.
+Exit codes: 0 done; 1 the run failed; 2 bad usage or input, or no device; 130 interrupted. What was measured is kept in all cases.
 )";
 
 std::atomic<bool> interrupt_requested{false};

@@ -24,8 +24,8 @@ enum class MeasureEnd { done, interrupted };
 /// Tests the device against the reference, measures its limits and as many cells as fit into the time, and leaves a
 /// profile that says what is missing; it is written again after every group of cells, so that nothing measured gets
 /// lost. A folder with an unfinished profile of the same device is continued. Progress goes line by line to `say`.
-/// Throws DomainError for a folder that is taken, DeviceError where there is no device, it fails its test or gets lost;
-/// what was measured is kept.
+/// Throws DomainError for a folder that is taken and where there is no device, DeviceError where the device fails its
+/// test or gets lost; what was measured is kept.
 MeasureEnd measure_device(const MeasureRequest& request, const std::atomic<bool>& interrupted,
                           const std::function<void(const std::string&)>& say);
 

@@ -49,7 +49,7 @@ void measure_moves(Profile& profile, const DeviceFacts& facts, const Bench& benc
                           .launch = Launch::graph,
                           .timing = timing_of(measured, named.reads * bytes, named.writes * bytes, 0.0)};
       profile.kernels.push_back(row);
-      // The largest size, 16 times the cache: what comes from memory.
+      // The largest size, many times the cache: what comes from memory.
       if (size == largest && measured.summary.samples > 0) {
         profile.limits.*named.limit = rate_figure(row, (named.reads + named.writes) * bytes);
       }

@@ -29,9 +29,9 @@ expect 2 "no_such_file.toml" measure --out "$out/a" --file "$out/no_such_file.to
 touch "$out/taken"
 expect 2 "taken" measure --out "$out/taken"
 if ! "$program" facts >/dev/null 2>&1; then
-  expect 1 "foredraft-gpu: " facts
-  expect 1 "foredraft-gpu: " test
-  expect 1 "foredraft-gpu: " measure --out "$out/b"
+  expect 2 "foredraft-gpu: " facts
+  expect 2 "foredraft-gpu: " test
+  expect 2 "foredraft-gpu: " measure --out "$out/b"
   [ -e "$out/b" ] && { echo "a folder was left where there is no device" >&2; failed=1; }
 fi
 exit $failed

@@ -7,7 +7,7 @@
 namespace foredraft::gpu_bench::tests {
 namespace {
 
-constexpr unsigned rows = 3;
+constexpr unsigned row_count = 3;
 constexpr unsigned block_sizes[] = {32, 96, 256};
 
 /// Calls check(width of access) for scalars and, where the size allows it, packs.
@@ -59,8 +59,8 @@ TEMPLATE_TEST_CASE("a sum is normalised by its root mean square or its mean and 
                    Half, Bfloat16, float) {
   constexpr float epsilon = 1e-6F;
   for (const unsigned width : {3U, 77U, 320U}) {
-    const auto stream = random_values<TestType>(rows * width, 1);
-    const auto delta = random_values<TestType>(rows * width, 2);
+    const auto stream = random_values<TestType>(row_count * width, 1);
+    const auto delta = random_values<TestType>(row_count * width, 2);
     const auto gain = random_values<TestType>(width, 3);
     const auto bias = random_values<TestType>(width, 4);
     for (const int variant : {0, 1, 2, 3}) {
@@ -69,7 +69,7 @@ TEMPLATE_TEST_CASE("a sum is normalised by its root mean square or its mean and 
       const bool with_bias = layer;
       std::vector<double> sums = as_doubles(stream);
       std::vector<double> want;
-      for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t row = 0; row < row_count; ++row) {
         double mean = 0.0;
         double square = 0.0;
         for (std::size_t i = 0; i < width; ++i) {
@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("a sum is normalised by its root mean square or its mean and 
                                                                .gain = gain.data(),
                                                                .bias = with_bias ? bias.data() : nullptr,
                                                                .out = out[reversed].data(),
-                                                               .rows = rows,
+                                                               .rows = row_count,
                                                                .width = width,
                                                                .epsilon = epsilon,
                                                                .subtract_mean = layer,
@@ -116,11 +116,11 @@ TEMPLATE_TEST_CASE("activations are silu, gelu and relu, times the gate where th
                    float) {
   for (const unsigned width : {5U, 24U}) {
     for (const bool gated : {false, true}) {
-      auto in = random_values<TestType>(rows * width * (gated ? 2 : 1), 1);
+      auto in = random_values<TestType>(row_count * width * (gated ? 2 : 1), 1);
       for (TestType& value : in) value = from_float<TestType>(6.0F * to_float(value));
       for (const Activation function : {Activation::silu, Activation::gelu, Activation::relu}) {
         std::vector<double> want;
-        for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t row = 0; row < row_count; ++row) {
           for (std::size_t i = 0; i < width; ++i) {
             const std::size_t at = row * width * (gated ? 2 : 1) + i;
             const auto x = static_cast<double>(to_float(in[at]));
@@ -132,10 +132,10 @@ TEMPLATE_TEST_CASE("activations are silu, gelu and relu, times the gate where th
         }
         for_each_access(width, [&](auto access) {
           for (const unsigned threads : block_sizes) {
-            auto out = poisoned<TestType>(rows * width);
+            auto out = poisoned<TestType>(row_count * width);
             run_on_host(ActivateKernel<TestType, access()>{.in = in.data(),
                                                            .out = out.data(),
-                                                           .rows = rows,
+                                                           .rows = row_count,
                                                            .width = width,
                                                            .function = function,
                                                            .gated = gated,
