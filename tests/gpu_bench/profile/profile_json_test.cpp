@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "core/check.hpp"
@@ -195,6 +197,13 @@ TEST_CASE("the table of steps has the columns that readers rely on, and every ce
   CHECK(lines[1].starts_with("model-a,decoder_pass,fp16,1,1,512,0,cold,graph,1250,"));
   CHECK(lines[1].find(",21,2,stable,1234,900000000,100000000,2000000000,0.00") != std::string::npos);
   CHECK(lines[1].ends_with(",1000,0.8,measured"));
+  // 1250 us and a thousandth more or less for each of ten samples on both sides; the interval: ranks 5 and 15.
+  std::istringstream cells(lines[1].substr(lines[1].find("1250,")));
+  for (const double expected : {1250.0, 1243.75, 1256.25, 1238.75, 1243.75, 1256.25, 1261.25, 1237.5, 1250.0, 6.25}) {
+    std::string cell;
+    std::getline(cells, cell, ',');
+    CHECK(std::stod(cell) == Approx(expected).epsilon(tests::second_route));
+  }
   CHECK(lines[4].ends_with(",0,0,out_of_time,0,100000000,0,200000000,,100,,measured"));
   const std::string kernels = kernels_csv(synthetic_profile());
   CHECK(kernels.starts_with("operation,shape,dtype,cache,launch,median_us,"));
