@@ -70,15 +70,15 @@ constexpr std::array position_kinds{
 
 /// What a newcomer may ask for and the passes do not have.
 constexpr std::array unsupported_keys{
-    Word{std::string_view("quantization"), std::string_view("quantised weights")},
-    Word{std::string_view("quantisation"), std::string_view("quantised weights")},
-    Word{std::string_view("weight_bits"), std::string_view("quantised weights")},
-    Word{std::string_view("fp8"), std::string_view("quantised weights")},
-    Word{std::string_view("experts"), std::string_view("mixtures of experts")},
-    Word{std::string_view("num_experts"), std::string_view("mixtures of experts")},
-    Word{std::string_view("experts_per_token"), std::string_view("mixtures of experts")},
-    Word{std::string_view("tensor_parallel"), std::string_view("tensor parallelism")},
-    Word{std::string_view("tensor_parallel_size"), std::string_view("tensor parallelism")},
+    Word{std::string_view("quantization"), std::string_view("quantised weights are")},
+    Word{std::string_view("quantisation"), std::string_view("quantised weights are")},
+    Word{std::string_view("weight_bits"), std::string_view("quantised weights are")},
+    Word{std::string_view("fp8"), std::string_view("quantised weights are")},
+    Word{std::string_view("experts"), std::string_view("mixtures of experts are")},
+    Word{std::string_view("num_experts"), std::string_view("mixtures of experts are")},
+    Word{std::string_view("experts_per_token"), std::string_view("mixtures of experts are")},
+    Word{std::string_view("tensor_parallel"), std::string_view("tensor parallelism is")},
+    Word{std::string_view("tensor_parallel_size"), std::string_view("tensor parallelism is")},
 };
 
 std::int64_t line_of(const toml::source_region& region) { return static_cast<std::int64_t>(region.begin.line); }
@@ -164,7 +164,7 @@ class ShapeReader {
       const auto* feature = std::find_if(unsupported_keys.begin(), unsupported_keys.end(),
                                          [name](const auto& word) { return word.word == name; });
       if (feature != unsupported_keys.end()) {
-        add(line_of(key.source()), name, "not supported", fmt::format("{} are not measured", feature->value), "");
+        add(line_of(key.source()), name, "not supported", fmt::format("{} not measured", feature->value), "");
       } else {
         add(line_of(key.source()), name, "unknown key", "", suggestion_for(name, known_));
       }

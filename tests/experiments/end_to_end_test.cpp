@@ -326,7 +326,9 @@ TEST_CASE("list shows every inventory") {
   const TemporaryFolder folder;
   CHECK_THAT(foredraft(folder, "list processes").out, Catch::Contains("iid") && Catch::Contains("markov"));
   CHECK_THAT(foredraft(folder, "list rules").out, Catch::Contains("rejection_sampling") && Catch::Contains("lossless"));
-  for (const char* what : {"drafters", "policies", "costs", "models", "experiments"}) {
+  // Pairs to simulate and shapes to measure share the word.
+  CHECK_THAT(foredraft(folder, "list models").out, Catch::Contains("synthetic") && Catch::Contains("llama-2-7b"));
+  for (const char* what : {"drafters", "policies", "costs", "experiments"}) {
     CAPTURE(what);
     const Outcome listed = foredraft(folder, std::string("list ") + what);
     CHECK(listed.code == 0);
