@@ -27,6 +27,8 @@ class CublasLt {
   ~CublasLt();
   CublasLt(const CublasLt&) = delete;
   CublasLt& operator=(const CublasLt&) = delete;
+  CublasLt(CublasLt&&) = delete;
+  CublasLt& operator=(CublasLt&&) = delete;
 
   /// Times algorithms for this shape unless that was done. Not while a stream is captured.
   void prepare(const Project& shape, DataType type);

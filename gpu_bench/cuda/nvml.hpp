@@ -15,6 +15,8 @@ class Nvml {
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
+  Nvml(Nvml&&) = delete;
+  Nvml& operator=(Nvml&&) = delete;
 
   [[nodiscard]] bool present() const;
   [[nodiscard]] std::optional<std::string> driver_version() const;

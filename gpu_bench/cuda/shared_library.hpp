@@ -13,6 +13,8 @@ class SharedLibrary {
   ~SharedLibrary();
   SharedLibrary(const SharedLibrary&) = delete;
   SharedLibrary& operator=(const SharedLibrary&) = delete;
+  SharedLibrary(SharedLibrary&&) = delete;
+  SharedLibrary& operator=(SharedLibrary&&) = delete;
 
   [[nodiscard]] bool open() const { return handle_ != nullptr; }
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -132,6 +132,7 @@ struct AttendKernel {
       }
     }
 
+    // NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): offsets within a block's share fit 32 bits
     const unsigned wide = lanes_a_key * n;  // head_dim with its padding
     auto* sums = reinterpret_cast<float*>(block.shared());
     float* tops = sums + tile_rows * groups * wide;
@@ -175,6 +176,7 @@ struct AttendKernel {
       write(sequence, kv_head, first_row + r, item % head_dim,
             merge(splits, of_row + 2 + item % head_dim, stride, of_row, of_row + 1, stride));
     }
+    // NOLINTEND(bugprone-implicit-widening-of-multiplication-result)
   }
 
  private:
@@ -224,6 +226,7 @@ struct AttendKernel {
   /// Puts online softmaxes over `count` sets of keys together, in their order.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE static Merged merge(unsigned count, const float* sums, unsigned sum_stride,
                                                           const float* tops, const float* totals, unsigned top_stride) {
+    // NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): as above
     float top = -std::numeric_limits<float>::infinity();
     for (unsigned i = 0; i < count; ++i) top = tops[i * top_stride] > top ? tops[i * top_stride] : top;
     Merged merged{top, 0.0F, 0.0F};
@@ -233,6 +236,7 @@ struct AttendKernel {
       merged.total += totals[i * top_stride] * weight;
       merged.sum += sums[i * sum_stride] * weight;
     }
+    // NOLINTEND(bugprone-implicit-widening-of-multiplication-result)
     return merged;
   }
 

@@ -14,7 +14,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-constexpr std::size_t fiber_stack_bytes = 128 * 1024;  // the sanitizers' frames are several times larger
+constexpr std::size_t fiber_stack_bytes = std::size_t{128} * 1024;  // the sanitizers' frames are several times larger
 
 enum class FiberState { ready, at_sync, at_shuffle, finished };
 

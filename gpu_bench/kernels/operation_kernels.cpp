@@ -7,7 +7,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-constexpr std::int64_t most_head_dim = warp_lanes * pack_elements;
+constexpr std::int64_t most_head_dim = std::int64_t{warp_lanes} * pack_elements;
 constexpr std::int64_t fewest_keys_per_split = 64;
 constexpr std::int64_t fewest_logits_per_split = 2048;
 constexpr std::int64_t blocks_per_multiprocessor = 2;
@@ -32,7 +32,7 @@ struct MovesPacks {
   bool operator()(const Embed& o) const { return all_packs({o.width}); }
   bool operator()(const AddNormalise& o) const { return all_packs({o.width}); }
   bool operator()(const Project&) const { return false; }
-  bool operator()(const StoreKeysValues& o) const { return o.head_dim % (2 * pack_elements) == 0; }
+  bool operator()(const StoreKeysValues& o) const { return o.head_dim % (std::int64_t{2} * pack_elements) == 0; }
   bool operator()(const Attend& o) const { return all_packs({o.head_dim, o.query_stride}); }
   bool operator()(const Activate& o) const { return all_packs({o.width}); }
   bool operator()(const PickToken& o) const { return all_packs({o.vocabulary}); }
