@@ -90,22 +90,28 @@ constexpr DataType stored_as<Bfloat16> = DataType::bf16;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("whole passes through the kernels agree with the reference, in any order of blocks bit for bit", "",
-                   Half, Bfloat16, float) {
+TEMPLATE_TEST_CASE("whole passes through the kernels agree with the reference", "", Half, Bfloat16, float) {
   for (const TestProgram& tested : test_programs()) {
+    if (tested.picks_tokens) continue;
     INFO(tested.name);
     HostRunner<TestType> runner(tested.program, HostOrder::forward);
     runner.run();
     const std::vector<double> got = runner.read(tested.program.output);
-    HostRunner<TestType> shuffled(tested.program, HostOrder::shuffled);
-    shuffled.run();
-    CHECK(shuffled.read(tested.program.output) == got);
-    if (tested.picks_tokens) continue;
-
     BufferContents contents = initial_contents(tested.program, stored_as<TestType>, seed);
     run_reference(tested.program, contents);
     CHECK(relative_error(got, contents[static_cast<std::size_t>(tested.program.output)]) <=
           allowed_error(stored_as<TestType>));
+  }
+}
+
+TEST_CASE("whole passes through the kernels have the same bits in any order of blocks and threads") {
+  for (const TestProgram& tested : test_programs()) {
+    INFO(tested.name);
+    HostRunner<Half> forward(tested.program, HostOrder::forward);
+    HostRunner<Half> shuffled(tested.program, HostOrder::shuffled);
+    forward.run();
+    shuffled.run();
+    CHECK(forward.read(tested.program.output) == shuffled.read(tested.program.output));
   }
 }
 
