@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "gpu_bench/cuda/device_memory.hpp"
+#include "gpu_bench/cuda/stream.hpp"
+#include "gpu_bench/kernels/move_memory.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// Moves `bytes` over and over. A sweep of sizes shows the bandwidth of the second-level cache, the knee and memory's.
+class MemoryMover {
+ public:
+  /// Random contents in `most_bytes`, twice for copies.
+  MemoryMover(std::int64_t most_bytes, std::int64_t multiprocessors);
+
+  /// Puts one move of the first `bytes`, a multiple of 16, into the stream.
+  void launch(MemoryMove move, std::int64_t bytes, const Stream& stream) const;
+
+ private:
+  DeviceMemory from_;
+  DeviceMemory to_;
+  unsigned most_blocks_;
+};
+
+/// Sizes of a sweep: powers of two from 1 MiB to at most 16 times the second-level cache, and half-way steps around it.
+[[nodiscard]] std::vector<std::int64_t> sweep_sizes(std::int64_t l2_bytes);
+
+}  // namespace foredraft::gpu_bench

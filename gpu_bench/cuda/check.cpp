@@ -1,0 +1,41 @@
+#include "gpu_bench/cuda/check.hpp"
+
+#include <fmt/core.h>
+
+namespace foredraft::gpu_bench {
+namespace {
+
+std::string_view cuda_suggestion(cudaError_t result) {
+  switch (result) {
+    case cudaErrorMemoryAllocation:
+      return "another process may hold the memory; a smaller model or batch needs less";
+    case cudaErrorNoDevice:
+      return "nvidia-smi shows whether the driver sees a device; in a container it must be passed in";
+    case cudaErrorInsufficientDriver:
+    case cudaErrorUnsupportedPtxVersion:
+      return "the driver is older than this program: update it, or build with an older CUDA toolkit";
+    case cudaErrorNoKernelImageForDevice:
+      return "this program holds code for compute capability 8.0 and 9.0 and later ones";
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorMisalignedAddress:
+      return "a bug: compute-sanitizer names the kernel";
+    case cudaErrorDevicesUnavailable:
+      return "the device is in exclusive use by another process";
+    default:
+      return "the device may have been lost or reset: nvidia-smi and the kernel's log say more";
+  }
+}
+
+}  // namespace
+
+void check(cudaError_t result, std::string_view what, const std::source_location& where) {
+  if (result == cudaSuccess) return;
+  const std::string message =
+      fmt::format("{}:{}: {}: {} ({}) - {}", where.file_name(), where.line(), what, cudaGetErrorName(result),
+                  cudaGetErrorString(result), cuda_suggestion(result));
+  if (result == cudaErrorMemoryAllocation) throw DeviceMemoryError(message);
+  throw DeviceError(message);
+}
+
+}  // namespace foredraft::gpu_bench

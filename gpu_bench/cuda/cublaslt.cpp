@@ -1,0 +1,237 @@
+#include "gpu_bench/cuda/cublaslt.hpp"
+
+#include <cublasLt.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <source_location>
+#include <tuple>
+#include <vector>
+
+#include "gpu_bench/cuda/check.hpp"
+#include "gpu_bench/cuda/device_memory.hpp"
+#include "gpu_bench/cuda/launch_operation.hpp"
+#include "gpu_bench/cuda/shared_library.hpp"
+#include "gpu_bench/cuda/stream.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+constexpr std::size_t matmul_workspace_bytes = std::size_t{32} * 1024 * 1024;  // what NVIDIA advises on Hopper
+constexpr int proposals_timed = 8;
+
+/// Where a toolkit, a driver container or a Python wheel beside the program may have put the library. The major version
+/// must be that of the header, which fixes the size of an algorithm's description.
+std::vector<std::string> cublaslt_names() {
+  const std::string file = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR);
+  std::vector<std::string> names{file};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable)) names.push_back(fmt::format("{}/lib64/{}", root, file));
+  }
+  for (const char* folder : {"/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib",
+                             "/usr/lib/x86_64-linux-gnu", "/opt/cuda/lib64"}) {
+    names.push_back(fmt::format("{}/{}", folder, file));
+  }
+  return names;
+}
+
+void check_blas(cublasStatus_t status, std::string_view what,
+                const std::source_location& where = std::source_location::current()) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw DeviceError(fmt::format("{}:{}: {}: cuBLASLt status {} - see cublasStatus_t in cublas_api.h", where.file_name(),
+                                where.line(), what, static_cast<int>(status)));
+}
+
+/// The functions of the library that are used.
+struct BlasFunctions {
+  SharedLibrary library{cublaslt_names()};
+
+#define FOREDRAFT_BLAS_FUNCTION(name) decltype(&::name) name = load_function<decltype(&::name)>(#name)
+  template <class Function>
+  [[nodiscard]] Function load_function(const char* name) const {
+    if (!library.open()) {
+      throw DeviceError(
+          fmt::format("cuBLASLt was not found; looked for {} - install the CUDA toolkit's libcublas, or put its "
+                      "folder into LD_LIBRARY_PATH",
+                      fmt::join(cublaslt_names(), ", ")));
+    }
+    void* address = library.find(name);
+    if (address == nullptr) throw DeviceError(fmt::format("{} has no {}", library.name(), name));
+    return reinterpret_cast<Function>(address);
+  }
+
+  FOREDRAFT_BLAS_FUNCTION(cublasLtCreate);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtDestroy);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtGetVersion);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatmul);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulAlgoGetHeuristic);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulDescCreate);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulDescDestroy);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulDescSetAttribute);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatrixLayoutCreate);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatrixLayoutDestroy);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulPreferenceCreate);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulPreferenceDestroy);
+  FOREDRAFT_BLAS_FUNCTION(cublasLtMatmulPreferenceSetAttribute);
+#undef FOREDRAFT_BLAS_FUNCTION
+};
+
+cudaDataType_t blas_type(DataType type) {
+  return type == DataType::fp16 ? CUDA_R_16F : type == DataType::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+/// A description owned by the library, with the function that destroys it.
+template <class Handle>
+using Described = std::unique_ptr<std::remove_pointer_t<Handle>, cublasStatus_t (*)(Handle)>;
+
+/// A product as the library sees it: column-major, so out^T = weight in^T.
+struct Matmul {
+  Described<cublasLtMatmulDesc_t> operation;
+  Described<cublasLtMatrixLayout_t> weight, in, out;
+  float beta;
+
+  Matmul(const BlasFunctions& blas, const Project& p, DataType type)
+      : operation(nullptr, blas.cublasLtMatmulDescDestroy),
+        weight(nullptr, blas.cublasLtMatrixLayoutDestroy),
+        in(nullptr, blas.cublasLtMatrixLayoutDestroy),
+        out(nullptr, blas.cublasLtMatrixLayoutDestroy),
+        beta(p.accumulate ? 1.0F : 0.0F) {
+    cublasLtMatmulDesc_t description = nullptr;
+    check_blas(blas.cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
+    operation.reset(description);
+    const cublasOperation_t transpose = CUBLAS_OP_T;
+    set(blas, CUBLASLT_MATMUL_DESC_TRANSA, transpose);
+    if (p.bias != no_buffer) set(blas, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    const cudaDataType_t element = blas_type(type);
+    const auto layout = [&](auto& owner, std::int64_t rows, std::int64_t columns) {
+      cublasLtMatrixLayout_t made = nullptr;
+      check_blas(blas.cublasLtMatrixLayoutCreate(&made, element, static_cast<std::uint64_t>(rows),
+                                                 static_cast<std::uint64_t>(columns), rows),
+                 "cublasLtMatrixLayoutCreate");
+      owner.reset(made);
+    };
+    layout(weight, p.inputs, p.outputs);
+    layout(in, p.inputs, p.rows);
+    layout(out, p.outputs, p.rows);
+  }
+
+  template <class Value>
+  void set(const BlasFunctions& blas, cublasLtMatmulDescAttributes_t name, const Value& value) const {
+    check_blas(blas.cublasLtMatmulDescSetAttribute(operation.get(), name, &value, sizeof value),
+               "cublasLtMatmulDescSetAttribute");
+  }
+};
+
+/// What the choice of an algorithm depends on.
+using ProjectKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, DataType>;
+
+ProjectKey key_of(const Project& p, DataType type) {
+  return {p.rows, p.outputs, p.inputs, p.accumulate, p.bias != no_buffer, type};
+}
+
+}  // namespace
+
+struct CublasLt::State {
+  struct Plan {
+    Matmul matmul;
+    cublasLtMatmulAlgo_t algorithm{};
+  };
+
+  BlasFunctions blas;
+  Described<cublasLtHandle_t> handle{nullptr, blas.cublasLtDestroy};
+  DeviceMemory workspace{matmul_workspace_bytes};
+  std::map<ProjectKey, Plan> plans;
+
+  [[nodiscard]] cublasStatus_t run(const Matmul& matmul, const cublasLtMatmulAlgo_t& algorithm,
+                                   const ProjectMemory& memory, cudaStream_t stream) const {
+    if (memory.bias != nullptr) matmul.set(blas, CUBLASLT_MATMUL_DESC_BIAS_POINTER, memory.bias);
+    const float alpha = 1.0F;
+    return blas.cublasLtMatmul(handle.get(), matmul.operation.get(), &alpha, memory.weight, matmul.weight.get(),
+                               memory.in, matmul.in.get(), &matmul.beta, memory.out, matmul.out.get(), memory.out,
+                               matmul.out.get(), &algorithm, workspace.get(), workspace.bytes(), stream);
+  }
+
+  [[nodiscard]] std::vector<cublasLtMatmulHeuristicResult_t> proposals(const Matmul& matmul) const {
+    cublasLtMatmulPreference_t made = nullptr;
+    check_blas(blas.cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
+    const Described<cublasLtMatmulPreference_t> preference(made, blas.cublasLtMatmulPreferenceDestroy);
+    const std::size_t bytes = workspace.bytes();
+    check_blas(
+        blas.cublasLtMatmulPreferenceSetAttribute(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
+        "cublasLtMatmulPreferenceSetAttribute");
+    std::vector<cublasLtMatmulHeuristicResult_t> results(proposals_timed);
+    int found = 0;
+    check_blas(blas.cublasLtMatmulAlgoGetHeuristic(handle.get(), matmul.operation.get(), matmul.weight.get(),
+                                                   matmul.in.get(), matmul.out.get(), matmul.out.get(), made,
+                                                   proposals_timed, results.data(), &found),
+               "cublasLtMatmulAlgoGetHeuristic");
+    results.resize(static_cast<std::size_t>(found));
+    return results;
+  }
+};
+
+CublasLt::CublasLt() : state_(std::make_unique<State>()) {
+  cublasLtHandle_t handle = nullptr;
+  check_blas(state_->blas.cublasLtCreate(&handle), "cublasLtCreate");
+  state_->handle.reset(handle);
+}
+
+CublasLt::~CublasLt() = default;
+
+void CublasLt::prepare(const Project& shape, DataType type) {
+  if (state_->plans.contains(key_of(shape, type))) return;
+  State::Plan plan{.matmul = Matmul(state_->blas, shape, type)};
+
+  const auto scratch = [&](std::int64_t elements, double scale) {
+    DeviceMemory memory(static_cast<std::size_t>(elements * bytes_of(type)));
+    launch_contents({"scratch", BufferKind::weight, elements, scale, 0}, memory.get(), type, 1, nullptr);
+    return memory;
+  };
+  const DeviceMemory weight = scratch(shape.outputs * shape.inputs, 0.02);
+  const DeviceMemory in = scratch(shape.rows * shape.inputs, 1.0);
+  const DeviceMemory bias = scratch(shape.outputs, 0.02);
+  const DeviceMemory out = scratch(shape.rows * shape.outputs, 1.0);
+  const ProjectMemory memory{
+      .in = in.get(), .weight = weight.get(), .bias = shape.bias == no_buffer ? nullptr : bias.get(), .out = out.get()};
+  check(cudaDeviceSynchronize(), "filling scratch memory");
+  if (memory.bias != nullptr) plan.matmul.set(state_->blas, CUBLASLT_MATMUL_DESC_BIAS_POINTER, memory.bias);
+
+  const Stream stream;
+  const EventTimer timer;
+  double fastest_us = std::numeric_limits<double>::infinity();
+  for (const auto& proposal : state_->proposals(plan.matmul)) {
+    if (state_->run(plan.matmul, proposal.algo, memory, stream.get()) != CUBLAS_STATUS_SUCCESS) continue;
+    std::array<double, 5> times_us{};
+    for (double& time_us : times_us) {
+      time_us = timer.time_us(
+          stream, [&] { check_blas(state_->run(plan.matmul, proposal.algo, memory, stream.get()), "cublasLtMatmul"); });
+    }
+    std::sort(times_us.begin(), times_us.end());
+    if (times_us[2] >= fastest_us) continue;
+    fastest_us = times_us[2];
+    plan.algorithm = proposal.algo;
+  }
+  if (fastest_us == std::numeric_limits<double>::infinity()) {
+    throw DeviceError(fmt::format("cuBLASLt has no algorithm for {} x {} x {} in {}", shape.rows, shape.outputs,
+                                  shape.inputs, to_string(type)));
+  }
+  state_->plans.emplace(key_of(shape, type), std::move(plan));
+}
+
+void CublasLt::launch(const Project& shape, DataType type, const ProjectMemory& memory, cudaStream_t stream) {
+  const State::Plan& plan = state_->plans.at(key_of(shape, type));
+  check_blas(state_->run(plan.matmul, plan.algorithm, memory, stream), "cublasLtMatmul");
+}
+
+std::string CublasLt::version() const {
+  const auto version = state_->blas.cublasLtGetVersion();
+  return fmt::format("{} ({})", version, state_->blas.library.name());
+}
+
+std::size_t CublasLt::shapes_tuned() const { return state_->plans.size(); }
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+
+#include "gpu_bench/step/program.hpp"
+
+/// Projections through cuBLASLt, which is looked for at run time.
+namespace foredraft::gpu_bench {
+
+/// Operands of a projection on the device: out[rows, outputs] (+)= in[rows, inputs] weight[outputs, inputs]^T (+ bias).
+struct ProjectMemory {
+  const void* in;
+  const void* weight;
+  const void* bias;  ///< or null
+  void* out;
+};
+
+/// Chooses, for each shape once, the fastest of the algorithms that the library proposes, by timing them on operands of
+/// that shape in scratch memory, and remembers it.
+class CublasLt {
+ public:
+  /// Throws DeviceError naming every place that was searched.
+  CublasLt();
+  ~CublasLt();
+  CublasLt(const CublasLt&) = delete;
+  CublasLt& operator=(const CublasLt&) = delete;
+  CublasLt(CublasLt&&) = delete;
+  CublasLt& operator=(CublasLt&&) = delete;
+
+  /// Times algorithms for this shape unless that was done. Not while a stream is captured.
+  void prepare(const Project& shape, DataType type);
+
+  /// Puts the product into the stream. prepare came before.
+  void launch(const Project& shape, DataType type, const ProjectMemory& memory, cudaStream_t stream);
+
+  [[nodiscard]] std::string version() const;  ///< "13.0.2 (libcublasLt.so.13)"
+  [[nodiscard]] std::size_t shapes_tuned() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace foredraft::gpu_bench {
+
+/// What a device is. Absent: the driver does not say.
+struct DeviceFacts {
+  std::string name;
+  std::string pci_bus_id;
+  int compute_major = 0;
+  int compute_minor = 0;
+  std::int64_t multiprocessors = 0;
+  std::int64_t memory_bytes = 0;
+  std::int64_t l2_bytes = 0;
+  std::int64_t shared_bytes_per_multiprocessor = 0;
+  std::int64_t shared_bytes_per_block = 0;  ///< at most, by request
+  std::int64_t registers_per_multiprocessor = 0;
+  std::int64_t memory_bus_bits = 0;
+  double memory_clock_mhz = 0.0;
+  double sm_clock_mhz = 0.0;  ///< boost clock
+  bool ecc = false;
+  bool cooperative_launch = false;
+  std::optional<bool> mig;
+  std::optional<double> power_limit_w;
+  std::string driver;   ///< version of the driver package, or of the CUDA interface it offers
+  std::string runtime;  ///< version of the CUDA runtime that is linked in
+};
+
+/// Devices that can be used; 0 without one, without a driver or with one that is too old.
+[[nodiscard]] int device_count();
+
+/// Why device_count() is 0, as one line.
+[[nodiscard]] std::string why_no_device();
+
+/// Selects the device for this thread and asks it. Throws DomainError where there is none.
+[[nodiscard]] DeviceFacts device_facts(int device = 0);
+
+/// One fact a line.
+[[nodiscard]] std::string to_text(const DeviceFacts& facts);
+
+}  // namespace foredraft::gpu_bench

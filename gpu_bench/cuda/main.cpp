@@ -1,0 +1,161 @@
+#include <fmt/core.h>
+
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/check.hpp"
+#include "gpu_bench/cuda/check.hpp"
+#include "gpu_bench/cuda/cublaslt.hpp"
+#include "gpu_bench/cuda/device_facts.hpp"
+#include "gpu_bench/cuda/measure_device.hpp"
+#include "gpu_bench/cuda/model_pairs.hpp"
+#include "gpu_bench/cuda/self_test.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+
+namespace {
+
+using namespace foredraft::gpu_bench;
+using foredraft::DomainError;
+
+constexpr std::string_view usage = R"(foredraft-gpu: what a pass of a model costs on this machine's GPU
+
+  foredraft-gpu facts                            what the device is
+  foredraft-gpu test                             compares its passes with the reference, at small shapes
+  foredraft-gpu measure --out DIR [--minutes M]  leaves DIR/profile.json, steps.csv, kernels.csv, report.md
+
+  --out DIR        a folder that does not exist, is empty, or holds a profile that did not finish
+  --minutes M      for everything; 8 unless given
+  --models T,D,... target and its drafters instead of the usual pairs
+  --file FILE      shapes of your own, in TOML, beside those built in
+  --quick          fewer samples of each cell
+
+Exit codes: 0 done; 1 the run failed; 2 bad usage or input, or no device; 130 interrupted. What was measured is kept in all cases.
+)";
+
+std::atomic<bool> interrupt_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler sets it
+
+struct GpuArguments {
+  std::string command;
+  std::string out;
+  double minutes = 8.0;
+  std::vector<std::string> models;
+  std::string file;
+  bool quick = false;
+};
+
+std::vector<std::string> split_at_commas(std::string_view list) {
+  std::vector<std::string> parts;
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', start), list.size());
+    parts.emplace_back(list.substr(start, comma - start));
+    start = comma + 1;
+  }
+  return parts;
+}
+
+double minutes_of(std::string_view text) {
+  double minutes = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), minutes);
+  if (error != std::errc{} || end != text.data() + text.size() || !(minutes > 0.0 && minutes <= 1440.0)) {
+    throw DomainError(fmt::format("--minutes: {} (must be a number above 0, at most 1440)", text));
+  }
+  return minutes;
+}
+
+GpuArguments parse_arguments(std::span<char*> words) {
+  GpuArguments arguments;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const auto value = [&]() -> std::string_view {
+      if (i + 1 == words.size()) throw DomainError(fmt::format("{}: its value is missing", word));
+      return words[++i];
+    };
+    if (word == "--out") {
+      arguments.out = value();
+    } else if (word == "--minutes") {
+      arguments.minutes = minutes_of(value());
+    } else if (word == "--models") {
+      arguments.models = split_at_commas(value());
+    } else if (word == "--file") {
+      arguments.file = value();
+    } else if (word == "--quick") {
+      arguments.quick = true;
+    } else if (arguments.command.empty() && !word.starts_with("-")) {
+      arguments.command = word;
+    } else {
+      throw DomainError(fmt::format("unknown argument {} - foredraft-gpu --help lists all", word));
+    }
+  }
+  return arguments;
+}
+
+MeasureRequest request_of(const GpuArguments& arguments) {
+  if (arguments.out.empty()) throw DomainError("measure: --out is missing - name a folder for the profile");
+  MeasureRequest request;
+  request.folder = arguments.out;
+  request.budget_s = 60.0 * arguments.minutes;
+  request.models = model_registry();
+  if (!arguments.file.empty()) {
+    for (ModelShape& model : read_models(arguments.file)) request.models.push_back(std::move(model));
+  }
+  request.pairs = arguments.models.empty() ? usual_pairs(request.models) : pairs_of(request.models, arguments.models);
+  request.dtypes = {"fp16", "bf16"};
+  request.quick = arguments.quick;
+  return request;
+}
+
+int test_command() {
+  const DeviceFacts facts = device_facts();
+  CublasLt blas;
+  int failed = 0;
+  for (const SelfTestResult& result : self_test(facts, blas)) {
+    fmt::print("{}  {}: {}\n", result.passed ? "pass" : "FAIL", result.name, result.detail);
+    if (!result.passed) ++failed;
+  }
+  fmt::print("{} failed\n", failed);
+  return failed == 0 ? 0 : 1;
+}
+
+int run(std::span<char*> words) {
+  for (const std::string_view word : words) {
+    if (word != "--help" && word != "-h") continue;
+    fmt::print("{}", usage);
+    return 0;
+  }
+  const GpuArguments arguments = parse_arguments(words);
+  if (arguments.command == "facts") {
+    fmt::print("{}", to_text(device_facts()));
+    return 0;
+  }
+  if (arguments.command == "test") return test_command();
+  if (arguments.command == "measure") {
+    const MeasureRequest request = request_of(arguments);
+    std::signal(SIGINT, [](int) { interrupt_requested = true; });
+    std::signal(SIGTERM, [](int) { interrupt_requested = true; });
+    const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+    return measure_device(request, interrupt_requested, say) == MeasureEnd::interrupted ? 130 : 0;
+  }
+  fmt::print(stderr, "{}", usage);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(std::span(argv + 1, static_cast<std::size_t>(argc - 1)));
+  } catch (const DomainError& error) {
+    fmt::print(stderr, "foredraft-gpu: {}\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "foredraft-gpu: {}\n", error.what());
+    return 1;
+  }
+}

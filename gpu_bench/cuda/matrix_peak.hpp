@@ -1,0 +1,21 @@
+#pragma once
+
+#include "gpu_bench/cuda/cublaslt.hpp"
+#include "gpu_bench/cuda/device_arms.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// A product of two square random matrices, large enough to run at the device's rate.
+struct MatrixPeak {
+  DataType type;
+  std::int64_t size = 8192;
+  [[nodiscard]] double flop() const {
+    return 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
+  }
+};
+
+/// Samples of one product each.
+[[nodiscard]] Measurement measure_matrix_peak(const MatrixPeak& peak, CublasLt& blas, const Bench& bench,
+                                              const Protocol& protocol);
+
+}  // namespace foredraft::gpu_bench

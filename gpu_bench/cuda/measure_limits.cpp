@@ -1,0 +1,96 @@
+#include "gpu_bench/cuda/measure_limits.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "gpu_bench/cuda/bandwidth.hpp"
+#include "gpu_bench/cuda/launch_costs.hpp"
+#include "gpu_bench/cuda/matrix_peak.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+struct NamedMove {
+  std::string_view name;
+  MemoryMove move;
+  double reads, writes;  ///< times that each byte is read and written
+  Figure Limits::*limit;
+};
+
+const NamedMove named_moves[] = {
+    {"copy", MemoryMove::copy, 1.0, 1.0, &Limits::copy_bandwidth_bytes_per_s},
+    {"read", MemoryMove::read, 1.0, 0.0, &Limits::read_bandwidth_bytes_per_s},
+    {"write", MemoryMove::write, 0.0, 1.0, &Limits::write_bandwidth_bytes_per_s},
+};
+
+Figure rate_figure(const KernelRow& row, double amount) {
+  const SampleSummary& summary = row.timing.summary;
+  const double per_s = 1e6 * amount;
+  return {.value = per_s / summary.median_us,
+          .ci95 = Interval{per_s / summary.median_ci95_us.high, per_s / summary.median_ci95_us.low},
+          .origin = fmt::format("measured: {} {} {}", row.operation, row.shape, row.dtype)};
+}
+
+void measure_moves(Profile& profile, const DeviceFacts& facts, const Bench& bench, const Protocol& protocol) {
+  const std::vector<std::int64_t> sizes = sweep_sizes(facts.l2_bytes);
+  const std::int64_t largest = *std::max_element(sizes.begin(), sizes.end());
+  const MemoryMover mover(largest, facts.multiprocessors);
+  for (const NamedMove& named : named_moves) {
+    for (const std::int64_t size : sizes) {
+      const Arm arm =
+          graph_arm(std::string(named.name), bench, [&](int) { mover.launch(named.move, size, bench.stream); });
+      const Measurement measured = measure({arm}, protocol, steady_now_s).front();
+      const auto bytes = static_cast<double>(size);
+      const KernelRow row{.operation = std::string(named.name),
+                          .shape = fmt::format("bytes {}", size),
+                          .dtype = "bytes",
+                          .cache = Cache::hot,
+                          .launch = Launch::graph,
+                          .timing = timing_of(measured, named.reads * bytes, named.writes * bytes, 0.0)};
+      profile.kernels.push_back(row);
+      // The largest size, many times the cache: what comes from memory.
+      if (size == largest && measured.summary.samples > 0) {
+        profile.limits.*named.limit = rate_figure(row, (named.reads + named.writes) * bytes);
+      }
+    }
+  }
+}
+
+void measure_products(Profile& profile, CublasLt& blas, const Bench& bench, const Protocol& protocol) {
+  const std::pair<DataType, Figure Limits::*> peaks[] = {{DataType::fp16, &Limits::matrix_peak_fp16_flop_per_s},
+                                                         {DataType::bf16, &Limits::matrix_peak_bf16_flop_per_s},
+                                                         {DataType::fp32, &Limits::matrix_peak_fp32_flop_per_s}};
+  for (const auto& [type, limit] : peaks) {
+    const MatrixPeak peak{.type = type};
+    const Measurement measured = measure_matrix_peak(peak, blas, bench, protocol);
+    const auto bytes = static_cast<double>(peak.size * peak.size * bytes_of(type));
+    const KernelRow row{.operation = "project",
+                        .shape = fmt::format("rows {0} outputs {0} inputs {0}", peak.size),
+                        .dtype = std::string(to_string(type)),
+                        .cache = Cache::hot,
+                        .launch = Launch::graph,
+                        .timing = timing_of(measured, 2.0 * bytes, bytes, peak.flop())};
+    profile.kernels.push_back(row);
+    if (measured.summary.samples > 0) profile.limits.*limit = rate_figure(row, peak.flop());
+  }
+}
+
+}  // namespace
+
+void measure_limits(Profile& profile, const DeviceFacts& facts, CublasLt& blas, const Bench& bench,
+                    const Protocol& protocol) {
+  const LaunchCosts costs = measure_launch_costs(static_cast<int>(facts.multiprocessors), facts.cooperative_launch);
+  const auto set = [](Figure& figure, double us, const char* how) {
+    if (us > 0.0) figure = {.value = us, .ci95 = {}, .origin = how};
+  };
+  set(profile.limits.stream_launch_us, costs.stream_launch_us, "measured: one more empty kernel in a stream");
+  set(profile.limits.graph_node_us, costs.graph_node_us, "measured: one more empty kernel in a graph");
+  set(profile.limits.grid_sync_us, costs.grid_sync_us, "measured: one more barrier of a cooperative launch");
+  set(profile.limits.event_pair_us, costs.event_pair_us, "measured: two events with nothing between them");
+  set(profile.limits.read_back_us, costs.read_back_us, "measured: 4 bytes to the host, by its clock");
+  measure_moves(profile, facts, bench, protocol);
+  measure_products(profile, blas, bench, protocol);
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "gpu_bench/cuda/cublaslt.hpp"
+#include "gpu_bench/cuda/device_arms.hpp"
+#include "gpu_bench/cuda/device_facts.hpp"
+#include "gpu_bench/profile/profile.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// Fills profile.limits and the rows of copies, reads, writes and square products in profile.kernels. `protocol` holds
+/// for each arm alone.
+void measure_limits(Profile& profile, const DeviceFacts& facts, CublasLt& blas, const Bench& bench,
+                    const Protocol& protocol);
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,96 @@
+#include "gpu_bench/cuda/model_pairs.hpp"
+
+#include <fmt/core.h>
+
+#include "core/check.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+#include "gpu_bench/step/passes.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+struct NamedPair {
+  std::string_view target, drafter;
+  Role drafting;
+};
+
+/// Heads stand on the target itself.
+constexpr NamedPair named_pairs[] = {
+    {"llama-2-7b", "sheared-llama-1.3b", Role::autoregressive_drafting},
+    {"qwen1.5-7b", "qwen1.5-0.5b", Role::autoregressive_drafting},
+    {"gemma-7b", "gemma-2b", Role::autoregressive_drafting},
+    {"t5-xxl", "t5-small", Role::autoregressive_drafting},
+    {"t5-xxl", "t5-base", Role::autoregressive_drafting},
+    {"t5-xxl", "t5-large", Role::autoregressive_drafting},
+    {"whisper-large-v2", "distil-large-v2", Role::autoregressive_drafting},
+    {"whisper-small.en", "distil-small.en", Role::autoregressive_drafting},
+    {"llama-3.1-8b", "eagle-llama-3.1-8b", Role::autoregressive_drafting},
+    {"llama-2-7b", "llama-2-7b", Role::head_drafting},
+    {"transformer-base", "specdec-drafter-12-2", Role::block_drafting},
+    {"transformer-base", "specdec-drafter-24-6", Role::block_drafting},
+    {"transformer-base", "specdec-drafter-256-1024", Role::block_drafting},
+    {"bart-base", "specdec-drafter-12-2", Role::block_drafting},
+    {"transformer-base", "transformer-base-12-2", Role::autoregressive_drafting},
+    {"transformer-big", "transformer-base-12-2", Role::autoregressive_drafting},
+    {"llama-2-13b", "sheared-llama-1.3b", Role::autoregressive_drafting},
+    {"vicuna-33b", "vicuna-33b", Role::head_drafting},
+    {"llama-3.1-70b", "eagle-llama-3.1-70b", Role::autoregressive_drafting},
+};
+
+PlannedModel planned(const ModelShape& shape) { return {.name = shape.name, .source_length = shape.source_length}; }
+
+PlannedPair planned_pair(const std::vector<ModelShape>& models, std::string_view target, std::string_view drafter,
+                         Role drafting) {
+  return {.target = planned(find_model(models, target)),
+          .drafter = planned(find_model(models, drafter)),
+          .drafting = drafting};
+}
+
+}  // namespace
+
+std::vector<PlannedPair> usual_pairs(const std::vector<ModelShape>& models) {
+  std::vector<PlannedPair> pairs;
+  for (const NamedPair& pair : named_pairs) {
+    pairs.push_back(planned_pair(models, pair.target, pair.drafter, pair.drafting));
+  }
+  return pairs;
+}
+
+std::vector<PlannedPair> pairs_of(const std::vector<ModelShape>& models, const std::vector<std::string>& names) {
+  if (names.empty()) throw DomainError("no models named - the first is the target, the others draft for it");
+  std::vector<PlannedPair> pairs;
+  for (std::size_t i = names.size() == 1 ? 0 : 1; i < names.size(); ++i) {
+    pairs.push_back(planned_pair(models, names.front(), names[i], Role::autoregressive_drafting));
+  }
+  return pairs;
+}
+
+Program program_of(const std::vector<ModelShape>& models, const Cell& cell) {
+  const ModelShape& shape = find_model(models, cell.model);
+  const PassRequest pass{
+      .tokens = cell.tokens, .batch = cell.batch, .context = cell.context, .source_length = cell.source_length};
+  PassRequest start = pass;  // drafting begins with one token
+  start.tokens = 1;
+  switch (cell.role) {
+    case Role::decoder_pass:
+      return decoder_pass(shape, pass);
+    case Role::autoregressive_drafting:
+      return autoregressive_drafting(shape, start, cell.tokens);
+    case Role::block_drafting:
+      return block_drafting(shape, start, cell.tokens);
+    case Role::head_drafting:
+      return head_drafting(shape, start, cell.tokens);
+    case Role::encoder_pass:
+      return encoder_pass(shape, start);
+  }
+  throw DomainError(fmt::format("no pass for {}", to_text(cell)));
+}
+
+DataType data_type_of(std::string_view name) {
+  for (const DataType type : {DataType::fp16, DataType::bf16, DataType::fp32}) {
+    if (name == to_string(type)) return type;
+  }
+  throw DomainError(fmt::format("unknown dtype {} (not supported here) - known: fp16, bf16, fp32", name));
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpu_bench/profile/cell_plan.hpp"
+#include "gpu_bench/shapes/model_shape.hpp"
+#include "gpu_bench/step/program.hpp"
+
+/// Which model drafts for which, and the pass that a cell of the plan stands for.
+namespace foredraft::gpu_bench {
+
+/// The pairs that are measured unless others are asked for, the most used in papers first.
+[[nodiscard]] std::vector<PlannedPair> usual_pairs(const std::vector<ModelShape>& models);
+
+/// The first of `names` as target of each other one; a single one with itself. Throws DomainError for unknown names.
+[[nodiscard]] std::vector<PlannedPair> pairs_of(const std::vector<ModelShape>& models,
+                                                const std::vector<std::string>& names);
+
+/// Throws DomainError where the model is unknown or has no such pass.
+[[nodiscard]] Program program_of(const std::vector<ModelShape>& models, const Cell& cell);
+
+/// The storage type of that name; throws DomainError.
+[[nodiscard]] DataType data_type_of(std::string_view name);
+
+}  // namespace foredraft::gpu_bench

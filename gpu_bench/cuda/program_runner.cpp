@@ -1,0 +1,95 @@
+#include "gpu_bench/cuda/program_runner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "gpu_bench/cuda/check.hpp"
+#include "gpu_bench/cuda/launch_operation.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+template <class Storage, class ToDouble>
+std::vector<double> read_back(const void* memory, std::int64_t elements, ToDouble to_double) {
+  std::vector<Storage> stored(static_cast<std::size_t>(elements));
+  check(cudaMemcpy(stored.data(), memory, stored.size() * sizeof(Storage), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  std::vector<double> values;
+  values.reserve(stored.size());
+  for (const Storage& value : stored) values.push_back(to_double(value));
+  return values;
+}
+
+}  // namespace
+
+ProgramRunner::ProgramRunner(const Program& program, std::span<BufferPool> pools, CublasLt& blas,
+                             std::int64_t multiprocessors)
+    : program_(program),
+      type_(pools.front().type()),
+      blas_(&blas),
+      multiprocessors_(static_cast<unsigned>(multiprocessors)) {
+  WorkspaceSize size;
+  for (const Operation& operation : program_.operations) {
+    check_kernel_limits(operation);
+    if (const auto* project = std::get_if<Project>(&operation)) blas_->prepare(*project, type_);
+    const WorkspaceSize needed = workspace_of(operation, multiprocessors_);
+    size.floats = std::max(size.floats, needed.floats);
+    size.counters = std::max(size.counters, needed.counters);
+  }
+  workspace_memory_ = DeviceMemory(static_cast<std::size_t>(4 * (size.floats + size.counters)));
+  if (workspace_memory_.get() != nullptr) {
+    check(cudaMemset(workspace_memory_.get(), 0, workspace_memory_.bytes()), "cudaMemset");
+    auto* floats = static_cast<float*>(workspace_memory_.get());
+    workspace_ = {.floats = floats, .counters = reinterpret_cast<std::uint32_t*>(floats + size.floats)};
+  }
+  for (BufferPool& pool : pools) {
+    std::vector<void*>& addresses = addresses_.emplace_back();
+    for (const Buffer& buffer : program_.buffers) addresses.push_back(pool.address_of(buffer));
+  }
+  check(cudaDeviceSynchronize(), "filling buffers");
+}
+
+void ProgramRunner::launch(const Stream& stream, int set) const {
+  const std::vector<void*>& addresses = addresses_[static_cast<std::size_t>(set)];
+  const KernelContext context{.buffers = addresses, .workspace = workspace_, .multiprocessors = multiprocessors_};
+  const auto address = [&addresses](BufferId id) {
+    return id == no_buffer ? nullptr : addresses[static_cast<std::size_t>(id)];
+  };
+  for (const Operation& operation : program_.operations) {
+    if (const auto* p = std::get_if<Project>(&operation)) {
+      blas_->launch(
+          *p, type_,
+          {.in = address(p->in), .weight = address(p->weight), .bias = address(p->bias), .out = address(p->out)},
+          stream.get());
+    } else {
+      launch_operation(operation, type_, context, stream.get());
+    }
+  }
+}
+
+std::vector<double> ProgramRunner::read(BufferId id, int set) const {
+  check(cudaDeviceSynchronize(), "waiting for a pass");
+  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(id)];
+  const void* memory = addresses_[static_cast<std::size_t>(set)][static_cast<std::size_t>(id)];
+  const auto number = [](const auto& value) { return static_cast<double>(to_float(value)); };
+  if (buffer.kind == BufferKind::tokens) {
+    return read_back<std::int32_t>(memory, buffer.elements, [](std::int32_t token) { return 1.0 * token; });
+  }
+  switch (type_) {
+    case DataType::fp16:
+      return read_back<Half>(memory, buffer.elements, number);
+    case DataType::bf16:
+      return read_back<Bfloat16>(memory, buffer.elements, number);
+    case DataType::fp32:
+      break;
+  }
+  return read_back<float>(memory, buffer.elements, number);
+}
+
+int sets_for_cold(double program_bytes, std::int64_t l2_bytes) {
+  const double wanted_bytes = 5.0 * static_cast<double>(l2_bytes);
+  if (program_bytes >= wanted_bytes) return 1;  // a pass drives its own beginning out
+  return 1 + static_cast<int>(std::ceil(wanted_bytes / program_bytes));
+}
+
+}  // namespace foredraft::gpu_bench

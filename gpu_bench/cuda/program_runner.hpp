@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu_bench/cuda/buffer_pool.hpp"
+#include "gpu_bench/cuda/cublaslt.hpp"
+#include "gpu_bench/cuda/device_memory.hpp"
+#include "gpu_bench/cuda/stream.hpp"
+#include "gpu_bench/kernels/operation_kernels.hpp"
+#include "gpu_bench/step/program.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// A program on the device, over one set of buffers or several in turn. Pools and library outlive it.
+class ProgramRunner {
+ public:
+  /// Takes a set of buffers from each pool and prepares the products. `multiprocessors` of the device.
+  ProgramRunner(const Program& program, std::span<BufferPool> pools, CublasLt& blas, std::int64_t multiprocessors);
+
+  /// Puts the operations of one pass over set `set` into the stream.
+  void launch(const Stream& stream, int set = 0) const;
+
+  /// Contents of a buffer, token ids as whole numbers. Waits for the device.
+  [[nodiscard]] std::vector<double> read(BufferId id, int set = 0) const;
+
+  [[nodiscard]] int sets() const { return static_cast<int>(addresses_.size()); }
+
+ private:
+  Program program_;
+  DataType type_;
+  CublasLt* blas_;
+  unsigned multiprocessors_;
+  std::vector<std::vector<void*>> addresses_;  ///< of a set's buffers, by BufferId
+  DeviceMemory workspace_memory_;
+  Workspace workspace_{};
+};
+
+/// Sets of buffers to go through in turn so that 5 times the second-level cache lies between two uses of one; 1 where
+/// the program itself is as large.
+[[nodiscard]] int sets_for_cold(double program_bytes, std::int64_t l2_bytes);
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpu_bench/cuda/cublaslt.hpp"
+#include "gpu_bench/cuda/device_facts.hpp"
+
+/// Whether the device computes what the reference does: run before anything is timed.
+namespace foredraft::gpu_bench {
+
+struct SelfTestResult {
+  std::string name;
+  bool passed = false;
+  std::string detail;  ///< the figure that decided
+};
+
+/// At tiny shapes and for every storage type: buffers hold the reference's contents bit for bit; the output of a pass
+/// lies within allowed_error of the reference and has no poison left; a graph replays the bits of the eager launches.
+[[nodiscard]] std::vector<SelfTestResult> self_test(const DeviceFacts& facts, CublasLt& blas);
+
+}  // namespace foredraft::gpu_bench

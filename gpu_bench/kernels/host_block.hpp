@@ -1,0 +1,62 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "gpu_bench/kernels/launch_shape.hpp"
+
+/// Runs kernels on the host, so that they are tested where there is no GPU: see README.md of this folder.
+namespace foredraft::gpu_bench {
+
+class HostBlockRun;
+
+/// What one thread of a kernel sees of its block.
+class HostBlock {
+ public:
+  HostBlock(HostBlockRun& run, unsigned thread) : run_(run), thread_(thread) {}
+
+  [[nodiscard]] unsigned thread() const { return thread_; }
+  [[nodiscard]] unsigned threads() const;
+  [[nodiscard]] unsigned block() const;
+  [[nodiscard]] unsigned blocks() const;
+  [[nodiscard]] std::byte* shared() const;
+
+  void sync();
+
+  /// `value` of the lane whose number differs by `mask`; 32-bit types.
+  template <class T>
+  [[nodiscard]] T shuffle_xor(T value, unsigned mask) {
+    return std::bit_cast<T>(exchange(std::bit_cast<std::uint32_t>(value), mask));
+  }
+
+  std::uint32_t atomic_add(std::uint32_t* address, std::uint32_t value) {
+    const std::uint32_t before = *address;
+    *address = before + value;
+    return before;
+  }
+  void fence() {}
+
+ private:
+  std::uint32_t exchange(std::uint32_t value, unsigned mask);
+
+  HostBlockRun& run_;
+  unsigned thread_;
+};
+
+/// The order in which blocks run, and threads between two barriers. A correct kernel gives the same bits in all.
+enum class HostOrder { forward, reversed, shuffled };
+
+/// Runs `body` once for each thread of each block. Throws std::logic_error where threads of a block do not all come to
+/// a barrier or lanes of a warp not to a shuffle. `body` must not throw.
+void run_blocks(const LaunchShape& shape, const std::function<void(HostBlock&)>& body,
+                HostOrder order = HostOrder::forward);
+
+template <class Kernel>
+void run_on_host(const Kernel& kernel, HostOrder order = HostOrder::forward) {
+  run_blocks(
+      kernel.shape(), [&kernel](HostBlock& block) { kernel(block); }, order);
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,202 @@
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <stdexcept>
+
+#include "gpu_bench/kernels/activate.hpp"
+#include "gpu_bench/kernels/add_normalise.hpp"
+#include "gpu_bench/kernels/attend.hpp"
+#include "gpu_bench/kernels/embed.hpp"
+#include "gpu_bench/kernels/fill.hpp"
+#include "gpu_bench/kernels/pick_token.hpp"
+#include "gpu_bench/kernels/store_keys_values.hpp"
+#include "gpu_bench/step/program.hpp"
+#include "gpu_bench/step/reference.hpp"
+
+/// Which kernel, with which parameters, does an operation of a program: the same on the device and on the host.
+namespace foredraft::gpu_bench {
+
+/// Where the blocks of one kernel meet. Kernels run one after another, so they share it.
+struct Workspace {
+  float* floats;
+  std::uint32_t* counters;  ///< zero between kernels
+};
+
+/// What a kernel may use and how far it is spread.
+struct KernelContext {
+  std::span<void* const> buffers;  ///< by BufferId, each at a multiple of 16 bytes
+  Workspace workspace;
+  unsigned multiprocessors;
+};
+
+struct WorkspaceSize {
+  std::int64_t floats = 0;
+  std::int64_t counters = 0;
+};
+
+/// Throws std::logic_error for head sizes above 256, the most that Attend's threads hold, and for odd rotary ones.
+void check_kernel_limits(const Operation& operation);
+
+/// Blocks that share one row of attention or of logits, enough of them to occupy every multiprocessor.
+[[nodiscard]] unsigned splits_of(const Attend& operation, unsigned multiprocessors);
+[[nodiscard]] unsigned splits_of(const PickToken& operation, unsigned multiprocessors);
+
+/// Rows that a block of attention shares its keys among: 1, 4 or 8.
+[[nodiscard]] unsigned tile_rows_of(const Attend& operation);
+
+/// What an operation needs; a program takes the largest of its operations'.
+[[nodiscard]] WorkspaceSize workspace_of(const Operation& operation, unsigned multiprocessors);
+
+/// Whether an operation's rows all start at multiples of a pack, so that it can move packs.
+[[nodiscard]] bool moves_packs(const Operation& operation);
+
+namespace detail {
+
+template <class Storage>
+[[nodiscard]] Storage* at(const KernelContext& context, BufferId id) {
+  return id == no_buffer ? nullptr : static_cast<Storage*>(context.buffers[static_cast<std::size_t>(id)]);
+}
+
+template <class Storage, unsigned width, class Use>
+void use_kernel(const Embed& o, const KernelContext& c, const Use& use) {
+  use(EmbedKernel<Storage, width>{.tokens = at<std::int32_t>(c, o.tokens),
+                                  .table = at<Storage>(c, o.table),
+                                  .positions = at<Storage>(c, o.positions),
+                                  .out = at<Storage>(c, o.out),
+                                  .rows = static_cast<unsigned>(o.rows),
+                                  .width = static_cast<unsigned>(o.width),
+                                  .tokens_per_sequence = static_cast<unsigned>(o.tokens_per_sequence),
+                                  .first_position = static_cast<unsigned>(o.first_position)});
+}
+
+template <class Storage, unsigned width, class Use>
+void use_kernel(const AddNormalise& o, const KernelContext& c, const Use& use) {
+  use(AddNormaliseKernel<Storage, width>{.stream = at<Storage>(c, o.stream),
+                                         .delta = at<Storage>(c, o.delta),
+                                         .gain = at<Storage>(c, o.gain),
+                                         .bias = at<Storage>(c, o.bias),
+                                         .out = at<Storage>(c, o.out),
+                                         .rows = static_cast<unsigned>(o.rows),
+                                         .width = static_cast<unsigned>(o.width),
+                                         .epsilon = static_cast<float>(norm_epsilon),
+                                         .subtract_mean = o.norm == Norm::layer});
+}
+
+template <class Storage, unsigned width, class Use>
+void use_kernel(const StoreKeysValues& o, const KernelContext& c, const Use& use) {
+  use(StoreKeysValuesKernel<Storage, width>{.packed = at<Storage>(c, o.packed),
+                                            .keys = at<Storage>(c, o.keys),
+                                            .values = at<Storage>(c, o.values),
+                                            .batch = static_cast<unsigned>(o.batch),
+                                            .tokens = static_cast<unsigned>(o.tokens),
+                                            .context = static_cast<unsigned>(o.context),
+                                            .capacity = o.capacity,
+                                            .heads = static_cast<unsigned>(o.heads),
+                                            .kv_heads = static_cast<unsigned>(o.kv_heads),
+                                            .head_dim = static_cast<unsigned>(o.head_dim),
+                                            .rotary = o.rotary,
+                                            .rotary_log2_base = static_cast<float>(std::log2(rotary_base))});
+}
+
+template <class Storage, unsigned width, unsigned tile_rows, class Use>
+void use_attend(const Attend& o, const KernelContext& c, const Use& use) {
+  use(AttendKernel<Storage, width, tile_rows>{
+      .queries = at<Storage>(c, o.queries),
+      .keys = at<Storage>(c, o.keys),
+      .values = at<Storage>(c, o.values),
+      .out = at<Storage>(c, o.out),
+      .partials = c.workspace.floats,
+      .counters = c.workspace.counters,
+      .batch = static_cast<unsigned>(o.batch),
+      .tokens = static_cast<unsigned>(o.tokens),
+      .length = static_cast<unsigned>(o.length),
+      .capacity = o.capacity,
+      .heads = static_cast<unsigned>(o.heads),
+      .kv_heads = static_cast<unsigned>(o.kv_heads),
+      .head_dim = static_cast<unsigned>(o.head_dim),
+      .query_stride = o.query_stride,
+      .causal = o.causal,
+      .splits = splits_of(o, c.multiprocessors),
+      .log2_scale = static_cast<float>(1.4426950408889634 / std::sqrt(static_cast<double>(o.head_dim)))});  // log2(e)
+}
+
+template <class Storage, unsigned width, class Use>
+void use_kernel(const Attend& o, const KernelContext& c, const Use& use) {
+  switch (tile_rows_of(o)) {
+    case 1:
+      return use_attend<Storage, width, 1>(o, c, use);
+    case 4:
+      return use_attend<Storage, width, 4>(o, c, use);
+    default:
+      return use_attend<Storage, width, 8>(o, c, use);
+  }
+}
+
+template <class Storage, unsigned width, class Use>
+void use_kernel(const Activate& o, const KernelContext& c, const Use& use) {
+  use(ActivateKernel<Storage, width>{.in = at<Storage>(c, o.in),
+                                     .out = at<Storage>(c, o.out),
+                                     .rows = static_cast<unsigned>(o.rows),
+                                     .width = static_cast<unsigned>(o.width),
+                                     .function = o.function,
+                                     .gated = o.gated});
+}
+
+template <class Storage, unsigned width, class Use>
+void use_kernel(const PickToken& o, const KernelContext& c, const Use& use) {
+  const unsigned splits = splits_of(o, c.multiprocessors);
+  use(PickTokenKernel<Storage, width>{
+      .logits = at<Storage>(c, o.logits),
+      .out = at<std::int32_t>(c, o.out),
+      .best_logits = c.workspace.floats,
+      .best_tokens = reinterpret_cast<std::uint32_t*>(c.workspace.floats + o.rows * splits),
+      .counters = c.workspace.counters,
+      .rows = static_cast<unsigned>(o.rows),
+      .vocabulary = static_cast<unsigned>(o.vocabulary),
+      .splits = splits});
+}
+
+template <class Storage, unsigned width, class Use>
+void use_kernel(const Project&, const KernelContext&, const Use&) {
+  throw std::logic_error("a projection has no kernel of its own");
+}
+
+}  // namespace detail
+
+/// Calls use(kernel) with the kernel of any operation but a projection.
+template <class Storage, class Use>
+void with_kernel(const Operation& operation, const KernelContext& context, const Use& use) {
+  check_kernel_limits(operation);
+  std::visit(
+      [&](const auto& o) {
+        if (moves_packs(operation)) {
+          detail::use_kernel<Storage, pack_elements>(o, context, use);
+        } else {
+          detail::use_kernel<Storage, 1>(o, context, use);
+        }
+      },
+      operation);
+}
+
+/// Calls use(kernel) with what gives a buffer its contents before a pass.
+template <class Storage, class Use>
+void with_content_kernel(const Buffer& buffer, void* memory, std::uint64_t seed, const Use& use) {
+  switch (buffer.kind) {
+    case BufferKind::activation:
+      return use(PoisonKernel<Storage>{.out = static_cast<Storage*>(memory), .elements = buffer.elements});
+    case BufferKind::tokens:
+      return use(FillTokensKernel{.stream = content_stream(buffer, seed),
+                                  .out = static_cast<std::int32_t*>(memory),
+                                  .elements = buffer.elements,
+                                  .vocabulary = buffer.vocabulary});
+    case BufferKind::weight:
+    case BufferKind::cache:
+      return use(FillKernel<Storage>{.stream = content_stream(buffer, seed),
+                                     .out = static_cast<Storage*>(memory),
+                                     .elements = buffer.elements,
+                                     .factor = content_factor(buffer.scale)});
+  }
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,35 @@
+#include "gpu_bench/cuda/device_memory.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "gpu_bench/cuda/buffer_pool.hpp"
+#include "gpu_bench/cuda/check.hpp"
+
+namespace foredraft::gpu_bench {
+
+TEST_CASE("more memory than there is is refused with what is free, and the device goes on") {
+  CHECK_THROWS_WITH(DeviceMemory(std::size_t{1} << 50U), Catch::Contains("GiB free, a buffer needs 1048576.00 GiB"));
+  CHECK(DeviceMemory(1024).get() != nullptr);
+  check(cudaDeviceSynchronize(), "after a refused allocation");
+}
+
+TEST_CASE("no bytes are no memory") { CHECK(DeviceMemory(0).get() == nullptr); }
+
+TEST_CASE("a call that failed is reported with its place, name and meaning") {
+  CHECK_THROWS_WITH(
+      check(cudaErrorInvalidValue, "an argument"),
+      Catch::Contains("device_memory_test.cpp:") && Catch::Contains("an argument: cudaErrorInvalidValue"));
+}
+
+TEST_CASE("a pool gives a name the same memory each time, another name or size other memory") {
+  BufferPool pool(DataType::fp16, 1);
+  const Buffer buffer{"weights", BufferKind::weight, 1000, 1.0, 0};
+  const Buffer larger{"weights", BufferKind::weight, 2000, 1.0, 0};
+  const Buffer other{"more weights", BufferKind::weight, 1000, 1.0, 0};
+  void* first = pool.address_of(buffer);
+  CHECK(pool.address_of(buffer) == first);
+  CHECK(pool.address_of(larger) != first);
+  CHECK(pool.address_of(other) != first);
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,169 @@
+#include <cstring>
+
+#include "gpu_bench/kernels/operation_kernels.hpp"
+#include "gpu_bench/kernels/test_programs.hpp"
+#include "tests/gpu_bench/kernels/kernel_support.hpp"
+
+namespace foredraft::gpu_bench::tests {
+namespace {
+
+constexpr unsigned multiprocessors = 4;  // enough to split keys and logits over blocks
+
+/// A program on the host: every kernel as the device runs it, products term by term.
+template <class Storage>
+class HostRunner {
+ public:
+  HostRunner(const Program& program, HostOrder order) : program_(program), order_(order) {
+    WorkspaceSize size;
+    for (const Operation& operation : program.operations) {
+      size.floats = std::max(size.floats, workspace_of(operation, multiprocessors).floats);
+      size.counters = std::max(size.counters, workspace_of(operation, multiprocessors).counters);
+    }
+    floats_.resize(static_cast<std::size_t>(size.floats));
+    counters_.resize(static_cast<std::size_t>(size.counters), 0);
+    for (const Buffer& buffer : program.buffers) {
+      const std::size_t element = buffer.kind == BufferKind::tokens ? sizeof(std::int32_t) : sizeof(Storage);
+      memory_.emplace_back(static_cast<std::size_t>(buffer.elements) * element);
+      addresses_.push_back(memory_.back().data());
+      with_content_kernel<Storage>(buffer, addresses_.back(), seed, [](const auto& kernel) { run_on_host(kernel); });
+    }
+  }
+
+  void run() {
+    const KernelContext context{.buffers = addresses_,
+                                .workspace = {.floats = floats_.data(), .counters = counters_.data()},
+                                .multiprocessors = multiprocessors};
+    for (const Operation& operation : program_.operations) {
+      if (const auto* product = std::get_if<Project>(&operation)) {
+        multiply(*product);
+      } else {
+        with_kernel<Storage>(operation, context, [this](const auto& kernel) { run_on_host(kernel, order_); });
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<double> read(BufferId id) const {
+    const std::vector<std::byte>& bytes = memory_[static_cast<std::size_t>(id)];
+    if (program_.buffers[static_cast<std::size_t>(id)].kind == BufferKind::tokens) {
+      std::vector<std::int32_t> tokens(bytes.size() / sizeof(std::int32_t));
+      std::memcpy(tokens.data(), bytes.data(), bytes.size());
+      return {tokens.begin(), tokens.end()};
+    }
+    std::vector<Storage> values(bytes.size() / sizeof(Storage));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return as_doubles(values);
+  }
+
+ private:
+  void multiply(const Project& p) {
+    const auto in = read(p.in);
+    const auto weight = read(p.weight);
+    const auto before = p.accumulate ? read(p.out) : std::vector<double>{};
+    const auto bias = p.bias == no_buffer ? std::vector<double>{} : read(p.bias);
+    auto* out = static_cast<Storage*>(addresses_[static_cast<std::size_t>(p.out)]);
+    const auto inputs = static_cast<std::size_t>(p.inputs);
+    const auto outputs = static_cast<std::size_t>(p.outputs);
+    for (std::size_t row = 0; row < static_cast<std::size_t>(p.rows); ++row) {
+      for (std::size_t n = 0; n < outputs; ++n) {
+        double sum = p.accumulate ? before[row * outputs + n] : 0.0;
+        for (std::size_t k = 0; k < inputs; ++k) sum += in[row * inputs + k] * weight[n * inputs + k];
+        if (p.bias != no_buffer) sum += bias[n];
+        out[row * outputs + n] = from_float<Storage>(static_cast<float>(sum));
+      }
+    }
+  }
+
+  Program program_;
+  HostOrder order_;
+  std::vector<std::vector<std::byte>> memory_;
+  std::vector<void*> addresses_;
+  std::vector<float> floats_;
+  std::vector<std::uint32_t> counters_;
+};
+
+template <class Storage>
+constexpr DataType stored_as = DataType::fp32;
+template <>
+constexpr DataType stored_as<Half> = DataType::fp16;
+template <>
+constexpr DataType stored_as<Bfloat16> = DataType::bf16;
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("whole passes through the kernels agree with the reference", "", Half, Bfloat16, float) {
+  for (const TestProgram& tested : test_programs()) {
+    if (tested.picks_tokens) continue;
+    INFO(tested.name);
+    HostRunner<TestType> runner(tested.program, HostOrder::forward);
+    runner.run();
+    const std::vector<double> got = runner.read(tested.program.output);
+    BufferContents contents = initial_contents(tested.program, stored_as<TestType>, seed);
+    run_reference(tested.program, contents);
+    CHECK(relative_error(got, contents[static_cast<std::size_t>(tested.program.output)]) <=
+          allowed_error(stored_as<TestType>));
+  }
+}
+
+TEST_CASE("whole passes through the kernels have the same bits in any order of blocks and threads") {
+  for (const TestProgram& tested : test_programs()) {
+    INFO(tested.name);
+    HostRunner<Half> forward(tested.program, HostOrder::forward);
+    HostRunner<Half> shuffled(tested.program, HostOrder::shuffled);
+    forward.run();
+    shuffled.run();
+    CHECK(forward.read(tested.program.output) == shuffled.read(tested.program.output));
+  }
+}
+
+TEST_CASE("heads too large for a warp, and rotary ones of odd size, are refused by name") {
+  const Attend wide{.queries = 0,
+                    .keys = 1,
+                    .values = 2,
+                    .out = 3,
+                    .batch = 1,
+                    .tokens = 1,
+                    .length = 1,
+                    .capacity = 1,
+                    .heads = 1,
+                    .kv_heads = 1,
+                    .head_dim = 257,
+                    .query_stride = 257,
+                    .causal = true};
+  CHECK_THROWS_WITH(check_kernel_limits(wide), "attend: head_dim 257 is above 256");
+  const StoreKeysValues odd{.packed = 0,
+                            .keys = 1,
+                            .values = 2,
+                            .batch = 1,
+                            .tokens = 1,
+                            .context = 0,
+                            .capacity = 1,
+                            .heads = 1,
+                            .kv_heads = 1,
+                            .head_dim = 5,
+                            .rotary = true};
+  CHECK_THROWS_WITH(check_kernel_limits(odd), "rotary positions need an even head_dim, not 5");
+}
+
+TEST_CASE("keys are split while there are too few blocks for the device, never below 64 to a block") {
+  Attend attend{.queries = 0,
+                .keys = 1,
+                .values = 2,
+                .out = 3,
+                .batch = 1,
+                .tokens = 1,
+                .length = 4096,
+                .capacity = 4096,
+                .heads = 32,
+                .kv_heads = 32,
+                .head_dim = 128,
+                .query_stride = 12288,
+                .causal = true};
+  CHECK(splits_of(attend, 132) == 9);  // 264 blocks wanted, 32 there
+  attend.length = 128;
+  CHECK(splits_of(attend, 132) == 2);
+  attend.batch = 64;
+  CHECK(splits_of(attend, 132) == 1);
+  CHECK(workspace_of(attend, 132).floats == 0);
+}
+
+}  // namespace foredraft::gpu_bench::tests
