@@ -50,6 +50,7 @@ void check_blas(cublasStatus_t status, std::string_view what,
 struct BlasFunctions {
   SharedLibrary library{cublaslt_names()};
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member
 #define FOREDRAFT_BLAS_FUNCTION(name) decltype(&::name) name = load_function<decltype(&::name)>(#name)
   template <class Function>
   [[nodiscard]] Function load_function(const char* name) const {
