@@ -16,14 +16,6 @@ namespace {
 
 constexpr std::size_t fiber_stack_bytes = std::size_t{128} * 1024;  // the sanitizers' frames are several times larger
 
-enum class FiberState { ready, at_sync, at_shuffle, finished };
-
-struct Fiber {
-  ucontext_t context;
-  std::unique_ptr<std::byte[]> stack;
-  FiberState state;
-};
-
 std::vector<unsigned> in_order(unsigned count, HostOrder order) {
   std::vector<unsigned> numbers(count);
   std::iota(numbers.begin(), numbers.end(), 0U);
@@ -40,6 +32,8 @@ std::vector<unsigned> in_order(unsigned count, HostOrder order) {
 /// One block after another, each of its threads a fiber. A fiber runs until a barrier or its end.
 class HostBlockRun {
  public:
+  enum class FiberState { ready, at_sync, at_shuffle, finished };
+
   HostBlockRun(const LaunchShape& shape, const std::function<void(HostBlock&)>& body, HostOrder order)
       : shape_(shape),
         body_(body),
@@ -80,6 +74,12 @@ class HostBlockRun {
   }
 
  private:
+  struct Fiber {
+    ucontext_t context;
+    std::unique_ptr<std::byte[]> stack;
+    FiberState state;
+  };
+
   struct Lane {
     std::array<std::uint32_t, 2> posted{};
     unsigned turn = 0;
@@ -163,7 +163,7 @@ unsigned HostBlock::threads() const { return run_.shape().threads; }
 unsigned HostBlock::block() const { return run_.block(); }
 unsigned HostBlock::blocks() const { return run_.shape().blocks; }
 std::byte* HostBlock::shared() const { return run_.shared(); }
-void HostBlock::sync() { run_.wait(thread_, FiberState::at_sync); }
+void HostBlock::sync() { run_.wait(thread_, HostBlockRun::FiberState::at_sync); }
 std::uint32_t HostBlock::exchange(std::uint32_t value, unsigned mask) { return run_.exchange(thread_, value, mask); }
 
 void run_blocks(const LaunchShape& shape, const std::function<void(HostBlock&)>& body, HostOrder order) {
