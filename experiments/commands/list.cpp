@@ -81,6 +81,14 @@ Rows costs() {
   return rows;
 }
 
+Rows processes() {
+  Rows rows;
+  for (const sim::ProcessEntry& process : sim::process_registry()) {
+    rows.push_back({std::string(process.name), fmt::format("{} [{}]", process.summary, process.source)});
+  }
+  return rows;
+}
+
 Rows experiments() {
   Rows rows;
   for (const ExperimentEntry& entry : experiment_registry()) {
@@ -97,12 +105,8 @@ struct Inventory {
 
 const std::vector<Inventory>& inventories() {
   static const std::vector<Inventory> all{
-      {"drafters", drafters},
-      {"rules", rules},
-      {"policies", policies},
-      {"processes", [] { return rows_of(sim::process_registry()); }},
-      {"costs", costs},
-      {"models", [] { return rows_of(sim::model_registry()); }},
+      {"drafters", drafters},       {"rules", rules}, {"policies", policies},
+      {"processes", processes},     {"costs", costs}, {"models", [] { return rows_of(sim::model_registry()); }},
       {"experiments", experiments},
   };
   return all;
@@ -137,7 +141,10 @@ int run_list(const std::vector<std::string>& arguments) {
   for (const Inventory& inventory : inventories()) {
     names.push_back(inventory.name);
     if (inventory.name != wanted) continue;
-    for (const auto& row : inventory.rows()) fmt::print("{:<22} {}\n", row[0], row[1]);
+    const Rows rows = inventory.rows();
+    std::size_t width = 22;
+    for (const auto& row : rows) width = std::max(width, row[0].size());
+    for (const auto& row : rows) fmt::print("{:<{}} {}\n", row[0], width, row[1]);
     // Two kinds of models share the word: pairs that a simulation draws from, and shapes that are measured.
     if (wanted == "models") fmt::print("\nShapes of models to measure:\n\n{}", to_text(model_table()));
     return exit_done;

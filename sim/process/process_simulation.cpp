@@ -123,11 +123,11 @@ std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64
 
 const std::vector<ProcessEntry>& process_registry() {
   static const std::vector<ProcessEntry> entries{
-      {"beta_mixture", "alpha drawn from Beta(a, b) afresh for each iteration and shared by its drafts"},
-      {"iid", "every draft accepted independently with probability alpha"},
-      {"markov", "accepted with probability a behind an accepted token, b behind a rejected one"},
-      {"positional", "draft i accepted with probability conditional[i] given that all before it were"},
-      {"trace", "recorded outcomes, replayed once at any gamma"},
+      {"beta_mixture", "alpha drawn from Beta(a, b) afresh for each iteration and shared by its drafts", "ours"},
+      {"iid", "every draft accepted independently with probability alpha", "Leviathan2023, Sec. 3.1"},
+      {"markov", "accepted with probability a behind an accepted token, b behind a rejected one", "ours"},
+      {"positional", "draft i accepted with probability conditional[i] given that all before it were", "Li2024"},
+      {"trace", "recorded outcomes, replayed once at any gamma", "your own runs"},
   };
   return entries;
 }

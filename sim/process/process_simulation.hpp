@@ -80,11 +80,13 @@ struct ProcessSimulation {
 [[nodiscard]] std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64_t>& accepted,
                                                                   std::int64_t gamma, Convention convention);
 
-/// Name and one line of explanation of each process, sorted by name.
+/// One line of the inventory of processes.
 struct ProcessEntry {
   std::string_view name;
   std::string_view summary;
+  std::string_view source;
 };
+/// Every process, sorted by name.
 [[nodiscard]] const std::vector<ProcessEntry>& process_registry();
 
 }  // namespace foredraft::sim
