@@ -21,19 +21,6 @@ constexpr mode_t readable_by_all = 0644;
 
 std::string reason() { return std::strerror(errno); }  // NOLINT(concurrency-mt-unsafe): one thread writes files
 
-/// Writes all bytes; false with errno on failure, when some may have been written.
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return false;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::string read_file(const std::string& path) {
