@@ -119,8 +119,8 @@ class AxisReader {
                        .suggestion = "use a whole step or factor, or a list"});
         return false;
       }
-      Node entry{node.line, number};
-      if (whole && std::abs(number) < 0x1p63) entry.value = static_cast<std::int64_t>(number);
+      const Node entry = whole && std::abs(number) < 0x1p63 ? Node{node.line, static_cast<std::int64_t>(number)}
+                                                            : Node{node.line, number};
       auto value = read_value(parameter_, entry, key_, problems_);
       if (!value) return false;  // one message for a range is enough
       axis.values.push_back(std::move(*value));

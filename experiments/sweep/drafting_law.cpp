@@ -132,7 +132,6 @@ sim::GammaPolicy policy_of(const PointInputs& inputs) {
 }  // namespace
 
 double acceptance_decay(const PointInputs& inputs) {
-  if (inputs.fidelity == Fidelity::token) return 1.0;
   const double decay = parameter_of(inputs, "decay", 1.0);
   if (inputs.drafter == "block" || inputs.drafter == "heads") return decay;
   if (inputs.drafter == "mlp_speculator") {
