@@ -40,7 +40,12 @@ class HostBlockRun {
         thread_order_(in_order(shape.threads, order)),
         fibers_(shape.threads),
         lanes_(shape.threads) {
-    for (Fiber& fiber : fibers_) fiber.stack = std::make_unique<std::byte[]>(fiber_stack_bytes);
+    // Kept from run to run: taking and clearing them would cost more than the kernels.
+    thread_local std::vector<std::unique_ptr<std::byte[]>> stacks;
+    while (stacks.size() < fibers_.size()) {
+      stacks.push_back(std::make_unique_for_overwrite<std::byte[]>(fiber_stack_bytes));
+    }
+    for (std::size_t i = 0; i < fibers_.size(); ++i) fibers_[i].stack = stacks[i].get();
   }
 
   void run_block(unsigned block) {
@@ -76,7 +81,7 @@ class HostBlockRun {
  private:
   struct Fiber {
     ucontext_t context;
-    std::unique_ptr<std::byte[]> stack;
+    std::byte* stack;
     FiberState state;
   };
 
@@ -98,7 +103,7 @@ class HostBlockRun {
   void start(unsigned thread) {
     Fiber& fiber = fibers_[thread];
     getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_sp = fiber.stack;
     fiber.context.uc_stack.ss_size = fiber_stack_bytes;
     fiber.context.uc_link = nullptr;
     makecontext(&fiber.context, &HostBlockRun::enter, 0);
