@@ -156,14 +156,12 @@ CommandSpec predict_spec() {
                   {"json", "", "one JSON document, schema foredraft.predict/1"}},
       .fewest_positional = 0,
       .most_positional = 0,
-      .examples = {
-          "foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
-          "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
-          "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
-          "foredraft predict --alpha 0.9 --gamma 25 --convention no_bonus --drafter block --step-ms 9.2 --draft-ms "
-          "10.1 --verify-ms 8.8",
-          "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
-          "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"}};
+      .examples = {"foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
+                   "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
+                   "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
+                   "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
+                   "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
+                   "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"}};
   const std::vector<OptionSpec> costs = cost_options();
   spec.options.insert(spec.options.begin() + 4, costs.begin(), costs.end());
   const std::vector<OptionSpec> drafting = drafting_options();
