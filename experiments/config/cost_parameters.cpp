@@ -19,6 +19,9 @@ Parameter cost_parameter(const CostEntry& model, const CostParameter& entry) {
   return entry.optional ? parameter : mandatory(std::move(parameter));
 }
 
+/// Stands in the rows and changes nothing.
+void label(PointInputs& /*to*/, const Value& /*value*/) {}
+
 }  // namespace
 
 void add_cost_parameters(std::vector<Parameter>& table) {
@@ -37,7 +40,7 @@ void add_cost_parameters(std::vector<Parameter>& table) {
   }
   table.push_back(with_default(typed("cost.baseline", ValueType::text,
                                      "block: how plain decoding was timed for cost.step_ms; a label, e.g. \"beam 5\"",
-                                     with_cost(find_cost("block"), false), store<std::string>(&PointInputs::baseline)),
+                                     with_cost(find_cost("block"), false), label),
                                std::string("greedy")));
 }
 

@@ -54,7 +54,6 @@ struct PointInputs {
   std::int64_t gamma = 0;
   std::string cost = "constant_ratio";     ///< a name of cost_registry() ...
   CostValues cost_values;                  ///< ... and the parameters of any cost model of the sweep
-  std::string baseline;                    ///< how plain decoding was timed; a label
   std::optional<double> operations_ratio;  ///< c-hat
   // process fidelity
   ProcessKind process = ProcessKind::iid;
