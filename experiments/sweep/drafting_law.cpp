@@ -146,7 +146,6 @@ bool gamma_varies(const PointInputs& inputs) {
 
 PointInputs with_drafter_acceptance(const PointInputs& inputs) {
   PointInputs result = inputs;
-  if (inputs.fidelity == Fidelity::token) return result;
   if (inputs.drafter == "heads" && !inputs.head_accuracies.empty()) {
     result.process = ProcessKind::positional;
     result.conditional = inputs.head_accuracies;
