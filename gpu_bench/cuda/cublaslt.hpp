@@ -19,7 +19,7 @@ struct ProjectMemory {
 };
 
 /// Chooses, for each shape once, the fastest of the algorithms that the library proposes, by timing them on operands of
-/// that shape in scratch memory, and remembers it.
+/// that shape in scratch memory, over other weights each time so that these come from memory, and remembers it.
 class CublasLt {
  public:
   /// Throws DeviceError naming every place that was searched.
@@ -35,6 +35,9 @@ class CublasLt {
 
   /// Puts the product into the stream. prepare came before.
   void launch(const Project& shape, DataType type, const ProjectMemory& memory, cudaStream_t stream);
+
+  /// The algorithm chosen for a prepared shape: "id 66 tile 20 stages 35 split_k 1", the library's own numbers.
+  [[nodiscard]] std::string algorithm(const Project& shape, DataType type) const;
 
   [[nodiscard]] std::string version() const;  ///< "13.0.2 (libcublasLt.so.13)"
   [[nodiscard]] std::size_t shapes_tuned() const;

@@ -20,6 +20,7 @@ int calls_per_sample(const Bench& bench, const std::function<void(int)>& launch,
 }
 
 Sample sample_of(const Bench& bench, int calls, const std::function<void()>& launch_all) {
+  bench.before_sample();
   const double us = bench.timer.time_us(bench.stream, launch_all) / calls;
   return {.us = us, .clock_mhz = bench.nvml.sm_clock_mhz().value_or(0.0)};
 }

@@ -15,6 +15,7 @@ struct Bench {
   Stream stream;
   EventTimer timer;
   const Nvml& nvml;
+  std::function<void()> before_sample;  ///< may throw, which ends the measurement
 };
 
 /// Samples of one call each, taken as the mean over the calls of one replay: as many as last 100 us, at least

@@ -9,14 +9,7 @@
 namespace foredraft::gpu_bench {
 
 Measurement measure_matrix_peak(const MatrixPeak& peak, CublasLt& blas, const Bench& bench, const Protocol& protocol) {
-  const Project product{.in = 0,
-                        .weight = 1,
-                        .bias = no_buffer,
-                        .out = 2,
-                        .rows = peak.size,
-                        .outputs = peak.size,
-                        .inputs = peak.size,
-                        .accumulate = false};
+  const Project product = peak.product();
   blas.prepare(product, peak.type);
   const std::int64_t elements = peak.size * peak.size;
   const auto bytes = static_cast<std::size_t>(elements * bytes_of(peak.type));

@@ -9,6 +9,16 @@ namespace foredraft::gpu_bench {
 struct MatrixPeak {
   DataType type;
   std::int64_t size = 8192;
+  [[nodiscard]] Project product() const {
+    return {.in = 0,
+            .weight = 1,
+            .bias = no_buffer,
+            .out = 2,
+            .rows = size,
+            .outputs = size,
+            .inputs = size,
+            .accumulate = false};
+  }
   [[nodiscard]] double flop() const {
     return 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
   }

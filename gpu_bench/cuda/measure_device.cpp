@@ -15,9 +15,11 @@
 #include "gpu_bench/cuda/profile_identity.hpp"
 #include "gpu_bench/cuda/program_runner.hpp"
 #include "gpu_bench/cuda/self_test.hpp"
+#include "gpu_bench/measure/rotation.hpp"
 #include "gpu_bench/profile/group_queue.hpp"
 #include "gpu_bench/profile/profile_folder.hpp"
 #include "gpu_bench/step/counts.hpp"
+#include "gpu_bench/step/operation_alone.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -45,25 +47,23 @@ class DeviceMeasurement {
     std::optional<Profile> unfinished = claim_profile_folder(request_.folder);
     facts_ = device_facts();
     nvml_ = std::make_unique<Nvml>(facts_.pci_bus_id);
-    bench_ = std::make_unique<Bench>(Bench{.stream = {}, .timer = {}, .nvml = *nvml_});
+    bench_ = std::make_unique<Bench>(
+        Bench{.stream = {}, .timer = {}, .nvml = *nvml_, .before_sample = [this] { stop_if_interrupted(); }});
     blas_ = std::make_unique<CublasLt>();
 
     profile_.source = Source::measured;
     profile_.identity = profile_identity(facts_, blas_->version());
     profile_.device = profile_device(facts_);
     profile_.protocol = protocol_of(request_.quick, 1);
-    std::vector<Cell> known;
-    if (unfinished && unfinished->device.name == profile_.device.name &&
-        unfinished->identity.commit == profile_.identity.commit) {
-      profile_.steps = unfinished->steps;
-      for (const StepRow& row : profile_.steps) known.push_back(row.cell);
-      say_(fmt::format("keeping {} cells of the unfinished profile", known.size()));
-    }
-
-    GroupQueue queue(plan_cells(request_.pairs, request_.dtypes), (1.0 - share_for_repeating) * request_.budget_s,
-                     known);
     try {
       test_device();
+    } catch (const Interrupted&) {
+      say_("interrupted before anything was measured: nothing was written");
+      return MeasureEnd::interrupted;
+    }
+    GroupQueue queue(plan_cells(request_.pairs, request_.dtypes), (1.0 - share_for_repeating) * request_.budget_s,
+                     unfinished ? keep_rows_of(*unfinished) : std::vector<CellGroup>{});
+    try {
       say_("measuring the device's limits");
       measure_limits(profile_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1));
       write(queue);
@@ -98,17 +98,46 @@ class DeviceMeasurement {
     write_profile_folder(request_.folder, profile_);
   }
 
+  void stop_if_interrupted() const {
+    if (interrupted_) throw Interrupted{};
+  }
+
   void test_device() {
     say_("testing the device against the reference");
     std::size_t passed = 0;
-    for (const SelfTestResult& result : self_test(facts_, *blas_)) {
-      if (!result.passed) {
-        throw DeviceError(
-            fmt::format("the device does not compute what the reference does: {}: {}", result.name, result.detail));
-      }
-      ++passed;
+    std::size_t failed = 0;
+    for (const SelfTestResult& result : self_test(facts_, *blas_, [this] { stop_if_interrupted(); })) {
+      if (!result.passed) say_(fmt::format("FAIL  {}: {}", result.name, result.detail));
+      ++(result.passed ? passed : failed);
+    }
+    if (failed > 0) {
+      throw DeviceError(
+          fmt::format("{} of {} comparisons of this device with the reference failed, so nothing was measured", failed,
+                      passed + failed));
     }
     note("self-test", fmt::format("{} comparisons with the reference passed", passed));
+  }
+
+  /// Takes over what an earlier run measured on this device with this program; gives what that was.
+  std::vector<CellGroup> keep_rows_of(const Profile& unfinished) {
+    if (unfinished.device.name != profile_.device.name || unfinished.identity.commit != profile_.identity.commit) {
+      return {};
+    }
+    CellGroup whole;
+    CellGroup by_operation{.cells = {}, .by_operation = true};
+    profile_.steps = unfinished.steps;
+    for (const StepRow& row : profile_.steps) whole.cells.push_back(row.cell);
+    profile_.breakdowns = unfinished.breakdowns;
+    for (const Breakdown& breakdown : profile_.breakdowns) {
+      by_operation.cells.push_back(breakdown.cell);
+      for (const Part& part : breakdown.parts) {
+        if (find_part(profile_, breakdown.cell.dtype, part) != nullptr) continue;
+        profile_.kernels.push_back(*find_part(unfinished, breakdown.cell.dtype, part));
+      }
+    }
+    say_(fmt::format("keeping {} cells of the unfinished profile, and {} broken down", whole.cells.size(),
+                     by_operation.cells.size()));
+    return {std::move(whole), std::move(by_operation)};
   }
 
   /// Measures the cells of a group side by side.
@@ -117,37 +146,86 @@ class DeviceMeasurement {
     std::vector<std::unique_ptr<ProgramRunner>> runners;
     std::vector<Arm> arms;
     for (const Cell& cell : group.cells) {
+      stop_if_interrupted();
       const Program program = program_of(request_.models, cell);
       const DataType type = data_type_of(cell.dtype);
-      const auto sets = static_cast<std::size_t>(
-          cell.cache == Cache::cold ? sets_for_cold(memory_bytes(program, type), facts_.l2_bytes) : 1);
+      const std::size_t sets = cell.cache == Cache::cold ? cold_sets(program, type, to_text(cell)) : 1;
       std::vector<BufferPool>& of_model = pools[cell.model];
       while (of_model.size() < sets) of_model.emplace_back(type, content_seed);
       runners.push_back(
           std::make_unique<ProgramRunner>(program, std::span(of_model.data(), sets), *blas_, facts_.multiprocessors));
       const ProgramRunner& runner = *runners.back();
       const auto launch = [this, &runner](int call) { runner.launch(bench_->stream, call % runner.sets()); };
-      Arm arm = cell.launch == Launch::graph ? graph_arm(to_text(cell), *bench_, launch, runner.sets())
-                                             : eager_arm(to_text(cell), *bench_, launch, runner.sets());
-      arm.run = [this, run = std::move(arm.run)] {
-        if (interrupted_) throw Interrupted{};
-        return run();
-      };
-      arms.push_back(std::move(arm));
+      arms.push_back(cell.launch == Launch::graph ? graph_arm(to_text(cell), *bench_, launch, runner.sets())
+                                                  : eager_arm(to_text(cell), *bench_, launch, runner.sets()));
     }
     return measure(arms, protocol_of(request_.quick, arms.size()), steady_now_s);
   }
 
+  [[nodiscard]] std::optional<std::int64_t> cold_copies(const Program& program, DataType type) const {
+    return copies_for_cold(streamed_bytes(program, type), static_cast<double>(facts_.l2_bytes));
+  }
+
+  [[nodiscard]] std::size_t cold_sets(const Program& program, DataType type, const std::string& what) const {
+    const std::optional<std::int64_t> copies = cold_copies(program, type);
+    if (!copies) throw DomainError(what + ": its weights are too small to be driven out of the L2");
+    return static_cast<std::size_t>(*copies);
+  }
+
+  /// The row of an operation that stands alone in its program, over `copies` of its weights and caches in turn.
+  KernelRow measure_operation(const Program& alone, DataType type, std::optional<std::int64_t> copies) {
+    const Operation& operation = alone.operations.front();
+    std::vector<BufferPool> pools;
+    for (std::int64_t i = 0; i < copies.value_or(1); ++i) pools.emplace_back(type, content_seed);
+    const ProgramRunner runner(alone, pools, *blas_, facts_.multiprocessors);
+    const auto launch = [this, &runner](int call) { runner.launch(bench_->stream, call % runner.sets()); };
+    const Arm arm = graph_arm(std::string(name_of(operation)), *bench_, launch, runner.sets());
+    const Measurement measured = measure({arm}, protocol_of(request_.quick, 1), steady_now_s).front();
+    const Work work = work_of(operation, type);
+    const auto* product = std::get_if<Project>(&operation);
+    return {.operation = std::string(name_of(operation)),
+            .shape = shape_text(operation),
+            .dtype = std::string(to_string(type)),
+            .cache = copies ? Cache::cold : Cache::hot,
+            .launch = Launch::graph,
+            .algorithm = product != nullptr ? blas_->algorithm(*product, type) : "",
+            .timing = timing_of(measured, work.read_bytes, work.written_bytes, work.flop)};
+  }
+
+  /// Times the operations of a step that no row times yet, and says of which the step consists. Whether all have a
+  /// time now.
+  bool break_down(const Cell& cell) {
+    const Program program = program_of(request_.models, cell);
+    const DataType type = data_type_of(cell.dtype);
+    Breakdown breakdown{.cell = cell, .parts = {}};
+    for (const auto& [operation, count] : distinct_operations(program)) {
+      stop_if_interrupted();
+      const Program alone = operation_alone(program, operation);
+      const std::optional<std::int64_t> copies = cold_copies(alone, type);
+      const Part part{.operation = std::string(name_of(operation)),
+                      .shape = shape_text(operation),
+                      .cache = copies ? Cache::cold : Cache::hot,
+                      .count = count};
+      if (find_part(profile_, cell.dtype, part) == nullptr) {
+        KernelRow row = measure_operation(alone, type, copies);
+        if (row.timing.summary.samples == 0) return false;
+        profile_.kernels.push_back(std::move(row));
+      }
+      breakdown.parts.push_back(part);
+    }
+    profile_.breakdowns.push_back(std::move(breakdown));
+    return true;
+  }
+
   void measure_cells(GroupQueue& queue) {
     while (const std::optional<CellGroup> group = queue.next(elapsed_s())) {
-      if (interrupted_) throw Interrupted{};
-      say_(fmt::format("{:5.0f} s  {} and {} more", elapsed_s(), to_text(group->cells.front()),
-                       group->cells.size() - 1));
+      stop_if_interrupted();
+      say_(fmt::format("{:5.0f} s  {} and {} more{}", elapsed_s(), to_text(group->cells.front()),
+                       group->cells.size() - 1, group->by_operation ? ", operation by operation" : ""));
       const double start_s = elapsed_s();
       try {
-        const std::vector<Measurement> measured = measure_group(*group);
-        queue.done(elapsed_s() - start_s, keep(*group, measured));
-        measured_groups_.emplace_back(*group, measured);
+        const std::vector<Cell> timed = group->by_operation ? break_down(*group) : time_group(*group);
+        queue.done(elapsed_s() - start_s, timed);
       } catch (const DeviceMemoryError& error) {
         queue.failed(error.what());
       } catch (const DomainError& error) {
@@ -155,6 +233,22 @@ class DeviceMeasurement {
       }
       write(queue);
     }
+  }
+
+  /// The cells that were broken down.
+  std::vector<Cell> break_down(const CellGroup& group) {
+    std::vector<Cell> cells;
+    for (const Cell& cell : group.cells) {
+      if (break_down(cell)) cells.push_back(cell);
+    }
+    return cells;
+  }
+
+  /// The cells that have a time now.
+  std::vector<Cell> time_group(const CellGroup& group) {
+    const std::vector<Measurement> measured = measure_group(group);
+    measured_groups_.emplace_back(group, measured);
+    return keep(group, measured);
   }
 
   /// Rows of the cells that have samples.
@@ -177,7 +271,7 @@ class DeviceMeasurement {
     std::vector<Measurement> second;
     for (const auto& [group, measured] : measured_groups_) {
       if (elapsed_s() >= request_.budget_s) break;
-      if (interrupted_) throw Interrupted{};
+      stop_if_interrupted();
       const std::vector<Measurement> again = measure_group(group);
       for (std::size_t i = 0; i < again.size(); ++i) {
         if (measured[i].summary.samples == 0 || again[i].summary.samples == 0) continue;

@@ -70,6 +70,7 @@ void measure_products(Profile& profile, CublasLt& blas, const Bench& bench, cons
                         .dtype = std::string(to_string(type)),
                         .cache = Cache::hot,
                         .launch = Launch::graph,
+                        .algorithm = blas.algorithm(peak.product(), type),
                         .timing = timing_of(measured, 2.0 * bytes, bytes, peak.flop())};
     profile.kernels.push_back(row);
     if (measured.summary.samples > 0) profile.limits.*limit = rate_figure(row, peak.flop());

@@ -1,7 +1,6 @@
 #include "gpu_bench/cuda/program_runner.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <variant>
 
 #include "gpu_bench/cuda/check.hpp"
@@ -44,7 +43,10 @@ ProgramRunner::ProgramRunner(const Program& program, std::span<BufferPool> pools
   }
   for (BufferPool& pool : pools) {
     std::vector<void*>& addresses = addresses_.emplace_back();
-    for (const Buffer& buffer : program_.buffers) addresses.push_back(pool.address_of(buffer));
+    for (const Buffer& buffer : program_.buffers) {
+      const bool of_the_set = buffer.kind == BufferKind::weight || buffer.kind == BufferKind::cache;
+      addresses.push_back((of_the_set ? pool : pools.front()).address_of(buffer));
+    }
   }
   check(cudaDeviceSynchronize(), "filling buffers");
 }
@@ -84,12 +86,6 @@ std::vector<double> ProgramRunner::read(BufferId id, int set) const {
       break;
   }
   return read_back<float>(memory, buffer.elements, number);
-}
-
-int sets_for_cold(double program_bytes, std::int64_t l2_bytes) {
-  const double wanted_bytes = 5.0 * static_cast<double>(l2_bytes);
-  if (program_bytes >= wanted_bytes) return 1;  // a pass drives its own beginning out
-  return 1 + static_cast<int>(std::ceil(wanted_bytes / program_bytes));
 }
 
 }  // namespace foredraft::gpu_bench

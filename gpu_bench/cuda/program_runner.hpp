@@ -13,10 +13,13 @@
 
 namespace foredraft::gpu_bench {
 
-/// A program on the device, over one set of buffers or several in turn. Pools and library outlive it.
+/// A program on the device, over one set of buffers or several in turn. Sets have weights and caches of their own;
+/// activations, inputs and tokens are the same memory for all, as they are for the layers of a model. Pools and library
+/// outlive it.
 class ProgramRunner {
  public:
-  /// Takes a set of buffers from each pool and prepares the products. `multiprocessors` of the device.
+  /// Takes a set of weights and caches from each pool, all else from the first, and prepares the products.
+  /// `multiprocessors` of the device.
   ProgramRunner(const Program& program, std::span<BufferPool> pools, CublasLt& blas, std::int64_t multiprocessors);
 
   /// Puts the operations of one pass over set `set` into the stream.
@@ -36,9 +39,5 @@ class ProgramRunner {
   DeviceMemory workspace_memory_;
   Workspace workspace_{};
 };
-
-/// Sets of buffers to go through in turn so that 5 times the second-level cache lies between two uses of one; 1 where
-/// the program itself is as large.
-[[nodiscard]] int sets_for_cold(double program_bytes, std::int64_t l2_bytes);
 
 }  // namespace foredraft::gpu_bench

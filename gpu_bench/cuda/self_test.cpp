@@ -46,11 +46,13 @@ SelfTestResult output_agrees(const TestProgram& tested, DataType type, const std
 
 }  // namespace
 
-std::vector<SelfTestResult> self_test(const DeviceFacts& facts, CublasLt& blas) {
+std::vector<SelfTestResult> self_test(const DeviceFacts& facts, CublasLt& blas,
+                                      const std::function<void()>& before_each) {
   std::vector<SelfTestResult> results;
   const Stream stream;
   for (const TestProgram& tested : test_programs()) {
     for (const DataType type : {DataType::fp16, DataType::bf16, DataType::fp32}) {
+      before_each();
       const auto add = [&](std::string_view what, SelfTestResult result) {
         result.name = fmt::format("{}, {}: {}", tested.name, to_string(type), what);
         results.push_back(std::move(result));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct SelfTestResult {
 
 /// At tiny shapes and for every storage type: buffers hold the reference's contents bit for bit; the output of a pass
 /// lies within allowed_error of the reference and has no poison left; a graph replays the bits of the eager launches.
-[[nodiscard]] std::vector<SelfTestResult> self_test(const DeviceFacts& facts, CublasLt& blas);
+/// `before_each` program; may throw, which ends the test.
+[[nodiscard]] std::vector<SelfTestResult> self_test(
+    const DeviceFacts& facts, CublasLt& blas, const std::function<void()>& before_each = [] {});
 
 }  // namespace foredraft::gpu_bench

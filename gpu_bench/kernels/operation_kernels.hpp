@@ -192,6 +192,7 @@ void with_content_kernel(const Buffer& buffer, void* memory, std::uint64_t seed,
                                   .vocabulary = buffer.vocabulary});
     case BufferKind::weight:
     case BufferKind::cache:
+    case BufferKind::input:
       return use(FillKernel<Storage>{.stream = content_stream(buffer, seed),
                                      .out = static_cast<Storage*>(memory),
                                      .elements = buffer.elements,

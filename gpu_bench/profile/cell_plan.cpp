@@ -39,6 +39,7 @@ struct Step {
   std::int64_t context = usual_context;
   Cache cache = Cache::cold;
   Launch launch = Launch::graph;
+  bool by_operation = false;
 };
 
 std::vector<Step> steps_of_a_dtype() {
@@ -46,8 +47,12 @@ std::vector<Step> steps_of_a_dtype() {
   steps.push_back({.tokens = coarse_tokens, .draft_lengths = {}});
   steps.push_back({.tokens = {}, .draft_lengths = draft_lengths, .encoders = true});
   steps.push_back({.tokens = tokens_between(), .draft_lengths = {}});
+  steps.push_back({.tokens = {1, 6}, .draft_lengths = {4}, .by_operation = true});
   for (const std::int64_t batch : batches) {
     steps.push_back({.tokens = coarse_tokens, .draft_lengths = draft_lengths, .encoders = true, .batch = batch});
+  }
+  for (const std::int64_t batch : {8, 64}) {
+    steps.push_back({.tokens = {1, 8}, .draft_lengths = {4}, .batch = batch, .by_operation = true});
   }
   for (const std::int64_t context : contexts) {
     for (const std::int64_t batch : batches_of_contexts) {
@@ -79,7 +84,11 @@ std::vector<Cell> cells_of(const PlannedPair& pair, const Step& step, const std:
     // A block drafter has no plain pass and heads are no model of their own.
     if (pair.drafting == Role::autoregressive_drafting) add(pair.drafter, Role::decoder_pass, tokens);
   }
-  for (const std::int64_t gamma : step.draft_lengths) add(pair.drafter, pair.drafting, gamma);
+  // Drafting token by token is plain passes, which are broken down above.
+  const bool repeats_passes = step.by_operation && pair.drafting == Role::autoregressive_drafting;
+  if (!repeats_passes) {
+    for (const std::int64_t gamma : step.draft_lengths) add(pair.drafter, pair.drafting, gamma);
+  }
   if (step.encoders) {
     for (const PlannedModel* model : {&pair.target, &pair.drafter}) {
       if (model->source_length > 0) add(*model, Role::encoder_pass, 0);
@@ -104,15 +113,17 @@ std::vector<CellGroup> plan_cells(const std::vector<PlannedPair>& pairs, const s
     }
   }
   std::vector<CellGroup> plan;
-  std::set<Cell> planned;
+  std::set<std::pair<bool, Cell>> planned;
   for (const std::string& dtype : dtypes) {
     for (const Step& step : steps_of_a_dtype()) {
       for (const PlannedPair& pair : pairs) {
-        CellGroup group;
-        for (Cell& cell : cells_of(pair, step, dtype)) {
-          if (planned.insert(cell).second) group.cells.push_back(std::move(cell));
+        std::vector<Cell> cells = cells_of(pair, step, dtype);
+        std::erase_if(cells, [&](const Cell& cell) { return !planned.insert({step.by_operation, cell}).second; });
+        if (step.by_operation) {
+          for (Cell& cell : cells) plan.push_back({.cells = {std::move(cell)}, .by_operation = true});
+        } else if (!cells.empty()) {
+          plan.push_back({.cells = std::move(cells)});
         }
-        if (!group.cells.empty()) plan.push_back(std::move(group));
       }
     }
   }

@@ -8,13 +8,16 @@
 
 namespace foredraft::gpu_bench {
 
-GroupQueue::GroupQueue(const std::vector<CellGroup>& plan, double budget_s, const std::vector<Cell>& measured)
-    : budget_s_(budget_s), measured_(measured.begin(), measured.end()) {
+GroupQueue::GroupQueue(const std::vector<CellGroup>& plan, double budget_s, const std::vector<CellGroup>& measured)
+    : budget_s_(budget_s) {
   check_positive("budget_s", budget_s);
+  for (const CellGroup& group : measured) {
+    for (const Cell& cell : group.cells) measured_.insert({group.by_operation, cell});
+  }
   for (const CellGroup& group : plan) {
-    Entry entry{.group = {}, .state = State::waiting, .why = {}};
+    Entry entry{.group = {.cells = {}, .by_operation = group.by_operation}, .state = State::waiting, .why = {}};
     for (const Cell& cell : group.cells) {
-      if (!measured_.contains(cell)) entry.group.cells.push_back(cell);
+      if (!measured_.contains({group.by_operation, cell})) entry.group.cells.push_back(cell);
     }
     if (!entry.group.cells.empty()) entries_.push_back(std::move(entry));
   }
@@ -22,9 +25,11 @@ GroupQueue::GroupQueue(const std::vector<CellGroup>& plan, double budget_s, cons
 
 double GroupQueue::expected_s(const CellGroup& group) const {
   double longest = 0.0;
-  for (const auto& [model, seconds] : cell_s_) longest = std::max(longest, seconds);
+  for (const auto& [key, seconds] : cell_s_) {
+    if (key.first == group.by_operation) longest = std::max(longest, seconds);
+  }
   return std::accumulate(group.cells.begin(), group.cells.end(), 0.0, [&](double sum, const Cell& cell) {
-    const auto known = cell_s_.find(cell.model);
+    const auto known = cell_s_.find({group.by_operation, cell.model});
     return sum + (known == cell_s_.end() ? longest : known->second);
   });
 }
@@ -55,10 +60,10 @@ void GroupQueue::done(double took_s, const std::vector<Cell>& measured) {
   entry.state = State::ended;
   const double cell_s = took_s / static_cast<double>(entry.group.cells.size());
   for (const Cell& cell : entry.group.cells) {
-    double& longest = cell_s_[cell.model];
+    double& longest = cell_s_[{entry.group.by_operation, cell.model}];
     longest = std::max(longest, cell_s);
   }
-  measured_.insert(measured.begin(), measured.end());
+  for (const Cell& cell : measured) measured_.insert({entry.group.by_operation, cell});
 }
 
 void GroupQueue::failed(const std::string& why) {
@@ -82,8 +87,10 @@ std::vector<Missing> GroupQueue::missing() const {
   };
   std::vector<Missing> missing;
   for (const Entry& entry : entries_) {
+    const bool by_operation = entry.group.by_operation;
     for (const Cell& cell : entry.group.cells) {
-      if (!measured_.contains(cell)) missing.push_back({.what = to_text(cell), .why = reason(entry)});
+      if (measured_.contains({by_operation, cell})) continue;
+      missing.push_back({.what = to_text(cell) + (by_operation ? " by operation" : ""), .why = reason(entry)});
     }
   }
   return missing;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu_bench/profile/cell_plan.hpp"
@@ -15,12 +16,13 @@ namespace foredraft::gpu_bench {
 /// Walks a plan within a time. Knows no clock: the time gone since the run began is handed in.
 class GroupQueue {
  public:
-  /// `measured`: cells that need not be measured again.
-  GroupQueue(const std::vector<CellGroup>& plan, double budget_s, const std::vector<Cell>& measured = {});
+  /// `measured`: what need not be measured again, in whatever groups.
+  GroupQueue(const std::vector<CellGroup>& plan, double budget_s, const std::vector<CellGroup>& measured = {});
 
   /// The next group that can be expected to end in time, nothing when there is none: an expensive group is passed over
   /// for cheaper ones behind it, and never tried again (time only runs out). A cell is expected to take the longest
   /// share of a cell in any group of its model so far, or of any model where its own is new; the first takes a chance.
+  /// Cells that are measured operation by operation are a kind of their own.
   /// Call done or failed before the next.
   [[nodiscard]] std::optional<CellGroup> next(double elapsed_s);
 
@@ -47,8 +49,9 @@ class GroupQueue {
 
   std::vector<Entry> entries_;
   double budget_s_;
-  std::map<std::string, double> cell_s_;  ///< longest a cell, by model
-  std::set<Cell> measured_;
+  using ByOperation = bool;
+  std::map<std::pair<ByOperation, std::string>, double> cell_s_;  ///< longest a cell, by model
+  std::set<std::pair<ByOperation, Cell>> measured_;
 };
 
 }  // namespace foredraft::gpu_bench

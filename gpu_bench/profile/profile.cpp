@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "core/check.hpp"
 #include "gpu_bench/profile/profile_fields.hpp"
@@ -48,6 +49,37 @@ void check_timing(const std::string& what, const Timing& timing) {
   check_nonnegative(what + ": written_bytes", timing.written_bytes);
   check_nonnegative(what + ": flop", timing.flop);
   if (timing.summary.samples > 0) check_positive(what + ": median_us", timing.summary.median_us);
+}
+
+void check_kernels(const Profile& profile) {
+  std::set<std::tuple<std::string, std::string, std::string, Cache, Launch>> seen;
+  for (const KernelRow& row : profile.kernels) {
+    const std::string what = row.operation + " " + row.shape;
+    check_name("operation", row.operation);
+    check_name("shape", row.shape);
+    check_timing(what, row.timing);
+    if (!row.algorithm.empty()) check_name("algorithm", row.algorithm);
+    if (!seen.insert({row.operation, row.shape, row.dtype, row.cache, row.launch}).second) {
+      throw DomainError(fmt::format("{} {}: measured twice", what, row.dtype));
+    }
+  }
+}
+
+void check_breakdowns(const Profile& profile) {
+  std::set<Cell> seen;
+  for (const Breakdown& breakdown : profile.breakdowns) {
+    const std::string what = to_text(breakdown.cell);
+    check_name("model", breakdown.cell.model);
+    if (breakdown.parts.empty()) throw DomainError(what + ": a step without operations");
+    if (!seen.insert(breakdown.cell).second) throw DomainError(what + ": broken down twice");
+    for (const Part& part : breakdown.parts) {
+      check_at_least(what + ": count", part.count, 1);
+      const KernelRow* row = find_part(profile, breakdown.cell.dtype, part);
+      if (row == nullptr || row->timing.summary.samples == 0) {
+        throw DomainError(fmt::format("{}: {} {} has no time", what, part.operation, part.shape));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -97,6 +129,20 @@ Derived derived(const Limits& limits, const std::string& dtype, const Timing& ti
   return values;
 }
 
+const KernelRow* find_part(const Profile& profile, const std::string& dtype, const Part& part) {
+  const auto found = std::find_if(profile.kernels.begin(), profile.kernels.end(), [&](const KernelRow& row) {
+    return row.operation == part.operation && row.shape == part.shape && row.dtype == dtype &&
+           row.cache == part.cache && row.launch == Launch::graph;
+  });
+  return found == profile.kernels.end() ? nullptr : &*found;
+}
+
+const StepRow* find_step(const Profile& profile, const Cell& cell) {
+  const auto found = std::find_if(profile.steps.begin(), profile.steps.end(),
+                                  [&cell](const StepRow& row) { return row.cell == cell; });
+  return found == profile.steps.end() ? nullptr : &*found;
+}
+
 void check_profile(const Profile& profile) {
   check_name("device", profile.device.name);
   check_figures(profile.device);
@@ -115,11 +161,8 @@ void check_profile(const Profile& profile) {
     check_timing(what, row.timing);
     if (!seen.insert(row.cell).second) throw DomainError(what + ": measured twice");
   }
-  for (const KernelRow& row : profile.kernels) {
-    check_name("operation", row.operation);
-    check_name("shape", row.shape);
-    check_timing(row.operation + " " + row.shape, row.timing);
-  }
+  check_kernels(profile);
+  check_breakdowns(profile);
 }
 
 }  // namespace foredraft::gpu_bench

@@ -69,7 +69,22 @@ struct KernelRow {
   std::string dtype;
   Cache cache = Cache::cold;
   Launch launch = Launch::graph;
+  std::string algorithm = {};  ///< of a product: what the library was told to use; else empty
   Timing timing;
+};
+
+/// An operation of a step, and how often the step has it. Its time: the row of the same operation, shape and cache,
+/// the step's dtype and Launch::graph.
+struct Part {
+  std::string operation, shape;
+  Cache cache = Cache::cold;
+  std::int64_t count = 1;
+};
+
+/// The operations that a step consists of.
+struct Breakdown {
+  Cell cell;
+  std::vector<Part> parts;
 };
 
 /// Something that was planned and is not there.
@@ -91,6 +106,7 @@ struct Profile {
   std::optional<AgainstItself> against_itself = {};
   std::vector<StepRow> steps = {};
   std::vector<KernelRow> kernels = {};
+  std::vector<Breakdown> breakdowns = {};
   std::vector<Missing> missing = {};
   std::vector<Note> notes = {};
 
@@ -109,8 +125,13 @@ struct Profile {
 [[nodiscard]] std::optional<double> fraction_of_ceiling(const Limits& limits, std::string_view dtype,
                                                         const Timing& timing);
 
+/// The row that times a part of a step, the step itself; null where there is none.
+[[nodiscard]] const KernelRow* find_part(const Profile& profile, const std::string& dtype, const Part& part);
+[[nodiscard]] const StepRow* find_step(const Profile& profile, const Cell& cell);
+
 /// Throws DomainError for what a profile cannot hold: rows of a data sheet, a name that is empty or would break a CSV
-/// cell, the same cell twice, a figure without a finite value > 0 or without its origin.
+/// cell, the same cell or operation twice, a part of a step without its time, a figure without a finite value > 0 or
+/// without its origin.
 void check_profile(const Profile& profile);
 
 }  // namespace foredraft::gpu_bench

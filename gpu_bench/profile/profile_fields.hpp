@@ -130,7 +130,22 @@ void visit_fields(Object& row, auto&& visit) {
   visit("dtype", row.dtype);
   visit("cache", row.cache);
   visit("launch", row.launch);
+  visit("algorithm", row.algorithm);
   visit_fields(row.timing, visit);
+}
+
+template <ConstOrNot<Part> Object>
+void visit_fields(Object& part, auto&& visit) {
+  visit("operation", part.operation);
+  visit("shape", part.shape);
+  visit("cache", part.cache);
+  visit("count", part.count);
+}
+
+template <ConstOrNot<Breakdown> Object>
+void visit_fields(Object& breakdown, auto&& visit) {
+  visit_fields(breakdown.cell, visit);
+  visit("parts", breakdown.parts);
 }
 
 template <ConstOrNot<Missing> Object>
@@ -155,6 +170,7 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("against_itself", profile.against_itself);
   visit("steps", profile.steps);
   visit("kernels", profile.kernels);
+  visit("breakdowns", profile.breakdowns);
   visit("missing", profile.missing);
   visit("notes", profile.notes);
 }

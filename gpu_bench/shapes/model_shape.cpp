@@ -92,6 +92,18 @@ std::string_view to_string(Architecture architecture) {
   return "head";
 }
 
+std::string_view to_string(Activation activation) {
+  switch (activation) {
+    case Activation::silu:
+      return "silu";
+    case Activation::gelu:
+      return "gelu";
+    case Activation::relu:
+      break;
+  }
+  return "relu";
+}
+
 std::vector<ShapeProblem> shape_problems(const ModelShape& shape) {
   ShapeCheck check;
   check.require(!shape.name.empty(), "name", "is empty", "models are found by it");

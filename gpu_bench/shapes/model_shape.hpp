@@ -48,6 +48,7 @@ struct ModelShape {
 };
 
 [[nodiscard]] std::string_view to_string(Architecture architecture);
+[[nodiscard]] std::string_view to_string(Activation activation);
 
 /// One thing that is wrong with a shape, under the name of the member.
 struct ShapeProblem {

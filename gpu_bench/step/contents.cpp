@@ -51,6 +51,7 @@ std::vector<double> content_of(const Buffer& buffer, DataType type, std::uint64_
       });
     case BufferKind::weight:
     case BufferKind::cache:
+    case BufferKind::input:
       return content_from_words(buffer, seed, [type, factor = content_factor(buffer.scale)](std::uint32_t word) {
         return rounded_to(static_cast<double>(static_cast<float>(bell_from_word(word)) * factor), type);
       });

@@ -1,5 +1,8 @@
 #include "gpu_bench/step/counts.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 #include "gpu_bench/step/operation_accesses.hpp"
 
 namespace foredraft::gpu_bench {
@@ -105,6 +108,19 @@ double memory_bytes(const Program& program, DataType type) {
     bytes += static_cast<double>(one) * static_cast<double>(buffer.elements);
   }
   return bytes;
+}
+
+double streamed_bytes(const Program& program, DataType type) {
+  std::vector<std::int64_t> elements(program.buffers.size(), 0);
+  for (const Operation& operation : program.operations) {
+    for (const Access& access : accesses(operation)) {
+      const auto place = static_cast<std::size_t>(access.buffer);
+      const BufferKind kind = program.buffers[place].kind;
+      if (kind != BufferKind::weight && kind != BufferKind::cache) continue;
+      elements[place] = std::max({elements[place], access.read, access.written});
+    }
+  }
+  return static_cast<double>(bytes_of(type) * std::accumulate(elements.begin(), elements.end(), std::int64_t{0}));
 }
 
 double parameters(const ModelShape& shape) {

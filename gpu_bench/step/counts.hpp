@@ -26,6 +26,10 @@ struct Work {
 /// Memory that the buffers take.
 [[nodiscard]] double memory_bytes(const Program& program, DataType type);
 
+/// Bytes of weights and caches that a pass reads or writes, each buffer once however many operations use it: what has
+/// to come from memory where passes over other copies lie between two over these. Activations stay in a cache.
+[[nodiscard]] double streamed_bytes(const Program& program, DataType type);
+
 /// Parameters of the whole model, embedding included once; further_parameters included. Of a head: its own alone.
 [[nodiscard]] double parameters(const ModelShape& shape);
 

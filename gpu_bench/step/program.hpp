@@ -25,6 +25,7 @@ enum class BufferKind {
   weight,      ///< read only, random with standard deviation `scale`
   cache,       ///< what earlier passes left, random likewise: keys and values, hidden states of a target
   activation,  ///< written before it is read in every pass; poisoned before each
+  input,       ///< what an operation left that is no part of the program, random with standard deviation `scale`
   tokens,      ///< 32-bit token ids in [0, vocabulary)
 };
 
@@ -32,7 +33,7 @@ struct Buffer {
   std::string name;  ///< "layer 3 down"; unique
   BufferKind kind;
   std::int64_t elements;
-  double scale;             ///< weights and caches: standard deviation of the random content
+  double scale;             ///< weights, caches and inputs: standard deviation of the random content
   std::int64_t vocabulary;  ///< tokens: ids lie below it; else 0
 };
 

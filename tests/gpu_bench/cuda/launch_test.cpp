@@ -66,11 +66,25 @@ TEST_CASE("activations are poisoned until a pass has written them") {
   for (const double value : runner.read(3)) CHECK(std::isnan(value));
 }
 
-TEST_CASE("sets of buffers are enough to have five caches between two uses, one where a pass is larger") {
-  CHECK(sets_for_cold(1e9, 50'000'000) == 1);
-  CHECK(sets_for_cold(250e6, 50'000'000) == 1);
-  CHECK(sets_for_cold(100e6, 50'000'000) == 4);
-  CHECK(sets_for_cold(1e6, 50'000'000) == 251);
+TEST_CASE("sets have weights of their own and share what is written in a pass") {
+  CublasLt blas;
+  const Stream stream;
+  std::vector<BufferPool> pools;
+  for (int set = 0; set < 2; ++set) pools.emplace_back(DataType::fp32, 3 + set);
+  const ProgramRunner runner(one_product(false), pools, blas, multiprocessors);
+  CHECK(runner.sets() == 2);
+  CHECK(runner.read(1, 0) != runner.read(1, 1));
+  runner.launch(stream, 1);
+  stream.wait();
+  CHECK(runner.read(3, 0) == runner.read(3, 1));
+}
+
+TEST_CASE("a prepared product names its algorithm") {
+  CublasLt blas;
+  const Program program = one_product(true);
+  const auto& product = std::get<Project>(program.operations.front());
+  blas.prepare(product, DataType::fp16);
+  CHECK_THAT(blas.algorithm(product, DataType::fp16), Catch::StartsWith("id ") && Catch::Contains(" split_k "));
 }
 
 }  // namespace foredraft::gpu_bench

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "core/check.hpp"
 #include "gpu_bench/profile/group_queue.hpp"
@@ -17,10 +18,17 @@ const std::vector<PlannedPair> pairs{
     {.target = {"large"}, .drafter = {"large"}, .drafting = Role::head_drafting},
     {.target = {"translator", 64}, .drafter = {"parallel", 64}, .drafting = Role::block_drafting}};
 
-std::vector<Cell> all_cells(const std::vector<CellGroup>& plan) {
+/// Whole passes, or those that are measured operation by operation.
+std::vector<Cell> all_cells(const std::vector<CellGroup>& plan, bool by_operation = false) {
   std::vector<Cell> cells;
-  for (const CellGroup& group : plan) cells.insert(cells.end(), group.cells.begin(), group.cells.end());
+  for (const CellGroup& group : plan) {
+    if (group.by_operation == by_operation) cells.insert(cells.end(), group.cells.begin(), group.cells.end());
+  }
   return cells;
+}
+
+std::size_t count_of(const std::vector<CellGroup>& plan) {
+  return all_cells(plan).size() + all_cells(plan, true).size();
 }
 
 std::vector<Cell> cells_where(const std::vector<CellGroup>& plan, auto&& wanted) {
@@ -112,6 +120,61 @@ TEST_CASE("target and drafter of a pair stand in one group") {
   CHECK(models == std::set<std::string>{"large", "small"});
 }
 
+TEST_CASE(
+    "behind the curves at batch 1, passes over 1 and 6 tokens are broken down, one a group, then larger batches") {
+  const auto plan = plan_cells(pairs, {"fp16"});
+  std::vector<std::tuple<std::string, Role, std::int64_t, std::int64_t>> broken_down;
+  for (const Cell& cell : all_cells(plan, true)) {
+    broken_down.emplace_back(cell.model, cell.role, cell.batch, cell.tokens);
+    CHECK(cell.context == 512);
+  }
+  decltype(broken_down) expected;
+  for (const auto& [batch, tokens] : {std::pair{1, 6}, {8, 8}, {64, 8}}) {
+    expected.emplace_back("large", Role::decoder_pass, batch, 1);
+    expected.emplace_back("small", Role::decoder_pass, batch, 1);
+    expected.emplace_back("large", Role::decoder_pass, batch, tokens);
+    expected.emplace_back("small", Role::decoder_pass, batch, tokens);
+    expected.emplace_back("large", Role::head_drafting, batch, 4);
+    expected.emplace_back("translator", Role::decoder_pass, batch, 1);
+    expected.emplace_back("translator", Role::decoder_pass, batch, tokens);
+    expected.emplace_back("parallel", Role::block_drafting, batch, 4);
+  }
+  CHECK(broken_down == expected);
+
+  const auto first = std::find_if(plan.begin(), plan.end(), [](const CellGroup& group) { return group.by_operation; });
+  CHECK(std::all_of(plan.begin(), first, [](const CellGroup& g) { return g.cells.front().batch == 1; }));
+  CHECK(
+      std::none_of(first, plan.end(), [](const CellGroup& g) { return !g.by_operation && is_usual(g.cells.front()); }));
+  for (const CellGroup& group : plan) CHECK((!group.by_operation || group.cells.size() == 1));
+}
+
+TEST_CASE("every pass that is broken down is measured as a whole too") {
+  const auto plan = plan_cells(pairs, {"fp16", "bf16"});
+  const std::vector<Cell> cells = all_cells(plan);
+  const std::set<Cell> whole(cells.begin(), cells.end());
+  for (const Cell& cell : all_cells(plan, true)) {
+    CAPTURE(to_text(cell));
+    CHECK(whole.contains(cell));
+  }
+}
+
+TEST_CASE("a pass and its operations are measured, expected and missed apart") {
+  const Cell cell{.model = "a", .dtype = "fp16"};
+  const std::vector<CellGroup> plan{{{cell}}, {{cell}, true}, {{Cell{.model = "b", .dtype = "fp16"}}}};
+  GroupQueue queue(plan, 10.0, {{{cell}, true}});
+  REQUIRE(queue.next(0.0));
+  queue.done(1.0, {cell});
+  REQUIRE(queue.next(1.0)->cells == plan[2].cells);
+  GroupQueue other(plan, 10.0);
+  REQUIRE(other.next(0.0));
+  other.done(1.0, {cell});
+  REQUIRE(other.next(1.0)->by_operation);
+  CHECK(other.missing().front().what == to_text(cell) + " by operation");
+  other.done(8.0, {cell});
+  // A whole pass of a new model is expected to take as long as other whole passes: 1 s, and 1 s is left.
+  CHECK(other.next(9.0)->cells == plan[2].cells);
+}
+
 TEST_CASE("plans without pairs, without dtypes and of a drafter that drafts nothing are refused") {
   CHECK_THROWS_AS(plan_cells({}, {"fp16"}), DomainError);
   CHECK_THROWS_AS(plan_cells(pairs, {}), DomainError);
@@ -129,7 +192,7 @@ TEST_CASE("with time for all, all is measured and nothing is missing") {
     queue.done(1.0, group->cells);
     now_s += 1.0;
   }
-  CHECK(measured == all_cells(plan));
+  CHECK(measured.size() == count_of(plan));
   CHECK(queue.missing().empty());
 }
 
@@ -146,19 +209,21 @@ TEST_CASE(
     while (const auto group = queue.next(now_s)) {
       const double took_s = seconds(*group, cell_s);
       now_s += took_s;
-      measured.insert(measured.end(), group->cells.begin(), group->cells.end());
+      for (const Cell& cell : group->cells) {
+        measured.push_back(cell);
+        given.insert(to_text(cell) + (group->by_operation ? " by operation" : ""));
+      }
       queue.done(took_s, group->cells);
     }
     CHECK(now_s <= budget_s);
     CHECK(now_s > 0.6 * budget_s);
-    for (const Cell& cell : measured) given.insert(to_text(cell));
     std::size_t named = 0;
     for (const Missing& missing : queue.missing()) {
       CHECK(given.insert(missing.what).second);
       CHECK(missing.why == "no time left");
       ++named;
     }
-    CHECK(named + measured.size() == all_cells(plan).size());
+    CHECK(named + measured.size() == count_of(plan));
   }
 }
 
@@ -185,10 +250,10 @@ TEST_CASE("what failed, what gave no sample and what an interrupt cut off have t
 
 TEST_CASE("cells that an earlier run measured are not given again") {
   const auto plan = plan_cells(pairs, {"fp16"});
-  GroupQueue queue(plan, 1e9, plan.front().cells);
+  GroupQueue queue(plan, 1e9, {plan.front()});
   CHECK(queue.next(0.0)->cells == plan[1].cells);
   const auto missing = queue.missing();
-  CHECK(missing.size() == all_cells(plan).size() - plan.front().cells.size());
+  CHECK(missing.size() == count_of(plan) - plan.front().cells.size());
   CHECK_THROWS_AS(GroupQueue(plan, 0.0), DomainError);
 }
 

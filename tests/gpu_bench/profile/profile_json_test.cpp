@@ -61,6 +61,11 @@ TEST_CASE("a profile comes back from its JSON as it was") {
   CHECK(read.steps[1].timing.stopped == Stopped::out_of_time);
   CHECK(read.steps[1].timing.summary.median_ci95_us.low == profile.steps[1].timing.summary.median_ci95_us.low);
   CHECK(read.kernels[0].cache == Cache::hot);
+  CHECK(read.kernels[1].algorithm == "id 66 tile 20 stages 35 split_k 1");
+  REQUIRE(read.breakdowns.size() == 2);
+  CHECK(read.breakdowns[0].cell == profile.steps[0].cell);
+  CHECK(read.breakdowns[0].parts[1].shape == "rows 1 outputs 10000 inputs 5000");
+  CHECK(read.breakdowns[0].parts[1].count == 4);
   CHECK(read.missing[0].why == "no time left");
   CHECK_FALSE(read.complete());
 }
@@ -174,6 +179,16 @@ TEST_CASE("a profile that cannot be is not written") {
         "graph_node_us: a figure without its origin");
   CHECK(refused([](Profile& p) { p.limits.graph_node_us.value = 0.0; }) != "accepted");
   CHECK(refused([](Profile& p) { p.steps[0].timing.flop = std::nan(""); }) != "accepted");
+  CHECK(refused([](Profile& p) { p.kernels.push_back(p.kernels[1]); }) ==
+        "project rows 1 outputs 30000 inputs 10000 fp16: measured twice");
+  const std::string step = "model-a decoder_pass fp16 batch 1 tokens 1 context 512 cold graph: ";
+  CHECK(refused([](Profile& p) { p.breakdowns.push_back(p.breakdowns[0]); }) == step + "broken down twice");
+  CHECK(refused([](Profile& p) { p.breakdowns[0].parts.clear(); }) == step + "a step without operations");
+  CHECK(refused([](Profile& p) { p.breakdowns[0].parts[0].cache = Cache::hot; }) ==
+        step + "project rows 1 outputs 30000 inputs 10000 has no time");
+  CHECK(refused([](Profile& p) { p.kernels[1].timing.summary.samples = 0; }) ==
+        step + "project rows 1 outputs 30000 inputs 10000 has no time");
+  CHECK(refused([](Profile& p) { p.breakdowns[0].parts[0].count = 0; }) != "accepted");
   CHECK(refused([](Profile& p) { p.source = Source::datasheet; }) ==
         "a data sheet times nothing: a profile of source datasheet has no steps and no kernels");
   CHECK(refused([](Profile& p) { p.source = Source::user; }) ==
@@ -206,8 +221,11 @@ TEST_CASE("the table of steps has the columns that readers rely on, and every ce
   }
   CHECK(lines[4].ends_with(",0,0,out_of_time,0,100000000,0,200000000,,100,,measured"));
   const std::string kernels = kernels_csv(synthetic_profile());
-  CHECK(kernels.starts_with("operation,shape,dtype,cache,launch,median_us,"));
-  CHECK(kernels.find("\nproject,rows 1 outputs 64 inputs 32,fp16,hot,graph,3,") != std::string::npos);
+  CHECK(kernels.starts_with("operation,shape,dtype,cache,launch,algorithm,median_us,"));
+  CHECK(kernels.find("\nproject,rows 1 outputs 64 inputs 32,fp16,hot,graph,,3,") != std::string::npos);
+  CHECK(kernels.find(
+            "\nproject,rows 1 outputs 10000 inputs 5000,fp16,cold,graph,id 66 tile 20 stages 35 split_k 1,125,") !=
+        std::string::npos);
 }
 
 }  // namespace foredraft::gpu_bench

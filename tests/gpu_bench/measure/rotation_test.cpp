@@ -1,0 +1,26 @@
+#include "gpu_bench/measure/rotation.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "core/check.hpp"
+
+namespace foredraft::gpu_bench {
+
+TEST_CASE("copies are enough to have five caches between two uses, one where a pass is larger") {
+  constexpr double cache_bytes = 50e6;
+  CHECK(copies_for_cold(1e9, cache_bytes) == 1);
+  CHECK(copies_for_cold(250e6, cache_bytes) == 1);
+  CHECK(copies_for_cold(100e6, cache_bytes) == 4);
+  CHECK(copies_for_cold(1e6, cache_bytes) == 251);
+}
+
+TEST_CASE("what would need more than a thousand copies is not cold, nor is what reads no weights") {
+  CHECK(copies_for_cold(250'251.0, 50e6) == 1000);
+  CHECK_FALSE(copies_for_cold(250'000.0, 50e6));
+  CHECK_FALSE(copies_for_cold(0.0, 50e6));
+  CHECK_THROWS_AS(copies_for_cold(-1.0, 50e6), DomainError);
+  CHECK_THROWS_AS(copies_for_cold(1.0, std::nan("")), DomainError);
+}
+
+}  // namespace foredraft::gpu_bench
