@@ -125,6 +125,7 @@ class DeviceMeasurement {
     }
     CellGroup whole;
     CellGroup by_operation{.cells = {}, .by_operation = true};
+    profile_.limits = unfinished.limits;  // until they are measured again
     profile_.steps = unfinished.steps;
     for (const StepRow& row : profile_.steps) whole.cells.push_back(row.cell);
     profile_.breakdowns = unfinished.breakdowns;
