@@ -25,8 +25,8 @@ struct DrawStream {
 /// seek(index).
 [[nodiscard]] FOREDRAFT_HOST_DEVICE inline std::uint64_t draw_word(const DrawStream& stream, Purpose purpose,
                                                                    unsigned request, std::uint32_t index) {
-  const r123::Philox4x32::ctr_type counter = {{index, stream.iteration, stream.first_request + request,
-                                               static_cast<std::uint32_t>(purpose) << 24U}};
+  const r123::Philox4x32::ctr_type counter = {
+      {index, stream.iteration, stream.first_request + request, static_cast<std::uint32_t>(purpose) << 24U}};
   const r123::Philox4x32::key_type key = {{stream.key[0], stream.key[1]}};
   const r123::Philox4x32::ctr_type words = r123::Philox4x32{}(counter, key);
   return static_cast<std::uint64_t>(words.v[1]) << 32U | words.v[0];

@@ -25,7 +25,7 @@ struct HostLauncher {
 
 /// What a verification costs apart from its time.
 struct VerificationCost {
-  Work work;              ///< as the kernels request it; what is read twice counts twice
+  Work work;  ///< as the kernels request it; what is read twice counts twice
   unsigned launches = 0;
   unsigned read_backs = 0;
 };

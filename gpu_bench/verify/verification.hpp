@@ -8,10 +8,10 @@
 ///
 /// What a verifier makes of logits that are no numbers: NaN counts as -inf, so that its token is never drawn; +inf as
 /// the largest finite fp32, so that such tokens share all of the probability. A row without any finite logit gives
-/// every token the probability 0: of a target, every draft is rejected and token 0 is emitted; of a drafter, every draft
-/// that the target could emit is accepted (p/q is infinite). 0/0 rejects. Where a rejection leaves no residual (p = q)
-/// the token is drawn from p. A draft outside the vocabulary ends the drafts of its request, as padding does.
-/// `faults` says of which requests any of this is true.
+/// every token the probability 0: of a target, every draft is rejected and token 0 is emitted; of a drafter, every
+/// draft that the target could emit is accepted (p/q is infinite). `faults` says which requests have such a row. 0/0
+/// rejects. A rejection that leaves no residual (p = q) draws the token from p. A draft outside the vocabulary ends the
+/// drafts of its request, as padding does.
 namespace foredraft::gpu_bench {
 
 /// Behind the last token of a row of outputs; also what pads drafts.
@@ -28,11 +28,11 @@ struct VerificationShape {
 /// positions behind a request's last draft (of the target: behind the one after it) are never read.
 template <class Storage>
 struct VerificationInput {
-  const Storage* target_logits;        ///< [batch, gamma + 1, vocabulary]
-  const Storage* draft_logits;         ///< [batch, gamma, vocabulary]
-  const std::int32_t* drafts;          ///< [batch, gamma]
-  const std::int32_t* draft_counts;    ///< [batch]: drafts of each request, 0 to gamma
-  const float* draft_log_sum_exps;     ///< [batch, gamma], known from drafting; or null
+  const Storage* target_logits;      ///< [batch, gamma + 1, vocabulary]
+  const Storage* draft_logits;       ///< [batch, gamma, vocabulary]
+  const std::int32_t* drafts;        ///< [batch, gamma]
+  const std::int32_t* draft_counts;  ///< [batch]: drafts of each request, 0 to gamma
+  const float* draft_log_sum_exps;   ///< [batch, gamma], known from drafting; or null
   unsigned batch, gamma, vocabulary;
   DrawStream draws;
 };
