@@ -149,20 +149,21 @@ WorkspaceSize workspace_of(Published verifier, const VerificationShape& shape) {
 
 template <class Storage, class Launcher>
 void verify_published(Published verifier, const VerificationInput<Storage>& input, const VerificationOutput& output,
-                      const Workspace& workspace, Launcher& launcher) {
+                      const Workspace& workspace, Launcher& launcher, const SigmoidScale& scale = test_scale) {
   switch (verifier) {
     case Published::hf_reference:
       return verify_hf_reference(input, output, workspace, launcher);
     case Published::wagner_exact:
       return verify_wagner_exact(input, output, workspace, launcher);
     case Published::wagner_sigmoid:
-      return verify_wagner_sigmoid(input, output, test_scale, workspace, launcher);
+      return verify_wagner_sigmoid(input, output, scale, workspace, launcher);
   }
 }
 
 /// What a verifier writes over poisoned outputs, with a poisoned workspace of exactly the size that it asks for.
 template <class Storage>
-PublishedTokens published_tokens(Published verifier, const PublishedBatch<Storage>& batch, SmallBlocks launcher = {}) {
+PublishedTokens published_tokens(Published verifier, const PublishedBatch<Storage>& batch, SmallBlocks launcher = {},
+                                 const SigmoidScale& scale = test_scale) {
   PublishedTokens out{.tokens = std::vector<std::int32_t>(std::size_t{batch.batch} * (batch.gamma + 1), -77),
                       .emitted_counts = std::vector<std::int32_t>(batch.batch, -77),
                       .faults = std::vector<std::uint32_t>(batch.batch, 77)};
@@ -173,7 +174,7 @@ PublishedTokens published_tokens(Published verifier, const PublishedBatch<Storag
   verify_published(
       verifier, batch.input(),
       {.tokens = out.tokens.data(), .emitted_counts = out.emitted_counts.data(), .faults = out.faults.data()},
-      {.floats = floats.data(), .counters = counters.data()}, launcher);
+      {.floats = floats.data(), .counters = counters.data()}, launcher, scale);
   CHECK(counters == std::vector<std::uint32_t>(counters.size(), 0));
   return out;
 }
