@@ -36,7 +36,7 @@ struct RuleTokens {
   double margin;
 };
 
-RuleTokens rule_tokens(const sim::VerificationRule& rule, const SigmoidScale& scale, const PublishedBatch<float>& one) {
+RuleTokens rule_tokens(const sim::VerificationRule& rule, const SigmoidScale& scale, const Batch<float>& one) {
   RuleTokens emitted{.tokens = {}, .margin = 1.0};
   const auto draw = [&](Purpose purpose, std::size_t index) {
     return draw_uniform(one.draws, purpose, 0, static_cast<std::uint32_t>(index));
@@ -95,17 +95,17 @@ TEST_CASE("the sigmoid verifier takes the decisions of the rule sigmoid_approxim
     subtract_log_sums(batch.draft_logits, batch.vocabulary);
     const auto rule = sim::make_rule("sigmoid_approximation", {{"scale_low", static_cast<double>(scale.low)},
                                                                {"scale_high", static_cast<double>(scale.high)}});
-    const PublishedTokens got = published_tokens(Published::wagner_sigmoid, batch, {}, scale);
+    const Emitted got = emitted_by(Published::wagner_sigmoid, batch, {}, scale);
     // A difference of sigmas is that of logits over the scale's width, while each is rounded as a number near 1.
     const double rounding = single_precision * static_cast<double>(scale.high - scale.low);
     std::size_t close = 0;
     for (unsigned request = 0; request < batch.batch; ++request) {
-      const RuleTokens want = rule_tokens(*rule, scale, batch.alone(request));
+      const RuleTokens want = rule_tokens(*rule, scale, alone(batch, request));
       INFO("scale " << scale.low << " to " << scale.high << ", request " << request << ", margin " << want.margin);
       if (want.margin < rounding) {
         ++close;
       } else {
-        CHECK(got.of(request) == want.tokens);
+        CHECK(got.tokens_of(request) == want.tokens);
       }
     }
     CHECK(close <= 4);

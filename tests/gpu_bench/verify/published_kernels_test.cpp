@@ -96,8 +96,8 @@ TEST_CASE("the tiled kernel leaves out no token and has every thread at every ba
       const bool drafted = position < static_cast<unsigned>(batch.draft_counts[request]);
       double want = 0.0;
       for (unsigned x = 0; x < vocabulary; ++x) {
-        const float p = batch.target(request, position, x);
-        const float q = batch.draft(request, position, x);
+        const float p = batch.target_row(request, position)[x];
+        const float q = batch.draft_row(request, position)[x];
         REQUIRE(ratios[row * vocabulary + x] == (drafted ? p / q : 0.0F));
         REQUIRE(residuals[row * vocabulary + x] == (drafted ? std::max(0.0F, p - q) : 0.0F));
         if (drafted) want += static_cast<double>(std::max(0.0F, p - q));
@@ -147,7 +147,7 @@ TEST_CASE("a row's largest, smallest and sum are found over all blocks, and NaN 
   CHECK(reduced(published::Largest{}) == *std::max_element(row.begin(), row.end()));
   CHECK(reduced(published::Smallest{}) == *std::min_element(row.begin(), row.end()));
   CHECK(static_cast<double>(reduced(published::Sum{})) == Approx(sum).margin(9001 * single_precision));
-  row[8999] = not_a_number;
+  row[8999] = no_number;
   CHECK(std::isnan(reduced(published::Largest{})));
   CHECK(std::isnan(reduced(published::Smallest{})));
 }

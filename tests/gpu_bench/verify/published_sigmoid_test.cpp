@@ -7,17 +7,16 @@ TEST_CASE("the sigmoid verifier draws the token behind accepted drafts from sigm
   // Of raw logits clamped at a small number, token 0 has nearly all weight; of sigmas each has as much as any other.
   auto batch = random_batch<float>(32, 1, 8, 30);
   for (unsigned request = 0; request < batch.batch; ++request) {
-    batch.set_target_row(request, 0, 0.0F);
-    batch.set_draft_row(request, 0, 0.0F);
-    batch.set_target_row(request, 1, -1.0F);
-    batch.target(request, 1, 0) = 100.0F;
+    fill_row(batch.target_row(request, 0), 0.0F);
+    fill_row(batch.draft_row(request, 0), 0.0F);
+    fill_row(batch.target_row(request, 1), -1.0F);
+    batch.target_row(request, 1)[0] = 100.0F;
   }
-  const PublishedTokens got =
-      published_tokens(Published::wagner_sigmoid, batch, {}, {.low = -10'000.0F, .high = 10'000.0F});
+  const Emitted got = emitted_by(Published::wagner_sigmoid, batch, {}, {.low = -10'000.0F, .high = 10'000.0F});
   std::size_t zeros = 0;
   for (unsigned request = 0; request < batch.batch; ++request) {
-    REQUIRE(got.of(request).size() == 2);
-    if (got.of(request)[1] == 0) ++zeros;
+    REQUIRE(got.tokens_of(request).size() == 2);
+    if (got.tokens_of(request)[1] == 0) ++zeros;
   }
   CHECK(zeros <= 14);  // 4 of 32 are expected; more than 14 happen once in a million draws
 }
@@ -25,50 +24,50 @@ TEST_CASE("the sigmoid verifier draws the token behind accepted drafts from sigm
 TEST_CASE("the sigmoid verifier draws from the target's sigmas where a rejection leaves nothing, and says so") {
   auto batch = random_batch<float>(16, 1, 5, 31);
   for (unsigned request = 0; request < batch.batch; ++request) {
-    batch.set_target_row(request, 0, -8.0F);  // below every logit of the drafter
-    batch.set_draft_row(request, 0, 8.0F);
-    batch.target(request, 0, 3) = -infinite;
+    fill_row(batch.target_row(request, 0), -8.0F);  // below every logit of the drafter
+    fill_row(batch.draft_row(request, 0), 8.0F);
+    batch.target_row(request, 0)[3] = -float_infinity;
   }
-  const PublishedTokens got = published_tokens(Published::wagner_sigmoid, batch);
+  const Emitted got = emitted_by(Published::wagner_sigmoid, batch);
   std::size_t rejected = 0;
   for (unsigned request = 0; request < batch.batch; ++request) {
-    if (got.emitted_counts[request] == 2) continue;
+    if (got.counts[request] == 2) continue;
     ++rejected;
     CHECK(got.faults[request] == 1);
-    CHECK(got.of(request)[0] != 3);
+    CHECK(got.tokens_of(request)[0] != 3);
   }
   CHECK(rejected >= 8);
 }
 
 TEST_CASE("the sigmoid verifier answers logits that are no numbers as documented") {
   auto batch = random_batch<float>(8, 1, 19, 32);
-  batch.set_target_row(0, 0, -infinite);
-  batch.set_target_row(1, 0, not_a_number);
-  batch.target(2, 0, 4) = not_a_number;
-  batch.target(3, 1, 4) = infinite;
-  batch.draft(4, 0, 4) = not_a_number;
-  batch.set_draft_row(5, 0, -infinite);
+  fill_row(batch.target_row(0, 0), -float_infinity);
+  fill_row(batch.target_row(1, 0), no_number);
+  batch.target_row(2, 0)[4] = no_number;
+  batch.target_row(3, 1)[4] = float_infinity;
+  batch.draft_row(4, 0)[4] = no_number;
+  fill_row(batch.draft_row(5, 0), -float_infinity);
   batch.draft_counts[6] = 0;
-  batch.set_draft_row(6, 0, not_a_number);
-  batch.set_target_row(6, 1, not_a_number);
-  batch.target(7, 0, 4) = -infinite;
-  const PublishedTokens got = published_tokens(Published::wagner_sigmoid, batch);
-  CHECK(got.of(0) == std::vector<std::int32_t>{0});
-  CHECK(got.of(1) == std::vector<std::int32_t>{0});
-  CHECK(got.emitted_counts[5] == 2);
-  CHECK(got.emitted_counts[6] == 1);
+  fill_row(batch.draft_row(6, 0), no_number);
+  fill_row(batch.target_row(6, 1), no_number);
+  batch.target_row(7, 0)[4] = -float_infinity;
+  const Emitted got = emitted_by(Published::wagner_sigmoid, batch);
+  CHECK(got.tokens_of(0) == std::vector<std::int32_t>{0});
+  CHECK(got.tokens_of(1) == std::vector<std::int32_t>{0});
+  CHECK(got.counts[5] == 2);
+  CHECK(got.counts[6] == 1);
   CHECK(got.faults == std::vector<std::uint32_t>{1, 1, 1, 1, 1, 1, 0, 0});
 }
 
 TEST_CASE("the sigmoid verifier takes no drafts at all, one token, and many requests") {
-  CHECK(published_tokens(Published::wagner_sigmoid, random_batch<float>(3, 0, 50, 33)).emitted_counts ==
+  CHECK(emitted_by(Published::wagner_sigmoid, random_batch<float>(3, 0, 50, 33)).counts ==
         std::vector<std::int32_t>{1, 1, 1});
-  CHECK(published_tokens(Published::wagner_sigmoid, random_batch<float>(1, 2, 1, 34)).of(0) ==
+  CHECK(emitted_by(Published::wagner_sigmoid, random_batch<float>(1, 2, 1, 34)).tokens_of(0) ==
         std::vector<std::int32_t>{0, 0, 0});
   const auto batch = random_batch<float>(64, 1, 3, 35);
-  const PublishedTokens together = published_tokens(Published::wagner_sigmoid, batch);
+  const Emitted together = emitted_by(Published::wagner_sigmoid, batch);
   for (const unsigned request : {0U, 31U, 63U}) {
-    CHECK(together.of(request) == published_tokens(Published::wagner_sigmoid, batch.alone(request)).of(0));
+    CHECK(together.tokens_of(request) == emitted_by(Published::wagner_sigmoid, alone(batch, request)).tokens_of(0));
   }
 }
 
