@@ -11,28 +11,18 @@
 #include "gpu_bench/kernels/fill.hpp"
 #include "gpu_bench/kernels/pick_token.hpp"
 #include "gpu_bench/kernels/store_keys_values.hpp"
+#include "gpu_bench/kernels/workspace.hpp"
 #include "gpu_bench/step/program.hpp"
 #include "gpu_bench/step/reference.hpp"
 
 /// Which kernel, with which parameters, does an operation of a program: the same on the device and on the host.
 namespace foredraft::gpu_bench {
 
-/// Where the blocks of one kernel meet. Kernels run one after another, so they share it.
-struct Workspace {
-  float* floats;
-  std::uint32_t* counters;  ///< zero between kernels
-};
-
 /// What a kernel may use and how far it is spread.
 struct KernelContext {
   std::span<void* const> buffers;  ///< by BufferId, each at a multiple of 16 bytes
   Workspace workspace;
   unsigned multiprocessors;
-};
-
-struct WorkspaceSize {
-  std::int64_t floats = 0;
-  std::int64_t counters = 0;
 };
 
 /// Throws std::logic_error for head sizes above 256, the most that Attend's threads hold, and for odd rotary ones.

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "gpu_bench/kernels/reduce.hpp"
+
+/// Drawing a token by inverse CDF over rising tokens, in levels: sums of a few, then of more, are kept, the draw falls
+/// into one of them, and only that one is read again. Weights and sums of up to `chunk_tokens` are fp32, what adds them
+/// up and compares is double.
+namespace foredraft::gpu_bench {
+
+/// Tokens that one warp sums at a time: eight neighbours a lane.
+inline constexpr unsigned chunk_tokens = warp_lanes * pack_elements;
+
+/// Which of several weights a threshold falls on, and how far into it.
+struct Choice {
+  unsigned index;
+  double rest;
+};
+
+/// The weight at which the cumulative sum of `count` weights passes `threshold`: of those that are not 0, the last that
+/// begins at or below it. So a threshold that rounding left at the total or above gives the last of them; where all are
+/// 0, the first weight.
+template <class Weight>
+FOREDRAFT_HOST_DEVICE inline Choice choose(unsigned count, double threshold, const Weight& weight) {
+  Choice choice{0, 0.0};
+  double before = 0.0;
+  for (unsigned i = 0; i < count; ++i) {
+    const auto mine = static_cast<double>(weight(i));
+    if (mine > 0.0 && before <= threshold) choice = {i, threshold - before};
+    before += mine;
+  }
+  return choice;
+}
+
+/// Reads the eight tokens of a chunk that this lane holds: those from chunk_begin + 8 * lane on; `missing` from the
+/// row's end on. `width` as for load().
+template <unsigned width, class Storage>
+FOREDRAFT_HOST_DEVICE inline void load_lane_of_chunk(const Storage* row, unsigned begin, unsigned end, float missing,
+                                                     float (&to)[pack_elements]) {
+  if constexpr (width == pack_elements) {
+    if (begin < end) {
+      load<pack_elements>(row + begin, to);
+      return;
+    }
+    FOREDRAFT_UNROLL
+    for (unsigned j = 0; j < pack_elements; ++j) to[j] = missing;
+  } else {
+    FOREDRAFT_UNROLL
+    for (unsigned j = 0; j < pack_elements; ++j) to[j] = begin + j < end ? to_float(row[begin + j]) : missing;
+  }
+}
+
+/// The sum of a chunk, in all lanes of its warp: eight neighbours in order, then a tree of lanes.
+template <class Block>
+FOREDRAFT_HOST_DEVICE inline float chunk_sum(Block& block, const float (&weights)[pack_elements]) {
+  float sum = 0.0F;
+  FOREDRAFT_UNROLL
+  for (unsigned j = 0; j < pack_elements; ++j) sum += weights[j];
+  return lane_sum(block, sum);
+}
+
+/// Which token of a chunk `threshold` falls on, counted from the chunk's first. All threads of the block come here; the
+/// weights that count are those of its first warp. `scratch`: chunk_tokens + warp_lanes floats, free again at the next
+/// sync.
+template <class Block>
+FOREDRAFT_HOST_DEVICE inline unsigned choose_in_chunk(Block& block, const float (&weights)[pack_elements],
+                                                      double threshold, float* scratch) {
+  float* lane_sums = scratch + chunk_tokens;
+  if (block.thread() < warp_lanes) {
+    float sum = 0.0F;
+    FOREDRAFT_UNROLL
+    for (unsigned j = 0; j < pack_elements; ++j) {
+      scratch[block.thread() * pack_elements + j] = weights[j];
+      sum += weights[j];
+    }
+    lane_sums[block.thread()] = sum;
+  }
+  block.sync();
+  const Choice lane = choose(warp_lanes, threshold, [&](unsigned i) { return lane_sums[i]; });
+  const float* of_lane = scratch + lane.index * pack_elements;
+  return lane.index * pack_elements + choose(pack_elements, lane.rest, [&](unsigned j) { return of_lane[j]; }).index;
+}
+
+}  // namespace foredraft::gpu_bench

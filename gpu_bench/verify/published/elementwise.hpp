@@ -1,0 +1,141 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "gpu_bench/kernels/reduce.hpp"
+#include "gpu_bench/step/counts.hpp"
+
+/// Operations of a tensor library on each element, a launch each: read from memory in the storage type, computed in
+/// fp32, rounded back to memory.
+namespace foredraft::gpu_bench::published {
+
+/// Flags are bytes, counts 32-bit words (the library's are 64-bit; there are at most gamma of either).
+FOREDRAFT_HOST_DEVICE inline float number(std::uint8_t value) { return static_cast<float>(value); }
+FOREDRAFT_HOST_DEVICE inline float number(std::uint32_t value) { return static_cast<float>(value); }
+template <class Storage>
+FOREDRAFT_HOST_DEVICE inline float number(Storage value) {
+  return to_float(value);
+}
+
+template <class Out>
+FOREDRAFT_HOST_DEVICE inline Out stored(float value) {
+  if constexpr (std::is_integral_v<Out>) {
+    return static_cast<Out>(value);
+  } else {
+    return from_float<Out>(value);
+  }
+}
+
+struct Divide {
+  FOREDRAFT_HOST_DEVICE static float of(float a, float b) { return a / b; }
+};
+struct Less {
+  FOREDRAFT_HOST_DEVICE static float of(float a, float b) { return a < b ? 1.0F : 0.0F; }
+};
+struct And {
+  FOREDRAFT_HOST_DEVICE static float of(float a, float b) { return a * b; }
+};
+struct Not {
+  FOREDRAFT_HOST_DEVICE static float of(float a) { return 1.0F - a; }
+};
+struct Convert {
+  FOREDRAFT_HOST_DEVICE static float of(float a) { return a; }
+};
+struct IsZero {
+  FOREDRAFT_HOST_DEVICE static float of(float a) { return a == 0.0F ? 1.0F : 0.0F; }
+};
+struct IsPositive {
+  FOREDRAFT_HOST_DEVICE static float of(float a) { return a > 0.0F ? 1.0F : 0.0F; }
+};
+struct IsNotNegative {
+  FOREDRAFT_HOST_DEVICE static float of(float a) { return a >= 0.0F ? 1.0F : 0.0F; }
+};
+struct IsBelowInfinity {
+  FOREDRAFT_HOST_DEVICE static float of(float a) { return a < std::numeric_limits<float>::infinity() ? 1.0F : 0.0F; }
+};
+struct ClampAtZero {
+  FOREDRAFT_HOST_DEVICE static float of(float a) { return a < 0.0F ? 0.0F : a; }  // NaN stays, as in the library
+};
+
+[[nodiscard]] inline LaunchShape elementwise_shape(std::int64_t elements, unsigned threads) {
+  return {.blocks = static_cast<unsigned>((elements + threads - 1) / threads), .threads = threads, .shared_bytes = 0};
+}
+
+template <class Block>
+[[nodiscard]] FOREDRAFT_HOST_DEVICE inline std::int64_t element_of(Block& block) {
+  return static_cast<std::int64_t>(block.block()) * block.threads() + block.thread();
+}
+
+/// out[i] = Function(in[i]).
+template <class Function, class In, class Out>
+struct MapKernel {
+  static constexpr unsigned max_threads = 256;
+
+  const In* in;
+  Out* out;
+  std::int64_t elements;
+  unsigned threads = max_threads;
+
+  [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements, threads); }
+  [[nodiscard]] Work work() const {
+    return {.read_bytes = static_cast<double>(elements) * sizeof(In),
+            .written_bytes = static_cast<double>(elements) * sizeof(Out),
+            .flop = static_cast<double>(elements)};
+  }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    const std::int64_t i = element_of(block);
+    if (i < elements) out[i] = stored<Out>(Function::of(number(in[i])));
+  }
+};
+
+/// out[i] = Function(a[i], b[i]).
+template <class Function, class In, class Out>
+struct CombineKernel {
+  static constexpr unsigned max_threads = 256;
+
+  const In* a;
+  const In* b;
+  Out* out;
+  std::int64_t elements;
+  unsigned threads = max_threads;
+
+  [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements, threads); }
+  [[nodiscard]] Work work() const {
+    return {.read_bytes = 2.0 * static_cast<double>(elements) * sizeof(In),
+            .written_bytes = static_cast<double>(elements) * sizeof(Out),
+            .flop = static_cast<double>(elements)};
+  }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    const std::int64_t i = element_of(block);
+    if (i < elements) out[i] = stored<Out>(Function::of(number(a[i]), number(b[i])));
+  }
+};
+
+template <class Storage>
+struct SetKernel {
+  static constexpr unsigned max_threads = 256;
+
+  Storage* out;
+  float value;
+  std::int64_t elements;
+  unsigned threads = max_threads;
+
+  [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements, threads); }
+  [[nodiscard]] Work work() const {
+    return {.read_bytes = 0.0, .written_bytes = static_cast<double>(elements) * sizeof(Storage), .flop = 0.0};
+  }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    const std::int64_t i = element_of(block);
+    if (i < elements) out[i] = from_float<Storage>(value);
+  }
+};
+
+}  // namespace foredraft::gpu_bench::published

@@ -1,0 +1,175 @@
+#pragma once
+
+#include "gpu_bench/verify/launcher.hpp"
+#include "gpu_bench/verify/published/count_matches.hpp"
+#include "gpu_bench/verify/published/emit.hpp"
+#include "gpu_bench/verify/published/row_steps.hpp"
+
+/// `_speculative_sampling` of huggingface/transformers (src/transformers/generation/utils.py, version 4.38 as in
+/// [Wagner2024] and in substance still today): rejection sampling from tensor operations, one launch each, whose
+/// results pass through memory in the logits' own type.
+///
+/// Launches of one request, in order (g drafts, vocabulary V; * the host reads the result before it goes on):
+///
+///     q = softmax                     reads 2 g V, writes g V
+///     q_i = q[draft]
+///     p = softmax                     reads 2 (g + 1) V, writes (g + 1) V
+///     p_i = p[draft]
+///     p_i / q_i
+///     rand, rand < ratio, ~, to integers, cumsum, < 1, sum = n *
+///     n < g *, q[n] *
+///     p[n] - q[n]                     reads 2 V, writes V
+///     clamp at 0                      reads V, writes V
+///     sum                             reads V
+///     divide in place                 reads V, writes V
+///     multinomial: max, < inf, min, >= 0, and *, sum, == 0, sum *    reads 3 V
+///                  draw: two launches, reads V (see multinomial.hpp)
+///     n > 0 *, slice [:n] *, concatenate
+///
+/// 29 launches and 7 waits where a draft is rejected. Behind accepted drafts the library skips four (p[n] - q[n] to the
+/// division) and with n = 0 the last; launches here do not branch, so they run and leave p[n] as it is. In all
+/// (6 g + 15) V elements requested, of which the second read of a softmax's row, (2 g + 1) V, comes from a cache: the
+/// 4 g + 18 rows of memory traffic counted for the library, less the 4 that its draw moves more.
+///
+/// The library handles one request at a time: B requests are B such sequences.
+///
+/// Where it raises an error, for a residual without mass, the token is drawn from p and the request is faulty. It
+/// accepts a token of p = 0 with a uniform of 0, which is rejected here.
+///
+/// Measured against floor L0: (2 g + 1) V elements, each logit once.
+namespace foredraft::gpu_bench {
+
+namespace published {
+
+template <class Storage>
+struct HfTensors {
+  Storage* draft_probabilities;      ///< [gamma, vocabulary]
+  Storage* target_probabilities;     ///< [gamma + 1, vocabulary]
+  Storage* draft_gathered;           ///< [gamma]
+  Storage* target_gathered;          ///< [gamma]
+  Storage* ratios;                   ///< [gamma]
+  std::uint32_t* draft_row_faults;   ///< [gamma]
+  std::uint32_t* target_row_faults;  ///< [gamma + 1]
+  MatchTensors<Storage> match;
+  std::uint8_t* flag;   ///< [1]: what the host branches on
+  Storage* difference;  ///< [vocabulary]
+  Storage* residual;    ///< [vocabulary]
+  MultinomialTensors<Storage> draw;
+
+  HfTensors(WorkspaceCutter& cutter, std::int64_t gamma, std::int64_t vocabulary)
+      : draft_probabilities(cutter.tensor<Storage>(gamma * vocabulary)),
+        target_probabilities(cutter.tensor<Storage>((gamma + 1) * vocabulary)),
+        draft_gathered(cutter.tensor<Storage>(gamma)),
+        target_gathered(cutter.tensor<Storage>(gamma)),
+        ratios(cutter.tensor<Storage>(gamma)),
+        draft_row_faults(cutter.tensor<std::uint32_t>(gamma)),
+        target_row_faults(cutter.tensor<std::uint32_t>(gamma + 1)),
+        match(cutter, 1, gamma),
+        flag(cutter.tensor<std::uint8_t>(1)),
+        difference(cutter.tensor<Storage>(vocabulary)),
+        residual(cutter.tensor<Storage>(vocabulary)),
+        draw(cutter, 1, vocabulary) {}
+};
+
+/// A batch of one request.
+template <class Storage>
+[[nodiscard]] VerificationInput<Storage> request_of(VerificationInput<Storage> input, unsigned request) {
+  const auto move = [request](auto*& pointer, std::int64_t elements) {
+    if (pointer != nullptr) pointer += request * elements;  // null where only costs are counted
+  };
+  move(input.target_logits, (std::int64_t{input.gamma} + 1) * input.vocabulary);
+  move(input.draft_logits, std::int64_t{input.gamma} * input.vocabulary);
+  move(input.drafts, input.gamma);
+  move(input.draft_counts, 1);
+  input.draws.first_request += request;
+  input.batch = 1;
+  return input;
+}
+
+[[nodiscard]] inline VerificationOutput request_of(VerificationOutput output, unsigned gamma, unsigned request) {
+  if (output.tokens == nullptr) return output;
+  return {.tokens = output.tokens + row_of(request, gamma + 1, 0),
+          .emitted_counts = output.emitted_counts + request,
+          .faults = output.faults + request};
+}
+
+template <class Storage, class Launcher>
+void hf_sequence(const VerificationInput<Storage>& input, const VerificationOutput& output,
+                 const HfTensors<Storage>& tensors, Launcher& launcher) {
+  const std::int64_t vocabulary = input.vocabulary;
+  const auto gather = [&](const Storage* rows, unsigned rows_per_request, Storage* out) {
+    launcher.launch(
+        GatherKernel<Storage>{.input = input, .rows = rows, .rows_per_request = rows_per_request, .out = out});
+  };
+  const std::uint32_t* matches = tensors.match.matches;
+  const auto wait_for_matches = [&] { launcher.read_back(matches, sizeof(std::uint32_t)); };
+
+  if (input.gamma > 0) {
+    softmax_rows(input, RowsOf::drafter, tensors.draft_probabilities, tensors.draft_row_faults, launcher);
+    gather(tensors.draft_probabilities, input.gamma, tensors.draft_gathered);
+  }
+  softmax_rows(input, RowsOf::target, tensors.target_probabilities, tensors.target_row_faults, launcher);
+  if (input.gamma > 0) {
+    gather(tensors.target_probabilities, input.gamma + 1, tensors.target_gathered);
+    launcher.launch(CombineKernel<Divide, Storage, Storage>{
+        .a = tensors.target_gathered, .b = tensors.draft_gathered, .out = tensors.ratios, .elements = input.gamma});
+  }
+  count_matches(input, tensors.ratios, tensors.match, launcher);
+  wait_for_matches();  // p[:, n]
+
+  launcher.launch(HasDraftKernel<Storage>{.input = input, .matches = matches, .out = tensors.flag});
+  launcher.read_back(tensors.flag, 1);
+  wait_for_matches();  // q[:, n]
+  launcher.launch(SubtractRowsKernel<Storage>{.input = input,
+                                              .targets = tensors.target_probabilities,
+                                              .drafts = tensors.draft_probabilities,
+                                              .matches = matches,
+                                              .out = tensors.difference});
+  launcher.launch(MapKernel<ClampAtZero, Storage, Storage>{
+      .in = tensors.difference, .out = tensors.residual, .elements = vocabulary});
+  reduce_rows<Sum>(input, tensors.residual, tensors.draw.sums, tensors.draw, launcher);
+  launcher.launch(DivideRowKernel<Storage>{.input = input,
+                                           .residuals = tensors.residual,
+                                           .sums = tensors.draw.sums,
+                                           .targets = tensors.target_probabilities,
+                                           .matches = matches,
+                                           .out = tensors.residual,
+                                           .residual_rows = 1});
+
+  const DrawnRows<Storage> rows =
+      multinomial(input, tensors.residual, tensors.target_probabilities, matches, tensors.draw, launcher);
+  launcher.launch(
+      MapKernel<IsPositive, std::uint32_t, std::uint8_t>{.in = matches, .out = tensors.flag, .elements = 1});
+  launcher.read_back(tensors.flag, 1);
+  wait_for_matches();  // [:, :n]
+  launcher.launch(EmitKernel<Storage>{.input = input,
+                                      .output = output,
+                                      .rows = rows,
+                                      .drawn = tensors.draw.tokens,
+                                      .target_row_faults = tensors.target_row_faults,
+                                      .draft_row_faults = tensors.draft_row_faults});
+}
+
+}  // namespace published
+
+/// Memory that a call takes besides its inputs and outputs: one request's, whatever the batch.
+template <class Storage>
+[[nodiscard]] WorkspaceSize hf_reference_workspace(const VerificationShape& shape) {
+  published::WorkspaceCutter cutter({.floats = nullptr, .counters = nullptr});
+  const published::HfTensors<Storage> tensors(cutter, shape.gamma, shape.vocabulary);
+  return cutter.size();
+}
+
+/// `workspace`: of the size above, its floats at a multiple of 16 bytes.
+template <class Storage, class Launcher>
+void verify_hf_reference(const VerificationInput<Storage>& input, const VerificationOutput& output,
+                         const Workspace& workspace, Launcher& launcher) {
+  published::WorkspaceCutter cutter(workspace);
+  const published::HfTensors<Storage> tensors(cutter, input.gamma, input.vocabulary);
+  for (unsigned request = 0; request < input.batch; ++request) {
+    published::hf_sequence(published::request_of(input, request), published::request_of(output, input.gamma, request),
+                           tensors, launcher);
+  }
+}
+
+}  // namespace foredraft::gpu_bench

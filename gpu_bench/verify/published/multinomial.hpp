@@ -1,0 +1,217 @@
+#pragma once
+
+#include "gpu_bench/verify/choose.hpp"
+#include "gpu_bench/verify/published/gather.hpp"
+#include "gpu_bench/verify/published/row_reduce.hpp"
+#include "gpu_bench/verify/published/softmax_rows.hpp"
+#include "gpu_bench/verify/published/workspace_cutter.hpp"
+
+/// Drawing one token a request from a row of weights, with the checks of the tensor library's `multinomial`: three
+/// passes that look for NaN, infinity, negative weights and a sum of 0, the host waiting twice for what they find.
+///
+/// Behind the checks the library fills a tensor with exponential noise, divides, and takes the largest: three launches
+/// that move five rows. The token must depend on one uniform of draws.hpp here, so two launches move one row instead.
+namespace foredraft::gpu_bench::published {
+
+/// Where a token is drawn from: a row of weights, or, where the library would raise an error, p.
+template <class Storage>
+struct DrawnRows {
+  const Storage* weights;            ///< [batch, vocabulary]
+  const std::uint8_t* valid;         ///< [batch]
+  const std::uint8_t* without_mass;  ///< [batch]
+  const Storage* targets;            ///< [batch, gamma + 1, vocabulary]
+  const std::uint32_t* matches;      ///< [batch]
+
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE bool raises(unsigned request) const {
+    return valid[request] == 0 || without_mass[request] != 0;
+  }
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE const Storage* row(const VerificationInput<Storage>& input,
+                                                         unsigned request) const {
+    return raises(request) ? targets + row_of(request, input.gamma + 1, matches[request]) * input.vocabulary
+                           : weights + row_of(request, input.vocabulary, 0);
+  }
+};
+
+/// Sums of chunk_tokens neighbours: a warp a chunk.
+template <class Storage, unsigned width_of_access>
+struct ChunkSumsKernel {
+  static constexpr unsigned max_threads = 256;
+
+  VerificationInput<Storage> input;
+  DrawnRows<Storage> rows;
+  float* sums;  ///< [batch, chunks]
+  unsigned threads = max_threads;
+
+  [[nodiscard]] LaunchShape shape() const {
+    return {.blocks = input.batch * divide_up(chunks(), threads / warp_lanes), .threads = threads, .shared_bytes = 0};
+  }
+  [[nodiscard]] Work work() const {
+    const double elements = static_cast<double>(input.batch) * input.vocabulary;
+    return {.read_bytes = elements * sizeof(Storage),
+            .written_bytes = static_cast<double>(input.batch) * chunks() * sizeof(float),
+            .flop = elements};
+  }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    const unsigned warps = block.threads() / warp_lanes;
+    const unsigned blocks_per_row = divide_up(chunks(), warps);
+    const unsigned request = block.block() / blocks_per_row;
+    const unsigned chunk = block.block() % blocks_per_row * warps + block.thread() / warp_lanes;
+    const unsigned lane = block.thread() % warp_lanes;
+    float weights[pack_elements];
+    load_lane_of_chunk<width_of_access>(rows.row(input, request), chunk * chunk_tokens + lane * pack_elements,
+                                        input.vocabulary, 0.0F, weights);
+    const float sum = chunk_sum(block, weights);
+    if (lane == 0 && chunk < chunks()) sums[static_cast<std::int64_t>(request) * chunks() + chunk] = sum;
+  }
+
+ private:
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned chunks() const { return divide_up(input.vocabulary, chunk_tokens); }
+};
+
+/// The token that a uniform falls on: first a group of chunks, then one of its chunks, then a token of that.
+template <class Storage, unsigned width_of_access>
+struct DrawTokenKernel {
+  static constexpr unsigned max_threads = 256;
+
+  VerificationInput<Storage> input;
+  DrawnRows<Storage> rows;
+  const float* sums;  ///< [batch, chunks]
+  std::int32_t* out;  ///< [batch]
+  unsigned threads = max_threads;
+
+  [[nodiscard]] LaunchShape shape() const {
+    return {.blocks = input.batch,
+            .threads = threads,
+            .shared_bytes = static_cast<unsigned>((groups() + chunk_tokens + warp_lanes) * sizeof(float))};
+  }
+  [[nodiscard]] Work work() const {
+    return {
+        .read_bytes = input.batch * (chunks() * sizeof(float) + static_cast<double>(chunk_tokens) * sizeof(Storage)),
+        .written_bytes = static_cast<double>(input.batch) * sizeof(std::int32_t),
+        .flop = static_cast<double>(input.batch) * (chunks() + chunk_tokens)};
+  }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    const unsigned request = block.block();
+    const float* of_chunks = sums + static_cast<std::int64_t>(request) * chunks();
+    auto* of_groups = reinterpret_cast<float*>(block.shared());
+    for (unsigned group = block.thread(); group < groups(); group += block.threads()) {
+      float sum = 0.0F;
+      for (unsigned i = 0; i < chunks_in(group); ++i) sum += of_chunks[group * group_chunks + i];
+      of_groups[group] = sum;
+    }
+    block.sync();
+    double total = 0.0;
+    for (unsigned group = 0; group < groups(); ++group) total += static_cast<double>(of_groups[group]);
+
+    const unsigned position = rows.matches[request];
+    const Purpose purpose = has_draft(input, request, position) ? Purpose::replacement : Purpose::bonus_token;
+    const double threshold = draw_uniform(input.draws, purpose, request, position) * total;
+    const Choice group = choose(groups(), threshold, [&](unsigned i) { return of_groups[i]; });
+    const Choice chunk = choose(chunks_in(group.index), group.rest,
+                                [&](unsigned i) { return of_chunks[group.index * group_chunks + i]; });
+    const unsigned first = (group.index * group_chunks + chunk.index) * chunk_tokens;
+    float weights[pack_elements];
+    load_lane_of_chunk<width_of_access>(rows.row(input, request), first + block.thread() % warp_lanes * pack_elements,
+                                        input.vocabulary, 0.0F, weights);
+    const unsigned token = first + choose_in_chunk(block, weights, chunk.rest, of_groups + groups());
+    if (block.thread() == 0) out[request] = static_cast<std::int32_t>(token);
+  }
+
+ private:
+  static constexpr unsigned group_chunks = 32;
+
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned chunks() const { return divide_up(input.vocabulary, chunk_tokens); }
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned groups() const { return divide_up(chunks(), group_chunks); }
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned chunks_in(unsigned group) const {
+    const unsigned left = chunks() - group * group_chunks;
+    return left < group_chunks ? left : group_chunks;
+  }
+};
+
+template <class Storage>
+struct MultinomialTensors {
+  Storage* largest;            ///< [batch]
+  Storage* smallest;           ///< [batch]
+  Storage* sums;               ///< [batch]
+  std::uint8_t* is_finite;     ///< [batch]
+  std::uint8_t* not_negative;  ///< [batch]
+  std::uint8_t* valid;         ///< [batch]
+  std::uint8_t* without_mass;  ///< [batch]
+  std::uint32_t* failures;     ///< [1]
+  float* parts;                ///< [batch, reduce_splits(vocabulary)]
+  std::uint32_t* counters;     ///< [batch]
+  float* chunk_sums;           ///< [batch, chunks]
+  std::int32_t* tokens;        ///< [batch]
+
+  MultinomialTensors(WorkspaceCutter& cutter, std::int64_t batch, std::int64_t vocabulary)
+      : largest(cutter.tensor<Storage>(batch)),
+        smallest(cutter.tensor<Storage>(batch)),
+        sums(cutter.tensor<Storage>(batch)),
+        is_finite(cutter.tensor<std::uint8_t>(batch)),
+        not_negative(cutter.tensor<std::uint8_t>(batch)),
+        valid(cutter.tensor<std::uint8_t>(batch)),
+        without_mass(cutter.tensor<std::uint8_t>(batch)),
+        failures(cutter.tensor<std::uint32_t>(1)),
+        parts(cutter.tensor<float>(batch * reduce_splits(static_cast<unsigned>(vocabulary)))),
+        counters(cutter.counters(batch)),
+        chunk_sums(cutter.tensor<float>(batch * divide_up(static_cast<unsigned>(vocabulary), chunk_tokens))),
+        tokens(cutter.tensor<std::int32_t>(batch)) {}
+};
+
+/// The row's largest, smallest or sum, over all blocks.
+template <class Reduction, class Storage, class Launcher>
+void reduce_rows(const VerificationInput<Storage>& input, const Storage* rows, Storage* out,
+                 const MultinomialTensors<Storage>& tensors, Launcher& launcher) {
+  launcher.launch(ReduceKernel<Reduction, Storage, Storage>{.in = rows,
+                                                            .out = out,
+                                                            .parts = tensors.parts,
+                                                            .counters = tensors.counters,
+                                                            .rows = input.batch,
+                                                            .columns = input.vocabulary});
+}
+
+/// One token a request into tensors.tokens: with uniform (replacement, matches) where a draft was rejected, else with
+/// (bonus_token, matches). Ten launches, two waits.
+template <class Storage, class Launcher>
+DrawnRows<Storage> multinomial(const VerificationInput<Storage>& input, const Storage* weights, const Storage* targets,
+                               const std::uint32_t* matches, const MultinomialTensors<Storage>& tensors,
+                               Launcher& launcher) {
+  const std::int64_t batch = input.batch;
+  reduce_rows<Largest>(input, weights, tensors.largest, tensors, launcher);
+  launcher.launch(MapKernel<IsBelowInfinity, Storage, std::uint8_t>{
+      .in = tensors.largest, .out = tensors.is_finite, .elements = batch});
+  reduce_rows<Smallest>(input, weights, tensors.smallest, tensors, launcher);
+  launcher.launch(MapKernel<IsNotNegative, Storage, std::uint8_t>{
+      .in = tensors.smallest, .out = tensors.not_negative, .elements = batch});
+  launcher.launch(CombineKernel<And, std::uint8_t, std::uint8_t>{
+      .a = tensors.is_finite, .b = tensors.not_negative, .out = tensors.valid, .elements = batch});
+  launcher.read_back(tensors.valid, static_cast<std::size_t>(batch));
+  reduce_rows<Sum>(input, weights, tensors.sums, tensors, launcher);
+  launcher.launch(
+      MapKernel<IsZero, Storage, std::uint8_t>{.in = tensors.sums, .out = tensors.without_mass, .elements = batch});
+  launcher.launch(ReduceKernel<Sum, std::uint8_t, std::uint32_t>{.in = tensors.without_mass,
+                                                                 .out = tensors.failures,
+                                                                 .parts = tensors.parts,
+                                                                 .counters = tensors.counters,
+                                                                 .rows = 1,
+                                                                 .columns = input.batch});
+  launcher.read_back(tensors.failures, sizeof(std::uint32_t));
+
+  const DrawnRows<Storage> rows{.weights = weights,
+                                .valid = tensors.valid,
+                                .without_mass = tensors.without_mass,
+                                .targets = targets,
+                                .matches = matches};
+  with_width(input.vocabulary, [&](auto width) {
+    launcher.launch(ChunkSumsKernel<Storage, width.value>{.input = input, .rows = rows, .sums = tensors.chunk_sums});
+    launcher.launch(DrawTokenKernel<Storage, width.value>{
+        .input = input, .rows = rows, .sums = tensors.chunk_sums, .out = tensors.tokens});
+  });
+  return rows;
+}
+
+}  // namespace foredraft::gpu_bench::published
