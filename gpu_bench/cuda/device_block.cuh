@@ -23,6 +23,12 @@ class DeviceBlock {
   }
   __device__ std::uint32_t atomic_add(std::uint32_t* address, std::uint32_t value) { return atomicAdd(address, value); }
   __device__ void fence() { __threadfence(); }
+  __device__ void wait_until(const std::uint32_t* address, std::uint32_t value) {
+    std::uint32_t seen;
+    do {
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(address) : "memory");
+    } while (seen != value);
+  }
 };
 
 }  // namespace foredraft::gpu_bench

@@ -32,7 +32,7 @@ std::vector<unsigned> in_order(unsigned count, HostOrder order) {
 /// One block after another, each of its threads a fiber. A fiber runs until a barrier or its end.
 class HostBlockRun {
  public:
-  enum class FiberState { ready, at_sync, at_shuffle, finished };
+  enum class FiberState { ready, at_sync, at_shuffle, waiting, finished };
 
   HostBlockRun(const LaunchShape& shape, const std::function<void(HostBlock&)>& body, HostOrder order)
       : shape_(shape),
@@ -144,9 +144,10 @@ class HostBlockRun {
     const auto count = [this](FiberState state) {
       return std::count_if(fibers_.begin(), fibers_.end(), [state](const Fiber& f) { return f.state == state; });
     };
-    throw std::logic_error(fmt::format("block {} hangs: of {} threads {} wait at sync, {} at a shuffle, {} have left",
-                                       block_, shape_.threads, count(FiberState::at_sync),
-                                       count(FiberState::at_shuffle), count(FiberState::finished)));
+    throw std::logic_error(fmt::format(
+        "block {} hangs: of {} threads {} wait at sync, {} at a shuffle, {} for another block, {} have left", block_,
+        shape_.threads, count(FiberState::at_sync), count(FiberState::at_shuffle), count(FiberState::waiting),
+        count(FiberState::finished)));
   }
 
   static thread_local HostBlockRun* running;
@@ -169,6 +170,9 @@ unsigned HostBlock::block() const { return run_.block(); }
 unsigned HostBlock::blocks() const { return run_.shape().blocks; }
 std::byte* HostBlock::shared() const { return run_.shared(); }
 void HostBlock::sync() { run_.wait(thread_, HostBlockRun::FiberState::at_sync); }
+void HostBlock::wait_until(const std::uint32_t* address, std::uint32_t value) {
+  if (*address != value) run_.wait(thread_, HostBlockRun::FiberState::waiting);
+}
 std::uint32_t HostBlock::exchange(std::uint32_t value, unsigned mask) { return run_.exchange(thread_, value, mask); }
 
 void run_blocks(const LaunchShape& shape, const std::function<void(HostBlock&)>& body, HostOrder order) {

@@ -38,6 +38,9 @@ class HostBlock {
   }
   void fence() {}
 
+  /// Returns once *address is `value`. Blocks run one after another here: one that would have to wait hangs.
+  void wait_until(const std::uint32_t* address, std::uint32_t value);
+
  private:
   std::uint32_t exchange(std::uint32_t value, unsigned mask);
 
@@ -49,7 +52,7 @@ class HostBlock {
 enum class HostOrder { forward, reversed, shuffled };
 
 /// Runs `body` once for each thread of each block. Throws std::logic_error where threads of a block do not all come to
-/// a barrier or lanes of a warp not to a shuffle. `body` must not throw.
+/// a barrier or lanes of a warp not to a shuffle, or a thread waits for a later block. `body` must not throw.
 void run_blocks(const LaunchShape& shape, const std::function<void(HostBlock&)>& body,
                 HostOrder order = HostOrder::forward);
 

@@ -21,7 +21,7 @@ struct ReferenceRequest {
 
 struct ReferenceTokens {
   std::vector<std::int32_t> tokens;  ///< accepted drafts and the token behind them
-  bool fault;  ///< of any row of the request's drafts, tested or not
+  bool fault;                        ///< of any row of the request's drafts, tested or not
   /// How far the nearest decision was from falling the other way, as a probability: kernels in single precision may
   /// differ where this is below their rounding.
   double margin;

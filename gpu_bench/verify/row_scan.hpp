@@ -34,7 +34,8 @@ FOREDRAFT_HOST_DEVICE inline void scan_row(Block& block, const Storage* row, Row
     FOREDRAFT_UNROLL
     for (unsigned i = 0; i < ahead; ++i) {
       const unsigned token = first + i * stride;
-      load<width>(row + (token < span.end ? token : first), logits[i]);  // no branch holds up the loads behind it
+      // No branch holds up the loads behind it; behind the end all threads read one place.
+      load<width>(row + (token < span.end ? token : span.begin), logits[i]);
     }
     FOREDRAFT_UNROLL
     for (unsigned i = 0; i < ahead; ++i) {

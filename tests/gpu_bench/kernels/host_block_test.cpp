@@ -98,7 +98,7 @@ TEST_CASE("a barrier that not all threads come to is refused") {
                                [](HostBlock& block) {
                                  if (block.thread() != 7) block.sync();
                                }),
-                    "block 0 hangs: of 64 threads 63 wait at sync, 0 at a shuffle, 1 have left");
+                    "block 0 hangs: of 64 threads 63 wait at sync, 0 at a shuffle, 0 for another block, 1 have left");
 }
 
 TEST_CASE("a shuffle that part of a warp takes part in is refused") {
@@ -107,6 +107,22 @@ TEST_CASE("a shuffle that part of a warp takes part in is refused") {
                                if (block.thread() < 40) static_cast<void>(block.shuffle_xor(1.0F, 1U));
                              }),
                   std::logic_error);
+}
+
+TEST_CASE("a block may wait for what earlier blocks did, and is refused where it would wait for a later one") {
+  std::uint32_t done = 0;
+  const auto body = [&done](HostBlock& block) {
+    if (block.thread() == 0) {
+      if (block.block() == 2) block.wait_until(&done, 2);
+      static_cast<void>(block.atomic_add(&done, 1));
+    }
+    block.sync();
+  };
+  run_blocks({.blocks = 3, .threads = 32, .shared_bytes = 0}, body);
+  CHECK(done == 3);
+  done = 0;
+  CHECK_THROWS_WITH(run_blocks({.blocks = 3, .threads = 32, .shared_bytes = 0}, body, HostOrder::reversed),
+                    "block 2 hangs: of 32 threads 31 wait at sync, 0 at a shuffle, 1 for another block, 0 have left");
 }
 
 TEST_CASE("a launch without blocks, with no or with part of a warp is refused") {

@@ -10,69 +10,30 @@
 namespace foredraft::gpu_bench::tests {
 namespace {
 
-/// A batch of drafted chains. Rows that must not count hold NaN.
+/// Target rows with all that rows may hold, most drafts the most probable token, some outside the vocabulary. The
+/// drafter's rows and those that must not count hold NaN.
 template <class Storage>
-struct ChainBatch {
-  std::size_t gamma, vocabulary;
-  std::vector<Storage> target;
-  std::vector<std::int32_t> drafts, counts;
-
-  [[nodiscard]] std::size_t size() const { return counts.size(); }
-
-  [[nodiscard]] VerificationInput<Storage> input() const {
-    return {.target_logits = target.data(),
-            .draft_logits = nullptr,
-            .drafts = drafts.data(),
-            .draft_counts = counts.data(),
-            .draft_log_sum_exps = nullptr,
-            .batch = static_cast<unsigned>(size()),
-            .gamma = static_cast<unsigned>(gamma),
-            .vocabulary = static_cast<unsigned>(vocabulary),
-            .draws = draw_stream(draw_seed, 0, 0)};
-  }
-
-  [[nodiscard]] VerificationShape shape() const {
-    return {.batch = static_cast<std::int64_t>(size()),
-            .gamma = static_cast<std::int64_t>(gamma),
-            .vocabulary = static_cast<std::int64_t>(vocabulary)};
-  }
-
-  void append(const ChainBatch& other) {
-    target.insert(target.end(), other.target.begin(), other.target.end());
-    drafts.insert(drafts.end(), other.drafts.begin(), other.drafts.end());
-    counts.insert(counts.end(), other.counts.begin(), other.counts.end());
-  }
-};
-
-template <class Storage>
-ChainBatch<Storage> random_chain(std::size_t gamma, std::size_t vocabulary, std::mt19937& engine) {
-  std::uniform_int_distribution<int> percent(0, 99);
-  std::uniform_int_distribution<std::size_t> any(0, vocabulary - 1);
-  std::uniform_int_distribution<std::size_t> count(0, gamma);
-  ChainBatch<Storage> chain{.gamma = gamma, .vocabulary = vocabulary, .target = {}, .drafts = {}, .counts = {}};
-  const std::size_t drafts = percent(engine) < 70 ? gamma : count(engine);
-  chain.counts.push_back(static_cast<std::int32_t>(drafts));
-  bool ended = false;
-  for (std::size_t i = 0; i <= gamma; ++i) {
-    const auto row = ended ? poisoned<Storage>(vocabulary) : random_row<Storage>(vocabulary, engine);
-    chain.target.insert(chain.target.end(), row.begin(), row.end());
-    if (i == gamma) break;
-    const std::size_t top = ReferenceRow(as_doubles(row)).top;
-    const int what = percent(engine);
-    const std::size_t outside = vocabulary + any(engine);
-    const std::size_t token = what < 4 ? outside : what < 75 ? top : any(engine);
-    chain.drafts.push_back(what < 2 || i >= drafts ? no_token : static_cast<std::int32_t>(token));
-    ended = ended || i >= drafts || what < 4;
-  }
-  return chain;
-}
-
-template <class Storage>
-ChainBatch<Storage> random_chains(std::size_t batch, std::size_t gamma, std::size_t vocabulary, std::uint32_t salt) {
+Batch<Storage> random_chains(unsigned requests, unsigned gamma, unsigned vocabulary, std::uint32_t salt) {
+  Batch<Storage> batch{.batch = requests, .gamma = gamma, .vocabulary = vocabulary};
   std::mt19937 engine(seed + salt);
-  auto chains = random_chain<Storage>(gamma, vocabulary, engine);
-  while (chains.size() < batch) chains.append(random_chain<Storage>(gamma, vocabulary, engine));
-  return chains;
+  std::uniform_int_distribution<int> percent(0, 99);
+  std::uniform_int_distribution<std::int32_t> any(0, static_cast<std::int32_t>(vocabulary) - 1);
+  std::uniform_int_distribution<unsigned> count(0, gamma);
+  for (unsigned b = 0; b < requests; ++b) {
+    const unsigned drafts = percent(engine) < 70 ? gamma : count(engine);
+    batch.draft_counts[b] = static_cast<std::int32_t>(drafts);
+    for (unsigned i = 0; i <= drafts; ++i) {
+      const auto row = random_row<Storage>(vocabulary, engine);
+      std::ranges::copy(row, batch.target_row(b, i).begin());
+      if (i == drafts) break;
+      const int what = percent(engine);
+      const auto top = static_cast<std::int32_t>(ReferenceRow(as_doubles(row)).top);
+      const std::int32_t outside = what < 2 ? no_token : static_cast<std::int32_t>(vocabulary) + any(engine);
+      batch.draft(b, i) = what < 4 ? outside : what < 75 ? top : any(engine);
+      if (what < 4) break;
+    }
+  }
+  return batch;
 }
 
 struct GreedyMatch {};
@@ -102,34 +63,25 @@ ReferenceTokens reference_for(const TypicalAcceptance& rule, const ReferenceRequ
 }
 
 template <class Rule, class Storage>
-Emitted emitted_by(const Rule& rule, const ChainBatch<Storage>& chains, RowsLauncher launcher = {}) {
-  return emitted(chains.size(), chains.gamma + 1, size_for(rule, chains.shape()),
-                 [&](const VerificationOutput& output, const Workspace& workspace) {
-                   verify_chain(rule, chains.input(), output, workspace, launcher);
-                 });
+Emitted emitted_by(const Rule& rule, const Batch<Storage>& batch, RowsLauncher rows = {}) {
+  return emitted_by(batch, enough_for_parts(size_for(rule, batch.shape())),
+                    [&](const auto& input, const auto& output, const auto& workspace, auto&) {
+                      verify_chain(rule, input, output, workspace, rows);
+                    });
 }
 
 /// Requests where a kernel and its reference part, each of them excused by its margin.
 template <class Rule, class Storage>
-std::size_t checked_exceptions(const Rule& rule, const ChainBatch<Storage>& chains, const Emitted& got) {
-  const std::vector<double> target = as_doubles(chains.target);
-  const std::size_t row_size = (chains.gamma + 1) * chains.vocabulary;
-  std::size_t exceptions = 0;
-  for (std::size_t b = 0; b < chains.size(); ++b) {
-    const auto drafts = std::span(chains.drafts).subspan(b * chains.gamma, static_cast<std::size_t>(chains.counts[b]));
-    const ReferenceTokens want =
-        reference_for(rule, {.target_logits = std::span(target).subspan(b * row_size, row_size),
-                             .draft_logits = {},
-                             .drafts = drafts,
-                             .vocabulary = static_cast<std::int64_t>(chains.vocabulary),
-                             .draws = draw_stream(draw_seed, 0, 0),
-                             .request = static_cast<unsigned>(b)});
+unsigned checked_exceptions(const Rule& rule, const Batch<Storage>& batch, const Emitted& got) {
+  unsigned exceptions = 0;
+  for (unsigned b = 0; b < batch.batch; ++b) {
+    const ReferenceTokens want = reference_for(rule, ReferenceInput(batch, b).request());
     INFO("request " << b);
     REQUIRE(got.faults[b] == (want.fault ? 1U : 0U));
-    if (excused(want) && got.of(b) != want.tokens) {
+    if (excused(want) && got.tokens_of(b) != want.tokens) {
       ++exceptions;
     } else {
-      REQUIRE(got.of(b) == want.tokens);
+      REQUIRE(got.tokens_of(b) == want.tokens);
     }
   }
   return exceptions;
@@ -138,10 +90,10 @@ std::size_t checked_exceptions(const Rule& rule, const ChainBatch<Storage>& chai
 template <class Rule, class Storage>
 void check_rule_on_chains(const Rule& rule) {
   // A margin below 2e-6 has a chance of some 1e-5 a decision.
-  std::size_t exceptions = 0;
-  for (const std::size_t vocabulary : {1U, 2U, 40U, 67U}) {
+  unsigned exceptions = 0;
+  for (const unsigned vocabulary : {1U, 2U, 40U, 67U}) {
     INFO(vocabulary << " tokens");
-    const auto chains = random_chains<Storage>(25, 3, vocabulary, static_cast<std::uint32_t>(vocabulary));
+    const auto chains = random_chains<Storage>(16, 3, vocabulary, vocabulary);
     const Emitted got = emitted_by(rule, chains);
     exceptions += checked_exceptions(rule, chains, got);
     if (vocabulary == 40) {
@@ -149,9 +101,9 @@ void check_rule_on_chains(const Rule& rule) {
       CHECK(emitted_by(rule, chains, {.threads = 32, .order = HostOrder::reversed}) == got);
     }
   }
-  for (const std::size_t vocabulary : {600U, 1031U}) {
+  for (const unsigned vocabulary : {600U, 1031U}) {
     INFO(vocabulary << " tokens in parts");
-    const auto chains = random_chains<Storage>(8, 2, vocabulary, static_cast<std::uint32_t>(vocabulary));
+    const auto chains = random_chains<Storage>(5, 2, vocabulary, vocabulary);
     const Emitted got = emitted_by(rule, chains, {.splits = 3});
     exceptions += checked_exceptions(rule, chains, got);
     CHECK(emitted_by(rule, chains, {.splits = 3, .order = HostOrder::reversed}) == got);
@@ -160,25 +112,24 @@ void check_rule_on_chains(const Rule& rule) {
   CHECK(exceptions <= 1);
 }
 
-/// One request of one draft.
+/// One request of one draft; the token behind it is the last.
 Emitted judged(const auto& rule, const std::vector<float>& row, std::int32_t draft) {
-  ChainBatch<float> chain{.gamma = 1, .vocabulary = row.size(), .target = row, .drafts = {draft}, .counts = {1}};
-  std::vector<float> bonus(row.size(), 0.0F);
-  bonus.back() = 1.0F;
-  chain.target.insert(chain.target.end(), bonus.begin(), bonus.end());
-  return emitted_by(rule, chain);
+  Batch<float> batch{.batch = 1, .gamma = 1, .vocabulary = static_cast<unsigned>(row.size())};
+  std::ranges::copy(row, batch.target_row(0, 0).begin());
+  std::ranges::fill(batch.target_row(0, 1), 0.0F);
+  batch.target_row(0, 1).back() = 1.0F;
+  batch.draft(0, 0) = draft;
+  return emitted_by(rule, batch);
 }
 
 bool accepts(const auto& rule, const std::vector<float>& row, std::int32_t draft) {
   const Emitted got = judged(rule, row, draft);
   const auto last = static_cast<std::int32_t>(row.size()) - 1;
   const bool accepted = got.counts[0] == 2;
-  CHECK(got.of(0) == (accepted ? std::vector{draft, last}
-                               : std::vector{static_cast<std::int32_t>(ReferenceRow(as_doubles(row)).top)}));
+  CHECK(got.tokens_of(0) == (accepted ? std::vector{draft, last}
+                                      : std::vector{static_cast<std::int32_t>(ReferenceRow(as_doubles(row)).top)}));
   return accepted;
 }
-
-constexpr float minus_inf = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
@@ -197,8 +148,8 @@ TEMPLATE_TEST_CASE("typical_acceptance emits what its reference does, however ro
 
 TEST_CASE("greedy_match emits the token that PickToken picks, of every row") {
   constexpr unsigned rows = 40;
-  constexpr std::size_t vocabulary = 90;
-  const auto logits = random_values<Bfloat16>(rows * vocabulary, 5);  // ties in most rows
+  constexpr unsigned vocabulary = 90;
+  const auto logits = random_values<Bfloat16>(std::size_t{rows} * vocabulary, 5);  // ties in most rows
   std::vector<std::int32_t> picks(rows, -1);
   run_on_host(PickTokenKernel<Bfloat16, 1>{.logits = logits.data(),
                                            .out = picks.data(),
@@ -209,46 +160,38 @@ TEST_CASE("greedy_match emits the token that PickToken picks, of every row") {
                                            .vocabulary = vocabulary,
                                            .splits = 1,
                                            .threads = 32});
-  // Every row the one behind no draft, then the drafts that are picked: all of them and the next are emitted.
-  const ChainBatch<Bfloat16> alone{.gamma = 0,
-                                   .vocabulary = vocabulary,
-                                   .target = logits,
-                                   .drafts = {},
-                                   .counts = std::vector<std::int32_t>(rows, 0)};
+  // Every row as the one behind no draft, then as one of a chain whose drafts are the picks.
+  Batch<Bfloat16> alone{.batch = rows, .gamma = 0, .vocabulary = vocabulary};
+  alone.target_logits = logits;
   CHECK(emitted_by(GreedyMatch{}, alone).tokens == picks);
-  const ChainBatch<Bfloat16> chain{.gamma = rows - 1,
-                                   .vocabulary = vocabulary,
-                                   .target = logits,
-                                   .drafts = {picks.begin(), picks.end() - 1},
-                                   .counts = {rows - 1}};
-  CHECK(emitted_by(GreedyMatch{}, chain).of(0) == picks);
+  Batch<Bfloat16> chain{.batch = 1, .gamma = rows - 1, .vocabulary = vocabulary};
+  chain.target_logits = logits;
+  chain.drafts.assign(picks.begin(), picks.end() - 1);
+  CHECK(emitted_by(GreedyMatch{}, chain).tokens == picks);
 }
 
 TEST_CASE("what is emitted for a request does not depend on the batch around it") {
-  const auto chains = random_chains<float>(12, 3, 45, 77);
-  const Emitted together = emitted_by(TypicalAcceptance{}, chains);
-  for (const std::size_t b : {0U, 5U, 11U}) {
-    const auto part = [b](const auto& all, std::size_t of_request) {
-      const auto first = all.begin() + static_cast<std::ptrdiff_t>(b * of_request);
-      return std::vector(first, first + static_cast<std::ptrdiff_t>(of_request));
-    };
-    const ChainBatch<float> alone{.gamma = 3,
-                                  .vocabulary = 45,
-                                  .target = part(chains.target, std::size_t{4} * 45),
-                                  .drafts = part(chains.drafts, 3),
-                                  .counts = part(chains.counts, 1)};
-    CHECK(emitted_by(TypicalAcceptance{}, alone).of(0) == together.of(b));
+  auto batch = random_chains<float>(12, 3, 45, 77);
+  const Emitted together = emitted_by(TypicalAcceptance{}, batch);
+  for (const unsigned b : {0U, 5U, 11U}) {
+    Batch<float> alone{.batch = 1, .gamma = 3, .vocabulary = 45};
+    alone.draft_counts = {batch.draft_counts[b]};
+    for (unsigned i = 0; i <= 3; ++i) {
+      std::ranges::copy(batch.target_row(b, i), alone.target_row(0, i).begin());
+      if (i < 3) alone.draft(0, i) = batch.draft(b, i);
+    }
+    CHECK(emitted_by(TypicalAcceptance{}, alone).tokens_of(0) == together.tokens_of(b));
   }
 }
 
 TEST_CASE("five hundred requests of few tokens are each verified by their own rows") {
-  const auto chains = random_chains<Half>(512, 1, 3, 9);
+  const auto chains = random_chains<Half>(512, 1, 2, 9);
   CHECK(checked_exceptions(GreedyMatch{}, chains, emitted_by(GreedyMatch{}, chains)) == 0);
 }
 
 TEST_CASE("top_beta counts larger logits only, and holds the gap to the tolerance") {
   const TopBeta rule{.beta = 2, .tolerance = 1.0};
-  const std::vector<float> row{0.0F, 3.0F, 2.0F, 2.0F, 2.5F, minus_inf};
+  const std::vector<float> row{0.0F, 3.0F, 2.0F, 2.0F, 2.5F, -float_infinity};
   CHECK(accepts(rule, row, 1));
   CHECK(accepts(rule, row, 4));
   CHECK_FALSE(accepts(rule, row, 2));  // two are larger
@@ -281,25 +224,23 @@ TEST_CASE("typical_acceptance compares with epsilon where a row is sure, with ex
   CHECK(accepts(rule, sure, 0));
   CHECK_FALSE(accepts(rule, sure, 1));
   CHECK(accepts(TypicalAcceptance{.epsilon = 0.15, .delta = 0.5}, sure, 1));
-  const std::vector<float> one_hot{minus_inf, 0.0F, minus_inf};
+  const std::vector<float> one_hot{-float_infinity, 0.0F, -float_infinity};
   CHECK(accepts(rule, one_hot, 1));
   CHECK_FALSE(accepts(rule, one_hot, 0));
 }
 
 TEST_CASE("logits that are no numbers: each has its answer, and the request is marked") {
-  constexpr float inf = std::numeric_limits<float>::infinity();
-  const float nan = std::nanf("");
   const auto check = [&](const auto& rule) {
-    CHECK(judged(rule, {minus_inf, minus_inf, nan}, 0).of(0) ==
+    CHECK(judged(rule, {-float_infinity, -float_infinity, no_number}, 0).tokens_of(0) ==
           std::vector{0});  // nothing finite: token 0, not drafted
-    CHECK(judged(rule, {minus_inf, minus_inf, minus_inf}, 0).counts[0] == 1);
-    CHECK(judged(rule, {minus_inf, minus_inf, minus_inf}, 0).faults[0] == 1);
-    CHECK(judged(rule, {nan, 1.0F, 0.5F}, 0).of(0) == std::vector{1});
-    CHECK(judged(rule, {nan, 1.0F, 0.5F}, 0).faults[0] == 1);
-    CHECK(judged(rule, {3.0F, inf, 1.0F}, 1).of(0) == std::vector{1, 2});
-    CHECK(judged(rule, {3.0F, inf, 1.0F}, 1).faults[0] == 1);
-    CHECK(judged(rule, {3.0F, inf, 1.0F}, 0).of(0) == std::vector{1});
-    CHECK(judged(rule, {3.0F, minus_inf, 1.0F}, 0).faults[0] == 0);
+    CHECK(judged(rule, {-float_infinity, -float_infinity, -float_infinity}, 0).counts[0] == 1);
+    CHECK(judged(rule, {-float_infinity, -float_infinity, -float_infinity}, 0).faults[0] == 1);
+    CHECK(judged(rule, {no_number, 1.0F, 0.5F}, 0).tokens_of(0) == std::vector{1});
+    CHECK(judged(rule, {no_number, 1.0F, 0.5F}, 0).faults[0] == 1);
+    CHECK(judged(rule, {3.0F, float_infinity, 1.0F}, 1).tokens_of(0) == std::vector{1, 2});
+    CHECK(judged(rule, {3.0F, float_infinity, 1.0F}, 1).faults[0] == 1);
+    CHECK(judged(rule, {3.0F, float_infinity, 1.0F}, 0).tokens_of(0) == std::vector{1});
+    CHECK(judged(rule, {3.0F, -float_infinity, 1.0F}, 0).faults[0] == 0);
   };
   check(GreedyMatch{});
   check(TopBeta{});
@@ -307,8 +248,7 @@ TEST_CASE("logits that are no numbers: each has its answer, and the request is m
 }
 
 TEST_CASE("greedy_match asks for the target's rows once, and one launch") {
-  const auto chains = random_chains<Half>(4, 5, 8, 2);
-  VerificationInput<Half> input = chains.input();
+  VerificationInput<Half> input = random_chains<Half>(4, 5, 8, 2).input();
   input.vocabulary = 128256;
   CountingLauncher launcher;
   greedy_match(input, VerificationOutput{}, Workspace{}, launcher);

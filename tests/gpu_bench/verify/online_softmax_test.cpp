@@ -1,15 +1,11 @@
 #include "gpu_bench/verify/online_softmax.hpp"
 
 #include <algorithm>
-#include <limits>
 
-#include "tests/gpu_bench/kernels/kernel_support.hpp"
+#include "tests/gpu_bench/verify/verify_support.hpp"
 
 namespace foredraft::gpu_bench::tests {
 namespace {
-
-constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
-constexpr float float_infinity = std::numeric_limits<float>::infinity();
 
 /// The softmax of a row, eight logits at a time by the threads of one block.
 SoftmaxPart block_softmax(const std::vector<float>& row, unsigned threads, HostOrder order = HostOrder::forward) {

@@ -17,7 +17,7 @@ struct TreeBatch {
   std::size_t vocabulary;
   std::vector<Storage> target;
   std::vector<std::int32_t> tokens;
-  DrawStream draws = draw_stream(draw_seed, 0, 0);
+  DrawStream draws = draw_stream(seed, 0, 0);
 
   [[nodiscard]] std::size_t rows() const { return static_cast<std::size_t>(shape.nodes()) + 1; }
   [[nodiscard]] std::size_t size() const { return tokens.size() / rows(); }
@@ -65,20 +65,23 @@ TreeBatch<Storage> random_trees(const TreeShape& shape, std::size_t batch, std::
 enum class TreeRule { greedy, sampled };
 
 template <class Storage>
-Emitted emitted_by(TreeRule rule, const TreeBatch<Storage>& trees, RowsLauncher launcher = {}) {
-  const auto batch = static_cast<std::int64_t>(trees.size());
+Emitted emitted_by(TreeRule rule, const TreeBatch<Storage>& trees, RowsLauncher rows = {}) {
+  const auto requests = static_cast<std::int64_t>(trees.size());
   const auto vocabulary = static_cast<std::int64_t>(trees.vocabulary);
   const bool greedy = rule == TreeRule::greedy;
-  return emitted(trees.size(), static_cast<std::size_t>(trees.shape.depth()) + 1,
-                 greedy ? tree_greedy_workspace(batch, trees.shape.nodes(), vocabulary)
-                        : tree_sampled_workspace(batch, trees.shape.nodes(), vocabulary),
-                 [&](const VerificationOutput& output, const Workspace& workspace) {
-                   if (greedy) {
-                     tree_greedy(trees.input(), output, workspace, launcher);
-                   } else {
-                     tree_sampled(trees.input(), output, workspace, launcher);
-                   }
-                 });
+  const WorkspaceSize size = greedy ? tree_greedy_workspace(requests, trees.shape.nodes(), vocabulary)
+                                    : tree_sampled_workspace(requests, trees.shape.nodes(), vocabulary);
+  // Outputs are those of chains as long as the tree is deep.
+  const Batch<Storage> chains{.batch = static_cast<unsigned>(requests),
+                              .gamma = static_cast<unsigned>(trees.shape.depth()),
+                              .vocabulary = static_cast<unsigned>(vocabulary)};
+  return emitted_by(chains, enough_for_parts(size), [&](const auto&, const auto& output, const auto& workspace, auto&) {
+    if (greedy) {
+      tree_greedy(trees.input(), output, workspace, rows);
+    } else {
+      tree_sampled(trees.input(), output, workspace, rows);
+    }
+  });
 }
 
 /// Of a batch of which the caller holds the logits as doubles.
@@ -103,10 +106,10 @@ std::size_t checked_exceptions(TreeRule rule, const TreeBatch<Storage>& trees, c
   for (std::size_t b = 0; b < trees.size(); ++b) {
     const ReferenceTokens want = reference_of(rule, trees, target, b);
     INFO("request " << b);
-    if (excused(want) && got.of(b) != want.tokens) {
+    if (excused(want) && got.tokens_of(static_cast<unsigned>(b)) != want.tokens) {
       ++exceptions;
     } else {
-      REQUIRE(got.of(b) == want.tokens);
+      REQUIRE(got.tokens_of(static_cast<unsigned>(b)) == want.tokens);
       REQUIRE(got.faults[b] == (want.fault ? 1U : 0U));
     }
   }
@@ -208,28 +211,17 @@ TEMPLATE_TEST_CASE("tree_sampled emits what its reference does, however rows are
 }
 
 TEST_CASE("tree_greedy on a chain is greedy_match") {
-  const std::vector<std::int32_t> chain{0, 1, 2};
-  const auto trees = random_trees<float>(TreeShape(chain), 30, 20, 6);
-  std::vector<std::int32_t> drafts;
-  for (std::size_t b = 0; b < trees.size(); ++b) {
-    drafts.insert(drafts.end(), trees.tokens.begin() + static_cast<std::ptrdiff_t>(b * 4 + 1),
-                  trees.tokens.begin() + static_cast<std::ptrdiff_t>(b * 4 + 4));
+  const auto trees = random_trees<float>(TreeShape(std::vector<std::int32_t>{0, 1, 2}), 30, 20, 6);
+  Batch<float> batch{.batch = 30, .gamma = 3, .vocabulary = 20};
+  batch.target_logits = trees.target;
+  for (unsigned b = 0; b < 30; ++b) {
+    for (unsigned i = 0; i < 3; ++i) batch.draft(b, i) = trees.tokens[std::size_t{b} * 4 + i + 1];
   }
-  const std::vector<std::int32_t> counts(trees.size(), 3);
-  const VerificationInput<float> input{.target_logits = trees.target.data(),
-                                       .draft_logits = nullptr,
-                                       .drafts = drafts.data(),
-                                       .draft_counts = counts.data(),
-                                       .draft_log_sum_exps = nullptr,
-                                       .batch = 30,
-                                       .gamma = 3,
-                                       .vocabulary = 20,
-                                       .draws = trees.draws};
-  RowsLauncher launcher;
-  const Emitted chained = emitted(30, 4, greedy_match_workspace({.batch = 30, .gamma = 3, .vocabulary = 20}),
-                                  [&](const VerificationOutput& output, const Workspace& workspace) {
-                                    greedy_match(input, output, workspace, launcher);
-                                  });
+  RowsLauncher rows;
+  const Emitted chained = emitted_by(batch, greedy_match_workspace(batch.shape()),
+                                     [&](const auto& input, const auto& output, const auto& workspace, auto&) {
+                                       greedy_match(input, output, workspace, rows);
+                                     });
   const Emitted walked = emitted_by(TreeRule::greedy, trees);
   CHECK(walked.tokens == chained.tokens);
   CHECK(walked.counts == chained.counts);
@@ -246,7 +238,7 @@ TEST_CASE("a tree of many children and one that is a long chain are walked to th
     trees.tokens.assign(151, parents[149] == 0 ? 0 : 1);
     trees.tokens.back() = 1;  // the last sibling alone holds the token, or all of the chain do
     const Emitted got = emitted_by(TreeRule::greedy, trees);
-    CHECK(got.of(0) == std::vector<std::int32_t>(parents[149] == 0 ? 2 : 151, 1));
+    CHECK(got.tokens_of(0) == std::vector<std::int32_t>(parents[149] == 0 ? 2 : 151, 1));
   }
 }
 
@@ -258,8 +250,8 @@ TEST_CASE("tree_sampled's draws belong to a request and a node, not to a place i
   trees.tokens.erase(trees.tokens.begin(), trees.tokens.begin() + static_cast<std::ptrdiff_t>(3 * trees.rows()));
   trees.draws.first_request = 3;
   const Emitted apart = emitted_by(TreeRule::sampled, trees);
-  CHECK(apart.of(0) == together.of(3));
-  CHECK(apart.of(1) == together.of(4));
+  CHECK(apart.tokens_of(0) == together.tokens_of(3));
+  CHECK(apart.tokens_of(1) == together.tokens_of(4));
 }
 
 TEST_CASE("tree_sampled's first two tokens have the target's joint law") {
@@ -272,15 +264,15 @@ TEST_CASE("tree_sampled's first two tokens have the target's joint law") {
     const Emitted first = emitted_by(TreeRule::sampled, law_trees(chain, {no_token, 1}, texts));
     TreeBatch<float> behind{.shape = TreeShape({}), .vocabulary = words, .target = {}, .tokens = {}};
     for (std::size_t b = 0; b < texts; ++b) {
-      const auto row = law_row(static_cast<std::size_t>(first.of(b)[0]));
+      const auto row = law_row(static_cast<std::size_t>(first.tokens_of(static_cast<unsigned>(b))[0]));
       behind.target.insert(behind.target.end(), row.begin(), row.end());
       behind.tokens.push_back(no_token);
     }
     behind.draws.iteration = 1;
     const Emitted second = emitted_by(TreeRule::sampled, behind);
     CHECK(joint_law_p_value(
-              texts, [&](std::size_t b) { return first.of(b); },
-              [&](std::int32_t, std::size_t b) { return second.of(b)[0]; }) > level);
+              texts, [&](std::size_t b) { return first.tokens_of(static_cast<unsigned>(b)); },
+              [&](std::int32_t, std::size_t b) { return second.tokens_of(static_cast<unsigned>(b))[0]; }) > level);
   }
   const TreeBatch<float> one = law_trees(chain, {no_token, 1}, 1);
   const std::vector<double> target = as_doubles(one.target);
@@ -292,7 +284,7 @@ TEST_CASE("tree_sampled's first two tokens have the target's joint law") {
                                    .node_tokens = tokens,
                                    .parents = parents,
                                    .vocabulary = words,
-                                   .draws = draw_stream(draw_seed, 0, iteration),
+                                   .draws = draw_stream(seed, 0, iteration),
                                    .request = static_cast<unsigned>(request)})
         .tokens;
   };
@@ -348,9 +340,9 @@ TEST_CASE("tree_sampled ends at each node as often as enumeration says") {
 }
 
 TEST_CASE("tree_sampled draws from the whole of a large vocabulary") {
-  // 16 bins of 125 tokens: over 300 draws the test sees one that is never drawn from.
+  // 16 bins of 125 tokens: over 200 draws the test sees one that is never drawn from.
   constexpr std::size_t vocabulary = 2000;
-  constexpr std::size_t draws = 300;
+  constexpr std::size_t draws = 200;
   std::mt19937 engine(seed);
   std::normal_distribution<float> normal;
   std::vector<float> row(vocabulary);
@@ -365,7 +357,8 @@ TEST_CASE("tree_sampled draws from the whole of a large vocabulary") {
   std::vector<double> expected(16, 0.0);
   const ReferenceRow reference(as_doubles(row));
   for (std::size_t x = 0; x < vocabulary; ++x) expected[x / 125] += std::exp(reference.logs[x]) * draws;
-  for (std::size_t b = 0; b < draws; ++b) ++seen[static_cast<std::size_t>(got.of(b)[0]) / 125];
+  for (std::size_t b = 0; b < draws; ++b)
+    ++seen[static_cast<std::size_t>(got.tokens_of(static_cast<unsigned>(b))[0]) / 125];
   CHECK(foredraft::tests::chi_squared_p_value(seen, expected) > foredraft::tests::family_level);
 }
 

@@ -1,0 +1,335 @@
+#include "gpu_bench/verify/fused_exact.hpp"
+
+#include "tests/gpu_bench/verify/verify_support.hpp"
+#include "tests/support/statistics.hpp"
+
+namespace foredraft::gpu_bench::tests {
+namespace {
+
+/// Splits of one chunk: a vocabulary of some hundreds already has several.
+constexpr unsigned small_split = chunk_tokens;
+
+/// How far a decision may lie from where it falls and still differ from the reference, as a probability. Sums in single
+/// precision are good to some 5e-7; a weight whose logit is 20 below the largest to 3e-6 of itself.
+constexpr double rounding_of_decisions = 3e-6;
+
+template <unsigned split_tokens = small_split, class Storage>
+Emitted fused(const Batch<Storage>& batch, HostOrder order = HostOrder::forward, unsigned threads = 32) {
+  return emitted_by(
+      batch, fused_exact_workspace<split_tokens>(batch.shape()),
+      [threads](const auto& input, const auto& output, const auto& workspace, auto& launcher) {
+        fused_exact<split_tokens>(input, output, workspace, launcher, threads);
+      },
+      order);
+}
+
+/// Every request against the reference; returns how many differ, as they may where the margin is below the rounding.
+template <class Storage>
+unsigned check_reference(const Batch<Storage>& batch, const Emitted& emitted, bool with_faults = true) {
+  unsigned different = 0;
+  for (unsigned request = 0; request < batch.batch; ++request) {
+    INFO("request " << request << ", gamma " << batch.gamma << ", vocabulary " << batch.vocabulary);
+    const ReferenceTokens want = reference_rejection_sampling(ReferenceInput(batch, request).request());
+    if (with_faults) CHECK(emitted.faults[request] == (want.fault ? 1U : 0U));
+    if (emitted.tokens_of(request) == want.tokens) continue;
+    CHECK(want.margin < rounding_of_decisions);
+    ++different;
+  }
+  return different;
+}
+
+/// One request with one draft in fp32.
+Batch<float> single(const std::vector<float>& target, const std::vector<float>& draft, std::int32_t token,
+                    std::uint32_t iteration = 0) {
+  Batch<float> batch{.batch = 1, .gamma = 1, .vocabulary = static_cast<unsigned>(target.size())};
+  batch.draws = draw_stream(seed, 7, iteration);
+  std::ranges::copy(target, batch.target_row(0, 0).begin());
+  std::ranges::fill(batch.target_row(0, 1), -float_infinity);
+  batch.target_row(0, 1).back() = 0.0F;  // the bonus token is the last
+  std::ranges::copy(draft, batch.draft_row(0, 0).begin());
+  batch.draft(0, 0) = token;
+  return batch;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the fused verifier emits what the reference emits from the same draws", "", Half, Bfloat16, float) {
+  // Of 112 requests one in thousands has a margin so small.
+  unsigned different = 0;
+  for (const unsigned vocabulary : {1U, 7U, 40U, 256U, 600U, 777U}) {
+    const unsigned requests = vocabulary < 256 ? 24 : vocabulary == 256 ? 8 : 5;
+    const auto batch = random_batch<TestType>(requests, 4, vocabulary, vocabulary, true);
+    different += check_reference(batch, fused(batch));
+  }
+  CHECK(different <= 1);
+}
+
+TEST_CASE("the fused verifier splits the vocabulary as it is told, with blocks of any size") {
+  const auto batch = random_batch<Half>(3, 2, 1544, 5);
+  const Emitted want = fused(batch);
+  CHECK(check_reference(batch, want) == 0);
+  CHECK(fused<2 * chunk_tokens>(batch, HostOrder::forward, 64) == want);
+  CHECK(fused<4 * chunk_tokens>(batch, HostOrder::forward, 96) == want);
+  CHECK(fused<fused_exact_split_tokens>(batch, HostOrder::forward, 256) == want);
+}
+
+TEST_CASE("the fused verifier takes the drafter's log-sum-exps instead of its rows") {
+  for (const unsigned vocabulary : {40U, 601U}) {
+    auto batch = random_batch<float>(8, 3, vocabulary, 17, true);
+    const Emitted want = fused(batch);
+    batch.draft_log_sum_exps = log_sum_exps_of(batch);
+    CHECK(check_reference(batch, fused(batch)) == 0);
+    CHECK(fused(batch) == want);
+  }
+}
+
+TEST_CASE("the fused verifier gives the same bits in any order of blocks and threads, in one launch and in two") {
+  for (const unsigned vocabulary : {520U, 333U}) {
+    const auto batch = random_batch<Bfloat16>(3, 2, vocabulary, 29, true);
+    const WorkspaceSize size = fused_exact_workspace<small_split>(batch.shape());
+    std::vector<std::vector<float>> sums;
+    std::vector<Emitted> emitted;
+    for (const HostOrder order : every_order) {
+      for (const bool two_launches : {false, true}) {
+        emitted.push_back(emitted_by(
+            batch, size,
+            [&](const auto& input, const auto& output, const auto& workspace, auto& launcher) {
+              if (two_launches) {
+                fused_exact_two_launches<small_split>(input, output, workspace, launcher, 64);
+              } else {
+                fused_exact<small_split>(input, output, workspace, launcher, 64);
+              }
+              sums.emplace_back(workspace.floats, workspace.floats + size.floats);
+            },
+            order));
+      }
+    }
+    for (std::size_t i = 1; i < sums.size(); ++i) {
+      CHECK(emitted[i] == emitted[0]);
+      CHECK(same_bits(sums[i], sums[0]));
+    }
+  }
+}
+
+TEST_CASE("the fused verifier gives a request the same tokens alone as in any batch") {
+  const unsigned requests = 6;
+  auto batch = random_batch<float>(requests, 3, 300, 31, true);
+  batch.draws.first_request = 100;
+  const Emitted together = fused(batch);
+  for (unsigned request = 0; request < requests; ++request) {
+    Batch<float> alone{.batch = 1, .gamma = batch.gamma, .vocabulary = batch.vocabulary};
+    alone.draws = batch.draws;
+    alone.draws.first_request += request;
+    alone.draft_counts = {batch.draft_counts[request]};
+    for (unsigned i = 0; i <= batch.gamma; ++i) {
+      std::ranges::copy(batch.target_row(request, i), alone.target_row(0, i).begin());
+      if (i == batch.gamma) break;
+      std::ranges::copy(batch.draft_row(request, i), alone.draft_row(0, i).begin());
+      alone.draft(0, i) = batch.draft(request, i);
+    }
+    CHECK(fused(alone).tokens_of(0) == together.tokens_of(request));
+  }
+}
+
+TEST_CASE("the fused verifier takes hundreds of requests, more than it hands out rows of ahead of choices") {
+  const auto batch = random_batch<Half>(512, 1, 3, 37, true);
+  const Emitted emitted = fused(batch);
+  CHECK(check_reference(batch, emitted) <= 1);
+}
+
+TEST_CASE("the fused verifier draws the bonus token where there is no draft: gamma 0, counts of 0, padding") {
+  const auto plain = random_batch<float>(6, 0, 50, 41);
+  CHECK(check_reference(plain, fused(plain)) == 0);
+
+  auto batch = random_batch<float>(4, 3, 50, 43);
+  batch.draft_counts[0] = 0;
+  batch.draft(1, 0) = no_token;
+  batch.draft(2, 1) = 50;  // behind it drafts go on, but they are not reached
+  batch.draft(3, 2) = std::numeric_limits<std::int32_t>::max();
+  // Nothing behind the last draft is read: it would be a fault.
+  for (const auto& [request, position] : {std::array{0U, 1U}, std::array{1U, 1U}, std::array{2U, 2U}}) {
+    for (unsigned i = position; i <= batch.gamma; ++i) {
+      std::ranges::fill(batch.target_row(request, i), no_number);
+      if (i > 0) std::ranges::fill(batch.draft_row(request, i - 1), no_number);
+    }
+  }
+  const Emitted emitted = fused(batch);
+  CHECK(check_reference(batch, emitted) == 0);
+  CHECK(emitted.counts[0] == 1);
+  CHECK(emitted.counts[1] == 1);
+  CHECK(emitted.counts[2] <= 2);
+  CHECK(emitted.counts[3] <= 3);
+  CHECK(emitted.faults == std::vector<std::uint32_t>(4, 0));
+}
+
+TEST_CASE("the fused verifier accepts every draft where p = q, and one-hot rows leave no choice") {
+  auto batch = random_batch<Half>(4, 5, 264, 47);
+  for (unsigned b = 0; b < 4; ++b) {
+    for (unsigned i = 0; i < 5; ++i) std::ranges::copy(batch.target_row(b, i), batch.draft_row(b, i).begin());
+  }
+  CHECK(fused(batch).counts == std::vector<std::int32_t>(4, 6));
+  CHECK(check_reference(batch, fused(batch)) == 0);
+
+  for (unsigned b = 0; b < 4; ++b) {
+    for (unsigned i = 0; i <= 5; ++i) {
+      std::ranges::fill(batch.target_row(b, i), from_float<Half>(-float_infinity));
+      batch.target_row(b, i)[10 * b + i] = from_float<Half>(-3.0F);
+      if (i < 5) batch.draft(b, i) = static_cast<std::int32_t>(10 * b + i);
+    }
+    batch.draft(b, b) = 200;  // the first that the target cannot emit
+  }
+  const Emitted emitted = fused(batch);
+  for (unsigned b = 0; b < 4; ++b) {
+    std::vector<std::int32_t> want;
+    for (unsigned i = 0; i <= b; ++i) want.push_back(static_cast<std::int32_t>(10 * b + i));
+    CHECK(emitted.tokens_of(b) == want);
+  }
+  CHECK(check_reference(batch, emitted) == 0);
+}
+
+TEST_CASE("the fused verifier draws from p where a rejection leaves no residual") {
+  const std::vector<float> row{0.0F, -float_infinity, 1.0F, 0.5F};
+  std::vector<unsigned> seen(4, 0);
+  for (std::uint32_t iteration = 0; iteration < 60; ++iteration) {
+    const auto batch = single(row, row, 1, iteration);  // 0/0 rejects
+    const Emitted emitted = fused(batch);
+    CHECK(emitted.counts[0] == 1);
+    CHECK(check_reference(batch, emitted) == 0);
+    ++seen[static_cast<std::size_t>(emitted.tokens[0])];
+  }
+  CHECK(seen[0] > 0);
+  CHECK(seen[1] == 0);
+  CHECK(seen[2] > 0);
+  CHECK(seen[3] > 0);
+}
+
+TEST_CASE("the fused verifier takes NaN for -inf and +inf for the largest number, and says so") {
+  const std::vector<float> plain{0.0F, 1.0F, 2.0F, 0.5F};
+  for (std::uint32_t iteration = 0; iteration < 12; ++iteration) {
+    // The target's token 2 is NaN: its draft is rejected and it is not drawn.
+    auto batch = single({0.0F, 1.0F, no_number, 0.5F}, plain, 2, iteration);
+    Emitted emitted = fused(batch);
+    CHECK(emitted.counts[0] == 1);
+    CHECK(emitted.tokens[0] != 2);
+    CHECK(emitted.faults[0] == 1);
+    CHECK(check_reference(batch, emitted) == 0);
+    // Two tokens of the target are +inf: half of the probability each, nothing for the others.
+    batch = single({0.0F, float_infinity, float_infinity, 0.5F}, plain, 0, iteration);
+    emitted = fused(batch);
+    CHECK((emitted.tokens[0] == 1 || emitted.tokens[0] == 2));
+    CHECK(emitted.faults[0] == 1);
+    CHECK(check_reference(batch, emitted) == 0);
+    // The drafter says NaN of the token that it drafted: q = 0, accepted.
+    batch = single(plain, {0.0F, no_number, 2.0F, float_infinity}, 1, iteration);
+    emitted = fused(batch);
+    CHECK(emitted.tokens_of(0) == std::vector<std::int32_t>{1, 3});
+    CHECK(emitted.faults[0] == 1);
+    CHECK(check_reference(batch, emitted) == 0);
+  }
+  CHECK(fused(single(plain, plain, 2)).faults[0] == 0);
+  // With log-sum-exps, the row of a rejection still shows what it holds.
+  auto batch = single({0.0F, 1.0F, -float_infinity, 0.5F}, {no_number, 1.0F, 2.0F, 0.5F}, 2);
+  batch.draft_log_sum_exps = {2.5F};
+  CHECK(fused(batch).faults[0] == 1);
+}
+
+TEST_CASE("the fused verifier has an answer for rows where nothing is finite") {
+  const std::vector<float> plain{0.0F, 1.0F, 2.0F, 0.5F};
+  const std::vector<float> nothing(4, -float_infinity);
+  Emitted emitted = fused(single(nothing, plain, 2));
+  CHECK(emitted.tokens_of(0) == std::vector<std::int32_t>{0});
+  CHECK(emitted.faults[0] == 1);
+  emitted = fused(single(plain, std::vector<float>(4, no_number), 2));
+  CHECK(emitted.tokens_of(0) == std::vector<std::int32_t>{2, 3});
+  CHECK(emitted.faults[0] == 1);
+  emitted = fused(single(nothing, nothing, 2));
+  CHECK(emitted.tokens_of(0) == std::vector<std::int32_t>{0});
+  CHECK(emitted.faults[0] == 1);
+  auto known = single(plain, nothing, 2);
+  known.draft_log_sum_exps = {-float_infinity};
+  CHECK(fused(known).tokens_of(0) == std::vector<std::int32_t>{2, 3});
+  CHECK(fused(known).faults[0] == 1);
+}
+
+namespace {
+
+/// An fp32 logit that knows how often it was read.
+struct CountedLogit {
+  float value;
+};
+double counted_bytes = 0.0;
+
+float to_float(CountedLogit logit) {
+  counted_bytes += sizeof logit;
+  return logit.value;
+}
+
+struct LogitBytes {
+  double bytes = 0.0;
+  template <class Kernel>
+  void launch(const Kernel& kernel) {
+    bytes += kernel.logit_read_bytes();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the fused verifier reads the logits that its kernels say, and what it says is near its floor") {
+  for (const bool known : {false, true}) {
+    for (const unsigned vocabulary : {2000U, 1001U}) {
+      auto batch = random_batch<float>(2, 3, vocabulary, 53);
+      for (unsigned b = 0; b < 2; ++b) {  // one draft is rejected
+        batch.target_row(b, b)[static_cast<std::size_t>(batch.draft(b, b))] = -float_infinity;
+      }
+      if (known) batch.draft_log_sum_exps = log_sum_exps_of(batch);
+      const auto input = batch.input();
+      const VerificationInput<CountedLogit> counted{
+          .target_logits = reinterpret_cast<const CountedLogit*>(input.target_logits),
+          .draft_logits = reinterpret_cast<const CountedLogit*>(input.draft_logits),
+          .drafts = input.drafts,
+          .draft_counts = input.draft_counts,
+          .draft_log_sum_exps = input.draft_log_sum_exps,
+          .batch = input.batch,
+          .gamma = input.gamma,
+          .vocabulary = input.vocabulary,
+          .draws = input.draws};
+      counted_bytes = 0.0;
+      double said = 0.0;
+      CountingLauncher counting;
+      const Emitted emitted = emitted_by(batch, fused_exact_workspace<small_split>(batch.shape()),
+                                         [&](const auto&, const auto& output, const auto& workspace, auto& launcher) {
+                                           fused_exact<small_split>(counted, output, workspace, launcher, 32);
+                                           fused_exact<small_split>(counted, output, workspace, counting, 32);
+                                           LogitBytes logits;
+                                           fused_exact_two_launches<small_split>(counted, output, workspace, logits);
+                                           said = logits.bytes;
+                                         });
+      CHECK(emitted.counts == std::vector<std::int32_t>{1, 2});
+      // A chunk in which the vocabulary ends is read again only as far as there are tokens.
+      const double last_chunk = sizeof(float) * 2.0 * 2.0 * chunk_tokens;
+      CHECK(counted_bytes <= said);
+      CHECK(counted_bytes >= said - last_chunk);
+      CHECK(counting.cost.launches == 1);
+      CHECK(counting.cost.read_backs == 0);
+      CHECK(counting.cost.work.read_bytes > said);
+    }
+  }
+  // At sizes of real vocabularies sums and ids are a trifle beside the rows.
+  const VerificationInput<Half> large{.target_logits = nullptr,
+                                      .draft_logits = nullptr,
+                                      .drafts = nullptr,
+                                      .draft_counts = nullptr,
+                                      .draft_log_sum_exps = nullptr,
+                                      .batch = 8,
+                                      .gamma = 5,
+                                      .vocabulary = 128256,
+                                      .draws = {}};
+  CountingLauncher counting;
+  fused_exact(large, VerificationOutput{}, Workspace{}, counting);
+  const double rows = 8.0 * 13.0 * 128256.0 * 2.0;  // 2 gamma + 1, and two again
+  CHECK(counting.cost.work.read_bytes >= rows);
+  CHECK(counting.cost.work.read_bytes <= 1.03 * rows);
+  CHECK(counting.cost.work.written_bytes <= 0.01 * rows);
+}
+
+}  // namespace foredraft::gpu_bench::tests
