@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cstddef>
+
+#include "gpu_bench/kernels/workspace.hpp"
+#include "gpu_bench/step/counts.hpp"
+#include "gpu_bench/verify/merge.hpp"
+#include "gpu_bench/verify/row_scan.hpp"
+#include "gpu_bench/verify/verification.hpp"
+
+/// Verification where every row decides by itself, in one launch.
+///
+///     a block (request, row, split)   scans its share of the row, leaves a part
+///     the last block of a row         merges the parts, leaves what the row says
+///     the last block of a request     walks from row to row, writes what is emitted
+///
+/// Reads every row of a request once, the drafts and their counts; writes the outputs and, to be read back, a part for
+/// each block and a verdict for each row. What a row says does not depend on the batch around it, and nothing on which
+/// block comes last.
+namespace foredraft::gpu_bench {
+
+/// What a row of the target says.
+struct RowVerdict {
+  std::int32_t token;  ///< emitted if the walk ends here
+  bool accepted;       ///< the walk may go on
+  bool fault;          ///< the row held NaN or +inf, or nothing finite
+};
+
+/// A row as rules see it.
+template <class Storage>
+struct TargetRow {
+  const Storage* logits;
+  std::int32_t draft;  ///< which this row judges: of the vocabulary, or no_token
+  unsigned request, position;
+  unsigned index;  ///< of the row in the batch
+};
+
+/// `Rule`: what one row says.
+///
+///     Part                                                       of a share of the row: see merge.hpp
+///     Part scan<width>(block, row, span)                         of what this thread read
+///     RowVerdict finish<width>(block, row, Part of row, scratch) in all threads of the row's last block
+///     unsigned scratch_bytes()                                   of shared memory, for finish
+///     Work row_work(vocabulary, splits, logit_bytes)             of a row, beyond reading its logits once
+///
+/// `Path`: how the rows of a request hang together.
+///
+///     Storage, batch(), rows(), vocabulary()                     rows: the most that a request has
+///     unsigned rows_read(request)                                how many it has
+///     TargetRow<Storage> row(request, position)
+///     walk(block, request, verdicts, output, scratch)            writes the outputs of a request
+///     unsigned scratch_bytes(threads)                            of shared memory, for walk
+///     Work work()                                                of all walks
+template <class Rule, class Path, unsigned width_of_access>
+struct RowVerificationKernel {
+  using Part = typename Rule::Part;
+  static constexpr unsigned max_threads = 256;
+
+  Rule rule;
+  Path path;
+  VerificationOutput output;
+  RowVerdict* verdicts;     ///< batch * rows
+  Part* parts;              ///< batch * rows * splits
+  std::uint32_t* counters;  ///< batch * (rows + 1), zero
+  unsigned splits;
+  unsigned threads = max_threads;
+
+  [[nodiscard]] LaunchShape shape() const {
+    unsigned scratch_bytes = threads / warp_lanes * static_cast<unsigned>(sizeof(Part));
+    for (const unsigned bytes : {rule.scratch_bytes(), path.scratch_bytes(threads)}) {
+      if (bytes > scratch_bytes) scratch_bytes = bytes;
+    }
+    return {
+        .blocks = path.batch() * path.rows() * splits, .threads = threads, .shared_bytes = flag_bytes + scratch_bytes};
+  }
+
+  /// Of requests that have all their drafts.
+  [[nodiscard]] Work work() const {
+    const double rows = static_cast<double>(path.batch()) * path.rows();
+    constexpr auto logit_bytes = static_cast<unsigned>(sizeof(typename Path::Storage));
+    const double row_bytes = static_cast<double>(path.vocabulary()) * logit_bytes;
+    const double between_blocks = static_cast<double>((splits > 1 ? splits * sizeof(Part) : 0) + sizeof(RowVerdict));
+    const Work row = rule.row_work(path.vocabulary(), splits, logit_bytes);
+    Work work{.read_bytes = rows * (row_bytes + between_blocks + row.read_bytes),
+              .written_bytes = rows * (between_blocks + row.written_bytes),
+              .flop = rows * row.flop};
+    work += path.work();
+    return work;
+  }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    const unsigned split = block.block() % splits;
+    const unsigned position = block.block() / splits % path.rows();
+    const unsigned request = block.block() / splits / path.rows();
+    const unsigned rows_read = path.rows_read(request);
+    if (position >= rows_read) return;
+    const auto row = path.row(request, position);
+
+    auto* flag = reinterpret_cast<std::uint32_t*>(block.shared());
+    std::byte* scratch = block.shared() + flag_bytes;
+    auto* parts_of_warps = reinterpret_cast<Part*>(scratch);
+    const RowSpan span = span_of_split(path.vocabulary(), split, splits);
+    Part part = block_merged(block, rule.template scan<width_of_access>(block, row, span), parts_of_warps);
+    if (splits > 1) {
+      if (block.thread() == 0) parts[block.block()] = part;
+      if (!comes_last(block, splits, counters + row.index, flag)) return;
+      part = Part{};
+      for (unsigned i = block.thread(); i < splits; i += block.threads()) {
+        part = merged(part, parts[row.index * splits + i]);
+      }
+      part = block_merged(block, part, parts_of_warps);
+    }
+    block.sync();  // the rule's scratch is that of the parts
+    const RowVerdict verdict = rule.template finish<width_of_access>(block, row, part, scratch);
+    if (block.thread() == 0) verdicts[row.index] = verdict;
+    if (!comes_last(block, rows_read, counters + path.batch() * path.rows() + request, flag)) return;
+    path.walk(block, request, verdicts + request * path.rows(), output, scratch);
+  }
+
+ private:
+  static constexpr unsigned flag_bytes = 16;
+};
+
+/// What RowVerificationKernel needs for its verdicts, parts and counters.
+template <class Part>
+[[nodiscard]] WorkspaceSize row_workspace(std::int64_t batch, std::int64_t rows, std::int64_t vocabulary) {
+  const std::int64_t splits = splits_of_row(static_cast<unsigned>(vocabulary));
+  const auto bytes = static_cast<std::int64_t>(sizeof(RowVerdict)) + splits * static_cast<std::int64_t>(sizeof(Part));
+  return {.floats = batch * rows * bytes / static_cast<std::int64_t>(sizeof(float)), .counters = batch * (rows + 1)};
+}
+
+/// Launches the kernel with loads as wide as rows allow: logits start at a multiple of 16 bytes.
+template <class Rule, class Path, class Launcher>
+void verify_rows(const Rule& rule, const Path& path, const VerificationOutput& output, const Workspace& workspace,
+                 Launcher& launcher) {
+  auto* verdicts = reinterpret_cast<RowVerdict*>(workspace.floats);
+  const auto launch = [&]<unsigned width>(std::integral_constant<unsigned, width>) {
+    launcher.launch(RowVerificationKernel<Rule, Path, width>{
+        .rule = rule,
+        .path = path,
+        .output = output,
+        .verdicts = verdicts,
+        .parts = reinterpret_cast<typename Rule::Part*>(verdicts + std::size_t{path.batch()} * path.rows()),
+        .counters = workspace.counters,
+        .splits = splits_of_row(path.vocabulary())});
+  };
+  if (path.vocabulary() % pack_elements == 0) {
+    launch(std::integral_constant<unsigned, pack_elements>{});
+  } else {
+    launch(std::integral_constant<unsigned, 1>{});
+  }
+}
+
+}  // namespace foredraft::gpu_bench
