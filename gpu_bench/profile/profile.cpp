@@ -65,6 +65,21 @@ void check_kernels(const Profile& profile) {
   }
 }
 
+void check_verifications(const Profile& profile) {
+  std::set<VerificationCell> seen;
+  for (const VerificationRow& row : profile.verifications) {
+    const std::string what = to_text(row.cell);
+    check_name("verifier", row.cell.verifier);
+    check_name("logits", row.cell.logits);
+    check_timing(what, row.timing);
+    check_at_least(what + ": launches", row.launches, 1);
+    check_at_least(what + ": read_backs", row.read_backs, 0);
+    check_nonnegative(what + ": requested_bytes", row.requested_bytes);
+    check_nonnegative(what + ": memory_bytes", row.memory_bytes);
+    if (!seen.insert(row.cell).second) throw DomainError(what + ": measured twice");
+  }
+}
+
 void check_breakdowns(const Profile& profile) {
   std::set<Cell> seen;
   for (const Breakdown& breakdown : profile.breakdowns) {
@@ -147,7 +162,7 @@ void check_profile(const Profile& profile) {
   check_name("device", profile.device.name);
   check_figures(profile.device);
   check_figures(profile.limits);
-  if (profile.source == Source::datasheet && !(profile.steps.empty() && profile.kernels.empty())) {
+  if (profile.source == Source::datasheet && !(profile.steps.empty() && profile.kernels.empty() && profile.verifications.empty())) {
     throw DomainError("a data sheet times nothing: a profile of source datasheet has no steps and no kernels");
   }
   if (profile.source != Source::measured && (profile.protocol || profile.against_itself)) {
@@ -163,6 +178,7 @@ void check_profile(const Profile& profile) {
   }
   check_kernels(profile);
   check_breakdowns(profile);
+  check_verifications(profile);
 }
 
 }  // namespace foredraft::gpu_bench

@@ -8,6 +8,7 @@
 
 #include "gpu_bench/measure/measure.hpp"
 #include "gpu_bench/profile/cell.hpp"
+#include "gpu_bench/profile/verification_cell.hpp"
 
 /// What is known of a device: foredraft.profile/1. One kind of source a profile, never mixed.
 namespace foredraft::gpu_bench {
@@ -87,6 +88,17 @@ struct Breakdown {
   std::vector<Part> parts;
 };
 
+/// One verification step: `verifier` by the names of verify/verifiers.hpp, `logits` by those of verify/logits.hpp. The
+/// bytes of the timing are those that no such verification can do without, its flop 0.
+struct VerificationRow {
+  VerificationCell cell;
+  std::int64_t launches = 0;
+  std::int64_t read_backs = 0;   ///< times that the host waits for a result
+  double requested_bytes = 0.0;  ///< that the kernels read and write, what comes from a cache included
+  double memory_bytes = 0.0;     ///< that a call takes besides its inputs and outputs
+  Timing timing;
+};
+
 /// Something that was planned and is not there.
 struct Missing {
   std::string what, why;
@@ -107,6 +119,7 @@ struct Profile {
   std::vector<StepRow> steps = {};
   std::vector<KernelRow> kernels = {};
   std::vector<Breakdown> breakdowns = {};
+  std::vector<VerificationRow> verifications = {};
   std::vector<Missing> missing = {};
   std::vector<Note> notes = {};
 

@@ -148,6 +148,28 @@ void visit_fields(Object& breakdown, auto&& visit) {
   visit("parts", breakdown.parts);
 }
 
+template <ConstOrNot<VerificationCell> Object>
+void visit_fields(Object& cell, auto&& visit) {
+  visit("verifier", cell.verifier);
+  visit("dtype", cell.dtype);
+  visit("batch", cell.batch);
+  visit("gamma", cell.gamma);
+  visit("vocabulary", cell.vocabulary);
+  visit("logits", cell.logits);
+  visit("cache", cell.cache);
+  visit("launch", cell.launch);
+}
+
+template <ConstOrNot<VerificationRow> Object>
+void visit_fields(Object& row, auto&& visit) {
+  visit_fields(row.cell, visit);
+  visit("launches", row.launches);
+  visit("read_backs", row.read_backs);
+  visit("requested_bytes", row.requested_bytes);
+  visit("memory_bytes", row.memory_bytes);
+  visit_fields(row.timing, visit);
+}
+
 template <ConstOrNot<Missing> Object>
 void visit_fields(Object& missing, auto&& visit) {
   visit("what", missing.what);
@@ -171,6 +193,7 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("steps", profile.steps);
   visit("kernels", profile.kernels);
   visit("breakdowns", profile.breakdowns);
+  visit("verifications", profile.verifications);
   visit("missing", profile.missing);
   visit("notes", profile.notes);
 }

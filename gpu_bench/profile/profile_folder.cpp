@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array own_files{"profile.json", "steps.csv", "kernels.csv", "report.md"};
+constexpr std::array own_files{"profile.json", "steps.csv", "kernels.csv", "verifications.csv", "report.md"};
 
 /// A run that was killed while it wrote leaves a temporary file behind.
 bool is_own_file(std::string name) {
@@ -55,6 +55,7 @@ void write_profile_folder(const std::string& folder, const Profile& profile) {
   if (error) throw std::runtime_error(fmt::format("{}: cannot be created ({})", folder, error.message()));
   replace_file(file_in(folder, "steps.csv"), steps_csv(profile));
   replace_file(file_in(folder, "kernels.csv"), kernels_csv(profile));
+  replace_file(file_in(folder, "verifications.csv"), verifications_csv(profile));
   replace_file(file_in(folder, "report.md"), report_markdown(profile));
   replace_file(file_in(folder, "profile.json"), document);
 }

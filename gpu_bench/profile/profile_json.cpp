@@ -38,7 +38,7 @@ constexpr bool is_vector = false;
 template <typename T>
 constexpr bool is_vector<std::vector<T>> = true;
 template <typename T>
-concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow>;
+concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow> || std::same_as<T, VerificationRow>;
 
 /// Writes values; rows need the limits for what is derived.
 class Encoder {
@@ -76,6 +76,7 @@ class Encoder {
  private:
   static const std::string& dtype_of(const StepRow& row) { return row.cell.dtype; }
   static const std::string& dtype_of(const KernelRow& row) { return row.dtype; }
+  static const std::string& dtype_of(const VerificationRow& row) { return row.cell.dtype; }
 
   const Limits& limits_;
 };

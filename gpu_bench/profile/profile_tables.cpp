@@ -49,4 +49,8 @@ std::string kernels_csv(const Profile& profile) {
   return table_text(profile, profile.kernels, [](const KernelRow& row) { return row.dtype; });
 }
 
+std::string verifications_csv(const Profile& profile) {
+  return table_text(profile, profile.verifications, [](const VerificationRow& row) { return row.cell.dtype; });
+}
+
 }  // namespace foredraft::gpu_bench

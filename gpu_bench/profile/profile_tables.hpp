@@ -4,10 +4,11 @@
 
 #include "gpu_bench/profile/profile.hpp"
 
-/// steps.csv and kernels.csv: the rows of a profile with what is derived from them, as docs/metrics.md lists them.
+/// steps.csv, kernels.csv and verifications.csv: the rows of a profile with what is derived from them, as docs/metrics.md lists them.
 namespace foredraft::gpu_bench {
 
 [[nodiscard]] std::string steps_csv(const Profile& profile);
 [[nodiscard]] std::string kernels_csv(const Profile& profile);
+[[nodiscard]] std::string verifications_csv(const Profile& profile);
 
 }  // namespace foredraft::gpu_bench

@@ -1,0 +1,69 @@
+#include "gpu_bench/profile/verification_cell.hpp"
+
+#include <fmt/format.h>
+
+
+namespace foredraft::gpu_bench {
+namespace {
+
+/// The logits of a group, in the words of a cell.
+struct LogitsOfGroup {
+  std::string dtype;
+  std::int64_t batch, gamma, vocabulary;
+  std::string logits;
+  Cache cache;
+};
+
+std::vector<LogitsOfGroup> logits_in_order() {
+  std::vector<LogitsOfGroup> order;
+  for (const char* dtype : {"fp16", "fp32"}) {
+    for (const std::int64_t batch : {1, 8, 64}) {
+      for (const Cache cache : {Cache::cold, Cache::hot}) {
+        for (const std::int64_t gamma : {5, 1, 20}) {
+          for (const std::int64_t vocabulary : {32'000, 128'256, 256'000}) {
+            order.push_back({dtype, batch, gamma, vocabulary, "real_like", cache});
+          }
+        }
+      }
+    }
+  }
+  for (const std::int64_t batch : {1, 64}) {
+    for (const std::int64_t vocabulary : {51'865, 151'936}) {
+      order.push_back({"fp16", batch, 5, vocabulary, "real_like", Cache::cold});
+    }
+    for (const char* logits : {"peaked", "flat"}) order.push_back({"fp16", batch, 5, 128'256, logits, Cache::cold});
+    order.push_back({"bf16", batch, 5, 128'256, "real_like", Cache::cold});
+  }
+  return order;
+}
+
+}  // namespace
+
+std::string to_text(const VerificationCell& cell) {
+  return fmt::format("{} {} batch {} gamma {} vocabulary {} {} {} {}", cell.verifier, cell.dtype, cell.batch, cell.gamma,
+                     cell.vocabulary, cell.logits, to_string(cell.cache), to_string(cell.launch));
+}
+
+std::vector<std::vector<VerificationCell>> plan_verifications(const std::vector<PlannedVerifier>& verifiers) {
+  std::vector<std::vector<VerificationCell>> groups;
+  for (const LogitsOfGroup& of : logits_in_order()) {
+    std::vector<VerificationCell>& group = groups.emplace_back();
+    for (const PlannedVerifier& verifier : verifiers) {
+      VerificationCell cell{.verifier = verifier.name,
+                            .dtype = of.dtype,
+                            .batch = of.batch,
+                            .gamma = of.gamma,
+                            .vocabulary = of.vocabulary,
+                            .logits = of.logits,
+                            .cache = of.cache,
+                            .launch = Launch::graph};
+      group.push_back(cell);
+      if (!verifier.waits_for_host) continue;
+      cell.launch = Launch::eager;
+      group.push_back(cell);
+    }
+  }
+  return groups;
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpu_bench/profile/cell.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// One verification step that is timed.
+struct VerificationCell {
+  std::string verifier;
+  std::string dtype;  ///< of the logits
+  std::int64_t batch = 1;
+  std::int64_t gamma = 5;  ///< drafts a request
+  std::int64_t vocabulary = 1;
+  std::string logits;  ///< what they look like: "real_like", "peaked", "flat"
+  Cache cache = Cache::cold;
+  Launch launch = Launch::graph;
+
+  auto operator<=>(const VerificationCell&) const = default;
+};
+
+/// "fused_exact fp16 batch 1 gamma 5 vocabulary 32000 peaked cold graph"
+[[nodiscard]] std::string to_text(const VerificationCell& cell);
+
+/// A verifier to be timed. One of which the host waits for results is timed launch by launch, as it runs, and its
+/// kernels alone as a graph.
+struct PlannedVerifier {
+  std::string name;
+  bool waits_for_host = false;
+};
+
+/// Groups to be measured side by side, all verifiers over the same logits, the most important first: the core grid of
+/// batches 1, 8, 64, of gamma 1, 5, 20 and of vocabularies 32,000, 128,256, 256,000 in fp16, at batch 1 first, cold and
+/// hot; the same in fp32; at batch 1 and 64 and gamma 5 other vocabularies, bf16, and other logits.
+[[nodiscard]] std::vector<std::vector<VerificationCell>> plan_verifications(
+    const std::vector<PlannedVerifier>& verifiers);
+
+}  // namespace foredraft::gpu_bench

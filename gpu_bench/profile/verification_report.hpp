@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "gpu_bench/profile/profile.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// The section of the report about verification steps: every group of verifiers that were timed side by side, the time
+/// of each beside the floor that it is held to.
+[[nodiscard]] std::string verification_markdown(const Profile& profile);
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,103 @@
+#pragma once
+
+#include "gpu_bench/verify/fused_exact.hpp"
+#include "gpu_bench/verify/greedy_match.hpp"
+#include "gpu_bench/verify/published/hf_reference.hpp"
+#include "gpu_bench/verify/published/wagner_exact.hpp"
+#include "gpu_bench/verify/published/wagner_sigmoid.hpp"
+#include "gpu_bench/verify/top_beta.hpp"
+#include "gpu_bench/verify/tree_greedy.hpp"
+#include "gpu_bench/verify/tree_sampled.hpp"
+#include "gpu_bench/verify/typical_acceptance.hpp"
+#include "gpu_bench/verify/verifiers.hpp"
+
+/// One call for every verifier, with its usual parameters: on the host, counted, or on a device, as the launcher has it.
+namespace foredraft::gpu_bench {
+
+/// What logits are scaled by in the published code of wagner_sigmoid.
+inline constexpr SigmoidScale published_scale{.low = -10'000.0F, .high = 10'000.0F};
+
+/// Drafts as every verifier takes them. Trees have the gamma drafts of a request as nodes: node i + 1 is draft i, hangs
+/// on node i / 2, and its row is the target's row i + 1.
+template <class Storage>
+struct VerifierInput {
+  VerificationInput<Storage> drafts;
+  TreeVerificationInput<Storage> tree;
+};
+
+/// A complete binary tree of gamma drafted nodes.
+[[nodiscard]] inline TreeShape binary_tree(std::int64_t gamma) {
+  std::vector<std::int32_t> parents;
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(gamma); ++i) parents.push_back(i / 2);
+  return TreeShape(parents);
+}
+
+template <class Storage>
+[[nodiscard]] WorkspaceSize verifier_workspace(Verifier verifier, const VerificationShape& shape) {
+  switch (verifier) {
+    case Verifier::fused_exact:
+    case Verifier::fused_exact_two_launches:
+      return fused_exact_workspace(shape);
+    case Verifier::hf_reference:
+      return hf_reference_workspace<Storage>(shape);
+    case Verifier::wagner_exact:
+      return wagner_exact_workspace<Storage>(shape);
+    case Verifier::wagner_sigmoid:
+      return wagner_sigmoid_workspace<Storage>(shape);
+    case Verifier::greedy_match:
+      return greedy_match_workspace(shape);
+    case Verifier::top_beta:
+      return top_beta_workspace(shape);
+    case Verifier::typical_acceptance:
+      return typical_acceptance_workspace(shape);
+    case Verifier::tree_greedy:
+      return tree_greedy_workspace(shape.batch, shape.gamma, shape.vocabulary);
+    case Verifier::tree_sampled:
+      return tree_sampled_workspace(shape.batch, shape.gamma, shape.vocabulary);
+  }
+  return {};
+}
+
+template <class Storage, class Launcher>
+void launch_verifier(Verifier verifier, const VerifierInput<Storage>& input, const VerificationOutput& output,
+                     const Workspace& workspace, Launcher& launcher) {
+  switch (verifier) {
+    case Verifier::fused_exact:
+      return fused_exact(input.drafts, output, workspace, launcher);
+    case Verifier::fused_exact_two_launches:
+      return fused_exact_two_launches(input.drafts, output, workspace, launcher);
+    case Verifier::hf_reference:
+      return verify_hf_reference(input.drafts, output, workspace, launcher);
+    case Verifier::wagner_exact:
+      return verify_wagner_exact(input.drafts, output, workspace, launcher);
+    case Verifier::wagner_sigmoid:
+      return verify_wagner_sigmoid(input.drafts, output, published_scale, workspace, launcher);
+    case Verifier::greedy_match:
+      return greedy_match(input.drafts, output, workspace, launcher);
+    case Verifier::top_beta:
+      return top_beta(TopBeta{}, input.drafts, output, workspace, launcher);
+    case Verifier::typical_acceptance:
+      return typical_acceptance(TypicalAcceptance{}, input.drafts, output, workspace, launcher);
+    case Verifier::tree_greedy:
+      return tree_greedy(input.tree, output, workspace, launcher);
+    case Verifier::tree_sampled:
+      return tree_sampled(input.tree, output, workspace, launcher);
+  }
+}
+
+/// What a call of this shape costs, counted from its kernels; reads no memory. A request has all its drafts.
+template <class Storage>
+[[nodiscard]] VerificationCost verification_cost(Verifier verifier, const VerificationShape& shape) {
+  const VerifierInput<Storage> input{.drafts = {.batch = static_cast<unsigned>(shape.batch),
+                                                .gamma = static_cast<unsigned>(shape.gamma),
+                                                .vocabulary = static_cast<unsigned>(shape.vocabulary)},
+                                     .tree = {.batch = static_cast<unsigned>(shape.batch),
+                                              .nodes = static_cast<unsigned>(shape.gamma),
+                                              .depth = static_cast<unsigned>(binary_tree(shape.gamma).depth()),
+                                              .vocabulary = static_cast<unsigned>(shape.vocabulary)}};
+  CountingLauncher launcher;
+  launch_verifier(verifier, input, {}, {}, launcher);
+  return launcher.cost;
+}
+
+}  // namespace foredraft::gpu_bench

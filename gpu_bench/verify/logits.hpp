@@ -1,0 +1,110 @@
+#pragma once
+
+#include <string_view>
+
+#include "gpu_bench/kernels/fill.hpp"
+
+/// Logits to verify where no model has left any: what a verification takes hardly depends on them, but caches, special
+/// values and data-dependent ends of loops do.
+namespace foredraft::gpu_bench {
+
+/// A row of logits: a bell of standard deviation `spread`, less `zipf` times the logarithm of a token's rank, and
+/// `peak` more for the row's first token.
+struct LogitsProfile {
+  std::string_view name;
+  float spread;
+  float zipf;
+  bool peaked;  ///< the first token has about half of the probability
+};
+
+inline constexpr LogitsProfile logits_profiles[] = {
+    {.name = "real_like", .spread = 0.5F, .zipf = 1.2F, .peaked = false},  ///< a Zipf law, as words have it, with noise
+    {.name = "peaked", .spread = 1.5F, .zipf = 0.0F, .peaked = true},
+    {.name = "flat", .spread = 0.1F, .zipf = 0.0F, .peaked = false},
+};
+
+/// Height of a peak of probability 1/2 over bells: the logarithm of what all others sum to.
+[[nodiscard]] inline float peak_of(const LogitsProfile& profile, std::int64_t vocabulary) {
+  if (!profile.peaked) return 0.0F;
+  return static_cast<float>(std::log(static_cast<double>(vocabulary))) + profile.spread * profile.spread / 2.0F;
+}
+
+/// Rank of a token in a row, 0 to vocabulary - 1: a permutation of its own for each row, the same for target and
+/// drafter.
+[[nodiscard]] FOREDRAFT_HOST_DEVICE constexpr std::int64_t rank_in_row(std::int64_t token, std::int64_t row,
+                                                                       std::int64_t vocabulary) {
+  constexpr std::int64_t stride = 1'000'003;  // a prime above most vocabularies, so it divides few
+  constexpr std::int64_t offset = 7919;
+  return (token + row * offset) % vocabulary * (stride % vocabulary == 0 ? 1 : stride) % vocabulary;
+}
+
+/// The token of rank 0.
+[[nodiscard]] FOREDRAFT_HOST_DEVICE constexpr std::int64_t first_token(std::int64_t row, std::int64_t vocabulary) {
+  constexpr std::int64_t offset = 7919;
+  return (vocabulary - row * offset % vocabulary) % vocabulary;
+}
+
+/// Fills rows of one position each: `rows_per_request` of a request, of which row i shares its ranks with row i of the
+/// same request in every other buffer.
+template <class Storage>
+struct LogitsKernel {
+  static constexpr unsigned max_threads = 256;
+
+  ContentStream stream;
+  Storage* out;
+  std::int64_t rows;
+  std::int64_t rows_per_request;
+  std::int64_t vocabulary;
+  float spread;
+  float zipf;
+  float peak;
+  unsigned threads = max_threads;
+
+  [[nodiscard]] LaunchShape shape() const { return fill_shape(rows * vocabulary, threads); }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    constexpr float bell_deviation = 147.8F;
+    for_each_word(block, stream, rows * vocabulary, [this](std::int64_t element, std::uint32_t word) {
+      const std::int64_t row = element / vocabulary;
+      const std::int64_t rank = rank_in_row(element % vocabulary, row % rows_per_request, vocabulary);
+      float logit = static_cast<float>(bell_from_word(word)) * (spread / bell_deviation);
+      logit -= zipf * std::log(static_cast<float>(rank + 1));
+      if (rank == 0) logit += peak;
+      out[element] = from_float<Storage>(logit);
+    });
+  }
+};
+
+/// Drafts that are the first tokens of their rows, and a full count of them. In the tree (launch_verifier.hpp) the first
+/// child of a node holds the first token of its row.
+struct DraftsKernel {
+  static constexpr unsigned max_threads = 256;
+
+  std::int32_t* drafts;        ///< [batch, gamma]
+  std::int32_t* node_tokens;   ///< [batch, gamma + 1]: of the tree with the same drafts
+  std::int32_t* draft_counts;  ///< [batch]
+  std::int64_t batch;
+  std::int64_t gamma;
+  std::int64_t vocabulary;
+  unsigned threads = max_threads;
+
+  [[nodiscard]] LaunchShape shape() const {
+    return {.blocks = static_cast<unsigned>(batch), .threads = threads, .shared_bytes = 0};
+  }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    const std::int64_t request = block.block();
+    for (std::int64_t i = block.thread(); i < gamma; i += block.threads()) {
+      drafts[request * gamma + i] = static_cast<std::int32_t>(first_token(i, vocabulary));
+      const std::int64_t of_parent = first_token(i / 2, vocabulary) + i % 2;
+      node_tokens[request * (gamma + 1) + i + 1] = static_cast<std::int32_t>(of_parent % vocabulary);
+    }
+    if (block.thread() != 0) return;
+    node_tokens[request * (gamma + 1)] = 0;
+    draft_counts[request] = static_cast<std::int32_t>(gamma);
+  }
+};
+
+}  // namespace foredraft::gpu_bench
