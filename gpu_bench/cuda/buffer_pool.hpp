@@ -15,7 +15,7 @@ class BufferPool {
  public:
   BufferPool(DataType type, std::uint64_t seed) : type_(type), seed_(seed) {}
 
-  /// Memory of a buffer, allocated and filled when it is first asked for. Throws DeviceMemoryError.
+  /// Memory of a buffer, allocated and filled when it is first asked for. Throws MemoryError.
   [[nodiscard]] void* address_of(const Buffer& buffer);
 
   /// Gives every buffer its first contents again: random numbers, poison in activations. Waits for the device.

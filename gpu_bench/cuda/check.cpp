@@ -1,4 +1,5 @@
 #include "gpu_bench/cuda/check.hpp"
+#include "gpu_bench/run/run_errors.hpp"
 
 #include <fmt/core.h>
 
@@ -34,7 +35,7 @@ void check(cudaError_t result, std::string_view what, const std::source_location
   const std::string message =
       fmt::format("{}:{}: {}: {} ({}) - {}", where.file_name(), where.line(), what, cudaGetErrorName(result),
                   cudaGetErrorString(result), cuda_suggestion(result));
-  if (result == cudaErrorMemoryAllocation) throw DeviceMemoryError(message);
+  if (result == cudaErrorMemoryAllocation) throw MemoryError(message);
   throw DeviceError(message);
 }
 

@@ -15,12 +15,6 @@ class DeviceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A shape needs more memory than the device has left.
-class DeviceMemoryError : public DeviceError {
- public:
-  using DeviceError::DeviceError;
-};
-
 /// Throws DeviceError `file:line: what: error (meaning) - suggestion` unless the call succeeded.
 void check(cudaError_t result, std::string_view what,
            const std::source_location& where = std::source_location::current());

@@ -28,7 +28,4 @@ struct Bench {
 [[nodiscard]] Arm eager_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch,
                             int fewest_calls = 1);
 
-/// Seconds of a steady clock.
-[[nodiscard]] double steady_now_s();
-
 }  // namespace foredraft::gpu_bench

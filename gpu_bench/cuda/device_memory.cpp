@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "gpu_bench/cuda/check.hpp"
+#include "gpu_bench/run/run_errors.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -16,7 +17,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
     std::size_t total_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
     constexpr double gib = 1024.0 * 1024.0 * 1024.0;
-    throw DeviceMemoryError(fmt::format(
+    throw MemoryError(fmt::format(
         "the device has {:.2f} of {:.2f} GiB free, a buffer needs {:.2f} GiB - choose a smaller model, batch or "
         "context, or end what else uses the device",
         static_cast<double>(free_bytes) / gib, static_cast<double>(total_bytes) / gib,

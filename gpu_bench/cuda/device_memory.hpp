@@ -10,7 +10,7 @@ class DeviceMemory {
  public:
   DeviceMemory() = default;
 
-  /// Throws DeviceMemoryError saying how much was asked for and how much is free.
+  /// Throws MemoryError saying how much was asked for and how much is free.
   explicit DeviceMemory(std::size_t bytes);
 
   [[nodiscard]] void* get() const { return memory_.get(); }

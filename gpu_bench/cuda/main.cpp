@@ -14,8 +14,8 @@
 #include "gpu_bench/cuda/cublaslt.hpp"
 #include "gpu_bench/cuda/device_facts.hpp"
 #include "gpu_bench/cuda/measure_device.hpp"
-#include "gpu_bench/cuda/model_pairs.hpp"
 #include "gpu_bench/cuda/self_test.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
 
 namespace {
@@ -32,6 +32,8 @@ constexpr std::string_view usage = R"(foredraft-gpu: what a pass of a model cost
   --out DIR        a folder that does not exist, is empty, or holds a profile that did not finish
   --minutes M      for everything; 8 unless given
   --models T,D,... target and its drafters instead of the usual pairs
+  --batch B,...    these batches alone, at a context of 512 or those of --context
+  --context N,...  these contexts alone, at batch 1 or those of --batch
   --file FILE      shapes of your own, in TOML, beside those built in
   --quick          fewer samples of each cell
 
@@ -46,6 +48,8 @@ struct GpuArguments {
   std::string out;
   double minutes = 8.0;
   std::vector<std::string> models;
+  std::vector<std::int64_t> batches;
+  std::vector<std::int64_t> contexts;
   std::string file;
   bool quick = false;
 };
@@ -69,6 +73,19 @@ double minutes_of(std::string_view text) {
   return minutes;
 }
 
+std::vector<std::int64_t> counts_of(std::string_view option, std::string_view list, std::int64_t fewest) {
+  std::vector<std::int64_t> counts;
+  for (const std::string& part : split_at_commas(list)) {
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), count);
+    if (error != std::errc{} || end != part.data() + part.size() || count < fewest || count > 1'000'000) {
+      throw DomainError(fmt::format("{}: {} (must be whole numbers from {} on, commas between)", option, part, fewest));
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
+
 GpuArguments parse_arguments(std::span<char*> words) {
   GpuArguments arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -83,6 +100,10 @@ GpuArguments parse_arguments(std::span<char*> words) {
       arguments.minutes = minutes_of(value());
     } else if (word == "--models") {
       arguments.models = split_at_commas(value());
+    } else if (word == "--batch") {
+      arguments.batches = counts_of(word, value(), 1);
+    } else if (word == "--context") {
+      arguments.contexts = counts_of(word, value(), 0);
     } else if (word == "--file") {
       arguments.file = value();
     } else if (word == "--quick") {
@@ -105,8 +126,19 @@ MeasureRequest request_of(const GpuArguments& arguments) {
   if (!arguments.file.empty()) {
     for (ModelShape& model : read_models(arguments.file)) request.models.push_back(std::move(model));
   }
-  request.pairs = arguments.models.empty() ? usual_pairs(request.models) : pairs_of(request.models, arguments.models);
-  request.dtypes = {"fp16", "bf16"};
+  const std::vector<PlannedPair> pairs =
+      arguments.models.empty() ? usual_pairs(request.models) : pairs_of(request.models, arguments.models);
+  const std::vector<std::string> dtypes{"fp16", "bf16"};
+  if (arguments.batches.empty() && arguments.contexts.empty()) {
+    request.plan = plan_cells(pairs, dtypes);
+  } else {
+    const auto given_or = [](const std::vector<std::int64_t>& given, std::int64_t usual) {
+      return given.empty() ? std::vector{usual} : given;
+    };
+    request.plan = plan_grid(
+        pairs,
+        {.dtypes = dtypes, .batches = given_or(arguments.batches, 1), .contexts = given_or(arguments.contexts, 512)});
+  }
   request.quick = arguments.quick;
   return request;
 }

@@ -5,6 +5,7 @@
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/cuda/launch_operation.hpp"
+#include "gpu_bench/run/host_facts.hpp"
 
 namespace foredraft::gpu_bench {
 

@@ -11,13 +11,15 @@
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_arms.hpp"
 #include "gpu_bench/cuda/measure_limits.hpp"
-#include "gpu_bench/cuda/model_pairs.hpp"
 #include "gpu_bench/cuda/profile_identity.hpp"
 #include "gpu_bench/cuda/program_runner.hpp"
 #include "gpu_bench/cuda/self_test.hpp"
 #include "gpu_bench/measure/rotation.hpp"
-#include "gpu_bench/profile/group_queue.hpp"
 #include "gpu_bench/profile/profile_folder.hpp"
+#include "gpu_bench/run/host_facts.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/run/profile_run.hpp"
+#include "gpu_bench/run/run_errors.hpp"
 #include "gpu_bench/step/counts.hpp"
 #include "gpu_bench/step/operation_alone.hpp"
 
@@ -26,8 +28,6 @@ namespace {
 
 constexpr std::uint64_t content_seed = 1;
 constexpr double share_for_repeating = 0.1;  // of the time: groups measured once more for the A/A comparison
-
-struct Interrupted {};
 
 Protocol protocol_of(bool quick, std::size_t arms) {
   Protocol protocol;
@@ -61,26 +61,22 @@ class DeviceMeasurement {
       say_("interrupted before anything was measured: nothing was written");
       return MeasureEnd::interrupted;
     }
-    GroupQueue queue(plan_cells(request_.pairs, request_.dtypes), (1.0 - share_for_repeating) * request_.budget_s,
-                     unfinished ? keep_rows_of(*unfinished) : std::vector<CellGroup>{});
-    try {
-      say_("measuring the device's limits");
-      measure_limits(profile_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1));
-      write(queue);
-      measure_cells(queue);
-      repeat_groups();
-    } catch (const Interrupted&) {
-      note("interrupted", "the run was interrupted; what it had measured is here");
-      write(queue);
-      return MeasureEnd::interrupted;
-    } catch (const std::exception& error) {
-      note("failed", error.what());
-      write(queue);
-      throw;
+    const std::vector<CellGroup> kept = unfinished ? keep_rows(profile_, *unfinished) : std::vector<CellGroup>{};
+    if (!kept.empty()) {
+      say_(fmt::format("keeping {} cells of the unfinished profile, and {} broken down", profile_.steps.size(),
+                       profile_.breakdowns.size()));
     }
-    note_conditions();
-    write(queue);
-    return MeasureEnd::done;
+    const RunPlan plan{.groups = request_.plan,
+                       .models = request_.models,
+                       .budget_s = request_.budget_s,
+                       .repeat_share = share_for_repeating};
+    const DeviceSide device{
+        .measure_limits = [this] { measure_limits(profile_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1)); },
+        .measure_group = [this](const CellGroup& group) { return measure_group(group); },
+        .break_down = [this](const CellGroup& group) { return break_down(group); },
+        .finish = [this] { note_conditions(); },
+        .write = [this](const Profile& profile) { write_profile_folder(request_.folder, profile); }};
+    return measure_profile(profile_, plan, kept, device, {.elapsed_s = [this] { return elapsed_s(); }, .say = say_});
   }
 
  private:
@@ -88,15 +84,7 @@ class DeviceMeasurement {
 
   [[nodiscard]] double elapsed_s() const { return steady_now_s() - started_s_; }
 
-  void note(const std::string& name, std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    profile_.notes.push_back({.name = name, .text = std::move(text)});
-  }
-
-  void write(const GroupQueue& queue) {
-    profile_.missing = queue.missing();
-    write_profile_folder(request_.folder, profile_);
-  }
+  void note(const std::string& name, std::string text) { add_note(profile_, name, std::move(text)); }
 
   void stop_if_interrupted() const {
     if (interrupted_) throw Interrupted{};
@@ -116,29 +104,6 @@ class DeviceMeasurement {
                       passed + failed));
     }
     note("self-test", fmt::format("{} comparisons with the reference passed", passed));
-  }
-
-  /// Takes over what an earlier run measured on this device with this program; gives what that was.
-  std::vector<CellGroup> keep_rows_of(const Profile& unfinished) {
-    if (unfinished.device.name != profile_.device.name || unfinished.identity.commit != profile_.identity.commit) {
-      return {};
-    }
-    CellGroup whole;
-    CellGroup by_operation{.cells = {}, .by_operation = true};
-    profile_.limits = unfinished.limits;  // until they are measured again
-    profile_.steps = unfinished.steps;
-    for (const StepRow& row : profile_.steps) whole.cells.push_back(row.cell);
-    profile_.breakdowns = unfinished.breakdowns;
-    for (const Breakdown& breakdown : profile_.breakdowns) {
-      by_operation.cells.push_back(breakdown.cell);
-      for (const Part& part : breakdown.parts) {
-        if (find_part(profile_, breakdown.cell.dtype, part) != nullptr) continue;
-        profile_.kernels.push_back(*find_part(unfinished, breakdown.cell.dtype, part));
-      }
-    }
-    say_(fmt::format("keeping {} cells of the unfinished profile, and {} broken down", whole.cells.size(),
-                     by_operation.cells.size()));
-    return {std::move(whole), std::move(by_operation)};
   }
 
   /// Measures the cells of a group side by side.
@@ -218,24 +183,6 @@ class DeviceMeasurement {
     return true;
   }
 
-  void measure_cells(GroupQueue& queue) {
-    while (const std::optional<CellGroup> group = queue.next(elapsed_s())) {
-      stop_if_interrupted();
-      say_(fmt::format("{:5.0f} s  {} and {} more{}", elapsed_s(), to_text(group->cells.front()),
-                       group->cells.size() - 1, group->by_operation ? ", operation by operation" : ""));
-      const double start_s = elapsed_s();
-      try {
-        const std::vector<Cell> timed = group->by_operation ? break_down(*group) : time_group(*group);
-        queue.done(elapsed_s() - start_s, timed);
-      } catch (const DeviceMemoryError& error) {
-        queue.failed(error.what());
-      } catch (const DomainError& error) {
-        queue.failed(error.what());
-      }
-      write(queue);
-    }
-  }
-
   /// The cells that were broken down.
   std::vector<Cell> break_down(const CellGroup& group) {
     std::vector<Cell> cells;
@@ -243,44 +190,6 @@ class DeviceMeasurement {
       if (break_down(cell)) cells.push_back(cell);
     }
     return cells;
-  }
-
-  /// The cells that have a time now.
-  std::vector<Cell> time_group(const CellGroup& group) {
-    const std::vector<Measurement> measured = measure_group(group);
-    measured_groups_.emplace_back(group, measured);
-    return keep(group, measured);
-  }
-
-  /// Rows of the cells that have samples.
-  std::vector<Cell> keep(const CellGroup& group, const std::vector<Measurement>& measured) {
-    std::vector<Cell> cells;
-    for (std::size_t i = 0; i < group.cells.size(); ++i) {
-      if (measured[i].summary.samples == 0) continue;
-      const Cell& cell = group.cells[i];
-      const Work work = work_of(program_of(request_.models, cell), data_type_of(cell.dtype));
-      profile_.steps.push_back(
-          {.cell = cell, .timing = timing_of(measured[i], work.read_bytes, work.written_bytes, work.flop)});
-      cells.push_back(cell);
-    }
-    return cells;
-  }
-
-  /// The A/A comparison: groups measured again, from the first on, while there is time.
-  void repeat_groups() {
-    std::vector<Measurement> first;
-    std::vector<Measurement> second;
-    for (const auto& [group, measured] : measured_groups_) {
-      if (elapsed_s() >= request_.budget_s) break;
-      stop_if_interrupted();
-      const std::vector<Measurement> again = measure_group(group);
-      for (std::size_t i = 0; i < again.size(); ++i) {
-        if (measured[i].summary.samples == 0 || again[i].summary.samples == 0) continue;
-        first.push_back(measured[i]);
-        second.push_back(again[i]);
-      }
-    }
-    if (!first.empty()) profile_.against_itself = against_itself(first, second);
   }
 
   void note_conditions() {
@@ -308,7 +217,6 @@ class DeviceMeasurement {
   std::unique_ptr<Bench> bench_;
   std::unique_ptr<CublasLt> blas_;
   Profile profile_;
-  std::vector<std::pair<CellGroup, std::vector<Measurement>>> measured_groups_;
 };
 
 }  // namespace

@@ -5,21 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "gpu_bench/profile/cell_plan.hpp"
-#include "gpu_bench/shapes/model_shape.hpp"
+#include "gpu_bench/run/profile_run.hpp"
 
 namespace foredraft::gpu_bench {
 
 struct MeasureRequest {
-  std::string folder;               ///< of the profile
-  double budget_s = 480.0;          ///< for everything
-  std::vector<ModelShape> models;   ///< that the pairs name
-  std::vector<PlannedPair> pairs;   ///< the most important first
-  std::vector<std::string> dtypes;  ///< likewise
-  bool quick = false;               ///< fewer samples a cell
+  std::string folder;              ///< of the profile
+  double budget_s = 480.0;         ///< for everything
+  std::vector<ModelShape> models;  ///< that the plan names
+  std::vector<CellGroup> plan;     ///< the most important first
+  bool quick = false;              ///< fewer samples a cell
 };
-
-enum class MeasureEnd { done, interrupted };
 
 /// Tests the device against the reference, measures its limits and as many cells as fit into the time, and leaves a
 /// profile that says what is missing; it is written again after every group of cells, so that nothing measured gets

@@ -7,6 +7,8 @@
 #include "gpu_bench/cuda/bandwidth.hpp"
 #include "gpu_bench/cuda/launch_costs.hpp"
 #include "gpu_bench/cuda/matrix_peak.hpp"
+#include "gpu_bench/run/host_facts.hpp"
+#include "gpu_bench/run/limit_figure.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -23,14 +25,6 @@ const NamedMove named_moves[] = {
     {"read", MemoryMove::read, 1.0, 0.0, &Limits::read_bandwidth_bytes_per_s},
     {"write", MemoryMove::write, 0.0, 1.0, &Limits::write_bandwidth_bytes_per_s},
 };
-
-Figure rate_figure(const KernelRow& row, double amount) {
-  const SampleSummary& summary = row.timing.summary;
-  const double per_s = 1e6 * amount;
-  return {.value = per_s / summary.median_us,
-          .ci95 = Interval{per_s / summary.median_ci95_us.high, per_s / summary.median_ci95_us.low},
-          .origin = fmt::format("measured: {} {} {}", row.operation, row.shape, row.dtype)};
-}
 
 void measure_moves(Profile& profile, const DeviceFacts& facts, const Bench& bench, const Protocol& protocol) {
   const std::vector<std::int64_t> sizes = sweep_sizes(facts.l2_bytes);

@@ -1,31 +1,11 @@
 #include "gpu_bench/cuda/profile_identity.hpp"
 
-#include <fmt/chrono.h>
-#include <sys/utsname.h>
-
-#include <ctime>
-#include <fstream>
+#include <fmt/core.h>
 
 #include "git_state.hpp"
+#include "gpu_bench/run/host_facts.hpp"
 
 namespace foredraft::gpu_bench {
-namespace {
-
-std::string host_cpu() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return {};
-}
-
-std::string operating_system() {
-  utsname names{};
-  return uname(&names) == 0 ? fmt::format("{} {} {}", names.sysname, names.release, names.machine) : std::string{};
-}
-
-}  // namespace
 
 Identity profile_identity(const DeviceFacts& facts, const std::string& cublaslt) {
   return {.tool_version = FOREDRAFT_VERSION,
@@ -36,8 +16,8 @@ Identity profile_identity(const DeviceFacts& facts, const std::string& cublaslt)
           .cuda_driver = facts.driver,
           .cuda_runtime = facts.runtime,
           .cublaslt = cublaslt,
-          .date_utc = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
-          .host_cpu = host_cpu(),
+          .date_utc = date_utc(),
+          .host_cpu = host_cpu_name(),
           .operating_system = operating_system()};
 }
 

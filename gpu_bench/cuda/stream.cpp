@@ -1,8 +1,5 @@
 #include "gpu_bench/cuda/stream.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "gpu_bench/cuda/check.hpp"
 
 namespace foredraft::gpu_bench {
@@ -54,12 +51,6 @@ double EventTimer::time_us(const Stream& stream, const std::function<void()>& la
   float ms = 0.0F;
   check(cudaEventElapsedTime(&ms, start_.get(), stop_.get()), "cudaEventElapsedTime");
   return 1e3 * static_cast<double>(ms);
-}
-
-int calls_per_replay(double us_per_call) {
-  constexpr double shortest_replay_us = 100.0;
-  constexpr double most_calls = 1000.0;
-  return static_cast<int>(std::clamp(std::ceil(shortest_replay_us / std::max(us_per_call, 0.01)), 1.0, most_calls));
 }
 
 }  // namespace foredraft::gpu_bench

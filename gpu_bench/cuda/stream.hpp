@@ -48,8 +48,4 @@ class EventTimer {
   std::unique_ptr<CUevent_st, Release> stop_;
 };
 
-/// Calls that a graph must hold so that one replay lasts at least 100 us, of which the half microsecond that events
-/// resolve is little; at most 1000.
-[[nodiscard]] int calls_per_replay(double us_per_call);
-
 }  // namespace foredraft::gpu_bench

@@ -1,6 +1,7 @@
 #include "gpu_bench/profile/cell_plan.hpp"
 
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 
 #include "core/check.hpp"
@@ -30,9 +31,14 @@ const Counts batches{2, 4, 8, 16, 32, 64};
 const Counts contexts{128, 1024, 2048, 4096};
 const Counts batches_of_contexts{1, 8, 64};
 
+// Of a grid that is asked for.
+const Counts verified_tokens{1, 2, 3, 4, 5, 6, 8, 12, 16};
+const Counts drafter_tokens{1, 2};
+const Counts grid_draft_lengths{1, 4};
+
 /// What one step of the plan measures of each pair.
 struct Step {
-  Counts tokens;         ///< of plain passes of both models
+  Counts tokens;         ///< of plain passes of both models, or of the target where the drafter's are stated
   Counts draft_lengths;  ///< of drafting
   bool encoders = false;
   std::int64_t batch = 1;
@@ -40,6 +46,7 @@ struct Step {
   Cache cache = Cache::cold;
   Launch launch = Launch::graph;
   bool by_operation = false;
+  std::optional<Counts> drafter_tokens = {};
 };
 
 std::vector<Step> steps_of_a_dtype() {
@@ -65,6 +72,23 @@ std::vector<Step> steps_of_a_dtype() {
   return steps;
 }
 
+std::vector<Step> steps_of_a_grid(const PlanGrid& grid) {
+  std::vector<Step> steps;
+  for (const std::int64_t batch : grid.batches) {
+    for (const std::int64_t context : grid.contexts) {
+      steps.push_back({.tokens = verified_tokens,
+                       .draft_lengths = grid_draft_lengths,
+                       .batch = batch,
+                       .context = context,
+                       .launch = grid.launch,
+                       .drafter_tokens = drafter_tokens});
+      // Apart: an encoder may take longer than all of the above.
+      steps.push_back({.tokens = {}, .draft_lengths = {}, .encoders = true, .batch = batch, .launch = grid.launch});
+    }
+  }
+  return steps;
+}
+
 std::vector<Cell> cells_of(const PlannedPair& pair, const Step& step, const std::string& dtype) {
   std::vector<Cell> cells;
   const auto add = [&](const PlannedModel& model, Role role, std::int64_t tokens) {
@@ -79,13 +103,17 @@ std::vector<Cell> cells_of(const PlannedPair& pair, const Step& step, const std:
                      .cache = step.cache,
                      .launch = step.launch});
   };
+  const bool plain_drafter = pair.drafting == Role::autoregressive_drafting;
   for (const std::int64_t tokens : step.tokens) {
     add(pair.target, Role::decoder_pass, tokens);
     // A block drafter has no plain pass and heads are no model of their own.
-    if (pair.drafting == Role::autoregressive_drafting) add(pair.drafter, Role::decoder_pass, tokens);
+    if (!step.drafter_tokens && plain_drafter) add(pair.drafter, Role::decoder_pass, tokens);
+  }
+  if (step.drafter_tokens && plain_drafter) {
+    for (const std::int64_t tokens : *step.drafter_tokens) add(pair.drafter, Role::decoder_pass, tokens);
   }
   // Drafting token by token is plain passes, which are broken down above.
-  const bool repeats_passes = step.by_operation && pair.drafting == Role::autoregressive_drafting;
+  const bool repeats_passes = step.by_operation && plain_drafter;
   if (!repeats_passes) {
     for (const std::int64_t gamma : step.draft_lengths) add(pair.drafter, pair.drafting, gamma);
   }
@@ -101,9 +129,7 @@ bool drafts(Role role) {
   return role == Role::autoregressive_drafting || role == Role::block_drafting || role == Role::head_drafting;
 }
 
-}  // namespace
-
-std::vector<CellGroup> plan_cells(const std::vector<PlannedPair>& pairs, const std::vector<std::string>& dtypes) {
+void check_pairs(const std::vector<PlannedPair>& pairs, const std::vector<std::string>& dtypes) {
   if (pairs.empty()) throw DomainError("no pairs to plan for");
   if (dtypes.empty()) throw DomainError("no dtypes to plan for");
   for (const PlannedPair& pair : pairs) {
@@ -112,10 +138,15 @@ std::vector<CellGroup> plan_cells(const std::vector<PlannedPair>& pairs, const s
                                     to_string(pair.drafting)));
     }
   }
+}
+
+std::vector<CellGroup> plan_steps(const std::vector<PlannedPair>& pairs, const std::vector<std::string>& dtypes,
+                                  const std::vector<Step>& steps) {
+  check_pairs(pairs, dtypes);
   std::vector<CellGroup> plan;
   std::set<std::pair<bool, Cell>> planned;
   for (const std::string& dtype : dtypes) {
-    for (const Step& step : steps_of_a_dtype()) {
+    for (const Step& step : steps) {
       for (const PlannedPair& pair : pairs) {
         std::vector<Cell> cells = cells_of(pair, step, dtype);
         std::erase_if(cells, [&](const Cell& cell) { return !planned.insert({step.by_operation, cell}).second; });
@@ -128,6 +159,17 @@ std::vector<CellGroup> plan_cells(const std::vector<PlannedPair>& pairs, const s
     }
   }
   return plan;
+}
+
+}  // namespace
+
+std::vector<CellGroup> plan_cells(const std::vector<PlannedPair>& pairs, const std::vector<std::string>& dtypes) {
+  return plan_steps(pairs, dtypes, steps_of_a_dtype());
+}
+
+std::vector<CellGroup> plan_grid(const std::vector<PlannedPair>& pairs, const PlanGrid& grid) {
+  if (grid.batches.empty() || grid.contexts.empty()) throw DomainError("no batches or no contexts to plan for");
+  return plan_steps(pairs, grid.dtypes, steps_of_a_grid(grid));
 }
 
 }  // namespace foredraft::gpu_bench

@@ -36,4 +36,17 @@ struct CellGroup {
 [[nodiscard]] std::vector<CellGroup> plan_cells(const std::vector<PlannedPair>& pairs,
                                                 const std::vector<std::string>& dtypes);
 
+/// The batches and contexts that are asked for, the most important first.
+struct PlanGrid {
+  std::vector<std::string> dtypes;
+  std::vector<std::int64_t> batches;
+  std::vector<std::int64_t> contexts;
+  Launch launch = Launch::graph;
+};
+
+/// At each of them, what a prediction for the pairs needs: passes of the target over 1 to 16 tokens, of the drafter
+/// over 1 and 2 (it reads a fully accepted draft's last token besides the bonus), drafts of 1 and 4 tokens; encoders
+/// behind the first context of a batch. Throws DomainError as plan_cells does, and for an empty grid.
+[[nodiscard]] std::vector<CellGroup> plan_grid(const std::vector<PlannedPair>& pairs, const PlanGrid& grid);
+
 }  // namespace foredraft::gpu_bench

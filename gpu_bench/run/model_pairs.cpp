@@ -1,6 +1,8 @@
-#include "gpu_bench/cuda/model_pairs.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
 
 #include <fmt/core.h>
+
+#include <span>
 
 #include "core/check.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
@@ -37,6 +39,12 @@ constexpr NamedPair named_pairs[] = {
     {"llama-3.1-70b", "eagle-llama-3.1-70b", Role::autoregressive_drafting},
 };
 
+constexpr NamedPair named_cpu_pairs[] = {
+    {"transformer-base", "transformer-base-12-2", Role::autoregressive_drafting},
+    {"transformer-base", "specdec-drafter-256-1024", Role::block_drafting},
+    {"t5-base", "t5-small", Role::autoregressive_drafting},
+};
+
 PlannedModel planned(const ModelShape& shape) { return {.name = shape.name, .source_length = shape.source_length}; }
 
 PlannedPair planned_pair(const std::vector<ModelShape>& models, std::string_view target, std::string_view drafter,
@@ -46,14 +54,20 @@ PlannedPair planned_pair(const std::vector<ModelShape>& models, std::string_view
           .drafting = drafting};
 }
 
+std::vector<PlannedPair> planned_pairs(const std::vector<ModelShape>& models, std::span<const NamedPair> named) {
+  std::vector<PlannedPair> pairs;
+  for (const NamedPair& pair : named) pairs.push_back(planned_pair(models, pair.target, pair.drafter, pair.drafting));
+  return pairs;
+}
+
 }  // namespace
 
 std::vector<PlannedPair> usual_pairs(const std::vector<ModelShape>& models) {
-  std::vector<PlannedPair> pairs;
-  for (const NamedPair& pair : named_pairs) {
-    pairs.push_back(planned_pair(models, pair.target, pair.drafter, pair.drafting));
-  }
-  return pairs;
+  return planned_pairs(models, named_pairs);
+}
+
+std::vector<PlannedPair> usual_cpu_pairs(const std::vector<ModelShape>& models) {
+  return planned_pairs(models, named_cpu_pairs);
 }
 
 std::vector<PlannedPair> pairs_of(const std::vector<ModelShape>& models, const std::vector<std::string>& names) {

@@ -13,6 +13,9 @@ namespace foredraft::gpu_bench {
 /// The pairs that are measured unless others are asked for, the most used in papers first.
 [[nodiscard]] std::vector<PlannedPair> usual_pairs(const std::vector<ModelShape>& models);
 
+/// Those that a CPU is measured with: small, and of both ways of drafting.
+[[nodiscard]] std::vector<PlannedPair> usual_cpu_pairs(const std::vector<ModelShape>& models);
+
 /// The first of `names` as target of each other one; a single one with itself. Throws DomainError for unknown names.
 [[nodiscard]] std::vector<PlannedPair> pairs_of(const std::vector<ModelShape>& models,
                                                 const std::vector<std::string>& names);

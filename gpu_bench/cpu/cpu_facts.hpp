@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "gpu_bench/profile/profile.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// What this machine's processor is. 0 and absent: the system does not say.
+struct CpuFacts {
+  std::string name;
+  std::int64_t threads = 0;  ///< hardware threads that this program may use
+  std::int64_t memory_bytes = 0;
+  std::int64_t l1_bytes = 0;  ///< data
+  std::int64_t l2_bytes = 0;
+  std::int64_t last_cache_bytes = 0;  ///< the largest
+  std::optional<double> base_clock_mhz = {};
+  std::optional<double> most_clock_mhz = {};
+};
+
+/// Reads /proc and /sys below `root`.
+[[nodiscard]] CpuFacts cpu_facts(const std::string& root = "");
+
+/// Memory that new buffers may take; 0 where the system does not say.
+[[nodiscard]] std::int64_t available_memory_bytes();
+
+/// The facts as a profile holds them, each with its origin; `threads` that measure are part of the name, for they are
+/// part of the device.
+[[nodiscard]] Device profile_device(const CpuFacts& facts, unsigned threads);
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu_bench/cpu/host_memory.hpp"
+#include "gpu_bench/cpu/thread_team.hpp"
+#include "gpu_bench/step/program.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// A program on the CPU in fp32, over one set of buffers or several in turn. Sets have weights and caches of their own;
+/// activations and tokens are the same memory for all. Pools and team outlive it.
+class CpuRunner {
+ public:
+  /// Takes a set of weights and caches from each pool, all else from the first.
+  CpuRunner(const Program& program, std::span<HostPool> pools, ThreadTeam& team);
+
+  /// One pass over set `set`.
+  void run(int set = 0);
+
+  /// Contents of a buffer, token ids as whole numbers.
+  [[nodiscard]] std::vector<double> read(BufferId id, int set = 0) const;
+
+  [[nodiscard]] int sets() const { return static_cast<int>(addresses_.size()); }
+
+ private:
+  Program program_;
+  ThreadTeam* team_;
+  std::vector<std::vector<void*>> addresses_;  ///< of a set's buffers, by BufferId
+  std::vector<std::vector<float>> scratch_;    ///< of each thread: scores of attention
+};
+
+}  // namespace foredraft::gpu_bench

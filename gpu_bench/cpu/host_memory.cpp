@@ -1,0 +1,98 @@
+#include "gpu_bench/cpu/host_memory.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <algorithm>
+#include <limits>
+#include <span>
+
+#include "core/parallel.hpp"
+#include "gpu_bench/cpu/cpu_facts.hpp"
+#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/step/contents.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+constexpr std::int64_t cache_line_bytes = 64;
+constexpr std::int64_t large_page_bytes = std::int64_t{2} << 20U;
+/// Below this nobody runs out of memory, and asking takes time.
+constexpr std::int64_t checked_bytes = std::int64_t{16} << 20U;
+constexpr double usable_share = 0.9;
+
+/// Calls use(element, word) for each element of a random buffer.
+template <typename Use>
+void for_each_word(const Buffer& buffer, std::uint64_t seed, unsigned threads, const Use& use) {
+  constexpr std::int64_t words_per_draw = std::tuple_size_v<PhiloxWords>;
+  constexpr std::int64_t part_draws = 1 << 14U;
+  const StreamId stream{Purpose::buffer_content, content_point(buffer.name), 0};
+  const auto key = philox_key(seed);
+  const std::int64_t draws = (buffer.elements + words_per_draw - 1) / words_per_draw;
+  parallel_for(static_cast<std::uint64_t>((draws + part_draws - 1) / part_draws), threads, [&](std::uint64_t part) {
+    const auto first = static_cast<std::int64_t>(part) * part_draws;
+    for (std::int64_t draw = first; draw < std::min(first + part_draws, draws); ++draw) {
+      const PhiloxWords words = philox4x32_10(philox_counter(stream, static_cast<std::uint64_t>(draw)), key);
+      const std::int64_t begin = draw * words_per_draw;
+      for (std::int64_t e = begin; e < std::min(begin + words_per_draw, buffer.elements); ++e) {
+        use(e, words[static_cast<std::size_t>(e - begin)]);
+      }
+    }
+  });
+}
+
+void fill(const Buffer& buffer, void* memory, std::uint64_t seed, unsigned threads) {
+  auto* values = static_cast<float*>(memory);
+  auto* tokens = static_cast<std::int32_t*>(memory);
+  switch (buffer.kind) {
+    case BufferKind::activation:
+      std::ranges::fill(std::span(values, static_cast<std::size_t>(buffer.elements)),
+                        std::numeric_limits<float>::quiet_NaN());
+      return;
+    case BufferKind::tokens:
+      return for_each_word(buffer, seed, threads, [&](std::int64_t element, std::uint32_t word) {
+        tokens[element] = static_cast<std::int32_t>(token_from_word(word, buffer.vocabulary));
+      });
+    case BufferKind::weight:
+    case BufferKind::input:
+    case BufferKind::cache:
+      return for_each_word(buffer, seed, threads,
+                           [values, factor = content_factor(buffer.scale)](std::int64_t element, std::uint32_t word) {
+                             values[element] = static_cast<float>(bell_from_word(word)) * factor;
+                           });
+  }
+}
+
+}  // namespace
+
+HostMemory allocate_host(std::int64_t bytes) {
+  const std::int64_t alignment = bytes >= 2 * large_page_bytes ? large_page_bytes : cache_line_bytes;
+  const std::int64_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  const auto refuse = [&](double free_bytes) {
+    throw MemoryError(fmt::format("too little memory: {:.2f} GiB free, a buffer needs {:.2f} GiB",
+                                  free_bytes / 0x1.0p30, static_cast<double>(bytes) / 0x1.0p30));
+  };
+  if (bytes >= checked_bytes) {
+    const auto free_bytes = static_cast<double>(available_memory_bytes());
+    if (static_cast<double>(bytes) > usable_share * free_bytes) refuse(free_bytes);
+  }
+  HostMemory memory(std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded)));
+  if (!memory) refuse(static_cast<double>(available_memory_bytes()));
+  // A wish: without large pages the memory is as good, and slower to read.
+  if (alignment == large_page_bytes) ::madvise(memory.get(), static_cast<std::size_t>(rounded), MADV_HUGEPAGE);
+  return memory;
+}
+
+void* HostPool::address_of(const Buffer& buffer) {
+  const Key key{buffer.name, buffer.kind, buffer.elements};
+  const auto known = entries_.find(key);
+  if (known != entries_.end()) return known->second.memory.get();
+  HostMemory memory = allocate_host(buffer.elements * 4);
+  fill(buffer, memory.get(), seed_, threads_);
+  return entries_.emplace(key, Entry{buffer, std::move(memory)}).first->second.memory.get();
+}
+
+void HostPool::refill() {
+  for (const auto& [key, entry] : entries_) fill(entry.buffer, entry.memory.get(), seed_, threads_);
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,197 @@
+#include "gpu_bench/cpu/measure_cpu.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <span>
+
+#include "core/check.hpp"
+#include "core/parallel.hpp"
+#include "gpu_bench/cpu/cpu_arm.hpp"
+#include "gpu_bench/cpu/cpu_facts.hpp"
+#include "gpu_bench/cpu/cpu_limits.hpp"
+#include "gpu_bench/cpu/cpu_runner.hpp"
+#include "gpu_bench/kernels/test_programs.hpp"
+#include "gpu_bench/measure/rotation.hpp"
+#include "gpu_bench/profile/profile_file.hpp"
+#include "gpu_bench/run/host_facts.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/step/counts.hpp"
+#include "gpu_bench/step/reference.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+constexpr std::uint64_t content_seed = 1;
+constexpr double share_for_repeating = 0.15;  // of the time: groups measured once more for the A/A comparison
+constexpr double share_for_limits = 0.05;
+/// Of what is left for the cells: the rest goes to filling their buffers, to warming up and to a last sample.
+constexpr double share_for_samples = 0.65;
+constexpr double least_cell_s = 0.02;
+constexpr double most_cell_s = 2.0;
+
+Protocol protocol_of(double cell_s, std::size_t arms) {
+  Protocol protocol;
+  protocol.budget_s = cell_s * static_cast<double>(arms);
+  protocol.warm_up = 1;
+  return protocol;
+}
+
+/// The run of one profile.
+class CpuMeasurement {
+ public:
+  CpuMeasurement(const CpuRequest& request, const std::atomic<bool>& interrupted,
+                 const std::function<void(const std::string&)>& say)
+      : request_(request),
+        interrupted_(interrupted),
+        say_(say),
+        started_s_(steady_now_s()),
+        facts_(cpu_facts()),
+        team_(resolve_threads(request.threads)) {}
+
+  CpuResult run() {
+    const std::optional<Profile> unfinished = claim_profile_file(request_.path);
+    profile_.source = Source::measured;
+    profile_.identity = request_.identity;
+    profile_.identity.date_utc = date_utc();
+    profile_.identity.host_cpu = host_cpu_name();
+    profile_.identity.operating_system = operating_system();
+    profile_.device = profile_device(facts_, team_.size());
+    const std::vector<CellGroup> kept = keep_unfinished(unfinished);
+    test_runner();
+    cell_s_ = seconds_a_cell();
+    profile_.protocol = protocol_of(cell_s_, 1);
+    note_conditions();
+
+    const RunPlan plan{.groups = request_.plan,
+                       .models = request_.models,
+                       .budget_s = request_.budget_s,
+                       .repeat_share = share_for_repeating};
+    const DeviceSide device{.measure_limits = [this] { measure_limits(); },
+                            .measure_group = [this](const CellGroup& group) { return measure_group(group); },
+                            .break_down = {},
+                            .finish = [] {},
+                            .write = [this](const Profile& profile) { write_profile_file(request_.path, profile); }};
+    const MeasureEnd end = measure_profile(profile_, plan, kept, device,
+                                           {.elapsed_s = [this] { return steady_now_s() - started_s_; }, .say = say_});
+    return {.end = end, .profile = std::move(profile_)};
+  }
+
+ private:
+  void stop_if_interrupted() const {
+    if (interrupted_) throw Interrupted{};
+  }
+
+  std::vector<CellGroup> keep_unfinished(const std::optional<Profile>& unfinished) {
+    if (!unfinished) return {};
+    std::vector<CellGroup> kept = keep_rows(profile_, *unfinished);
+    if (kept.empty()) {
+      throw DomainError(
+          fmt::format("{}: holds an unfinished profile of {}, by another machine, number of threads or "
+                      "version than this ({}) - use another --out",
+                      request_.path, unfinished->device.name, profile_.device.name));
+    }
+    say_(fmt::format("keeping {} cells of the unfinished profile", profile_.steps.size()));
+    return kept;
+  }
+
+  /// What is timed computes what the reference does.
+  void test_runner() {
+    for (const TestProgram& tested : test_programs()) {
+      if (tested.picks_tokens) continue;
+      HostPool pool(content_seed, team_.size());
+      CpuRunner runner(tested.program, std::span(&pool, 1), team_);
+      runner.run();
+      BufferContents contents = initial_contents(tested.program, DataType::fp32, content_seed);
+      run_reference(tested.program, contents);
+      const double error =
+          relative_error(runner.read(tested.program.output), contents[static_cast<std::size_t>(tested.program.output)]);
+      if (!(error <= allowed_error(DataType::fp32))) {
+        throw std::runtime_error(
+            fmt::format("this CPU does not compute what the reference does: {}: error {:.2e}, "
+                        "allowed {:.2e}; nothing was measured",
+                        tested.name, error, allowed_error(DataType::fp32)));
+      }
+    }
+  }
+
+  [[nodiscard]] double seconds_a_cell() const {
+    std::size_t cells = 0;
+    for (const CellGroup& group : request_.plan) cells += group.cells.size();
+    const double for_cells = (1.0 - share_for_repeating - share_for_limits) * request_.budget_s;
+    return std::clamp(share_for_samples * for_cells / static_cast<double>(std::max<std::size_t>(1, cells)),
+                      least_cell_s, most_cell_s);
+  }
+
+  void measure_limits() {
+    const double arm_s = share_for_limits * request_.budget_s / cpu_limit_arms(facts_);
+    measure_cpu_limits(profile_, facts_, team_, protocol_of(std::clamp(arm_s, least_cell_s, most_cell_s), 1),
+                       [this] { stop_if_interrupted(); });
+  }
+
+  /// Measures the cells of a group side by side.
+  std::vector<Measurement> measure_group(const CellGroup& group) {
+    // What the next group shares with this one stays; all else would only take memory.
+    std::erase_if(pools_, [&group](const auto& pool) {
+      return std::none_of(group.cells.begin(), group.cells.end(),
+                          [&pool](const Cell& cell) { return cell.model == pool.first; });
+    });
+    std::vector<std::unique_ptr<CpuRunner>> runners;
+    std::vector<Arm> arms;
+    for (const Cell& cell : group.cells) {
+      stop_if_interrupted();
+      runners.push_back(std::make_unique<CpuRunner>(make_runner(cell)));
+      CpuRunner& runner = *runners.back();
+      arms.push_back(cpu_arm(
+          to_text(cell), [&runner](int call) { runner.run(call % runner.sets()); }, runner.sets(),
+          [this] { stop_if_interrupted(); }));
+    }
+    return measure(arms, protocol_of(cell_s_, arms.size()), steady_now_s);
+  }
+
+  CpuRunner make_runner(const Cell& cell) {
+    const Program program = program_of(request_.models, cell);
+    const std::optional<std::int64_t> copies =
+        cell.cache == Cache::cold
+            ? copies_for_cold(streamed_bytes(program, DataType::fp32), static_cast<double>(facts_.last_cache_bytes))
+            : 1;
+    if (!copies) throw DomainError(to_text(cell) + ": its weights are too small to be driven out of the cache");
+    const auto sets = static_cast<std::size_t>(*copies);
+    std::vector<HostPool>& of_model = pools_[cell.model];
+    while (of_model.size() < sets) of_model.emplace_back(content_seed, team_.size());
+    return {program, std::span(of_model.data(), sets), team_};
+  }
+
+  void note_conditions() {
+    add_note(profile_, "threads", fmt::format("{} of {} hardware threads", team_.size(), facts_.threads));
+    add_note(profile_, "caches",
+             fmt::format("{} KiB of first level, {} KiB of second, {} KiB of last; cold buffers rotate past the last",
+                         facts_.l1_bytes / 1024, facts_.l2_bytes / 1024, facts_.last_cache_bytes / 1024));
+    add_note(profile_, "arithmetic",
+             "fp32, matrices as they lie, by vector loops of this program; a library that packs its weights beforehand "
+             "may be faster for many tokens");
+    add_note(profile_, "clocks", "not known, so that no sample was dropped for them");
+  }
+
+  const CpuRequest& request_;
+  const std::atomic<bool>& interrupted_;
+  const std::function<void(const std::string&)>& say_;
+  double started_s_;
+  CpuFacts facts_;
+  ThreadTeam team_;
+  double cell_s_ = 0.0;
+  Profile profile_;
+  std::map<std::string, std::vector<HostPool>> pools_;  ///< by model
+};
+
+}  // namespace
+
+CpuResult measure_cpu(const CpuRequest& request, const std::atomic<bool>& interrupted,
+                      const std::function<void(const std::string&)>& say) {
+  return CpuMeasurement(request, interrupted, say).run();
+}
+
+}  // namespace foredraft::gpu_bench

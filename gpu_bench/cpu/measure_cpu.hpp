@@ -1,0 +1,34 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gpu_bench/run/profile_run.hpp"
+
+namespace foredraft::gpu_bench {
+
+struct CpuRequest {
+  std::string path;                ///< of the profile
+  Identity identity;               ///< versions; the machine's part is filled in
+  double budget_s = 120.0;         ///< for everything
+  std::vector<ModelShape> models;  ///< that the plan names
+  std::vector<CellGroup> plan;     ///< fp32, the most important first
+  unsigned threads = 0;            ///< 0: one per hardware thread
+};
+
+struct CpuResult {
+  MeasureEnd end;
+  Profile profile;
+};
+
+/// Tests the runner against the reference, measures the CPU's limits and the cells of the plan, each for its share of
+/// the time, and leaves a profile that says what is missing, written again after every group of cells. A file with an
+/// unfinished profile of the same device and program is continued. Progress goes line by line to `say`. Throws
+/// DomainError for a file that is taken, std::runtime_error where the runner fails its test or the file cannot be
+/// written; what was measured is kept.
+[[nodiscard]] CpuResult measure_cpu(const CpuRequest& request, const std::atomic<bool>& interrupted,
+                                    const std::function<void(const std::string&)>& say);
+
+}  // namespace foredraft::gpu_bench

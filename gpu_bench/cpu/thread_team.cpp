@@ -1,0 +1,59 @@
+#include "gpu_bench/cpu/thread_team.hpp"
+
+#include <algorithm>
+
+namespace foredraft::gpu_bench {
+namespace {
+
+/// Some 20 us: longer than threads of one pass wait for each other, shorter than what a waiting thread may cost others.
+constexpr int looks_before_sleep = 2'000;
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+ThreadTeam::ThreadTeam(unsigned threads) : size_(std::max(1U, threads)) {
+  for (unsigned thread = 1; thread < size_; ++thread) {
+    others_.emplace_back([this, thread] {
+      while (true) {
+        meet();
+        if (work_ == nullptr) return;
+        (*work_)(thread);
+        meet();
+      }
+    });
+  }
+}
+
+ThreadTeam::~ThreadTeam() {
+  work_ = nullptr;
+  meet();
+}
+
+void ThreadTeam::run(const std::function<void(unsigned)>& work) {
+  work_ = &work;
+  meet();
+  work(0);
+  meet();
+}
+
+void ThreadTeam::meet() {
+  const std::uint32_t meeting = meetings_.load(std::memory_order_acquire);
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+    arrived_.store(0, std::memory_order_relaxed);
+    meetings_.store(meeting + 1, std::memory_order_release);
+    meetings_.notify_all();
+    return;
+  }
+  for (int look = 0; look < looks_before_sleep; ++look) {
+    if (meetings_.load(std::memory_order_acquire) != meeting) return;
+    pause();
+  }
+  meetings_.wait(meeting, std::memory_order_acquire);
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace foredraft::gpu_bench {
+
+/// Threads that stay for many short pieces of work, with a barrier that costs less than the pieces: starting threads
+/// for each, as core/parallel.hpp does, would take longer than most operations of a pass.
+class ThreadTeam {
+ public:
+  /// At least 1; the caller of run() is one of them.
+  explicit ThreadTeam(unsigned threads);
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+  ThreadTeam(ThreadTeam&&) = delete;
+  ThreadTeam& operator=(ThreadTeam&&) = delete;
+  ~ThreadTeam();
+
+  [[nodiscard]] unsigned size() const { return size_; }
+
+  /// Calls work(thread) on each thread, 0 to size() - 1, and returns when all are done. `work` does not throw.
+  void run(const std::function<void(unsigned)>& work);
+
+  /// Within work: goes on once every thread has come here, and sees what all wrote before.
+  void meet();
+
+ private:
+  unsigned size_;
+  std::atomic<unsigned> arrived_{0};
+  std::atomic<std::uint32_t> meetings_{0};
+  const std::function<void(unsigned)>* work_ = nullptr;  ///< null: the threads end
+  std::vector<std::jthread> others_;
+};
+
+/// The part of [0, count) that falls to one thread: in whole granules, as even as these allow.
+struct Share {
+  std::int64_t begin, end;
+};
+[[nodiscard]] constexpr Share share_of(std::int64_t count, unsigned thread, unsigned threads,
+                                       std::int64_t granule = 1) {
+  const std::int64_t granules = (count + granule - 1) / granule;
+  const auto border = [&](unsigned part) {
+    const std::int64_t at = granules * part / threads * granule;
+    return at < count ? at : count;
+  };
+  return {border(thread), border(thread + 1)};
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,314 @@
+#include "gpu_bench/cpu/vector_kernels.hpp"
+
+#include "gpu_bench/step/reference.hpp"
+
+// Highway compiles the part between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE once for each instruction set. Nothing
+// in it may be an inline function of a library: the linker would keep one copy, compiled for whichever set. Vectors of
+// unknown length cannot form the arrays below.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "gpu_bench/cpu/vector_kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+// Behind the two above: it has a part for each instruction set as well.
+#include <hwy/contrib/math/math-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace foredraft::gpu_bench::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using FloatTag = hn::ScalableTag<float>;
+using Floats = hn::Vec<FloatTag>;
+constexpr int64_t lanes = static_cast<int64_t>(hn::MaxLanes(FloatTag()));
+constexpr int64_t line_floats = 16;  // of a cache line
+
+HWY_INLINE int64_t Smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+HWY_INLINE Floats Constant(float value) { return hn::Set(FloatTag(), value); }
+HWY_INLINE Floats Load(const float* from) { return hn::LoadU(FloatTag(), from); }
+HWY_INLINE float Sum(Floats value) { return hn::GetLane(hn::SumOfLanes(FloatTag(), value)); }
+
+/// The first `left` of a vector's lanes, or all; `rest` in the others.
+HWY_INLINE Floats LoadSome(const float* from, int64_t left, float rest = 0.0F) {
+  if (HWY_LIKELY(left >= lanes)) return Load(from);
+  HWY_ALIGN float padded[lanes];
+  for (int64_t i = 0; i < lanes; ++i) padded[i] = i < left ? from[i] : rest;
+  return hn::Load(FloatTag(), padded);
+}
+
+HWY_INLINE void StoreSome(Floats value, float* to, int64_t left) {
+  if (HWY_LIKELY(left >= lanes)) {
+    hn::StoreU(value, FloatTag(), to);
+    return;
+  }
+  HWY_ALIGN float padded[lanes];
+  hn::Store(value, FloatTag(), padded);
+  for (int64_t i = 0; i < left; ++i) to[i] = padded[i];
+}
+
+// A product is computed in tiles whose sums stay in registers, of which 512-bit vectors and NEON have 32 and others 16.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr int64_t tile_rows = 4;
+#else
+constexpr int64_t tile_rows = 2;
+#endif
+constexpr int64_t tile_outputs = 4;
+/// Rows of this size stay in the second-level cache while the weights pass by.
+constexpr int64_t block_floats = 65'536;
+
+template <int64_t rows, int64_t outputs>
+struct Tile {
+  Floats sums[static_cast<size_t>(rows)][static_cast<size_t>(outputs)];
+
+  HWY_INLINE void Clear() {
+    HWY_UNROLL(4)
+    for (int64_t r = 0; r < rows; ++r) {
+      HWY_UNROLL(4)
+      for (int64_t n = 0; n < outputs; ++n) sums[r][n] = hn::Zero(FloatTag());
+    }
+  }
+
+  HWY_INLINE void Add(const MatrixProduct& p, const float* in, const float* weight, int64_t left) {
+    Floats weights[static_cast<size_t>(outputs)];
+    HWY_UNROLL(4)
+    for (int64_t n = 0; n < outputs; ++n) weights[n] = LoadSome(weight + n * p.weight_stride, left);
+    HWY_UNROLL(4)
+    for (int64_t r = 0; r < rows; ++r) {
+      const Floats value = LoadSome(in + r * p.in_stride, left);
+      HWY_UNROLL(4)
+      for (int64_t n = 0; n < outputs; ++n) sums[r][n] = hn::MulAdd(value, weights[n], sums[r][n]);
+    }
+  }
+};
+
+/// The sums of `rows` x `outputs`. `fetch_next`: meanwhile weights to come are fetched in the order of memory: reading
+/// several rows at a time hides that order from the processor, which then waits for each line. One or two rows of input
+/// need the next tile at once; more leave time, in which the first-level cache would lose it.
+template <int64_t rows, int64_t outputs>
+HWY_INLINE void MultiplyTile(const MatrixProduct& p, int64_t row, int64_t output, bool fetch_next) {
+  const float* in = p.in + row * p.in_stride;
+  const float* weight = p.weight + output * p.weight_stride;
+  constexpr bool soon = rows <= 2;
+  const float* next = weight + (soon ? 1 : 2) * outputs * p.weight_stride;
+  Tile<rows, outputs> tile;
+  tile.Clear();
+  int64_t k = 0;
+  if (fetch_next) {
+    for (; k + lanes <= p.inputs; k += lanes) {
+      for (int64_t i = 0; i < outputs * lanes; i += line_floats) {
+        __builtin_prefetch(next + outputs * k + i, 0, soon ? 3 : 2);
+      }
+      tile.Add(p, in + k, weight + k, lanes);
+    }
+  } else {
+    for (; k + lanes <= p.inputs; k += lanes) tile.Add(p, in + k, weight + k, lanes);
+  }
+  if (k < p.inputs) tile.Add(p, in + k, weight + k, p.inputs - k);
+  for (int64_t r = 0; r < rows; ++r) {
+    float* out = p.out + (row + r) * p.out_stride + output;
+    for (int64_t n = 0; n < outputs; ++n) {
+      float sum = Sum(tile.sums[r][n]);
+      if (p.bias != nullptr) sum += p.bias[output + n];
+      out[n] = p.accumulate ? out[n] + sum : sum;
+    }
+  }
+}
+
+/// One set of weights against rows [first, end).
+template <int64_t outputs>
+HWY_INLINE void MultiplyRows(const MatrixProduct& p, int64_t first, int64_t end, int64_t output, bool fetch_next) {
+  int64_t row = first;
+  for (; row + tile_rows <= end; row += tile_rows) {
+    MultiplyTile<tile_rows, outputs>(p, row, output, fetch_next && row == first);
+  }
+  for (; row + 2 <= end; row += 2) MultiplyTile<2, outputs>(p, row, output, fetch_next && row == first);
+  if (row < end) MultiplyTile<1, outputs>(p, row, output, fetch_next && row == first);
+}
+
+void Multiply(const MatrixProduct& p) {
+  const int64_t fitting = block_floats / p.inputs / tile_rows * tile_rows;
+  const int64_t block_rows = fitting < tile_rows ? tile_rows : fitting;
+  const bool in_order = p.weight_stride == p.inputs;
+  for (int64_t first = 0; first < p.rows; first += block_rows) {
+    const int64_t end = Smaller(first + block_rows, p.rows);
+    int64_t output = 0;
+    for (; output + tile_outputs <= p.outputs; output += tile_outputs) {
+      const bool more = output + 3 * tile_outputs <= p.outputs;
+      MultiplyRows<tile_outputs>(p, first, end, output, in_order && more);
+    }
+    for (; output < p.outputs; ++output) MultiplyRows<1>(p, first, end, output, false);
+  }
+}
+
+HWY_INLINE Floats Exp(Floats x) { return hn::Exp(FloatTag(), hn::Min(x, Constant(88.0F))); }
+
+void Softmax(float scale, float* scores, int64_t count) {
+  constexpr float lowest = -3.402823466e38F;
+  Floats largest = Constant(lowest);
+  for (int64_t i = 0; i < count; i += lanes) largest = hn::Max(largest, LoadSome(scores + i, count - i, lowest));
+  const Floats max = hn::MaxOfLanes(FloatTag(), largest);
+  Floats sums = hn::Zero(FloatTag());
+  for (int64_t i = 0; i < count; i += lanes) {
+    // Lanes beyond the end count nothing: e to the power of what is far below all others.
+    const Floats score = LoadSome(scores + i, count - i, lowest);
+    const Floats share = Exp(hn::Mul(hn::Sub(score, max), Constant(scale)));
+    sums = hn::Add(sums, share);
+    StoreSome(share, scores + i, count - i);
+  }
+  const Floats factor = Constant(1.0F / Sum(sums));
+  for (int64_t i = 0; i < count; i += lanes) {
+    StoreSome(hn::Mul(LoadSome(scores + i, count - i), factor), scores + i, count - i);
+  }
+}
+
+void WeightedSum(const float* weights, int64_t count, const float* values, int64_t stride, float* out, int64_t width) {
+  constexpr int64_t registers = 4;
+  for (int64_t begin = 0; begin < width; begin += registers * lanes) {
+    Floats sums[registers];
+    for (int64_t j = 0; j < registers; ++j) sums[j] = hn::Zero(FloatTag());
+    const int64_t left = width - begin;
+    if (left >= registers * lanes) {
+      for (int64_t i = 0; i < count; ++i) {
+        const Floats weight = Constant(weights[i]);
+        const float* value = values + i * stride + begin;
+        for (int64_t j = 0; j < registers; ++j) sums[j] = hn::MulAdd(weight, Load(value + j * lanes), sums[j]);
+      }
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        const Floats weight = Constant(weights[i]);
+        const float* value = values + i * stride + begin;
+        for (int64_t j = 0; j < registers && j * lanes < left; ++j) {
+          sums[j] = hn::MulAdd(weight, LoadSome(value + j * lanes, left - j * lanes), sums[j]);
+        }
+      }
+    }
+    for (int64_t j = 0; j < registers && j * lanes < left; ++j) {
+      StoreSome(sums[j], out + begin + j * lanes, left - j * lanes);
+    }
+  }
+}
+
+/// Error at most 1.5e-7 [Abramowitz1964, 7.1.26].
+HWY_INLINE Floats Erf(Floats x) {
+  const Floats size = hn::Abs(x);
+  const Floats t = hn::Div(Constant(1.0F), hn::MulAdd(size, Constant(0.3275911F), Constant(1.0F)));
+  Floats series = hn::MulAdd(t, Constant(1.061405429F), Constant(-1.453152027F));
+  series = hn::MulAdd(t, series, Constant(1.421413741F));
+  series = hn::MulAdd(t, series, Constant(-0.284496736F));
+  series = hn::Mul(t, hn::MulAdd(t, series, Constant(0.254829592F)));
+  const Floats value = hn::NegMulAdd(series, Exp(hn::Neg(hn::Mul(x, x))), Constant(1.0F));
+  return hn::CopySign(value, x);
+}
+
+HWY_INLINE Floats Activated(Activation function, Floats x) {
+  switch (function) {
+    case Activation::silu:
+      return hn::Div(x, hn::Add(Constant(1.0F), Exp(hn::Neg(x))));
+    case Activation::gelu:
+      return hn::Mul(hn::Mul(Constant(0.5F), x), hn::Add(Constant(1.0F), Erf(hn::Mul(x, Constant(0.70710678F)))));
+    case Activation::relu:
+      break;
+  }
+  return hn::Max(x, hn::Zero(FloatTag()));
+}
+
+void Activate(Activation function, const float* in, const float* gate, float* out, int64_t count) {
+  for (int64_t i = 0; i < count; i += lanes) {
+    Floats value = Activated(function, LoadSome(in + i, count - i));
+    if (gate != nullptr) value = hn::Mul(value, LoadSome(gate + i, count - i));
+    StoreSome(value, out + i, count - i);
+  }
+}
+
+void AddNormalise(bool subtract_mean, float* stream, const float* delta, const float* gain, const float* bias,
+                  float* out, int64_t width) {
+  const FloatTag d;
+  const auto size = static_cast<float>(width);
+  Floats sums = hn::Zero(d);
+  for (int64_t i = 0; i < width; i += lanes) {
+    Floats value = LoadSome(stream + i, width - i);
+    if (delta != nullptr) {
+      value = hn::Add(value, LoadSome(delta + i, width - i));
+      StoreSome(value, stream + i, width - i);
+    }
+    sums = hn::Add(sums, value);
+  }
+  const Floats mean = subtract_mean ? Constant(Sum(sums) / size) : hn::Zero(d);
+  Floats squares = hn::Zero(d);
+  for (int64_t i = 0; i < width; i += lanes) {
+    const Floats distance = hn::Sub(LoadSome(stream + i, width - i), mean);
+    const auto inside = hn::FirstN(d, static_cast<size_t>(Smaller(width - i, lanes)));
+    squares = hn::Add(squares, hn::IfThenElseZero(inside, hn::Mul(distance, distance)));
+  }
+  const Floats spread = Constant(Sum(squares) / size + static_cast<float>(norm_epsilon));
+  const Floats factor = hn::Div(Constant(1.0F), hn::Sqrt(spread));
+  for (int64_t i = 0; i < width; i += lanes) {
+    const Floats distance = hn::Sub(LoadSome(stream + i, width - i), mean);
+    Floats value = hn::Mul(hn::Mul(distance, factor), LoadSome(gain + i, width - i));
+    if (bias != nullptr) value = hn::Add(value, LoadSome(bias + i, width - i));
+    StoreSome(value, out + i, width - i);
+  }
+}
+
+float SumOf(const float* values, int64_t count) {
+  constexpr int64_t registers = 8;
+  Floats sums[registers];
+  for (int64_t j = 0; j < registers; ++j) sums[j] = hn::Zero(FloatTag());
+  int64_t i = 0;
+  for (; i + registers * lanes <= count; i += registers * lanes) {
+    for (int64_t j = 0; j < registers; ++j) sums[j] = hn::Add(sums[j], Load(values + i + j * lanes));
+  }
+  for (; i < count; i += lanes) sums[0] = hn::Add(sums[0], LoadSome(values + i, count - i));
+  Floats sum = sums[0];
+  for (int64_t j = 1; j < registers; ++j) sum = hn::Add(sum, sums[j]);
+  return Sum(sum);
+}
+
+int64_t CompiledFor() { return HWY_TARGET; }
+
+}  // namespace
+}  // namespace foredraft::gpu_bench::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace foredraft::gpu_bench {
+namespace {
+
+HWY_EXPORT(Multiply);
+HWY_EXPORT(Softmax);
+HWY_EXPORT(WeightedSum);
+HWY_EXPORT(Activate);
+HWY_EXPORT(AddNormalise);
+HWY_EXPORT(SumOf);
+HWY_EXPORT(CompiledFor);
+
+std::int64_t size_of(std::span<const float> values) { return static_cast<std::int64_t>(values.size()); }
+
+}  // namespace
+
+void multiply(const MatrixProduct& product) { HWY_DYNAMIC_DISPATCH(Multiply)(product); }
+
+void softmax(float scale, std::span<float> scores) {
+  HWY_DYNAMIC_DISPATCH(Softmax)(scale, scores.data(), size_of(scores));
+}
+
+void weighted_sum(std::span<const float> weights, const float* values, std::int64_t stride, std::span<float> out) {
+  HWY_DYNAMIC_DISPATCH(WeightedSum)(weights.data(), size_of(weights), values, stride, out.data(), size_of(out));
+}
+
+void activate(Activation function, std::span<const float> in, const float* gate, std::span<float> out) {
+  HWY_DYNAMIC_DISPATCH(Activate)(function, in.data(), gate, out.data(), size_of(out));
+}
+
+void add_normalise(Norm norm, std::span<float> stream, const float* delta, const float* gain, const float* bias,
+                   float* out) {
+  HWY_DYNAMIC_DISPATCH(AddNormalise)
+  (norm == Norm::layer, stream.data(), delta, gain, bias, out, size_of(stream));
+}
+
+float sum_of(std::span<const float> values) { return HWY_DYNAMIC_DISPATCH(SumOf)(values.data(), size_of(values)); }
+
+std::string_view vector_instruction_set() { return hwy::TargetName(HWY_DYNAMIC_DISPATCH(CompiledFor)()); }
+
+}  // namespace foredraft::gpu_bench
+#endif

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "gpu_bench/shapes/model_shape.hpp"
+
+/// The bulk work of a pass on a CPU: fp32, on the widest vectors that the machine has. Instruction sets fuse and order
+/// sums differently, so their results differ by roundings.
+namespace foredraft::gpu_bench {
+
+/// out[r, n] (+)= in[r, :] weight[n, :] (+ bias[n]). Rows lie `stride` elements apart.
+struct MatrixProduct {
+  const float* in;
+  std::int64_t in_stride;
+  const float* weight;
+  std::int64_t weight_stride;
+  const float* bias;  ///< may be null
+  float* out;
+  std::int64_t out_stride;
+  std::int64_t rows, outputs, inputs;
+  bool accumulate;
+};
+void multiply(const MatrixProduct& product);
+
+/// scores[i] = exp(scale * (scores[i] - max)) over the sum of all; scale > 0.
+void softmax(float scale, std::span<float> scores);
+
+/// out = sum of weights[i] * values[i * stride ...], each as long as `out`.
+void weighted_sum(std::span<const float> weights, const float* values, std::int64_t stride, std::span<float> out);
+
+/// out = f(in), or f(in) * gate where a gate is given. Equal sizes.
+void activate(Activation function, std::span<const float> in, const float* gate, std::span<float> out);
+
+/// One row of step/program.hpp's AddNormalise; delta and bias may be null.
+void add_normalise(Norm norm, std::span<float> stream, const float* delta, const float* gain, const float* bias,
+                   float* out);
+
+/// The sum of all, in some order: reads memory and does little else.
+[[nodiscard]] float sum_of(std::span<const float> values);
+
+/// Highway's name of the instruction set in use: "AVX3", "AVX2", "NEON", ...
+[[nodiscard]] std::string_view vector_instruction_set();
+
+}  // namespace foredraft::gpu_bench

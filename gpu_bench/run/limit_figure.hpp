@@ -1,0 +1,11 @@
+#pragma once
+
+#include "gpu_bench/profile/profile.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// `amount` (bytes, flop) over the time of a row, a second, with the interval and the row as its origin. The row has
+/// samples.
+[[nodiscard]] Figure rate_figure(const KernelRow& row, double amount);
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,159 @@
+#include "gpu_bench/run/profile_run.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <optional>
+
+#include "core/check.hpp"
+#include "gpu_bench/profile/group_queue.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/step/counts.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+class ProfileRun {
+ public:
+  ProfileRun(Profile& profile, const RunPlan& plan, const std::vector<CellGroup>& kept, const DeviceSide& device,
+             const RunSurroundings& around)
+      : profile_(profile),
+        plan_(plan),
+        device_(device),
+        around_(around),
+        queue_(plan.groups, (1.0 - plan.repeat_share) * plan.budget_s, kept) {}
+
+  MeasureEnd run() {
+    try {
+      around_.say("measuring the device's limits");
+      device_.measure_limits();
+      write();
+      measure_cells();
+      repeat_groups();
+    } catch (const Interrupted&) {
+      not_repeated_ = "the run was interrupted";
+      add_note(profile_, "interrupted", "the run was interrupted; what it had measured is here");
+      write();
+      return MeasureEnd::interrupted;
+    } catch (const std::exception& error) {
+      not_repeated_ = "the run failed";
+      add_note(profile_, "failed", error.what());
+      write();
+      throw;
+    }
+    device_.finish();
+    write();
+    return MeasureEnd::done;
+  }
+
+ private:
+  void write() {
+    profile_.missing = queue_.missing();
+    if (!profile_.against_itself) {
+      profile_.missing.push_back({.what = "rows measured a second time (A/A)", .why = not_repeated_});
+    }
+    device_.write(profile_);
+  }
+
+  void measure_cells() {
+    while (const std::optional<CellGroup> group = queue_.next(around_.elapsed_s())) {
+      const double start_s = around_.elapsed_s();
+      around_.say(fmt::format("{:5.0f} s  {} and {} more{}", start_s, to_text(group->cells.front()),
+                              group->cells.size() - 1, group->by_operation ? ", operation by operation" : ""));
+      try {
+        const std::vector<Cell> timed = group->by_operation ? device_.break_down(*group) : time_group(*group);
+        queue_.done(around_.elapsed_s() - start_s, timed);
+      } catch (const MemoryError& error) {
+        queue_.failed(error.what());
+      } catch (const DomainError& error) {
+        queue_.failed(error.what());
+      }
+      write();
+    }
+  }
+
+  /// The cells that have a time now.
+  std::vector<Cell> time_group(const CellGroup& group) {
+    const std::vector<Measurement> measured = device_.measure_group(group);
+    std::vector<Cell> cells;
+    for (std::size_t i = 0; i < group.cells.size(); ++i) {
+      if (measured[i].summary.samples == 0) continue;
+      const Cell& cell = group.cells[i];
+      const Work work = work_of(program_of(plan_.models, cell), data_type_of(cell.dtype));
+      profile_.steps.push_back(
+          {.cell = cell, .timing = timing_of(measured[i], work.read_bytes, work.written_bytes, work.flop)});
+      cells.push_back(cell);
+    }
+    return cells;
+  }
+
+  /// The A/A comparison: groups measured again, from the first on, while there is time. Rows of an earlier run count.
+  void repeat_groups() {
+    std::vector<Measurement> first;
+    std::vector<Measurement> second;
+    for (const CellGroup& group : plan_.groups) {
+      if (group.by_operation) continue;
+      if (around_.elapsed_s() >= plan_.budget_s) break;
+      CellGroup timed = group;
+      std::erase_if(timed.cells, [this](const Cell& cell) { return !has_samples(cell); });
+      if (timed.cells.empty()) continue;
+      around_.say(fmt::format("{:5.0f} s  once more: {} and {} more", around_.elapsed_s(), to_text(timed.cells.front()),
+                              timed.cells.size() - 1));
+      std::vector<Measurement> again = device_.measure_group(timed);
+      for (std::size_t i = 0; i < again.size(); ++i) {
+        if (again[i].summary.samples == 0) continue;
+        first.push_back(
+            {.name = again[i].name, .summary = find_step(profile_, timed.cells[i])->timing.summary, .samples_us = {}});
+        second.push_back(std::move(again[i]));
+      }
+    }
+    if (first.empty()) {
+      not_repeated_ = "no time left";
+    } else {
+      profile_.against_itself = against_itself(first, second);
+    }
+  }
+
+  [[nodiscard]] bool has_samples(const Cell& cell) const {
+    const StepRow* row = find_step(profile_, cell);
+    return row != nullptr && row->timing.summary.samples > 0;
+  }
+
+  Profile& profile_;
+  const RunPlan& plan_;
+  const DeviceSide& device_;
+  const RunSurroundings& around_;
+  GroupQueue queue_;
+  std::string not_repeated_ = "the run ended before";
+};
+
+}  // namespace
+
+MeasureEnd measure_profile(Profile& profile, const RunPlan& plan, const std::vector<CellGroup>& kept,
+                           const DeviceSide& device, const RunSurroundings& around) {
+  return ProfileRun(profile, plan, kept, device, around).run();
+}
+
+std::vector<CellGroup> keep_rows(Profile& profile, const Profile& unfinished) {
+  if (unfinished.device.name != profile.device.name || unfinished.identity.commit != profile.identity.commit) return {};
+  CellGroup whole;
+  CellGroup by_operation{.cells = {}, .by_operation = true};
+  profile.steps = unfinished.steps;
+  for (const StepRow& row : profile.steps) whole.cells.push_back(row.cell);
+  profile.breakdowns = unfinished.breakdowns;
+  for (const Breakdown& breakdown : profile.breakdowns) {
+    by_operation.cells.push_back(breakdown.cell);
+    for (const Part& part : breakdown.parts) {
+      if (find_part(profile, breakdown.cell.dtype, part) != nullptr) continue;
+      profile.kernels.push_back(*find_part(unfinished, breakdown.cell.dtype, part));
+    }
+  }
+  return {std::move(whole), std::move(by_operation)};
+}
+
+void add_note(Profile& profile, const std::string& name, std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  profile.notes.push_back({.name = name, .text = std::move(text)});
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gpu_bench/profile/cell_plan.hpp"
+#include "gpu_bench/profile/profile.hpp"
+#include "gpu_bench/shapes/model_shape.hpp"
+
+/// What measuring a profile is, whatever the device: the cells in the order of the plan within a time, everything kept
+/// as soon as it is known, some of it measured a second time, and what is missing named. Knows no clock and no device.
+namespace foredraft::gpu_bench {
+
+struct RunPlan {
+  std::vector<CellGroup> groups;          ///< the most important first
+  const std::vector<ModelShape>& models;  ///< that the cells name
+  double budget_s;                        ///< for everything
+  double repeat_share;                    ///< of the budget: kept free for what is measured a second time
+};
+
+/// What a device does in a run. Any of these may throw Interrupted.
+struct DeviceSide {
+  std::function<void()> measure_limits;  ///< before the first cell
+  /// One measurement a cell, side by side. Throws MemoryError or DomainError where the group cannot be measured.
+  std::function<std::vector<Measurement>(const CellGroup&)> measure_group;
+  /// Measures the cells of a group operation by operation and gives those that are broken down; throws likewise. May be
+  /// empty where no group asks for it.
+  std::function<std::vector<Cell>(const CellGroup&)> break_down;
+  std::function<void()> finish;               ///< what is to be noted at the end
+  std::function<void(const Profile&)> write;  ///< after every group, so that nothing measured gets lost
+};
+
+/// What lies around a run.
+struct RunSurroundings {
+  std::function<double()> elapsed_s;                   ///< since the run began
+  const std::function<void(const std::string&)>& say;  ///< progress, line by line
+};
+
+enum class MeasureEnd { done, interrupted };
+
+/// Fills `profile`, whose identity, device and protocol are set, and which holds the rows of `kept` already. Ends with
+/// the comparison of rows with themselves (A/A); without it the profile is not complete. What the device throws passes
+/// through, behind a note in the profile.
+[[nodiscard]] MeasureEnd measure_profile(Profile& profile, const RunPlan& plan, const std::vector<CellGroup>& kept,
+                                         const DeviceSide& device, const RunSurroundings& around);
+
+/// Takes over what an earlier run measured on the same device with the same program; gives what that was. Nothing where
+/// device or program differ.
+[[nodiscard]] std::vector<CellGroup> keep_rows(Profile& profile, const Profile& unfinished);
+
+/// A line for people; line ends become blanks.
+void add_note(Profile& profile, const std::string& name, std::string text);
+
+}  // namespace foredraft::gpu_bench

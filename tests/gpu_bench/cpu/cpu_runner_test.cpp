@@ -1,0 +1,138 @@
+#include "gpu_bench/cpu/cpu_runner.hpp"
+
+#include <hwy/highway.h>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "gpu_bench/cpu/vector_kernels.hpp"
+#include "gpu_bench/kernels/test_programs.hpp"
+#include "gpu_bench/step/passes.hpp"
+#include "gpu_bench/step/reference.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+constexpr std::uint64_t seed = 20231118;
+
+/// What the passes of the other backends leave out: layers on hidden states of a target, products that add to what is
+/// there, queries that see each other, all activations, one key head for all, sizes below any vector.
+std::vector<TestProgram> further_programs() {
+  ModelShape head;
+  head.name = "head";
+  head.architecture = Architecture::head;
+  head.layers = 1;
+  head.d_model = 20;
+  head.heads = 5;
+  head.kv_heads = 1;
+  head.head_dim = 6;
+  head.d_ff = 33;
+  head.vocabulary = 71;
+  head.tied = true;
+  head.bias = true;
+  head.activation = Activation::relu;
+  const PassRequest request{.tokens = 3, .batch = 2, .context = 9};
+  const PassRequest one_token{.tokens = 1, .batch = 3, .context = 9};
+  ModelShape many_queries = head;
+  many_queries.architecture = Architecture::decoder;
+  many_queries.activation = Activation::gelu;
+  return {{"head, 3 tokens", decoder_pass(head, request), false},
+          {"decoder, 40 tokens", decoder_pass(many_queries, {.tokens = 40, .batch = 1, .context = 3}), false},
+          {"block of 5 tokens", block_drafting(head, one_token, 5), true},
+          {"4 drafts of a head", autoregressive_drafting(head, one_token, 4), true}};
+}
+
+std::vector<TestProgram> all_programs() {
+  std::vector<TestProgram> programs = test_programs();
+  for (TestProgram& program : further_programs()) programs.push_back(std::move(program));
+  return programs;
+}
+
+std::vector<double> reference_output(const Program& program) {
+  BufferContents contents = initial_contents(program, DataType::fp32, seed);
+  run_reference(program, contents);
+  return contents[static_cast<std::size_t>(program.output)];
+}
+
+}  // namespace
+
+TEST_CASE("buffers on the CPU hold the reference's contents bit for bit, poison in activations") {
+  for (const TestProgram& tested : all_programs()) {
+    INFO(tested.name);
+    ThreadTeam team(2);
+    HostPool pool(seed, 2);
+    const CpuRunner runner(tested.program, std::span(&pool, 1), team);
+    const BufferContents want = initial_contents(tested.program, DataType::fp32, seed);
+    for (std::size_t buffer = 0; buffer < want.size(); ++buffer) {
+      const std::vector<double> got = runner.read(static_cast<BufferId>(buffer));
+      INFO(tested.program.buffers[buffer].name);
+      REQUIRE(got.size() == want[buffer].size());
+      const bool same = std::equal(got.begin(), got.end(), want[buffer].begin(),
+                                   [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });
+      CHECK(same);
+    }
+  }
+}
+
+TEST_CASE("passes on the CPU agree with the reference on every instruction set, by one thread and by three") {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().DeInit();
+    INFO(vector_instruction_set());
+    for (const TestProgram& tested : all_programs()) {
+      const std::vector<double> want = reference_output(tested.program);
+      for (const unsigned threads : {1U, 3U}) {
+        INFO(tested.name << ", " << threads << " threads");
+        ThreadTeam team(threads);
+        HostPool pool(seed, 1);
+        CpuRunner runner(tested.program, std::span(&pool, 1), team);
+        runner.run();
+        const std::vector<double> got = runner.read(tested.program.output);
+        if (tested.picks_tokens) {
+          // No two logits of these passes are as close as rounding could turn.
+          CHECK(got == want);
+        } else {
+          CHECK(relative_error(got, want) <= allowed_error(DataType::fp32));
+        }
+      }
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().DeInit();
+}
+
+TEST_CASE("a second pass over refilled buffers gives the bits of the first, any number of threads the same") {
+  const TestProgram tested = test_programs().front();
+  std::vector<double> first;
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    ThreadTeam team(threads);
+    HostPool pool(seed, 1);
+    CpuRunner runner(tested.program, std::span(&pool, 1), team);
+    for (int pass = 0; pass < 2; ++pass) {
+      runner.run();
+      const std::vector<double> got = runner.read(tested.program.output);
+      if (first.empty()) first = got;
+      CHECK(got == first);
+      pool.refill();
+      CHECK(std::isnan(runner.read(tested.program.output).front()));
+    }
+  }
+}
+
+TEST_CASE("sets have weights and caches of their own and share activations") {
+  const TestProgram tested = test_programs().front();
+  ThreadTeam team(1);
+  std::vector<HostPool> pools;
+  for (int i = 0; i < 3; ++i) pools.emplace_back(seed, 1U);
+  CpuRunner runner(tested.program, pools, team);
+  CHECK(runner.sets() == 3);
+  runner.run(2);
+  CHECK_FALSE(std::isnan(runner.read(tested.program.output, 0).front()));
+  for (const Operation& operation : tested.program.operations) {
+    const auto* store = std::get_if<StoreKeysValues>(&operation);
+    if (store == nullptr) continue;
+    CHECK(runner.read(store->keys, 2) != runner.read(store->keys, 0));
+    break;
+  }
+}
+
+}  // namespace foredraft::gpu_bench
