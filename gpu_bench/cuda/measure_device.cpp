@@ -115,6 +115,7 @@ class DeviceMeasurement {
       stop_if_interrupted();
       const Program program = program_of(request_.models, cell);
       const DataType type = data_type_of(cell.dtype);
+      check_fits(cell.model, memory_bytes(program, type), static_cast<double>(facts_.memory_bytes));
       const std::size_t sets = cell.cache == Cache::cold ? cold_sets(program, type, to_text(cell)) : 1;
       std::vector<BufferPool>& of_model = pools[cell.model];
       while (of_model.size() < sets) of_model.emplace_back(type, content_seed);

@@ -138,6 +138,7 @@ std::vector<CellGroup> keep_rows(Profile& profile, const Profile& unfinished) {
   if (unfinished.device.name != profile.device.name || unfinished.identity.commit != profile.identity.commit) return {};
   CellGroup whole;
   CellGroup by_operation{.cells = {}, .by_operation = true};
+  profile.limits = unfinished.limits;  // until they are measured again
   profile.steps = unfinished.steps;
   for (const StepRow& row : profile.steps) whole.cells.push_back(row.cell);
   profile.breakdowns = unfinished.breakdowns;
