@@ -17,6 +17,7 @@
 #include "gpu_bench/cuda/self_test.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
+#include "gpu_bench/verify/verifiers.hpp"
 
 namespace {
 
@@ -27,7 +28,8 @@ constexpr std::string_view usage = R"(foredraft-gpu: what a pass of a model cost
 
   foredraft-gpu facts                            what the device is
   foredraft-gpu test                             compares its passes with the reference, at small shapes
-  foredraft-gpu measure --out DIR [--minutes M]  leaves DIR/profile.json, steps.csv, kernels.csv, report.md
+  foredraft-gpu measure --out DIR [--minutes M]  leaves DIR/profile.json, steps.csv, kernels.csv,
+                                                 verifications.csv, report.md
 
   --out DIR        a folder that does not exist, is empty, or holds a profile that did not finish
   --minutes M      for everything; 8 unless given
@@ -131,6 +133,11 @@ MeasureRequest request_of(const GpuArguments& arguments) {
   const std::vector<std::string> dtypes{"fp16", "bf16"};
   if (arguments.batches.empty() && arguments.contexts.empty()) {
     request.plan = plan_cells(pairs, dtypes);
+    std::vector<PlannedVerifier> verifiers;
+    for (const VerifierEntry& entry : verifier_registry()) {
+      verifiers.push_back({.name = std::string(entry.name), .waits_for_host = entry.waits_for_host});
+    }
+    request.verifications = plan_verifications(verifiers);
   } else {
     const auto given_or = [](const std::vector<std::int64_t>& given, std::int64_t usual) {
       return given.empty() ? std::vector{usual} : given;

@@ -14,6 +14,7 @@
 #include "gpu_bench/cuda/profile_identity.hpp"
 #include "gpu_bench/cuda/program_runner.hpp"
 #include "gpu_bench/cuda/self_test.hpp"
+#include "gpu_bench/cuda/verifier_memory.hpp"
 #include "gpu_bench/measure/rotation.hpp"
 #include "gpu_bench/profile/profile_folder.hpp"
 #include "gpu_bench/run/host_facts.hpp"
@@ -22,12 +23,14 @@
 #include "gpu_bench/run/run_errors.hpp"
 #include "gpu_bench/step/counts.hpp"
 #include "gpu_bench/step/operation_alone.hpp"
+#include "gpu_bench/verify/verifier_cost.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
 
 constexpr std::uint64_t content_seed = 1;
 constexpr double share_for_repeating = 0.1;  // of the time: groups measured once more for the A/A comparison
+constexpr double share_for_verifying = 0.25;
 
 Protocol protocol_of(bool quick, std::size_t arms) {
   Protocol protocol;
@@ -69,11 +72,14 @@ class DeviceMeasurement {
     const RunPlan plan{.groups = request_.plan,
                        .models = request_.models,
                        .budget_s = request_.budget_s,
-                       .repeat_share = share_for_repeating};
+                       .repeat_share = share_for_repeating,
+                       .verifications = request_.verifications,
+                       .verification_share = request_.verifications.empty() ? 0.0 : share_for_verifying};
     const DeviceSide device{
         .measure_limits = [this] { measure_limits(profile_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1)); },
         .measure_group = [this](const CellGroup& group) { return measure_group(group); },
         .break_down = [this](const CellGroup& group) { return break_down(group); },
+        .verify = [this](const std::vector<VerificationCell>& group) { return verify(group); },
         .finish = [this] { note_conditions(); },
         .write = [this](const Profile& profile) { write_profile_folder(request_.folder, profile); }};
     return measure_profile(profile_, plan, kept, device, {.elapsed_s = [this] { return elapsed_s(); }, .say = say_});
@@ -127,6 +133,58 @@ class DeviceMeasurement {
                                                   : eager_arm(to_text(cell), *bench_, launch, runner.sets()));
     }
     return measure(arms, protocol_of(request_.quick, arms.size()), steady_now_s);
+  }
+
+  /// Times the verifiers of a group over the same logits.
+  std::vector<VerificationRow> verify(const std::vector<VerificationCell>& group) {
+    stop_if_interrupted();
+    const VerificationCell& first = group.front();
+    const VerificationShape shape{.batch = first.batch, .gamma = first.gamma, .vocabulary = first.vocabulary};
+    const DataType type = data_type_of(first.dtype);
+    std::vector<Verifier> verifiers;
+    for (const VerificationCell& cell : group) verifiers.push_back(find_verifier(cell.verifier)->verifier);
+    const double batch_bytes = VerifierBatches::bytes(shape, type);
+    check_fits(to_text(first), batch_bytes, static_cast<double>(facts_.memory_bytes));
+    const auto copies = first.cache == Cache::cold
+                            ? copies_for_cold(batch_bytes, static_cast<double>(facts_.l2_bytes))
+                            : std::optional<std::int64_t>(1);
+    if (!copies) throw DomainError(to_text(first) + ": its logits are too small to be driven out of the L2");
+    const VerifierBatches batches(shape, type, *copies, verifiers);
+    for (std::int64_t copy = 0; copy < *copies; ++copy) {
+      launch_logits(logits_profile(first.logits), shape, batches.memory(copy), type, content_seed,
+                    bench_->stream.get());
+    }
+    bench_->stream.wait();
+
+    std::vector<Arm> arms;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const bool eager = group[i].launch == Launch::eager;
+      const auto launch = [&, verifier = verifiers[i], eager](int call) {
+        const auto draws = draw_stream(content_seed, 0, static_cast<std::uint32_t>(call));
+        launch_verifier(batches.call(verifier, call % batches.copies(), draws,
+                                     eager ? HostWaits::as_published : HostWaits::never),
+                        type, bench_->stream.get());
+      };
+      const int rounds = static_cast<int>(*copies);
+      arms.push_back(eager ? eager_arm(to_text(group[i]), *bench_, launch, rounds)
+                           : graph_arm(to_text(group[i]), *bench_, launch, rounds));
+    }
+    Protocol protocol = protocol_of(request_.quick, arms.size());
+    constexpr double share_of_a_pass = 0.4;  // a call is much shorter than a pass: as many samples in less time
+    protocol.budget_s *= share_of_a_pass;
+    const std::vector<Measurement> measured = measure(arms, protocol, steady_now_s);
+    std::vector<VerificationRow> rows;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const VerificationCost cost = verification_cost(verifiers[i], shape, type);
+      const WorkspaceSize memory = verifier_workspace(verifiers[i], shape, type);
+      rows.push_back({.cell = group[i],
+                      .launches = cost.launches,
+                      .read_backs = cost.read_backs,
+                      .requested_bytes = cost.work.read_bytes + cost.work.written_bytes,
+                      .memory_bytes = 4.0 * static_cast<double>(memory.floats + memory.counters),
+                      .timing = timing_of(measured[i], floor_bytes(verifiers[i], shape, type), 0.0, 0.0)});
+    }
+    return rows;
   }
 
   [[nodiscard]] std::optional<std::int64_t> cold_copies(const Program& program, DataType type) const {

@@ -14,6 +14,7 @@ struct MeasureRequest {
   double budget_s = 480.0;         ///< for everything
   std::vector<ModelShape> models;  ///< that the plan names
   std::vector<CellGroup> plan;     ///< the most important first
+  std::vector<std::vector<VerificationCell>> verifications = {};  ///< groups, likewise
   bool quick = false;              ///< fewer samples a cell
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gpu_bench/cuda/program_runner.hpp"
+#include "gpu_bench/cuda/verifier_self_test.hpp"
 #include "gpu_bench/kernels/test_programs.hpp"
 #include "gpu_bench/step/reference.hpp"
 
@@ -77,6 +78,8 @@ std::vector<SelfTestResult> self_test(const DeviceFacts& facts, CublasLt& blas,
       }
     }
   }
+  const std::vector<SelfTestResult> verifiers = self_test_verifiers(before_each);
+  results.insert(results.end(), verifiers.begin(), verifiers.end());
   return results;
 }
 

@@ -8,7 +8,7 @@ namespace foredraft::gpu_bench {
 
 std::optional<std::int64_t> copies_for_cold(double bytes, double cache_bytes) {
   constexpr double caches_between = 5.0;
-  constexpr double most_copies = 1000.0;
+  constexpr double most_copies = 2000.0;
   check_nonnegative("bytes", bytes);
   check_nonnegative("cache_bytes", cache_bytes);
   const double wanted_bytes = caches_between * cache_bytes;

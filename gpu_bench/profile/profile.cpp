@@ -158,6 +158,12 @@ const StepRow* find_step(const Profile& profile, const Cell& cell) {
   return found == profile.steps.end() ? nullptr : &*found;
 }
 
+const VerificationRow* find_verification(const Profile& profile, const VerificationCell& cell) {
+  const auto found = std::find_if(profile.verifications.begin(), profile.verifications.end(),
+                                  [&cell](const VerificationRow& row) { return row.cell == cell; });
+  return found == profile.verifications.end() ? nullptr : &*found;
+}
+
 void check_profile(const Profile& profile) {
   check_name("device", profile.device.name);
   check_figures(profile.device);

@@ -138,9 +138,10 @@ struct Profile {
 [[nodiscard]] std::optional<double> fraction_of_ceiling(const Limits& limits, std::string_view dtype,
                                                         const Timing& timing);
 
-/// The row that times a part of a step, the step itself; null where there is none.
+/// The row that times a part of a step, a step, a verification; null where there is none.
 [[nodiscard]] const KernelRow* find_part(const Profile& profile, const std::string& dtype, const Part& part);
 [[nodiscard]] const StepRow* find_step(const Profile& profile, const Cell& cell);
+[[nodiscard]] const VerificationRow* find_verification(const Profile& profile, const VerificationCell& cell);
 
 /// Throws DomainError for what a profile cannot hold: rows of a data sheet, a name that is empty or would break a CSV
 /// cell, the same cell or operation twice, a part of a step without its time, a figure without a finite value > 0 or

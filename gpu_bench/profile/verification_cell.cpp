@@ -58,7 +58,7 @@ std::vector<std::vector<VerificationCell>> plan_verifications(const std::vector<
                             .cache = of.cache,
                             .launch = Launch::graph};
       group.push_back(cell);
-      if (!verifier.waits_for_host) continue;
+      if (!verifier.waits_for_host || of.cache == Cache::cold) continue;
       cell.launch = Launch::eager;
       group.push_back(cell);
     }

@@ -26,8 +26,8 @@ struct VerificationCell {
 /// "fused_exact fp16 batch 1 gamma 5 vocabulary 32000 peaked cold graph"
 [[nodiscard]] std::string to_text(const VerificationCell& cell);
 
-/// A verifier to be timed. One of which the host waits for results is timed launch by launch, as it runs, and its
-/// kernels alone as a graph.
+/// A verifier to be timed, as a graph. One for whose results the host waits is timed launch by launch too, as it runs,
+/// where its logits lie in the cache: what waiting costs hides the difference.
 struct PlannedVerifier {
   std::string name;
   bool waits_for_host = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "core/check.hpp"
@@ -21,7 +22,7 @@ class ProfileRun {
         plan_(plan),
         device_(device),
         around_(around),
-        queue_(plan.groups, (1.0 - plan.repeat_share) * plan.budget_s, kept) {}
+        queue_(plan.groups, (1.0 - plan.repeat_share - plan.verification_share) * plan.budget_s, kept) {}
 
   MeasureEnd run() {
     try {
@@ -29,6 +30,7 @@ class ProfileRun {
       device_.measure_limits();
       write();
       measure_cells();
+      measure_verifications();
       repeat_groups();
     } catch (const Interrupted&) {
       not_repeated_ = "the run was interrupted";
@@ -49,6 +51,13 @@ class ProfileRun {
  private:
   void write() {
     profile_.missing = queue_.missing();
+    for (const auto& group : plan_.verifications) {
+      for (const VerificationCell& cell : group) {
+        if (find_verification(profile_, cell) != nullptr) continue;
+        const auto failed = not_verified_.find(cell);
+        profile_.missing.push_back({.what = to_text(cell), .why = failed == not_verified_.end() ? "no time left" : failed->second});
+      }
+    }
     if (!profile_.against_itself) {
       profile_.missing.push_back({.what = "rows measured a second time (A/A)", .why = not_repeated_});
     }
@@ -68,6 +77,32 @@ class ProfileRun {
       } catch (const DomainError& error) {
         queue_.failed(error.what());
       }
+      write();
+    }
+  }
+
+  /// What no row of an earlier run holds, until a group like the longest so far would not fit any more.
+  void measure_verifications() {
+    double longest_s = 0.0;
+    for (const std::vector<VerificationCell>& group : plan_.verifications) {
+      std::vector<VerificationCell> wanted;
+      for (const VerificationCell& cell : group) {
+        if (find_verification(profile_, cell) == nullptr) wanted.push_back(cell);
+      }
+      if (wanted.empty()) continue;
+      const double start_s = around_.elapsed_s();
+      if (start_s + longest_s > (1.0 - plan_.repeat_share) * plan_.budget_s) break;
+      around_.say(fmt::format("{:5.0f} s  {} and {} more", start_s, to_text(wanted.front()), wanted.size() - 1));
+      try {
+        for (VerificationRow& row : device_.verify(wanted)) {
+          if (row.timing.summary.samples > 0) profile_.verifications.push_back(std::move(row));
+        }
+      } catch (const MemoryError& error) {
+        for (const VerificationCell& cell : wanted) not_verified_.emplace(cell, error.what());
+      } catch (const DomainError& error) {
+        for (const VerificationCell& cell : wanted) not_verified_.emplace(cell, error.what());
+      }
+      longest_s = std::max(longest_s, around_.elapsed_s() - start_s);
       write();
     }
   }
@@ -125,6 +160,7 @@ class ProfileRun {
   const RunSurroundings& around_;
   GroupQueue queue_;
   std::string not_repeated_ = "the run ended before";
+  std::map<VerificationCell, std::string> not_verified_;
 };
 
 }  // namespace
@@ -141,6 +177,7 @@ std::vector<CellGroup> keep_rows(Profile& profile, const Profile& unfinished) {
   profile.limits = unfinished.limits;  // until they are measured again
   profile.steps = unfinished.steps;
   for (const StepRow& row : profile.steps) whole.cells.push_back(row.cell);
+  profile.verifications = unfinished.verifications;
   profile.breakdowns = unfinished.breakdowns;
   for (const Breakdown& breakdown : profile.breakdowns) {
     by_operation.cells.push_back(breakdown.cell);

@@ -17,6 +17,8 @@ struct RunPlan {
   const std::vector<ModelShape>& models;  ///< that the cells name
   double budget_s;                        ///< for everything
   double repeat_share;                    ///< of the budget: kept free for what is measured a second time
+  std::vector<std::vector<VerificationCell>> verifications = {};  ///< groups, the most important first
+  double verification_share = 0.0;                                ///< of the budget: kept free for them
 };
 
 /// What a device does in a run. Any of these may throw Interrupted.
@@ -27,6 +29,8 @@ struct DeviceSide {
   /// Measures the cells of a group operation by operation and gives those that are broken down; throws likewise. May be
   /// empty where no group asks for it.
   std::function<std::vector<Cell>(const CellGroup&)> break_down;
+  /// One row a cell of a group that is measured side by side; throws likewise. May be empty without such groups.
+  std::function<std::vector<VerificationRow>(const std::vector<VerificationCell>&)> verify;
   std::function<void()> finish;               ///< what is to be noted at the end
   std::function<void(const Profile&)> write;  ///< after every group, so that nothing measured gets lost
 };

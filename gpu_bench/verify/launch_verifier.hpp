@@ -17,23 +17,17 @@ namespace foredraft::gpu_bench {
 /// What logits are scaled by in the published code of wagner_sigmoid.
 inline constexpr SigmoidScale published_scale{.low = -10'000.0F, .high = 10'000.0F};
 
-/// Drafts as every verifier takes them. Trees have the gamma drafts of a request as nodes: node i + 1 is draft i, hangs
-/// on node i / 2, and its row is the target's row i + 1.
+/// Drafts as every verifier takes them. Trees have the gamma drafts of a request as the nodes of
+/// binary_tree(gamma): node i + 1 is draft i, and its row is the target's row i + 1.
 template <class Storage>
 struct VerifierInput {
   VerificationInput<Storage> drafts;
   TreeVerificationInput<Storage> tree;
 };
 
-/// A complete binary tree of gamma drafted nodes.
-[[nodiscard]] inline TreeShape binary_tree(std::int64_t gamma) {
-  std::vector<std::int32_t> parents;
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(gamma); ++i) parents.push_back(i / 2);
-  return TreeShape(parents);
-}
-
+/// For callers: verifier_cost.hpp.
 template <class Storage>
-[[nodiscard]] WorkspaceSize verifier_workspace(Verifier verifier, const VerificationShape& shape) {
+[[nodiscard]] WorkspaceSize verifier_workspace_as(Verifier verifier, const VerificationShape& shape) {
   switch (verifier) {
     case Verifier::fused_exact:
     case Verifier::fused_exact_two_launches:
@@ -83,21 +77,6 @@ void launch_verifier(Verifier verifier, const VerifierInput<Storage>& input, con
     case Verifier::tree_sampled:
       return tree_sampled(input.tree, output, workspace, launcher);
   }
-}
-
-/// What a call of this shape costs, counted from its kernels; reads no memory. A request has all its drafts.
-template <class Storage>
-[[nodiscard]] VerificationCost verification_cost(Verifier verifier, const VerificationShape& shape) {
-  const VerifierInput<Storage> input{.drafts = {.batch = static_cast<unsigned>(shape.batch),
-                                                .gamma = static_cast<unsigned>(shape.gamma),
-                                                .vocabulary = static_cast<unsigned>(shape.vocabulary)},
-                                     .tree = {.batch = static_cast<unsigned>(shape.batch),
-                                              .nodes = static_cast<unsigned>(shape.gamma),
-                                              .depth = static_cast<unsigned>(binary_tree(shape.gamma).depth()),
-                                              .vocabulary = static_cast<unsigned>(shape.vocabulary)}};
-  CountingLauncher launcher;
-  launch_verifier(verifier, input, {}, {}, launcher);
-  return launcher.cost;
 }
 
 }  // namespace foredraft::gpu_bench

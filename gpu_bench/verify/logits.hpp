@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+#include <stdexcept>
 #include <string_view>
 
 #include "gpu_bench/kernels/fill.hpp"
@@ -22,6 +24,14 @@ inline constexpr LogitsProfile logits_profiles[] = {
     {.name = "peaked", .spread = 1.5F, .zipf = 0.0F, .peaked = true},
     {.name = "flat", .spread = 0.1F, .zipf = 0.0F, .peaked = false},
 };
+
+/// Throws std::logic_error for a name that is none of these.
+[[nodiscard]] inline const LogitsProfile& logits_profile(std::string_view name) {
+  for (const LogitsProfile& profile : logits_profiles) {
+    if (profile.name == name) return profile;
+  }
+  throw std::logic_error("unknown profile of logits");
+}
 
 /// Height of a peak of probability 1/2 over bells: the logarithm of what all others sum to.
 [[nodiscard]] inline float peak_of(const LogitsProfile& profile, std::int64_t vocabulary) {

@@ -27,4 +27,10 @@ TreeShape::TreeShape(std::span<const std::int32_t> parents)
   }
 }
 
+TreeShape binary_tree(std::int64_t nodes) {
+  std::vector<std::int32_t> parents;
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(nodes); ++i) parents.push_back(i / 2);
+  return TreeShape(parents);
+}
+
 }  // namespace foredraft::gpu_bench

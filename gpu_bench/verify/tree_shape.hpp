@@ -35,4 +35,7 @@ class TreeShape {
 
 inline constexpr std::int32_t no_node = -1;
 
+/// Node i + 1 hangs on node i / 2, for i below `nodes`.
+[[nodiscard]] TreeShape binary_tree(std::int64_t nodes);
+
 }  // namespace foredraft::gpu_bench

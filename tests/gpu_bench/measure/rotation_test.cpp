@@ -15,9 +15,9 @@ TEST_CASE("copies are enough to have five caches between two uses, one where a p
   CHECK(copies_for_cold(1e6, cache_bytes) == 251);
 }
 
-TEST_CASE("what would need more than a thousand copies is not cold, nor is what reads no weights") {
-  CHECK(copies_for_cold(250'251.0, 50e6) == 1000);
-  CHECK_FALSE(copies_for_cold(250'000.0, 50e6));
+TEST_CASE("what would need more than two thousand copies is not cold, nor is what reads no weights") {
+  CHECK(copies_for_cold(125'063.0, 50e6) == 2000);
+  CHECK_FALSE(copies_for_cold(125'000.0, 50e6));
   CHECK_FALSE(copies_for_cold(0.0, 50e6));
   CHECK_THROWS_AS(copies_for_cold(-1.0, 50e6), DomainError);
   CHECK_THROWS_AS(copies_for_cold(1.0, std::nan("")), DomainError);

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "gpu_bench/verify/logits.hpp"
+#include "gpu_bench/verify/verifiers.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// Whether the host waits for results where a published verifier has it wait. A graph cannot.
+enum class HostWaits { as_published, never };
+
+/// Device memory of one batch, as verification.hpp and tree_verification.hpp have it.
+struct VerifierMemory {
+  void* target_logits;
+  void* draft_logits;
+  std::int32_t* drafts;
+  std::int32_t* draft_counts;
+  std::int32_t* node_tokens;
+  const std::int32_t* first_children;  ///< of binary_tree(gamma)
+  const std::int32_t* next_siblings;
+  VerificationOutput output;
+};
+
+/// One call of a verifier.
+struct VerifierCall {
+  Verifier verifier;
+  VerificationShape shape;
+  VerifierMemory memory;
+  Workspace workspace;  ///< verifier_workspace(), counters zero
+  DrawStream draws;
+  HostWaits waits;
+};
+
+/// Puts the launches of a call into the stream.
+void launch_verifier(const VerifierCall& call, DataType type, cudaStream_t stream);
+
+/// Logits of this profile in the rows of target and drafter, which share the order of their tokens; drafts that are the
+/// first of their rows; full counts.
+void launch_logits(const LogitsProfile& profile, const VerificationShape& shape, const VerifierMemory& memory,
+                   DataType type, std::uint64_t seed, cudaStream_t stream);
+
+/// The same for one storage type: Half, Bfloat16, float. Each is compiled by a file of its own.
+template <class Storage>
+void launch_verifier_as(const VerifierCall& call, cudaStream_t stream);
+template <class Storage>
+void launch_logits_as(const LogitsProfile& profile, const VerificationShape& shape, const VerifierMemory& memory,
+                      std::uint64_t seed, cudaStream_t stream);
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "gpu_bench/cuda/device_memory.hpp"
+#include "gpu_bench/cuda/device_verifier.hpp"
+
+namespace foredraft::gpu_bench {
+
+/// Device memory of several batches of one shape, the same verifiers' workspace behind all of them.
+class VerifierBatches {
+ public:
+  /// Workspace for any of `verifiers`. Throws MemoryError.
+  VerifierBatches(const VerificationShape& shape, DataType type, std::int64_t copies,
+                  const std::vector<Verifier>& verifiers);
+
+  [[nodiscard]] std::int64_t copies() const { return copies_; }
+  [[nodiscard]] VerifierMemory memory(std::int64_t copy) const;
+  [[nodiscard]] VerifierCall call(Verifier verifier, std::int64_t copy, const DrawStream& draws, HostWaits waits) const;
+
+  /// Bytes of inputs and outputs that one batch takes.
+  [[nodiscard]] static double bytes(const VerificationShape& shape, DataType type);
+
+ private:
+  VerificationShape shape_;
+  std::int64_t copies_;
+  std::size_t copy_bytes_;
+  DeviceMemory batches_;
+  DeviceMemory tree_;
+  DeviceMemory workspace_memory_;
+  Workspace workspace_;
+  DataType type_;
+};
+
+}  // namespace foredraft::gpu_bench
