@@ -1,6 +1,5 @@
 #pragma once
 
-#include "gpu_bench/verify/online_softmax.hpp"
 #include "gpu_bench/verify/row_verification.hpp"
 
 namespace foredraft::gpu_bench {
@@ -13,13 +12,16 @@ struct Pick {
   std::uint32_t token = nothing;  ///< where no logit is finite
   std::uint32_t fault = 0;        ///< 1 where a logit was NaN or +inf
 
-  /// Takes a logit as it is stored. Tokens come rising.
-  FOREDRAFT_HOST_DEVICE void take(float stored, unsigned candidate) {
-    const float clean = clean_logit(stored);
-    if (is_faulty(stored)) fault = 1;
-    if (clean > logit) {
-      logit = clean;
-      token = candidate;
+  /// Takes clean logits of neighbouring tokens. Tokens come rising.
+  template <unsigned count>
+  FOREDRAFT_HOST_DEVICE void take(const float (&logits)[count], unsigned first_token, bool were_faulty) {
+    if (were_faulty) fault = 1;
+    FOREDRAFT_UNROLL
+    for (unsigned j = 0; j < count; ++j) {
+      if (logits[j] > logit) {
+        logit = logits[j];
+        token = first_token + j;
+      }
     }
   }
 
@@ -41,9 +43,8 @@ FOREDRAFT_HOST_DEVICE inline Pick merged(const Pick& a, const Pick& b) {
 template <unsigned width, class Block, class Storage>
 FOREDRAFT_HOST_DEVICE inline Pick scan_pick(Block& block, const TargetRow<Storage>& row, RowSpan span) {
   Pick pick;
-  scan_row<width>(block, row.logits, span, [&pick](const float(&logits)[width], unsigned first) {
-    FOREDRAFT_UNROLL
-    for (unsigned j = 0; j < width; ++j) pick.take(logits[j], first + j);
+  scan_row<width>(block, row.logits, span, [&pick](const float(&logits)[width], unsigned first, bool faulty) {
+    pick.take(logits, first, faulty);
   });
   return pick;
 }

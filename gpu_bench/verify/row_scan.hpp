@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gpu_bench/verify/choose.hpp"
+#include "gpu_bench/verify/online_softmax.hpp"
 
 /// How blocks share a row, and how a block reads its share.
 namespace foredraft::gpu_bench {
@@ -24,7 +25,21 @@ struct RowSpan {
   return {begin, vocabulary - begin < size ? vocabulary : begin + size};
 }
 
-/// Hands the logits that this thread reads to take(const float (&logits)[width], unsigned first_token), tokens rising.
+/// Makes logits clean; whether any was not. What one costs that is a number: a comparison.
+template <unsigned count>
+FOREDRAFT_HOST_DEVICE inline bool clean_logits(float (&logits)[count]) {
+  bool faulty = false;
+  FOREDRAFT_UNROLL
+  for (unsigned j = 0; j < count; ++j) faulty = is_faulty(logits[j]) || faulty;
+  if (faulty) {
+    FOREDRAFT_UNROLL
+    for (unsigned j = 0; j < count; ++j) logits[j] = clean_logit(logits[j]);
+  }
+  return faulty;
+}
+
+/// Hands the logits that this thread reads, made clean, to take(const float (&logits)[width], unsigned first_token,
+/// bool were_faulty), tokens rising.
 template <unsigned width, class Block, class Storage, class Take>
 FOREDRAFT_HOST_DEVICE inline void scan_row(Block& block, const Storage* row, RowSpan span, const Take& take) {
   constexpr unsigned ahead = tokens_per_split / 256 / pack_elements;
@@ -39,7 +54,11 @@ FOREDRAFT_HOST_DEVICE inline void scan_row(Block& block, const Storage* row, Row
     }
     FOREDRAFT_UNROLL
     for (unsigned i = 0; i < ahead; ++i) {
-      if (first + i * stride < span.end) take(logits[i], first + i * stride);
+      const unsigned token = first + i * stride;
+      if (token < span.end) {
+        const bool faulty = clean_logits(logits[i]);
+        take(logits[i], token, faulty);
+      }
     }
   }
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
+#include <type_traits>
 
 #include "gpu_bench/kernels/workspace.hpp"
 #include "gpu_bench/step/counts.hpp"

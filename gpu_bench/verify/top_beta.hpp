@@ -27,11 +27,11 @@ struct TopBetaRule {
   FOREDRAFT_HOST_DEVICE Part scan(Block& block, const TargetRow<Storage>& row, RowSpan span) const {
     Part part;
     const float own = draft_logit(row);
-    scan_row<width>(block, row.logits, span, [&part, own](const float(&logits)[width], unsigned first) {
+    scan_row<width>(block, row.logits, span, [&part, own](const float(&logits)[width], unsigned first, bool faulty) {
+      part.pick.take(logits, first, faulty);
       FOREDRAFT_UNROLL
       for (unsigned j = 0; j < width; ++j) {
-        part.pick.take(logits[j], first + j);
-        if (clean_logit(logits[j]) > own) ++part.larger;
+        if (logits[j] > own) ++part.larger;
       }
     });
     return part;

@@ -39,15 +39,14 @@ struct TypicalAcceptanceRule {
   template <unsigned width, class Block, class Storage>
   FOREDRAFT_HOST_DEVICE Part scan(Block& block, const TargetRow<Storage>& row, RowSpan span) const {
     Part part;
-    scan_row<width>(block, row.logits, span, [&part](const float(&logits)[width], unsigned first) {
+    scan_row<width>(block, row.logits, span, [&part](const float(&logits)[width], unsigned first, bool faulty) {
       Pick pick = part.pick;
-      FOREDRAFT_UNROLL
-      for (unsigned j = 0; j < width; ++j) pick.take(logits[j], first + j);
+      pick.take(logits, first, faulty);
       part.move_to(pick.logit);
       part.pick = pick;
       FOREDRAFT_UNROLL
       for (unsigned j = 0; j < width; ++j) {
-        const float z = below(clean_logit(logits[j]), pick.logit);
+        const float z = below(logits[j], pick.logit);
         const float weight = exp_below(z, 0.0F);
         part.sum += weight;
         part.weighted += z * weight;

@@ -362,6 +362,16 @@ TEST_CASE("tree_sampled draws from the whole of a large vocabulary") {
   CHECK(foredraft::tests::chi_squared_p_value(seen, expected) > foredraft::tests::family_level);
 }
 
+TEST_CASE("tree_sampled finds the group, the chunk and the token of a draw in a vocabulary of many chunks") {
+  for (const std::size_t vocabulary : {20000U, 17003U}) {
+    auto trees = random_trees<Half>(TreeShape({}), 6, vocabulary, 12);
+    const Emitted got = emitted_by(TreeRule::sampled, trees, {.threads = 64, .splits = 3});
+    CHECK(checked_exceptions(TreeRule::sampled, trees, got) <= 1);
+    const auto largest = *std::ranges::max_element(got.tokens);
+    CHECK(largest > 8192);  // the second group was drawn from
+  }
+}
+
 TEST_CASE("tree_sampled reads rows once and writes their chunks, in one launch") {
   auto trees = random_trees<Half>(some_tree(), 1, 8, 3);
   TreeVerificationInput<Half> input = trees.input();
