@@ -5,11 +5,13 @@
 #include <limits>
 
 #include "core/random_stream.hpp"
+#include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::gpu_bench::tests {
 namespace {
 
+using foredraft::tests::family_level;
 using foredraft::tests::second_route;
 
 constexpr std::uint64_t seed_of_reference = 99;
@@ -25,7 +27,98 @@ double uniform_of(Purpose purpose, std::uint64_t iteration, std::uint64_t index)
   return words.uniform();
 }
 
+/// Positions of a made-up model: its rows depend on the position and the token before, and differ wherever they could
+/// be confused.
+class MadeUpModel {
+ public:
+  MadeUpModel(std::size_t vocabulary, double spread, std::uint64_t salt)
+      : vocabulary_(vocabulary), spread_(spread), salt_(salt) {}
+
+  [[nodiscard]] std::vector<double> logits(std::uint64_t position, std::int32_t before) const {
+    RandomStream words(seed_of_reference + salt_,
+                       {.purpose = Purpose::test, .point = position, .block = static_cast<std::uint64_t>(before)});
+    std::vector<double> row(vocabulary_);
+    for (double& logit : row) logit = spread_ * (words.uniform() - 0.5);
+    return row;
+  }
+  [[nodiscard]] std::vector<double> law(std::uint64_t position, std::int32_t before) const {
+    std::vector<double> row = logits(position, before);
+    double sum = 0.0;
+    for (double& logit : row) sum += logit = std::exp(logit);
+    for (double& p : row) p /= sum;
+    return row;
+  }
+  [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
+
+ private:
+  std::size_t vocabulary_;
+  double spread_;
+  std::uint64_t salt_;
+};
+
+/// One iteration behind `before`: gamma drafts drawn from the drafter, then what the reference emits.
+std::vector<std::int32_t> iterate(const MadeUpModel& target, const MadeUpModel& draft, std::uint64_t first_position,
+                                  std::int32_t before, std::size_t gamma, std::uint32_t iteration) {
+  std::vector<double> target_rows;
+  std::vector<double> draft_rows;
+  std::vector<std::int32_t> drafts;
+  for (std::size_t i = 0; i <= gamma; ++i) {
+    for (const double logit : target.logits(first_position + i, before)) target_rows.push_back(logit);
+    if (i == gamma) break;
+    for (const double logit : draft.logits(first_position + i, before)) draft_rows.push_back(logit);
+    double rest = uniform_of(Purpose::draft_token, iteration, i);
+    const std::vector<double> law = draft.law(first_position + i, before);
+    std::size_t x = 0;
+    while (x + 1 < law.size() && rest >= law[x]) rest -= law[x++];
+    drafts.push_back(before = static_cast<std::int32_t>(x));
+  }
+  return reference_rejection_sampling({.target_logits = target_rows,
+                                       .draft_logits = draft_rows,
+                                       .drafts = drafts,
+                                       .vocabulary = static_cast<std::int64_t>(target.vocabulary()),
+                                       .draws = draw_stream(seed_of_reference, 5, iteration),
+                                       .request = 0})
+      .tokens;
+}
+
 }  // namespace
+
+// 64 pairs and 40,000 iterations: sees pairs that are 4 % too frequent and too rare in turn.
+TEST_CASE("the reference of rejection sampling emits pairs of tokens with the target's own joint law") {
+  constexpr std::size_t vocabulary = 8;
+  constexpr std::uint32_t iterations = 40000;
+  const MadeUpModel target(vocabulary, 3.0, 1);
+  const MadeUpModel draft(vocabulary, 3.0, 2);
+  std::vector<std::int64_t> seen(vocabulary * vocabulary, 0);
+  for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
+    std::vector<std::int32_t> tokens = iterate(target, draft, 0, 0, 2, 2 * iteration);
+    if (tokens.size() == 1) tokens.push_back(iterate(target, draft, 1, tokens[0], 0, 2 * iteration + 1)[0]);
+    ++seen[static_cast<std::size_t>(tokens[0]) * vocabulary + static_cast<std::size_t>(tokens[1])];
+  }
+  std::vector<double> expected;
+  const std::vector<double> first = target.law(0, 0);
+  for (std::size_t a = 0; a < vocabulary; ++a) {
+    for (const double p : target.law(1, static_cast<std::int32_t>(a))) expected.push_back(iterations * first[a] * p);
+  }
+  CHECK(foredraft::tests::chi_squared_p_value(seen, expected) > family_level);
+}
+
+// 10 cells and 2,000 iterations: sees cells that are 17 % too frequent and too rare in turn.
+TEST_CASE("the reference of rejection sampling emits the target's law over a large vocabulary, token by token pooled") {
+  constexpr std::size_t vocabulary = 1000;
+  constexpr std::size_t cells = 10;
+  constexpr std::uint32_t iterations = 2000;
+  const MadeUpModel target(vocabulary, 6.0, 3);
+  const MadeUpModel draft(vocabulary, 6.0, 4);
+  std::vector<std::int64_t> seen(cells, 0);
+  std::vector<double> expected(cells, 0.0);
+  const std::vector<double> law = target.law(0, 0);
+  for (std::size_t x = 0; x < vocabulary; ++x) expected[x % cells] += iterations * law[x];
+  for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
+    ++seen[static_cast<std::size_t>(iterate(target, draft, 0, 0, 1, iteration)[0]) % cells];
+  }
+  CHECK(foredraft::tests::chi_squared_p_value(seen, expected) > family_level);
+}
 
 TEST_CASE("the reference of rejection sampling gives the tokens and margins of a hand calculation") {
   // Two drafts over three tokens. p/q of draft 0 (token 1) is 0.3 / 0.6, of draft 1 (token 0) 0.5 / 0.25, so always
