@@ -20,12 +20,13 @@ import rule_lossiness
 import survey_medusa_tree
 import sweep_figure
 import token_tree
+import wagner_figure3
 import wagner_figure4
 import wagner_figure5
 
 EXPERIMENTS = (leviathan_figure2, leviathan_figure3, leviathan_figure4, leviathan_figure5, ngram_iid_check,
                emnlp_figure6, iclr_figure2, iclr_figure4,
-               rule_lossiness, survey_medusa_tree, token_tree, wagner_figure4, wagner_figure5)
+               rule_lossiness, survey_medusa_tree, token_tree, wagner_figure3, wagner_figure4, wagner_figure5)
 _SUFFIX = ".figure.json"
 
 

@@ -21,6 +21,7 @@ namespace foredraft::experiments {
 [[nodiscard]] ExperimentResult wagner_table3(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult wagner_table4(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult wagner_table5(const ExperimentSettings& settings);
+[[nodiscard]] ExperimentResult wagner_figure3(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult wagner_figure4(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult wagner_figure5(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult survey(const ExperimentSettings& settings);

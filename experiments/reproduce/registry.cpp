@@ -70,6 +70,8 @@ const std::vector<ExperimentEntry>& experiment_registry() {
       {"wagner-table3", "wall-clock gain: the kernel's share in the time, and what it predicts", false, wagner_table3},
       {"wagner-table4", "time of one verification step: percentages from averages", false, wagner_table4},
       {"wagner-table5", "scales of the sigmoid variant; what it loses, simulated", false, wagner_table5},
+      {"wagner-figure3", "time of one verification call against gamma: counted from bytes and launches, not measured",
+       true, wagner_figure3},
       {"wagner-figure4", "memory of one verification call against gamma, speech recognition: counted, not measured",
        true, wagner_figure4},
       {"wagner-figure5", "memory of one verification call against gamma, summarisation: counted, not measured", true,

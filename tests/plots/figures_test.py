@@ -23,6 +23,7 @@ import rule_lossiness
 import survey_medusa_tree
 import sweep_figure
 import token_tree
+import wagner_figure3
 import wagner_figure4
 import wagner_figure5
 
@@ -318,6 +319,18 @@ class Papers(Drawn):
             self.assertEqual([line.get_ydata()[-1] for line in lower.lines],
                              [4e-6 * 256_000 * rows for rows in (84, 124, 83, 41)])
             self.assertEqual(self.labels(figure), ["baseline", "exact", "sigmoid", "logits alone"])
+
+    def test_the_time_of_a_call_stands_above_its_bytes_with_a_column_a_pair_and_a_line_a_variant(self):
+        figure, _ = self.experiment(wagner_figure3, sample_data.write_verification_time)
+        times, more_times, moved, more_moved = self.panels(figure)
+        self.assertEqual(more_times.get_title(loc="left"), "others")
+        self.assertEqual([round(line.get_ydata()[-1], 6) for line in more_times.lines],
+                         [round(2 * launches + 0.256 * rows, 6) for launches, rows in ((29, 135), (26, 249), (1, 43))])
+        self.assertEqual([round(line.get_ydata()[0], 6) for line in moved.lines],
+                         [round(0.064 * rows, 6) for rows in (21, 21, 5)])
+        self.assertEqual(times.get_ylim(), more_times.get_ylim())
+        self.assertEqual(moved.get_ylim(), more_moved.get_ylim())
+        self.assertEqual(self.labels(figure), ["baseline, 29 launches", "exact, 26 launches", "fused exact, 1 launch"])
 
 
 class RuleLossiness(Drawn):

@@ -19,6 +19,7 @@ import rule_lossiness
 import survey_medusa_tree
 import style
 import sweep_figure
+import wagner_figure3
 import wagner_figure5
 
 LONG = ("a very long description of the quantity on this axis, with its unit in full and then some more words, so that "
@@ -120,6 +121,7 @@ class Layout(InDirectory):
                                      (rule_lossiness, sample_data.write_rule_lossiness, "double_column"),
                                      (emnlp_figure6, sample_data.write_sentence_speedups, "single_column"),
                                      (iclr_figure2, sample_data.write_quality, "single_column"),
+                                     (wagner_figure3, sample_data.write_verification_time, "double_column"),
                                      (wagner_figure5, sample_data.write_verification_memory, "single_column"),
                                      (survey_medusa_tree, sample_data.write_medusa_tree, "double_column")):
             with self.subTest(module.ID):

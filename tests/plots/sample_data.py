@@ -215,6 +215,19 @@ def write_verification_memory(directory, figure_id="wagner-figure5"):
                for gamma in range(1, 21)])
 
 
+def write_verification_time(directory):
+    """Rows of the vocabulary's length at 2 bytes a number, and launches of 2 us."""
+    write_csv(directory / "wagner-figure3.csv",
+              ["pair", "vocabulary", "element_bytes", "variant", "gamma", "counted_moved_mb", "counted_launches",
+               "counted_read_backs", "counted_call_us"],
+              [[pair, vocabulary, 2, variant, gamma, 2e-6 * vocabulary * (slope * gamma + rows), launches, waits,
+                2 * launches + 1e-6 * vocabulary * (slope * gamma + rows)]
+               for pair, vocabulary in (("a large network with a small one", 32_000), ("others", 256_000))
+               for variant, slope, rows, launches, waits in (("baseline", 6, 15, 29, 7), ("exact", 12, 9, 26, 4),
+                                                             ("fused_exact", 2, 3, 1, 0))
+               for gamma in range(1, 21)])
+
+
 def write_scorecard(directory):
     header = ["experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
               "ours_high", "kind", "verdict", "note"]

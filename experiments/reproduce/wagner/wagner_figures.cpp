@@ -4,6 +4,7 @@
 
 #include "analytic/cost/memory_footprint.hpp"
 #include "experiments/reproduce/experiments.hpp"
+#include "experiments/reproduce/wagner/call_cost.hpp"
 #include "experiments/text/data_text.hpp"
 
 namespace foredraft::experiments {
@@ -12,24 +13,6 @@ namespace {
 using analytic::VerificationVariant;
 
 constexpr double bytes_per_mb = 1e6;
-constexpr std::int64_t longest_swept_draft = 20;
-
-/// What the tensors of one verification call depend on: the size of the vocabulary as the networks are published, and
-/// the number format that the code of the paper gives their logits.
-struct VerificationPair {
-  std::string_view name;
-  std::int64_t vocabulary;
-  std::int64_t element_bytes;
-};
-
-constexpr std::array speech_pairs{
-    VerificationPair{.name = "Whisper Small.EN with Distil Small.EN", .vocabulary = 51'864, .element_bytes = 2},
-    VerificationPair{.name = "Whisper Large V2 with Distil Large V2", .vocabulary = 51'865, .element_bytes = 2}};
-
-constexpr std::array text_pairs{
-    VerificationPair{.name = "Llama2 7B or 13B with Sheared Llama 1.3B", .vocabulary = 32'000, .element_bytes = 4},
-    VerificationPair{.name = "Qwen 7B with Qwen 0.5B", .vocabulary = 151'936, .element_bytes = 4},
-    VerificationPair{.name = "Gemma 7B with Gemma 2B", .vocabulary = 256'000, .element_bytes = 4}};
 
 struct NamedVariant {
   std::string_view name;
@@ -81,11 +64,11 @@ ExperimentResult memory_figure(const std::string& id, const std::string& task,
 }  // namespace
 
 ExperimentResult wagner_figure4(const ExperimentSettings& /*settings*/) {
-  return memory_figure("wagner-figure4", "speech recognition", speech_pairs);
+  return memory_figure("wagner-figure4", "speech recognition", wagner_speech_pairs());
 }
 
 ExperimentResult wagner_figure5(const ExperimentSettings& /*settings*/) {
-  return memory_figure("wagner-figure5", "summarisation", text_pairs);
+  return memory_figure("wagner-figure5", "summarisation", wagner_text_pairs());
 }
 
 }  // namespace foredraft::experiments

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <vector>
 
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/experiments.hpp"
+#include "experiments/reproduce/wagner/call_cost.hpp"
 #include "experiments/reproduce/wagner/wagner_tables.hpp"
 
 namespace foredraft::experiments {
@@ -38,8 +40,28 @@ ExperimentResult wagner_table4(const ExperimentSettings& /*settings*/) {
                                    table.text(row, "baseline_avg_ms"), table.text(row, average))));
     }
   }
-  return account.finish(
+  ExperimentResult result = account.finish(
       "Time of one verification step [Wagner2024, Table 4]: the printed percentages from the printed averages.");
+  result.text += fmt::format(" gain of one call, in percent; counted: {}\n", counted_time_source());
+  for (const std::string variant : {"exact", "sigmoid"}) {
+    std::vector<double> printed;
+    std::vector<double> counted;
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      const std::string run = wagner_run(table, row);
+      const CountedGain gain = counted_gain(run, variant);
+      printed.push_back(wagner_call_gain(run, variant).value);
+      counted.push_back(gain.at_first_gamma);
+      add_counted_row(
+          result, "wagner-table4", account.row_name(row), fmt::format("counted_call_gain_{}_percent", variant),
+          100.0 * gain.at_first_gamma,
+          fmt::format("at gamma {}; {:.1f} to {:.1f} for gamma 1 to {}; {}; the printed averages give {:.1f}",
+                      first_gamma, 100.0 * gain.over_gammas.low, 100.0 * gain.over_gammas.high, longest_swept_draft,
+                      counted_time_source(), 100.0 * printed.back()));
+    }
+    result.text += fmt::format("  {}: printed {}, counted {} at gamma {}\n", variant, percent_range(printed),
+                               percent_range(counted), first_gamma);
+  }
+  return result;
 }
 
 }  // namespace foredraft::experiments

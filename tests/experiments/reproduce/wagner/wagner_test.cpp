@@ -8,6 +8,7 @@
 
 #include "analytic/tokens/iid_tokens.hpp"
 #include "experiments/reproduce/experiments.hpp"
+#include "experiments/reproduce/wagner/call_cost.hpp"
 #include "experiments/reproduce/wagner/sigmoid_loss.hpp"
 #include "experiments/reproduce/wagner/wagner_tables.hpp"
 #include "tests/support/tolerances.hpp"
@@ -49,7 +50,7 @@ TEST_CASE("a run of the GPU paper is one row in each of its three tables, whatev
 
 TEST_CASE("every percentage of the time per step follows from its averages, and three deviations are findings") {
   const ExperimentResult result = wagner_table4(wagner_settings);
-  CHECK(result.rows.size() == 16 * 8);
+  CHECK(result.rows.size() == 16 * 8 + 2 * 16);
   CHECK(wagner_rows(result, "profiling_gain_exact_percent", Kind::exact, Verdict::pass) == 16);
   CHECK(wagner_rows(result, "profiling_gain_sigmoid_percent", Kind::exact, Verdict::pass) == 16);
   CHECK(wagner_rows(result, "exact_std_ms", Kind::out_of_reach, Verdict::finding) == 3);
@@ -61,7 +62,7 @@ TEST_CASE("every percentage of the time per step follows from its averages, and 
 
 TEST_CASE("the exact variant keeps its number of calls in 13 of 16 runs, the sigmoid variant in none") {
   const ExperimentResult result = wagner_table1(wagner_settings);
-  CHECK(result.rows.size() == 16 * 5);
+  CHECK(result.rows.size() == 16 * 5 + 2 * 16);
   CHECK(wagner_rows(result, "metric_exact", Kind::exact, Verdict::pass) == 16);
   CHECK(wagner_rows(result, "profiling_gain_exact_percent", Kind::exact, Verdict::pass) == 13);
   CHECK(wagner_rows(result, "profiling_gain_exact_percent", Kind::exact, Verdict::finding) == 3);
@@ -143,6 +144,55 @@ TEST_CASE("memory against gamma is counted for every pair and variant, and claim
   CHECK(
       wagner_cell(wagner_figure4(wagner_settings), "Whisper Large V2 with Distil Large V2, sigmoid", "peak_mb_gamma_20")
           .ours.value() == Approx(8.60959).epsilon(tests::few_ulp));
+}
+
+TEST_CASE("the cost of a verification call is counted from its kernels for every pair, variant and gamma") {
+  const ExperimentResult result = wagner_figure3(wagner_settings);
+  CHECK(result.rows.size() == 5 * 4);
+  for (const ScorecardRow& row : result.rows) {
+    CHECK_FALSE(row.published);
+    CHECK(row.verdict == Verdict::shown);
+    CHECK(note_says(row, "counted, not measured"));
+  }
+  const std::string& csv = result.artifacts.at(0).content;
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 5 * 4 * 20);
+  // By hand: 29 launches of 65,536 bytes / 25 GB/s, and (6 * 20 + 15) rows of 256,000 numbers of 4 bytes at 2,039 GB/s.
+  const double by_hand = 29 * 65'536 / 25e3 + (6 * 20 + 15) * 256'000 * 4 / 2.039e6;
+  CHECK(wagner_cell(result, "Gemma 7B with Gemma 2B, baseline", "counted_call_us_gamma_20").ours.value() ==
+        Approx(by_hand).epsilon(1e-3));  // small tensors
+  const VerificationPair& llama = wagner_pair("XSum Llama2 13B");
+  CHECK(llama.vocabulary == 32'000);
+  CHECK(wagner_pair("TED-LIUM release3 Large V2").element_bytes == 2);
+  CHECK_THROWS_AS(wagner_pair("XSum GPT"), std::logic_error);
+  for (std::int64_t gamma = 1; gamma <= longest_swept_draft; ++gamma) {
+    CHECK(counted_call_gain(CallVariant::sigmoid, llama, gamma) > counted_call_gain(CallVariant::exact, llama, gamma));
+    CHECK(counted_call_gain(CallVariant::fused, llama, gamma) > 0.9);
+  }
+  CHECK(call_cost(CallVariant::fused, llama, 5).launches == 1.0);
+}
+
+TEST_CASE("counted gains stand beside the printed ones per call, per token and in wall clock, and claim no agreement") {
+  for (const auto& [result, column] : {std::pair{wagner_table1(wagner_settings), "counted_profiling_gain_{}_percent"},
+                                       std::pair{wagner_table3(wagner_settings), "counted_wallclock_gain_{}_percent"},
+                                       std::pair{wagner_table4(wagner_settings), "counted_call_gain_{}_percent"}}) {
+    for (const char* variant : {"exact", "sigmoid"}) {
+      CHECK(wagner_rows(result, fmt::format(fmt::runtime(column), variant), Kind::predicted, Verdict::shown) == 16);
+    }
+  }
+  const std::string run = "LibriSpeech clean Whisper Large V2";
+  const double call =
+      wagner_cell(wagner_table4(wagner_settings), "LibriSpeech clean Large V2", "counted_call_gain_sigmoid_percent")
+          .ours.value() /
+      100.0;
+  // By hand: the ratio of calls from Tables 1 and 4, (1 - 0.839) / (3.55 / 4.35).
+  CHECK(wagner_cell(wagner_table1(wagner_settings), run, "counted_profiling_gain_sigmoid_percent").ours.value() ==
+        Approx(100.0 * (1.0 - (1.0 - 0.839) / (3.55 / 4.35) * (1.0 - call))).epsilon(tests::second_route));
+  const ExperimentResult totals = wagner_table1(wagner_settings);
+  const auto separated = std::find_if(totals.artifacts.begin(), totals.artifacts.end(), [](const Artifact& artifact) {
+    return artifact.name == "wagner-table1-calls.csv";
+  });
+  REQUIRE(separated != totals.artifacts.end());
+  CHECK(std::count(separated->content.begin(), separated->content.end(), '\n') == 1 + 2 * 16);
 }
 
 TEST_CASE("the table of the scales shows what they lose on a pair whose laws are known") {
