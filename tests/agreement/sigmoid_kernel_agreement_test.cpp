@@ -95,7 +95,7 @@ TEST_CASE("the sigmoid verifier takes the decisions of the rule sigmoid_approxim
     subtract_log_sums(batch.draft_logits, batch.vocabulary);
     const auto rule = sim::make_rule("sigmoid_approximation", {{"scale_low", static_cast<double>(scale.low)},
                                                                {"scale_high", static_cast<double>(scale.high)}});
-    const Emitted got = emitted_by(Published::wagner_sigmoid, batch, {}, scale);
+    const Emitted got = emitted_by_published(Published::wagner_sigmoid, batch, {}, scale);
     // A difference of sigmas is that of logits over the scale's width, while each is rounded as a number near 1.
     const double rounding = single_precision * static_cast<double>(scale.high - scale.low);
     std::size_t close = 0;

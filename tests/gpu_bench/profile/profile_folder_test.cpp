@@ -82,14 +82,14 @@ TEST_CASE("finished profiles, other people's files and files in place of a folde
   CHECK_THROWS_AS(claim_profile_folder(damaged.path()), DomainError);
 }
 
-TEST_CASE("a profile's folder holds its four files and no leftovers, also when it is written again") {
+TEST_CASE("a profile's folder holds its five files and no leftovers, also when it is written again") {
   const Scratch scratch("written");
   write_profile_folder(scratch.path(), synthetic_profile());
   write_profile_folder(scratch.path(), finished_profile());
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(scratch.path())) names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
-  CHECK(names == std::vector<std::string>{"kernels.csv", "profile.json", "report.md", "steps.csv"});
+  CHECK(names == std::vector<std::string>{"kernels.csv", "profile.json", "report.md", "steps.csv", "verifications.csv"});
   CHECK(read_profile(scratch.path() + "/profile.json").complete());
 }
 

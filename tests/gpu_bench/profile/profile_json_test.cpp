@@ -66,6 +66,10 @@ TEST_CASE("a profile comes back from its JSON as it was") {
   CHECK(read.breakdowns[0].cell == profile.steps[0].cell);
   CHECK(read.breakdowns[0].parts[1].shape == "rows 1 outputs 10000 inputs 5000");
   CHECK(read.breakdowns[0].parts[1].count == 4);
+  REQUIRE(read.verifications.size() == 7);
+  CHECK(read.verifications[2].cell == profile.verifications[2].cell);
+  CHECK(read.verifications[2].launches == 29);
+  CHECK(read.verifications[2].memory_bytes == 4096.0);
   CHECK(read.missing[0].why == "no time left");
   CHECK_FALSE(read.complete());
 }
@@ -189,6 +193,11 @@ TEST_CASE("a profile that cannot be is not written") {
   CHECK(refused([](Profile& p) { p.kernels[1].timing.summary.samples = 0; }) ==
         step + "project rows 1 outputs 30000 inputs 10000 has no time");
   CHECK(refused([](Profile& p) { p.breakdowns[0].parts[0].count = 0; }) != "accepted");
+  CHECK(refused([](Profile& p) { p.verifications.push_back(p.verifications[0]); }) ==
+        "fused_exact fp16 batch 1 gamma 5 vocabulary 128256 real_like hot graph: measured twice");
+  CHECK(refused([](Profile& p) { p.verifications[0].launches = 0; }) != "accepted");
+  CHECK(refused([](Profile& p) { p.verifications[0].memory_bytes = -1.0; }) != "accepted");
+  CHECK(refused([](Profile& p) { p.verifications[0].cell.verifier = "a,b"; }) != "accepted");
   CHECK(refused([](Profile& p) { p.source = Source::datasheet; }) ==
         "a data sheet times nothing: a profile of source datasheet has no steps and no kernels");
   CHECK(refused([](Profile& p) { p.source = Source::user; }) ==

@@ -14,7 +14,7 @@ constexpr double decision_rounding = std::max(8.0 * one_rounding<Storage>, 2.0 *
 /// Fails on a request that differs from the reference although no decision was close. Returns how many were close.
 template <class Storage>
 std::size_t check_against_reference(Published verifier, const Batch<Storage>& batch, SmallBlocks launcher = {}) {
-  const Emitted got = emitted_by(verifier, batch, launcher);
+  const Emitted got = emitted_by_published(verifier, batch, launcher);
   std::size_t close = 0;
   for (unsigned request = 0; request < batch.batch; ++request) {
     const ReferenceTokens want = reference_rejection_sampling(ReferenceInput(batch, request).request());
@@ -56,14 +56,14 @@ TEMPLATE_TEST_CASE("published verifiers: a request's tokens depend on no other r
                    "", Half, float) {
   for (const Published verifier : {Published::hf_reference, Published::wagner_exact, Published::wagner_sigmoid}) {
     const auto batch = random_batch<TestType>(3, 2, 40, 5);
-    const Emitted together = emitted_by(verifier, batch);
+    const Emitted together = emitted_by_published(verifier, batch);
     for (unsigned request = 0; request < batch.batch; ++request) {
       INFO("verifier " << static_cast<int>(verifier) << ", request " << request);
-      CHECK(emitted_by(verifier, alone(batch, request)).tokens_of(0) == together.tokens_of(request));
+      CHECK(emitted_by_published(verifier, alone(batch, request)).tokens_of(0) == together.tokens_of(request));
     }
     for (const HostOrder order : {HostOrder::reversed, HostOrder::shuffled}) {
-      CHECK(emitted_by(verifier, batch, {.threads = 64, .order = order}) ==
-            emitted_by(verifier, batch, {.threads = 64}));
+      CHECK(emitted_by_published(verifier, batch, {.threads = 64, .order = order}) ==
+            emitted_by_published(verifier, batch, {.threads = 64}));
     }
   }
 }
@@ -88,7 +88,7 @@ TEST_CASE("published exact verifiers answer logits that are no numbers as docume
     batch.target_row(14, 0)[static_cast<unsigned>(batch.drafts[28])] = -float_infinity;  // both
     batch.draft_row(14, 0)[static_cast<unsigned>(batch.drafts[28])] = -float_infinity;
     check_against_reference(verifier, batch);
-    const Emitted got = emitted_by(verifier, batch);
+    const Emitted got = emitted_by_published(verifier, batch);
     CHECK(got.tokens_of(1) == std::vector<std::int32_t>{0});
     CHECK(got.faults[1] == 1);
     CHECK(got.faults[9] == 0);
@@ -115,7 +115,7 @@ TEST_CASE("published exact verifiers: equal rows accept all, shorter drafts, pad
     fill_row(batch.draft_row(5, 1), no_number);
     fill_row(batch.target_row(5, 2), no_number);
     check_against_reference(verifier, batch);
-    const Emitted got = emitted_by(verifier, batch);
+    const Emitted got = emitted_by_published(verifier, batch);
     CHECK(got.counts[0] == 4);
     CHECK(got.counts[1] == 1);
     CHECK(got.faults == std::vector<std::uint32_t>(12, 0));
@@ -147,7 +147,7 @@ TEST_CASE("published exact verifiers: where a rejection leaves nothing, the toke
     batch.target_row(0, 0)[1] = from_float<Half>(-30.0F);
     batch.draft_row(0, 0)[1] = from_float<Half>(-16.5F);
     batch.drafts = {1};
-    const Emitted got = emitted_by(verifier, batch);
+    const Emitted got = emitted_by_published(verifier, batch);
     CHECK(got.tokens_of(0) == std::vector<std::int32_t>{0});
     CHECK(got.faults[0] == 1);
   }

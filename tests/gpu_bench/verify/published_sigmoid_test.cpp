@@ -12,7 +12,8 @@ TEST_CASE("the sigmoid verifier draws the token behind accepted drafts from sigm
     fill_row(batch.target_row(request, 1), -1.0F);
     batch.target_row(request, 1)[0] = 100.0F;
   }
-  const Emitted got = emitted_by(Published::wagner_sigmoid, batch, {}, {.low = -10'000.0F, .high = 10'000.0F});
+  const Emitted got =
+      emitted_by_published(Published::wagner_sigmoid, batch, {}, {.low = -10'000.0F, .high = 10'000.0F});
   std::size_t zeros = 0;
   for (unsigned request = 0; request < batch.batch; ++request) {
     REQUIRE(got.tokens_of(request).size() == 2);
@@ -28,7 +29,7 @@ TEST_CASE("the sigmoid verifier draws from the target's sigmas where a rejection
     fill_row(batch.draft_row(request, 0), 8.0F);
     batch.target_row(request, 0)[3] = -float_infinity;
   }
-  const Emitted got = emitted_by(Published::wagner_sigmoid, batch);
+  const Emitted got = emitted_by_published(Published::wagner_sigmoid, batch);
   std::size_t rejected = 0;
   for (unsigned request = 0; request < batch.batch; ++request) {
     if (got.counts[request] == 2) continue;
@@ -51,7 +52,7 @@ TEST_CASE("the sigmoid verifier answers logits that are no numbers as documented
   fill_row(batch.draft_row(6, 0), no_number);
   fill_row(batch.target_row(6, 1), no_number);
   batch.target_row(7, 0)[4] = -float_infinity;
-  const Emitted got = emitted_by(Published::wagner_sigmoid, batch);
+  const Emitted got = emitted_by_published(Published::wagner_sigmoid, batch);
   CHECK(got.tokens_of(0) == std::vector<std::int32_t>{0});
   CHECK(got.tokens_of(1) == std::vector<std::int32_t>{0});
   CHECK(got.counts[5] == 2);
@@ -60,14 +61,15 @@ TEST_CASE("the sigmoid verifier answers logits that are no numbers as documented
 }
 
 TEST_CASE("the sigmoid verifier takes no drafts at all, one token, and many requests") {
-  CHECK(emitted_by(Published::wagner_sigmoid, random_batch<float>(3, 0, 50, 33)).counts ==
+  CHECK(emitted_by_published(Published::wagner_sigmoid, random_batch<float>(3, 0, 50, 33)).counts ==
         std::vector<std::int32_t>{1, 1, 1});
-  CHECK(emitted_by(Published::wagner_sigmoid, random_batch<float>(1, 2, 1, 34)).tokens_of(0) ==
+  CHECK(emitted_by_published(Published::wagner_sigmoid, random_batch<float>(1, 2, 1, 34)).tokens_of(0) ==
         std::vector<std::int32_t>{0, 0, 0});
   const auto batch = random_batch<float>(64, 1, 3, 35);
-  const Emitted together = emitted_by(Published::wagner_sigmoid, batch);
+  const Emitted together = emitted_by_published(Published::wagner_sigmoid, batch);
   for (const unsigned request : {0U, 31U, 63U}) {
-    CHECK(together.tokens_of(request) == emitted_by(Published::wagner_sigmoid, alone(batch, request)).tokens_of(0));
+    CHECK(together.tokens_of(request) ==
+          emitted_by_published(Published::wagner_sigmoid, alone(batch, request)).tokens_of(0));
   }
 }
 

@@ -53,8 +53,8 @@ struct SmallBlocks {
 };
 
 template <class Storage>
-Emitted emitted_by(Published verifier, const Batch<Storage>& batch, SmallBlocks launcher = {},
-                   const SigmoidScale& scale = test_scale) {
+Emitted emitted_by_published(Published verifier, const Batch<Storage>& batch, SmallBlocks launcher = {},
+                             const SigmoidScale& scale = test_scale) {
   return emitted_by(
       batch, published_workspace<Storage>(verifier, batch.shape()),
       [&](const VerificationInput<Storage>& input, const VerificationOutput& output, const Workspace& workspace,

@@ -1,0 +1,47 @@
+#include "gpu_bench/profile/verification_cell.hpp"
+
+#include <catch2/catch.hpp>
+#include <algorithm>
+#include <set>
+
+namespace foredraft::gpu_bench {
+
+TEST_CASE("the core grid of verifications is planned whole, batch 1 first, and no cell twice") {
+  const auto groups = plan_verifications({{.name = "ours"}, {.name = "library", .waits_for_host = true}});
+  std::set<VerificationCell> cells;
+  for (const auto& group : groups) {
+    for (const VerificationCell& cell : group) {
+      CHECK(cells.insert(cell).second);
+      CHECK((cell.batch == group.front().batch && cell.vocabulary == group.front().vocabulary));
+    }
+  }
+  for (const char* dtype : {"fp16", "fp32"}) {
+    for (const std::int64_t batch : {1, 8, 64}) {
+      for (const std::int64_t gamma : {1, 5, 20}) {
+        for (const std::int64_t vocabulary : {32'000, 128'256, 256'000}) {
+          for (const Cache cache : {Cache::hot, Cache::cold}) {
+            const VerificationCell cell{"ours", dtype, batch, gamma, vocabulary, "real_like", cache, Launch::graph};
+            INFO(to_text(cell));
+            CHECK(cells.contains(cell));
+          }
+        }
+      }
+    }
+  }
+  CHECK(groups.front().front().batch == 1);
+  CHECK(std::all_of(groups.begin(), groups.begin() + 18, [](const auto& group) { return group[0].batch == 1; }));
+}
+
+TEST_CASE("launch by launch is planned for what waits for the host alone, over hot logits") {
+  int eager = 0;
+  for (const auto& group : plan_verifications({{.name = "ours"}, {.name = "library", .waits_for_host = true}})) {
+    for (const VerificationCell& cell : group) {
+      if (cell.launch != Launch::eager) continue;
+      ++eager;
+      CHECK((cell.verifier == "library" && cell.cache == Cache::hot));
+    }
+  }
+  CHECK(eager == 54);
+}
+
+}  // namespace foredraft::gpu_bench

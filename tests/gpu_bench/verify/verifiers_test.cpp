@@ -1,0 +1,157 @@
+#include "gpu_bench/verify/verifiers.hpp"
+
+#include <set>
+
+#include "gpu_bench/verify/launch_verifier.hpp"
+#include "gpu_bench/verify/logits.hpp"
+#include "gpu_bench/verify/test_batch.hpp"
+#include "gpu_bench/verify/verifier_cost.hpp"
+#include "tests/gpu_bench/verify/published_support.hpp"
+
+namespace foredraft::gpu_bench::tests {
+namespace {
+
+template <class Storage>
+constexpr DataType type_of = DataType::fp32;
+template <>
+constexpr DataType type_of<Half> = DataType::fp16;
+template <>
+constexpr DataType type_of<Bfloat16> = DataType::bf16;
+
+template <class Storage>
+std::vector<Storage> stored(const std::vector<double>& values) {
+  std::vector<Storage> stored;
+  for (const double value : values) stored.push_back(from_float<Storage>(static_cast<float>(value)));
+  return stored;
+}
+
+/// Runs a verifier by name over a test batch, on the host; gives the tokens of every request.
+template <class Storage>
+std::vector<std::vector<std::int32_t>> tokens_by(Verifier verifier, const TestBatch& batch) {
+  const std::vector<Storage> target = stored<Storage>(batch.target_logits);
+  const std::vector<Storage> draft = stored<Storage>(batch.draft_logits);
+  const TreeShape tree = binary_tree(batch.shape.gamma);
+  const auto requests = static_cast<unsigned>(batch.shape.batch);
+  const auto gamma = static_cast<unsigned>(batch.shape.gamma);
+  const auto vocabulary = static_cast<unsigned>(batch.shape.vocabulary);
+  const VerifierInput<Storage> input{.drafts = {.target_logits = target.data(),
+                                                .draft_logits = draft.data(),
+                                                .drafts = batch.drafts.data(),
+                                                .draft_counts = batch.draft_counts.data(),
+                                                .draft_log_sum_exps = nullptr,
+                                                .batch = requests,
+                                                .gamma = gamma,
+                                                .vocabulary = vocabulary,
+                                                .draws = batch.draws},
+                                     .tree = {.target_logits = target.data(),
+                                              .node_tokens = batch.node_tokens.data(),
+                                              .first_children = tree.first_children().data(),
+                                              .next_siblings = tree.next_siblings().data(),
+                                              .batch = requests,
+                                              .nodes = gamma,
+                                              .depth = static_cast<unsigned>(tree.depth()),
+                                              .vocabulary = vocabulary,
+                                              .draws = batch.draws}};
+  const WorkspaceSize size = verifier_workspace(verifier, batch.shape, type_of<Storage>);
+  std::vector<float> floats(static_cast<std::size_t>(size.floats), no_number);
+  std::vector<std::uint32_t> counters(static_cast<std::size_t>(size.counters), 0);
+  std::vector<std::int32_t> tokens(std::size_t{requests} * (gamma + 1), -77);
+  std::vector<std::int32_t> counts(requests, -77);
+  std::vector<std::uint32_t> faults(requests, 77);
+  SmallBlocks launcher;
+  launch_verifier(verifier, input, {tokens.data(), counts.data(), faults.data()}, {floats.data(), counters.data()},
+                  launcher);
+  const bool of_tree = verifier == Verifier::tree_greedy || verifier == Verifier::tree_sampled;
+  const std::int64_t longest = of_tree ? tree.depth() + 1 : batch.shape.gamma + 1;
+  std::vector<std::vector<std::int32_t>> all;
+  for (unsigned b = 0; b < requests; ++b) {
+    REQUIRE((counts[b] >= 1 && counts[b] <= longest));
+    const auto begin = tokens.begin() + b * longest;
+    all.emplace_back(begin, begin + counts[b]);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every verifier by name emits the tokens of its reference", "", Half, Bfloat16, float) {
+  const VerificationShape shape{.batch = 6, .gamma = 2, .vocabulary = 100};
+  const TestBatch batch = test_batch(shape, type_of<TestType>, seed);
+  for (const VerifierEntry& entry : verifier_registry()) {
+    INFO(entry.name);
+    const auto tokens = tokens_by<TestType>(entry.verifier, batch);
+    if (entry.verifier == Verifier::wagner_sigmoid) continue;  // its tests are published_sigmoid_test.cpp
+    int may_differ = 0;
+    for (std::int64_t b = 0; b < shape.batch; ++b) {
+      const ExpectedTokens want = expected_tokens(entry.verifier, batch, b, type_of<TestType>);
+      if (want.may_differ) ++may_differ;
+      if (!want.may_differ) CHECK(tokens[static_cast<std::size_t>(b)] == want.tokens);
+    }
+    // Most decisions are far from rounding, or the test would show nothing: of what rounds to 16 bits on the way, few.
+    if (!entry.waits_for_host || type_of<TestType> == DataType::fp32) CHECK(may_differ <= 1);
+  }
+}
+
+TEST_CASE("verifiers are found by name and stand where the enumeration has them") {
+  std::set<std::string_view> names;
+  for (const VerifierEntry& entry : verifier_registry()) {
+    CHECK(names.insert(entry.name).second);
+    CHECK(&entry_of(entry.verifier) == &entry);
+    CHECK(find_verifier(entry.name) == &entry);
+  }
+  CHECK(find_verifier("nobody") == nullptr);
+}
+
+TEST_CASE("a verifier's floor is each row once: the drafter's where it is asked") {
+  const VerificationShape shape{.batch = 8, .gamma = 5, .vocabulary = 32'000};
+  CHECK(floor_bytes(Verifier::fused_exact, shape, DataType::fp16) == 8.0 * 11 * 32'000 * 2);
+  CHECK(floor_bytes(Verifier::greedy_match, shape, DataType::fp32) == 8.0 * 6 * 32'000 * 4);
+  for (const VerifierEntry& entry : verifier_registry()) {
+    INFO(entry.name);
+    const VerificationCost cost = verification_cost(entry.verifier, shape, DataType::fp16);
+    CHECK(cost.work.read_bytes >= floor_bytes(entry.verifier, shape, DataType::fp16));
+    CHECK((cost.read_backs > 0) == entry.waits_for_host);
+    CHECK(cost.launches >= 1);
+  }
+  CHECK(verification_cost(Verifier::fused_exact, shape, DataType::fp16).launches == 1);
+  CHECK(verification_cost(Verifier::hf_reference, shape, DataType::fp16).launches ==
+        8 * verification_cost(Verifier::hf_reference, {.batch = 1, .gamma = 5, .vocabulary = 32'000}, DataType::fp16)
+                .launches);
+}
+
+TEST_CASE("every row of filled logits has its own first token, and a peak about half of the probability") {
+  constexpr std::int64_t vocabulary = 1003;
+  constexpr std::int64_t rows = 3;
+  for (const LogitsProfile& profile : logits_profiles) {
+    INFO(profile.name);
+    std::vector<float> logits(vocabulary * rows, no_number);
+    const Buffer buffer{"logits", BufferKind::weight, vocabulary * rows, 1.0, 0};
+    run_on_host(LogitsKernel<float>{.stream = content_stream(buffer, seed),
+                                    .out = logits.data(),
+                                    .rows = rows,
+                                    .rows_per_request = rows,
+                                    .vocabulary = vocabulary,
+                                    .spread = profile.spread,
+                                    .zipf = profile.zipf,
+                                    .peak = peak_of(profile, vocabulary),
+                                    .threads = 64});
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto begin = logits.begin() + row * vocabulary;
+      double sum = 0.0;
+      for (auto logit = begin; logit != begin + vocabulary; ++logit) sum += std::exp(static_cast<double>(*logit));
+      const double first = std::exp(static_cast<double>(begin[first_token(row, vocabulary)])) / sum;
+      if (profile.peaked) {
+        CHECK(first > 0.1);  // half, and a bell of the peak's own of 1.5 nat
+        CHECK(first < 0.95);
+        CHECK(std::max_element(begin, begin + vocabulary) - begin == first_token(row, vocabulary));
+      }
+      if (profile.name == "flat") CHECK(first < 2.0 / vocabulary);
+    }
+  }
+  std::set<std::int64_t> ranks;
+  for (std::int64_t token = 0; token < vocabulary; ++token) ranks.insert(rank_in_row(token, 2, vocabulary));
+  CHECK(ranks.size() == vocabulary);
+  CHECK(rank_in_row(first_token(2, vocabulary), 2, vocabulary) == 0);
+}
+
+}  // namespace foredraft::gpu_bench::tests
