@@ -18,6 +18,7 @@
 #include "gpu_bench/measure/rotation.hpp"
 #include "gpu_bench/profile/group_queue.hpp"
 #include "gpu_bench/profile/profile_folder.hpp"
+#include "gpu_bench/profile/samples_table.hpp"
 #include "gpu_bench/step/counts.hpp"
 #include "gpu_bench/step/operation_alone.hpp"
 
@@ -65,7 +66,7 @@ class DeviceMeasurement {
                      unfinished ? keep_rows_of(*unfinished) : std::vector<CellGroup>{});
     try {
       say_("measuring the device's limits");
-      measure_limits(profile_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1));
+      measure_limits(profile_, samples_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1));
       write(queue);
       measure_cells(queue);
       repeat_groups();
@@ -95,7 +96,7 @@ class DeviceMeasurement {
 
   void write(const GroupQueue& queue) {
     profile_.missing = queue.missing();
-    write_profile_folder(request_.folder, profile_);
+    write_profile_folder(request_.folder, profile_, samples_);
   }
 
   void stop_if_interrupted() const {
@@ -125,6 +126,7 @@ class DeviceMeasurement {
     }
     CellGroup whole;
     CellGroup by_operation{.cells = {}, .by_operation = true};
+    samples_ = read_samples(request_.folder, unfinished);
     profile_.limits = unfinished.limits;  // until they are measured again
     profile_.steps = unfinished.steps;
     for (const StepRow& row : profile_.steps) whole.cells.push_back(row.cell);
@@ -185,13 +187,15 @@ class DeviceMeasurement {
     const Measurement measured = measure({arm}, protocol_of(request_.quick, 1), steady_now_s).front();
     const Work work = work_of(operation, type);
     const auto* product = std::get_if<Project>(&operation);
-    return {.operation = std::string(name_of(operation)),
-            .shape = shape_text(operation),
-            .dtype = std::string(to_string(type)),
-            .cache = copies ? Cache::cold : Cache::hot,
-            .launch = Launch::graph,
-            .algorithm = product != nullptr ? blas_->algorithm(*product, type) : "",
-            .timing = timing_of(measured, work.read_bytes, work.written_bytes, work.flop)};
+    KernelRow row{.operation = std::string(name_of(operation)),
+                  .shape = shape_text(operation),
+                  .dtype = std::string(to_string(type)),
+                  .cache = copies ? Cache::cold : Cache::hot,
+                  .launch = Launch::graph,
+                  .algorithm = product != nullptr ? blas_->algorithm(*product, type) : "",
+                  .timing = timing_of(measured, work.read_bytes, work.written_bytes, work.flop)};
+    if (!measured.samples_us.empty()) append_samples(samples_, to_text(row), measured.samples_us);
+    return row;
   }
 
   /// Times the operations of a step that no row times yet, and says of which the step consists. Whether all have a
@@ -262,6 +266,7 @@ class DeviceMeasurement {
       const Work work = work_of(program_of(request_.models, cell), data_type_of(cell.dtype));
       profile_.steps.push_back(
           {.cell = cell, .timing = timing_of(measured[i], work.read_bytes, work.written_bytes, work.flop)});
+      append_samples(samples_, to_text(cell), measured[i].samples_us);
       cells.push_back(cell);
     }
     return cells;
@@ -277,6 +282,7 @@ class DeviceMeasurement {
       const std::vector<Measurement> again = measure_group(group);
       for (std::size_t i = 0; i < again.size(); ++i) {
         if (measured[i].summary.samples == 0 || again[i].summary.samples == 0) continue;
+        append_samples(samples_, to_text(group.cells[i]) + " again", again[i].samples_us);
         first.push_back(measured[i]);
         second.push_back(again[i]);
       }
@@ -309,6 +315,7 @@ class DeviceMeasurement {
   std::unique_ptr<Bench> bench_;
   std::unique_ptr<CublasLt> blas_;
   Profile profile_;
+  std::string samples_;  ///< the text of samples.csv
   std::vector<std::pair<CellGroup, std::vector<Measurement>>> measured_groups_;
 };
 
