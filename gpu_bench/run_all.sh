@@ -8,7 +8,8 @@ usage() {
 usage: run_all.sh OUT [MINUTES]
 
 Measures the GPU of this machine within MINUTES (8, fractions allowed), build and tests included, and leaves in the
-folder OUT: profile.json (for `foredraft`), steps.csv and kernels.csv (every time measured), report.md (to read).
+folder OUT: profile.json (for `foredraft`), steps.csv and kernels.csv (every time measured), samples.csv (every sample),
+report.md (to read).
 
 The most important times come first. Stopped early, by the time or by Ctrl-C, OUT holds a valid profile of what was
 measured until then and names what is missing; the same command goes on from there.

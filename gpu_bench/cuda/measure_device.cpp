@@ -21,6 +21,7 @@
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/run/profile_run.hpp"
 #include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/profile/samples_table.hpp"
 #include "gpu_bench/step/counts.hpp"
 #include "gpu_bench/step/operation_alone.hpp"
 #include "gpu_bench/verify/verifier_cost.hpp"
@@ -208,13 +209,15 @@ class DeviceMeasurement {
     const Measurement measured = measure({arm}, protocol_of(request_.quick, 1), steady_now_s).front();
     const Work work = work_of(operation, type);
     const auto* product = std::get_if<Project>(&operation);
-    return {.operation = std::string(name_of(operation)),
-            .shape = shape_text(operation),
-            .dtype = std::string(to_string(type)),
-            .cache = copies ? Cache::cold : Cache::hot,
-            .launch = Launch::graph,
-            .algorithm = product != nullptr ? blas_->algorithm(*product, type) : "",
-            .timing = timing_of(measured, work.read_bytes, work.written_bytes, work.flop)};
+    KernelRow row{.operation = std::string(name_of(operation)),
+                  .shape = shape_text(operation),
+                  .dtype = std::string(to_string(type)),
+                  .cache = copies ? Cache::cold : Cache::hot,
+                  .launch = Launch::graph,
+                  .algorithm = product != nullptr ? blas_->algorithm(*product, type) : "",
+                  .timing = timing_of(measured, work.read_bytes, work.written_bytes, work.flop)};
+    if (!measured.samples_us.empty()) append_samples(samples_, to_text(row), measured.samples_us);
+    return row;
   }
 
   /// Times the operations of a step that no row times yet, and says of which the step consists. Whether all have a

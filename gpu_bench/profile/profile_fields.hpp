@@ -170,6 +170,12 @@ void visit_fields(Object& row, auto&& visit) {
   visit_fields(row.timing, visit);
 }
 
+template <ConstOrNot<RawSamples> Object>
+void visit_fields(Object& samples, auto&& visit) {
+  visit("bytes", samples.bytes);
+  visit("crc32", samples.crc32);
+}
+
 template <ConstOrNot<Missing> Object>
 void visit_fields(Object& missing, auto&& visit) {
   visit("what", missing.what);
@@ -194,6 +200,7 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("kernels", profile.kernels);
   visit("breakdowns", profile.breakdowns);
   visit("verifications", profile.verifications);
+  visit("raw_samples", profile.raw_samples);
   visit("missing", profile.missing);
   visit("notes", profile.notes);
 }

@@ -70,6 +70,7 @@ TEST_CASE("a profile comes back from its JSON as it was") {
   CHECK(read.verifications[2].cell == profile.verifications[2].cell);
   CHECK(read.verifications[2].launches == 29);
   CHECK(read.verifications[2].memory_bytes == 4096.0);
+  CHECK(read.raw_samples->crc32 == "cbf43926");
   CHECK(read.missing[0].why == "no time left");
   CHECK_FALSE(read.complete());
 }
