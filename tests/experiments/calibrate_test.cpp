@@ -25,22 +25,28 @@ Calibrated calibrate(const TemporaryFolder& folder, const std::string& arguments
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(folder / "stdout"), content_of(folder / "stderr")};
 }
 
-const std::string tiny_run = "--target tiny-target --draft tiny-drafter --batch 1 --context 8 --threads 1 --minutes 0.02 ";
+const std::string tiny_run =
+    "--target tiny-target --draft tiny-drafter --batch 1 --context 8 --threads 1 --minutes 0.05 ";
 
 }  // namespace
 
 TEST_CASE("calibrate writes a profile of the pair that is asked for, and never over a finished one") {
   const TemporaryFolder folder;
-  const Calibrated first = calibrate(folder, tiny_run + "--accept-noise --out cpu.json");
+  // A machine under load may need several runs, each of which goes on where the last one ended.
+  Calibrated first = calibrate(folder, tiny_run + "--accept-noise --out cpu.json");
+  for (int more = 0; more < 20 && !gpu_bench::read_profile(folder / "cpu.json").complete(); ++more) {
+    first = calibrate(folder, tiny_run + "--accept-noise --out cpu.json");
+  }
   INFO(first.err);
   REQUIRE(first.code == 0);
   CHECK_THAT(first.out, Catch::Contains("with 1 thread") && Catch::Contains("tiny-drafter") &&
                             Catch::Contains("v(3)") && Catch::Contains("noise"));
   const gpu_bench::Profile profile = gpu_bench::read_profile(folder / "cpu.json");
   CHECK(profile.source == gpu_bench::Source::measured);
-  CHECK(profile.limits.read_bandwidth_bytes_per_s.value);
-  CHECK(profile.limits.matrix_peak_fp32_flop_per_s.value);
-  CHECK(profile.limits.grid_sync_us.value);
+  CHECK(profile.complete());
+  CHECK(profile.against_itself);
+  CHECK(profile.steps.size() == 13);  // 9 of the target, 2 of the drafter, 2 drafts
+  CHECK_FALSE(profile.kernels.empty());
   CHECK_FALSE(profile.limits.matrix_peak_fp16_flop_per_s.value);
   CHECK_FALSE(profile.identity.commit.empty());
   for (const gpu_bench::StepRow& row : profile.steps) {
@@ -49,8 +55,6 @@ TEST_CASE("calibrate writes a profile of the pair that is asked for, and never o
     CHECK(row.timing.summary.samples > 0);
   }
 
-  // A machine under load may not have measured everything: only what is finished is refused.
-  if (!profile.complete()) return;
   const std::string before = content_of(folder / "cpu.json");
   const Calibrated again = calibrate(folder, tiny_run + "--out cpu.json");
   CHECK(again.code == 2);
@@ -61,7 +65,8 @@ TEST_CASE("calibrate writes a profile of the pair that is asked for, and never o
 TEST_CASE("an interrupted calibration leaves a valid profile, which the same machine continues and another does not") {
   const TemporaryFolder folder;
   const std::string long_run = "--target tiny-target --draft tiny-drafter --batch 1,2 --context 8,16 --minutes 60 ";
-  const Calibrated interrupted = calibrate(folder, long_run + "--threads 1 --out cpu.json", "timeout -s INT 1.5");
+  const Calibrated interrupted =
+      calibrate(folder, long_run + "--threads 1 --out cpu.json", "timeout --preserve-status -s INT 1.5");
   INFO(interrupted.err);
   REQUIRE(interrupted.code == 130);
   CHECK(interrupted.out.empty());
@@ -109,8 +114,8 @@ TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says
   std::filesystem::create_directory(folder / "alone");
   std::filesystem::copy_file(FOREDRAFT_PROGRAM, folder / "alone/foredraft");
   const auto run = [&](const std::string& arguments, const std::string& path) {
-    const std::string command = "cd " + folder.path() + " && PATH=" + path + " alone/foredraft calibrate " + arguments +
-                                " > stdout 2> stderr";
+    const std::string command =
+        "cd " + folder.path() + " && PATH=" + path + " alone/foredraft calibrate " + arguments + " > stdout 2> stderr";
     const int status = std::system(command.c_str());
     return Calibrated{WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(folder / "stdout"),
                       content_of(folder / "stderr")};

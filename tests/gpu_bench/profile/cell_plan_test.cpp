@@ -257,9 +257,10 @@ TEST_CASE("cells that an earlier run measured are not given again") {
   CHECK_THROWS_AS(GroupQueue(plan, 0.0), DomainError);
 }
 
-TEST_CASE("a grid holds what is asked for: verification, the drafter's steps and drafts, encoders in groups of their own") {
-  const auto plan = plan_grid(
-      pairs, {.dtypes = {"fp32"}, .batches = {2, 1}, .contexts = {100, 30}, .launch = Launch::eager});
+TEST_CASE(
+    "a grid holds what is asked for: verification, the drafter's steps and drafts, encoders in groups of their own") {
+  const auto plan =
+      plan_grid(pairs, {.dtypes = {"fp32"}, .batches = {2, 1}, .contexts = {100, 30}, .launch = Launch::eager});
   const std::vector<Cell> cells = all_cells(plan);
   CHECK(std::set<Cell>(cells.begin(), cells.end()).size() == cells.size());
   for (const Cell& cell : cells) {

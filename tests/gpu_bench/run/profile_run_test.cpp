@@ -10,8 +10,13 @@ namespace foredraft::gpu_bench {
 namespace {
 
 Cell cell_of(std::int64_t tokens) {
-  return {.model = "tiny-target", .role = Role::decoder_pass, .dtype = "fp32", .batch = 1, .tokens = tokens,
-          .context = 16, .launch = Launch::eager};
+  return {.model = "tiny-target",
+          .role = Role::decoder_pass,
+          .dtype = "fp32",
+          .batch = 1,
+          .tokens = tokens,
+          .context = 16,
+          .launch = Launch::eager};
 }
 
 /// A device whose passes take ten microseconds a token, on a clock that stands still but for 10 s a group.
@@ -57,9 +62,8 @@ Profile empty_profile() {
   return profile;
 }
 
-const std::vector<CellGroup> three_groups{{.cells = {cell_of(1), cell_of(2)}},
-                                          {.cells = {cell_of(3)}},
-                                          {.cells = {cell_of(4)}}};
+const std::vector<CellGroup> three_groups{
+    {.cells = {cell_of(1), cell_of(2)}}, {.cells = {cell_of(3)}}, {.cells = {cell_of(4)}}};
 
 }  // namespace
 
