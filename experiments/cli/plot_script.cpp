@@ -1,16 +1,12 @@
 #include "experiments/cli/plot_script.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <vector>
 
+#include "experiments/cli/child_process.hpp"
 #include "experiments/results/build_info.hpp"
 
 namespace foredraft::experiments {
@@ -18,34 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs a program and waits. Its stdout becomes our stderr, or nothing where `quiet`. -1 where it cannot be started.
-int run_and_wait(const std::vector<std::string>& command, bool quiet) {
-  std::vector<char*> arguments;
-  arguments.reserve(command.size() + 1);
-  for (const std::string& part : command) arguments.push_back(const_cast<char*>(part.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  if (quiet) {
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  } else {
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  }
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return -1;
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return -1;
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 std::optional<std::string> python_with_matplotlib() {
   for (const char* python : {"/usr/bin/python3", "python3"}) {
-    if (run_and_wait({python, "-c", "import matplotlib"}, true) == 0) return python;
+    if (run_and_wait({python, "-c", "import matplotlib"}, ChildOutput::dropped) == 0) return python;
   }
   return std::nullopt;
 }
@@ -56,10 +27,8 @@ std::optional<fs::path> plots_folder() {
     folders.emplace_back(stated);
   } else {
     folders.emplace_back(build_info().plots_folder);
-    std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
     for (const char* relative : {"plots", "../plots", "../../plots"}) {
-      folders.push_back(program.parent_path() / relative);
+      folders.push_back(fs::path(program_folder()) / relative);
     }
   }
   for (const fs::path& folder : folders) {
@@ -84,7 +53,7 @@ PlotResult run_plot_scripts(const std::vector<std::string>& scripts, const std::
   bool done = false;
   bool failed = false;
   for (const std::string& script : scripts) {
-    const int code = run_and_wait({*python, (*plots / script).string(), folder}, false);
+    const int code = run_and_wait({*python, (*plots / script).string(), folder}, ChildOutput::to_stderr);
     done = done || code == 0;
     failed = failed || (code != 0 && code != nothing_to_do);
   }

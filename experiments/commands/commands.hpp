@@ -34,6 +34,8 @@ CommandSpec reproduce_spec();
 int run_reproduce(const std::vector<std::string>& arguments);
 CommandSpec tree_spec();
 int run_tree(const std::vector<std::string>& arguments);
+CommandSpec calibrate_spec();
+int run_calibrate(const std::vector<std::string>& arguments);
 CommandSpec plot_spec();
 int run_plot(const std::vector<std::string>& arguments);
 CommandSpec list_spec();

@@ -63,9 +63,10 @@ int dispatch(const std::vector<std::string>& arguments) {
 
 const std::vector<Command>& command_registry() {
   static const std::vector<Command> commands{
-      {predict_spec, run_predict}, {simulate_spec, run_simulate}, {sweep_spec, run_sweep_command},
-      {merge_spec, run_merge},     {check_spec, run_check},       {reproduce_spec, run_reproduce},
-      {tree_spec, run_tree},       {plot_spec, run_plot},         {list_spec, run_list},
+      {predict_spec, run_predict}, {simulate_spec, run_simulate},   {sweep_spec, run_sweep_command},
+      {merge_spec, run_merge},     {check_spec, run_check},         {reproduce_spec, run_reproduce},
+      {tree_spec, run_tree},       {calibrate_spec, run_calibrate}, {plot_spec, run_plot},
+      {list_spec, run_list},
   };
   return commands;
 }
@@ -83,8 +84,9 @@ int run_program(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "foredraft: {}\n", error.what());
     return exit_bad_input;
   } catch (const Interrupted&) {
-    fmt::print(stderr,
-               "interrupted: what was written is safe; the same command resumes a sweep, and starts anything else again\n");
+    fmt::print(
+        stderr,
+        "interrupted: what was written is safe; the same command resumes a sweep, and starts anything else again\n");
     return exit_interrupted;
   } catch (const RunError& error) {
     fmt::print(stderr, "{}\n", error.what());

@@ -17,11 +17,11 @@
 #include "gpu_bench/cuda/verifier_memory.hpp"
 #include "gpu_bench/measure/rotation.hpp"
 #include "gpu_bench/profile/profile_folder.hpp"
+#include "gpu_bench/profile/samples_table.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/run/profile_run.hpp"
 #include "gpu_bench/run/run_errors.hpp"
-#include "gpu_bench/profile/samples_table.hpp"
 #include "gpu_bench/step/counts.hpp"
 #include "gpu_bench/step/operation_alone.hpp"
 #include "gpu_bench/verify/verifier_cost.hpp"
@@ -67,6 +67,7 @@ class DeviceMeasurement {
     }
     const std::vector<CellGroup> kept = unfinished ? keep_rows(profile_, *unfinished) : std::vector<CellGroup>{};
     if (!kept.empty()) {
+      samples_ = read_samples(request_.folder, *unfinished);
       say_(fmt::format("keeping {} cells of the unfinished profile, and {} broken down", profile_.steps.size(),
                        profile_.breakdowns.size()));
     }
@@ -77,12 +78,15 @@ class DeviceMeasurement {
                        .verifications = request_.verifications,
                        .verification_share = request_.verifications.empty() ? 0.0 : share_for_verifying};
     const DeviceSide device{
-        .measure_limits = [this] { measure_limits(profile_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1)); },
+        .measure_limits =
+            [this] { measure_limits(profile_, samples_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1)); },
         .measure_group = [this](const CellGroup& group) { return measure_group(group); },
         .break_down = [this](const CellGroup& group) { return break_down(group); },
         .verify = [this](const std::vector<VerificationCell>& group) { return verify(group); },
+        .keep_samples = [this](const std::string& what,
+                               const std::vector<double>& us) { append_samples(samples_, what, us); },
         .finish = [this] { note_conditions(); },
-        .write = [this](const Profile& profile) { write_profile_folder(request_.folder, profile); }};
+        .write = [this](const Profile& profile) { write_profile_folder(request_.folder, profile, samples_); }};
     return measure_profile(profile_, plan, kept, device, {.elapsed_s = [this] { return elapsed_s(); }, .say = say_});
   }
 
@@ -146,9 +150,8 @@ class DeviceMeasurement {
     for (const VerificationCell& cell : group) verifiers.push_back(find_verifier(cell.verifier)->verifier);
     const double batch_bytes = VerifierBatches::bytes(shape, type);
     check_fits(to_text(first), batch_bytes, static_cast<double>(facts_.memory_bytes));
-    const auto copies = first.cache == Cache::cold
-                            ? copies_for_cold(batch_bytes, static_cast<double>(facts_.l2_bytes))
-                            : std::optional<std::int64_t>(1);
+    const auto copies = first.cache == Cache::cold ? copies_for_cold(batch_bytes, static_cast<double>(facts_.l2_bytes))
+                                                   : std::optional<std::int64_t>(1);
     if (!copies) throw DomainError(to_text(first) + ": its logits are too small to be driven out of the L2");
     const VerifierBatches batches(shape, type, *copies, verifiers);
     for (std::int64_t copy = 0; copy < *copies; ++copy) {
@@ -162,9 +165,9 @@ class DeviceMeasurement {
       const bool eager = group[i].launch == Launch::eager;
       const auto launch = [&, verifier = verifiers[i], eager](int call) {
         const auto draws = draw_stream(content_seed, 0, static_cast<std::uint32_t>(call));
-        launch_verifier(batches.call(verifier, call % batches.copies(), draws,
-                                     eager ? HostWaits::as_published : HostWaits::never),
-                        type, bench_->stream.get());
+        launch_verifier(
+            batches.call(verifier, call % batches.copies(), draws, eager ? HostWaits::as_published : HostWaits::never),
+            type, bench_->stream.get());
       };
       const int rounds = static_cast<int>(*copies);
       arms.push_back(eager ? eager_arm(to_text(group[i]), *bench_, launch, rounds)
@@ -176,6 +179,7 @@ class DeviceMeasurement {
     const std::vector<Measurement> measured = measure(arms, protocol, steady_now_s);
     std::vector<VerificationRow> rows;
     for (std::size_t i = 0; i < group.size(); ++i) {
+      if (!measured[i].samples_us.empty()) append_samples(samples_, to_text(group[i]), measured[i].samples_us);
       const VerificationCost cost = verification_cost(verifiers[i], shape, type);
       const WorkspaceSize memory = verifier_workspace(verifiers[i], shape, type);
       rows.push_back({.cell = group[i],
@@ -279,6 +283,7 @@ class DeviceMeasurement {
   std::unique_ptr<Bench> bench_;
   std::unique_ptr<CublasLt> blas_;
   Profile profile_;
+  std::string samples_;  ///< the text of samples.csv
 };
 
 }  // namespace

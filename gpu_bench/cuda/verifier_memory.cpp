@@ -66,16 +66,15 @@ VerifierMemory VerifierBatches::memory(std::int64_t copy) const {
   char* begin = static_cast<char*>(batches_.get()) + static_cast<std::size_t>(copy) * copy_bytes_;
   const auto words = [&](std::size_t part) { return reinterpret_cast<std::int32_t*>(begin + parts[part]); };
   const auto* links = static_cast<const std::int32_t*>(tree_.get());
-  return {.target_logits = begin,
-          .draft_logits = begin + parts[1],
-          .drafts = words(2),
-          .draft_counts = words(3),
-          .node_tokens = words(4),
-          .first_children = links,
-          .next_siblings = links + shape_.gamma + 1,
-          .output = {.tokens = words(5),
-                     .emitted_counts = words(6),
-                     .faults = reinterpret_cast<std::uint32_t*>(words(7))}};
+  return {
+      .target_logits = begin,
+      .draft_logits = begin + parts[1],
+      .drafts = words(2),
+      .draft_counts = words(3),
+      .node_tokens = words(4),
+      .first_children = links,
+      .next_siblings = links + shape_.gamma + 1,
+      .output = {.tokens = words(5), .emitted_counts = words(6), .faults = reinterpret_cast<std::uint32_t*>(words(7))}};
 }
 
 VerifierCall VerifierBatches::call(Verifier verifier, std::int64_t copy, const DrawStream& draws,

@@ -3,7 +3,7 @@
 namespace foredraft::gpu_bench {
 
 template void launch_verifier_as<float>(const VerifierCall&, cudaStream_t);
-template void launch_logits_as<float>(const LogitsProfile&, const VerificationShape&, const VerifierMemory&, std::uint64_t,
-                                      cudaStream_t);
+template void launch_logits_as<float>(const LogitsProfile&, const VerificationShape&, const VerifierMemory&,
+                                      std::uint64_t, cudaStream_t);
 
 }  // namespace foredraft::gpu_bench

@@ -168,7 +168,8 @@ void check_profile(const Profile& profile) {
   check_name("device", profile.device.name);
   check_figures(profile.device);
   check_figures(profile.limits);
-  if (profile.source == Source::datasheet && !(profile.steps.empty() && profile.kernels.empty() && profile.verifications.empty())) {
+  if (profile.source == Source::datasheet &&
+      !(profile.steps.empty() && profile.kernels.empty() && profile.verifications.empty())) {
     throw DomainError("a data sheet times nothing: a profile of source datasheet has no steps and no kernels");
   }
   if (profile.source != Source::measured && (profile.protocol || profile.against_itself)) {

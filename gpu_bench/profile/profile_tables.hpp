@@ -4,7 +4,8 @@
 
 #include "gpu_bench/profile/profile.hpp"
 
-/// steps.csv, kernels.csv and verifications.csv: the rows of a profile with what is derived from them, as docs/metrics.md lists them.
+/// steps.csv, kernels.csv and verifications.csv: the rows of a profile with what is derived from them, as
+/// docs/metrics.md lists them.
 namespace foredraft::gpu_bench {
 
 [[nodiscard]] std::string steps_csv(const Profile& profile);

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "gpu_bench/profile/breakdown_report.hpp"
-#include "gpu_bench/profile/verification_report.hpp"
 #include "gpu_bench/profile/profile_fields.hpp"
+#include "gpu_bench/profile/verification_report.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -164,11 +164,12 @@ std::string missing_section(const Profile& profile) {
 
 std::string report_markdown(const Profile& profile) {
   return fmt::format(
-      "# {}{}\n\n{}\n## Limits\n\n{}\n## Passes\n\n{}\n## Passes by operation\n\n{}\n## Verification\n\n{}\n## Measured twice\n\n{}\n## "
+      "# {}{}\n\n{}\n## Limits\n\n{}\n## Passes\n\n{}\n## Passes by operation\n\n{}\n## Verification\n\n{}\n## "
+      "Measured twice\n\n{}\n## "
       "Missing\n\n{}",
       profile.device.name, profile.complete() ? "" : " (incomplete)", identity_section(profile),
-      limits_section(profile), steps_section(profile), breakdown_markdown(profile),
-      verification_markdown(profile), repeat_section(profile), missing_section(profile));
+      limits_section(profile), steps_section(profile), breakdown_markdown(profile), verification_markdown(profile),
+      repeat_section(profile), missing_section(profile));
 }
 
 }  // namespace foredraft::gpu_bench

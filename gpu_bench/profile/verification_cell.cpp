@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 namespace foredraft::gpu_bench {
 namespace {
 
@@ -40,8 +39,8 @@ std::vector<LogitsOfGroup> logits_in_order() {
 }  // namespace
 
 std::string to_text(const VerificationCell& cell) {
-  return fmt::format("{} {} batch {} gamma {} vocabulary {} {} {} {}", cell.verifier, cell.dtype, cell.batch, cell.gamma,
-                     cell.vocabulary, cell.logits, to_string(cell.cache), to_string(cell.launch));
+  return fmt::format("{} {} batch {} gamma {} vocabulary {} {} {} {}", cell.verifier, cell.dtype, cell.batch,
+                     cell.gamma, cell.vocabulary, cell.logits, to_string(cell.cache), to_string(cell.launch));
 }
 
 std::vector<std::vector<VerificationCell>> plan_verifications(const std::vector<PlannedVerifier>& verifiers) {

@@ -10,7 +10,7 @@ namespace foredraft::gpu_bench {
 namespace {
 
 constexpr std::string_view ours = "fused_exact";
-constexpr double wanted_share = 0.85;   // of the measured read bandwidth
+constexpr double wanted_share = 0.85;    // of the measured read bandwidth
 constexpr double wanted_fixed_us = 4.0;  // a launch, first bytes and two meetings of blocks
 
 bool has_time(const VerificationRow& row) { return row.timing.summary.samples > 0; }
@@ -24,8 +24,8 @@ std::optional<double> goal_us(const Profile& profile, const VerificationRow& row
 
 /// What is timed side by side has the same logits.
 std::string group_of(const VerificationCell& cell) {
-  return fmt::format("| {} | {} | {} | {} | {} | {} |", cell.dtype, cell.batch, cell.gamma, cell.vocabulary, cell.logits,
-                     to_string(cell.cache));
+  return fmt::format("| {} | {} | {} | {} | {} | {} |", cell.dtype, cell.batch, cell.gamma, cell.vocabulary,
+                     cell.logits, to_string(cell.cache));
 }
 
 bool does_the_same(const VerificationCell& cell) {
@@ -44,7 +44,7 @@ std::string group_line(const Profile& profile, const std::string& key, const Gro
     const double us = group.ours->timing.summary.median_us;
     const std::optional<double> goal = goal_us(profile, *group.ours);
     line += fmt::format(" {:.4g} | {} | {} |", us, goal ? fmt::format("{:.4g}", *goal) : "",
-                        !goal        ? ""
+                        !goal         ? ""
                         : us <= *goal ? "reached"
                                       : fmt::format("{:.2f}x", us / *goal));
     line += group.rival == nullptr
@@ -76,7 +76,8 @@ std::string verification_markdown(const Profile& profile) {
       group.rival = &row;
     }
     if (!group.others.empty()) group.others += ", ";
-    group.others += fmt::format("{}{} {:.4g}", row.cell.verifier, row.cell.launch == Launch::eager ? " (eager)" : "", us);
+    group.others +=
+        fmt::format("{}{} {:.4g}", row.cell.verifier, row.cell.launch == Launch::eager ? " (eager)" : "", us);
   }
   if (order.empty()) return "None.\n";
   std::string section = fmt::format(

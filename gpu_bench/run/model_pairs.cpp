@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <span>
 
 #include "core/check.hpp"
@@ -58,6 +59,13 @@ PlannedPair planned_pair(const std::vector<ModelShape>& models, std::string_view
           .drafting = drafting};
 }
 
+Role drafting_of(std::string_view target, std::string_view drafter) {
+  const bool by_blocks = std::any_of(std::begin(named_pairs), std::end(named_pairs), [&](const NamedPair& pair) {
+    return pair.target == target && pair.drafter == drafter && pair.drafting == Role::block_drafting;
+  });
+  return by_blocks ? Role::block_drafting : Role::autoregressive_drafting;
+}
+
 std::vector<PlannedPair> planned_pairs(const std::vector<ModelShape>& models, std::span<const NamedPair> named) {
   std::vector<PlannedPair> pairs;
   for (const NamedPair& pair : named) pairs.push_back(planned_pair(models, pair.target, pair.drafter, pair.drafting));
@@ -78,7 +86,7 @@ std::vector<PlannedPair> pairs_of(const std::vector<ModelShape>& models, const s
   if (names.empty()) throw DomainError("no models named - the first is the target, the others draft for it");
   std::vector<PlannedPair> pairs;
   for (std::size_t i = names.size() == 1 ? 0 : 1; i < names.size(); ++i) {
-    pairs.push_back(planned_pair(models, names.front(), names[i], Role::autoregressive_drafting));
+    pairs.push_back(planned_pair(models, names.front(), names[i], drafting_of(names.front(), names[i])));
   }
   return pairs;
 }

@@ -16,7 +16,8 @@ namespace foredraft::gpu_bench {
 /// Those that a CPU is measured with: small, and of both ways of drafting.
 [[nodiscard]] std::vector<PlannedPair> usual_cpu_pairs(const std::vector<ModelShape>& models);
 
-/// The first of `names` as target of each other one; a single one with itself. Throws DomainError for unknown names.
+/// The first of `names` as target of each other one; a single one with itself. A pair that is measured as block
+/// drafting by default is here as well, all others draft token by token. Throws DomainError for unknown names.
 [[nodiscard]] std::vector<PlannedPair> pairs_of(const std::vector<ModelShape>& models,
                                                 const std::vector<std::string>& names);
 

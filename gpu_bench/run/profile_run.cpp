@@ -55,7 +55,8 @@ class ProfileRun {
       for (const VerificationCell& cell : group) {
         if (find_verification(profile_, cell) != nullptr) continue;
         const auto failed = not_verified_.find(cell);
-        profile_.missing.push_back({.what = to_text(cell), .why = failed == not_verified_.end() ? "no time left" : failed->second});
+        profile_.missing.push_back(
+            {.what = to_text(cell), .why = failed == not_verified_.end() ? "no time left" : failed->second});
       }
     }
     if (!profile_.against_itself) {
@@ -117,6 +118,7 @@ class ProfileRun {
       const Work work = work_of(program_of(plan_.models, cell), data_type_of(cell.dtype));
       profile_.steps.push_back(
           {.cell = cell, .timing = timing_of(measured[i], work.read_bytes, work.written_bytes, work.flop)});
+      keep_samples(to_text(cell), measured[i]);
       cells.push_back(cell);
     }
     return cells;
@@ -137,6 +139,7 @@ class ProfileRun {
       std::vector<Measurement> again = device_.measure_group(timed);
       for (std::size_t i = 0; i < again.size(); ++i) {
         if (again[i].summary.samples == 0) continue;
+        keep_samples(to_text(timed.cells[i]) + " again", again[i]);
         first.push_back(
             {.name = again[i].name, .summary = find_step(profile_, timed.cells[i])->timing.summary, .samples_us = {}});
         second.push_back(std::move(again[i]));
@@ -147,6 +150,10 @@ class ProfileRun {
     } else {
       profile_.against_itself = against_itself(first, second);
     }
+  }
+
+  void keep_samples(const std::string& what, const Measurement& measured) const {
+    if (device_.keep_samples) device_.keep_samples(what, measured.samples_us);
   }
 
   [[nodiscard]] bool has_samples(const Cell& cell) const {

@@ -11,7 +11,8 @@
 #include "gpu_bench/verify/typical_acceptance.hpp"
 #include "gpu_bench/verify/verifiers.hpp"
 
-/// One call for every verifier, with its usual parameters: on the host, counted, or on a device, as the launcher has it.
+/// One call for every verifier, with its usual parameters: on the host, counted, or on a device, as the launcher has
+/// it.
 namespace foredraft::gpu_bench {
 
 /// What logits are scaled by in the published code of wagner_sigmoid.

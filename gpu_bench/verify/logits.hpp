@@ -86,8 +86,8 @@ struct LogitsKernel {
   }
 };
 
-/// Drafts that are the first tokens of their rows, and a full count of them. In the tree (launch_verifier.hpp) the first
-/// child of a node holds the first token of its row.
+/// Drafts that are the first tokens of their rows, and a full count of them. In the tree (launch_verifier.hpp) the
+/// first child of a node holds the first token of its row.
 struct DraftsKernel {
   static constexpr unsigned max_threads = 256;
 

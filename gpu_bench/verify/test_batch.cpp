@@ -72,8 +72,7 @@ TestBatch test_batch(const VerificationShape& shape, DataType type, std::uint64_
         }
       }
       if (i == shape.gamma) continue;
-      const std::int32_t draft =
-          drawn_token(std::span(made.draft_logits).last(vocabulary), token.uniform());
+      const std::int32_t draft = drawn_token(std::span(made.draft_logits).last(vocabulary), token.uniform());
       const auto at = static_cast<std::size_t>(b * shape.gamma + i);
       if (i < count) made.drafts[at] = draft;
       made.node_tokens[static_cast<std::size_t>(b * (shape.gamma + 1) + i + 1)] = draft;

@@ -24,25 +24,24 @@ VerificationCost counted(Verifier verifier, const VerificationShape& shape) {
   const auto batch = static_cast<unsigned>(shape.batch);
   const auto gamma = static_cast<unsigned>(shape.gamma);
   const auto vocabulary = static_cast<unsigned>(shape.vocabulary);
-  const VerifierInput<Storage> input{
-      .drafts = {.target_logits = nullptr,
-                 .draft_logits = nullptr,
-                 .drafts = nullptr,
-                 .draft_counts = nullptr,
-                 .draft_log_sum_exps = nullptr,
-                 .batch = batch,
-                 .gamma = gamma,
-                 .vocabulary = vocabulary,
-                 .draws = {}},
-      .tree = {.target_logits = nullptr,
-               .node_tokens = nullptr,
-               .first_children = nullptr,
-               .next_siblings = nullptr,
-               .batch = batch,
-               .nodes = gamma,
-               .depth = static_cast<unsigned>(binary_tree(shape.gamma).depth()),
-               .vocabulary = vocabulary,
-               .draws = {}}};
+  const VerifierInput<Storage> input{.drafts = {.target_logits = nullptr,
+                                                .draft_logits = nullptr,
+                                                .drafts = nullptr,
+                                                .draft_counts = nullptr,
+                                                .draft_log_sum_exps = nullptr,
+                                                .batch = batch,
+                                                .gamma = gamma,
+                                                .vocabulary = vocabulary,
+                                                .draws = {}},
+                                     .tree = {.target_logits = nullptr,
+                                              .node_tokens = nullptr,
+                                              .first_children = nullptr,
+                                              .next_siblings = nullptr,
+                                              .batch = batch,
+                                              .nodes = gamma,
+                                              .depth = static_cast<unsigned>(binary_tree(shape.gamma).depth()),
+                                              .vocabulary = vocabulary,
+                                              .draws = {}}};
   CountingLauncher launcher;
   launch_verifier(verifier, input, VerificationOutput{}, Workspace{}, launcher);
   return launcher.cost;
@@ -51,8 +50,7 @@ VerificationCost counted(Verifier verifier, const VerificationShape& shape) {
 }  // namespace
 
 WorkspaceSize verifier_workspace(Verifier verifier, const VerificationShape& shape, DataType type) {
-  return with_storage(
-      type, [&](auto storage) { return verifier_workspace_as<decltype(storage)>(verifier, shape); });
+  return with_storage(type, [&](auto storage) { return verifier_workspace_as<decltype(storage)>(verifier, shape); });
 }
 
 VerificationCost verification_cost(Verifier verifier, const VerificationShape& shape, DataType type) {

@@ -34,7 +34,8 @@ const VerifierEntry& entry_of(Verifier verifier) { return verifier_registry().at
 
 const VerifierEntry* find_verifier(std::string_view name) {
   const auto& entries = verifier_registry();
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
   return found == entries.end() ? nullptr : &*found;
 }
 

@@ -272,4 +272,35 @@ TEST_CASE("cells that an earlier run measured are not given again") {
   CHECK_THROWS_AS(GroupQueue(plan, 0.0), DomainError);
 }
 
+TEST_CASE(
+    "a grid holds what is asked for: verification, the drafter's steps and drafts, encoders in groups of their own") {
+  const auto plan =
+      plan_grid(pairs, {.dtypes = {"fp32"}, .batches = {2, 1}, .contexts = {100, 30}, .launch = Launch::eager});
+  const std::vector<Cell> cells = all_cells(plan);
+  CHECK(std::set<Cell>(cells.begin(), cells.end()).size() == cells.size());
+  for (const Cell& cell : cells) {
+    CHECK(cell.dtype == "fp32");
+    CHECK(cell.launch == Launch::eager);
+    CHECK((cell.context == 100 || cell.context == 30 || cell.role == Role::encoder_pass));
+  }
+  const auto count = [&](const std::string& model, Role role) {
+    return cells_where(plan, [&](const Cell& cell) { return cell.model == model && cell.role == role; }).size();
+  };
+  CHECK(count("large", Role::decoder_pass) == 4 * 9);
+  CHECK(count("small", Role::decoder_pass) == 4 * 2);
+  CHECK(count("small", Role::autoregressive_drafting) == 4 * 2);
+  CHECK(count("large", Role::head_drafting) == 4 * 2);
+  CHECK(count("parallel", Role::decoder_pass) == 0);
+  CHECK(count("parallel", Role::block_drafting) == 4 * 2);
+  CHECK(count("translator", Role::encoder_pass) == 2);  // one a batch, whatever the context
+  for (const CellGroup& group : plan) {
+    const auto encodes = [](const Cell& cell) { return cell.role == Role::encoder_pass; };
+    CHECK((std::all_of(group.cells.begin(), group.cells.end(), encodes) ||
+           std::none_of(group.cells.begin(), group.cells.end(), encodes)));
+  }
+  CHECK(plan.front().cells.front().batch == 2);
+  CHECK_THROWS_AS(plan_grid(pairs, {.dtypes = {"fp32"}, .batches = {}, .contexts = {1}}), DomainError);
+  CHECK_THROWS_AS(plan_grid({}, {.dtypes = {"fp32"}, .batches = {1}, .contexts = {1}}), DomainError);
+}
+
 }  // namespace foredraft::gpu_bench

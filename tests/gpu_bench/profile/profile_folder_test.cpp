@@ -91,7 +91,7 @@ TEST_CASE("a profile's folder holds its five files and no leftovers, also when i
   for (const auto& entry : fs::directory_iterator(scratch.path())) names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   CHECK(names == std::vector<std::string>{"kernels.csv", "profile.json", "report.md", "samples.csv", "steps.csv",
-                                         "verifications.csv"});
+                                          "verifications.csv"});
   CHECK(read_profile(scratch.path() + "/profile.json").complete());
 }
 

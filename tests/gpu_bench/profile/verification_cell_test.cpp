@@ -1,7 +1,7 @@
 #include "gpu_bench/profile/verification_cell.hpp"
 
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <set>
 
 namespace foredraft::gpu_bench {

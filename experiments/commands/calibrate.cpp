@@ -1,0 +1,193 @@
+#include <fmt/format.h>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "core/check.hpp"
+#include "core/replace_file.hpp"
+#include "experiments/calibrate/calibration_text.hpp"
+#include "experiments/cli/child_process.hpp"
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/results/build_info.hpp"
+#include "experiments/sweep/run_points.hpp"
+#include "experiments/text/files.hpp"
+#include "gpu_bench/cpu/measure_cpu.hpp"
+#include "gpu_bench/profile/profile_file.hpp"
+#include "gpu_bench/profile/profile_json.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+using gpu_bench::MeasureEnd;
+using gpu_bench::PlannedPair;
+using gpu_bench::Profile;
+using Counts = std::vector<std::int64_t>;
+
+constexpr double longest_minutes = 1440.0;
+constexpr std::int64_t most_count = 1'000'000;
+
+struct CalibrateOptions {
+  std::string out;
+  std::string backend;
+  std::vector<std::string> models;  ///< target and drafter; empty: the usual pairs
+  std::optional<Counts> batches;
+  std::optional<Counts> contexts;
+  std::optional<double> minutes;
+  unsigned threads = 0;
+  bool quick = false;
+  bool accept_noise = false;
+};
+
+CalibrateOptions read_calibrate_options(CommandLine& line) {
+  line.require("out", "where the profile goes", "e.g. --out cpu.json");
+  if (line.has("target")) line.require("draft", "a target is measured beside its drafter", "e.g. --draft t5-small");
+  if (line.has("draft")) line.require("target", "a drafter is measured beside its target", "e.g. --target t5-base");
+  CalibrateOptions options{.out = line.text("out").value_or(""),
+                           .backend = line.word("backend", {"cpu", "cuda"}).value_or("cpu"),
+                           .models = {},
+                           .batches = line.integers("batch", 1, most_count),
+                           .contexts = line.integers("context", 0, most_count),
+                           .minutes = line.real("minutes", 0.001, longest_minutes),
+                           .threads = line.threads(),
+                           .quick = line.has("quick"),
+                           .accept_noise = line.has("accept-noise")};
+  for (const char* option : {"target", "draft"}) {
+    if (const auto name = line.text(option)) options.models.push_back(*name);
+  }
+  if (options.backend == "cuda" && line.has("threads")) {
+    line.refuse("threads", "given with --backend cuda", "a GPU has none to choose", "leave it out");
+  }
+  line.done();
+  return options;
+}
+
+std::vector<PlannedPair> asked_pairs(const CalibrateOptions& options) {
+  const auto& models = gpu_bench::model_registry();
+  if (!options.models.empty()) return gpu_bench::pairs_of(models, options.models);
+  return options.backend == "cpu" ? gpu_bench::usual_cpu_pairs(models) : gpu_bench::usual_pairs(models);
+}
+
+gpu_bench::Identity program_identity() {
+  const BuildInfo build = build_info();
+  gpu_bench::Identity identity;
+  identity.tool_version = build.version;
+  identity.commit = fmt::format("{} (changes: {})", build.commit, build.changes);
+  identity.build_flags = build.flags;
+  identity.host_compiler = build.compiler;
+  return identity;
+}
+
+struct Calibration {
+  MeasureEnd end;
+  Profile profile;
+};
+
+Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<PlannedPair>& pairs) {
+  const double usual_minutes = options.quick ? 0.5 : 2.0;
+  const gpu_bench::PlanGrid grid{.dtypes = {"fp32"},
+                                 .batches = options.batches.value_or(options.quick ? Counts{1} : Counts{1, 4}),
+                                 .contexts = options.contexts.value_or(options.quick ? Counts{128} : Counts{128, 512}),
+                                 .launch = gpu_bench::Launch::eager};
+  const gpu_bench::CpuRequest request{.path = options.out,
+                                      .identity = program_identity(),
+                                      .budget_s = 60.0 * options.minutes.value_or(usual_minutes),
+                                      .models = gpu_bench::model_registry(),
+                                      .plan = gpu_bench::plan_grid(pairs, grid),
+                                      .threads = options.threads};
+  const auto say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+  gpu_bench::CpuResult result = gpu_bench::measure_cpu(request, catch_interrupts(), say);
+  return {.end = result.end, .profile = std::move(result.profile)};
+}
+
+std::string joined(const Counts& counts) { return fmt::format("{}", fmt::join(counts, ",")); }
+
+/// Runs foredraft-gpu on a folder beside the profile, which keeps its tables and its report.
+Calibration calibrate_cuda(const CalibrateOptions& options) {
+  static_cast<void>(gpu_bench::claim_profile_file(options.out));
+  const std::string program = find_program("foredraft-gpu");
+  if (program.empty()) {
+    throw InputError(
+        fmt::format("foredraft calibrate: --backend cuda: foredraft-gpu is neither beside this program ({}) nor on the "
+                    "PATH - build it where the CUDA toolkit is (gpu_bench/README.md), or use --backend cpu",
+                    program_folder()));
+  }
+  const std::string folder = options.out + ".measured";
+  std::vector<std::string> command{program, "measure", "--out", folder};
+  const auto add = [&command](const char* option, std::string value) {
+    command.emplace_back(option);
+    command.push_back(std::move(value));
+  };
+  const double usual_minutes = options.quick ? 2.0 : 8.0;
+  add("--minutes", fmt::format("{}", options.minutes.value_or(usual_minutes)));
+  if (!options.models.empty()) add("--models", fmt::format("{}", fmt::join(options.models, ",")));
+  if (options.batches) add("--batch", joined(*options.batches));
+  if (options.contexts) add("--context", joined(*options.contexts));
+  if (options.quick) command.emplace_back("--quick");
+  static_cast<void>(catch_interrupts());  // the child ends at the same signal and leaves what it has
+  const int code = run_and_wait(command, ChildOutput::to_stderr);
+  if (code == exit_bad_input)
+    throw InputError("foredraft calibrate: foredraft-gpu refused to run; its reason is above");
+  if (code != exit_done && code != exit_interrupted) {
+    throw RunError(fmt::format("foredraft calibrate: {} failed; what it had measured is in {}", program, folder));
+  }
+  const std::string measured = (fs::path(folder) / "profile.json").string();
+  if (code == exit_interrupted && !fs::exists(measured)) throw Interrupted();
+  replace_file(options.out, read_file(measured));
+  return {.end = code == exit_interrupted ? MeasureEnd::interrupted : MeasureEnd::done,
+          .profile = gpu_bench::read_profile(options.out)};
+}
+
+}  // namespace
+
+CommandSpec calibrate_spec() {
+  return {
+      .name = "calibrate",
+      .arguments = "--out PROFILE.json [options]",
+      .summary = "Measures what passes of models cost on this machine, without their weights, and writes a profile.",
+      .options = {{"out", "PROFILE.json", "new, or the unfinished profile of this machine, which is continued"},
+                  {"backend", "B", "cpu (default): fp32 on this processor; cuda: starts foredraft-gpu"},
+                  {"target", "T", "one target instead of the usual pairs; foredraft list models"},
+                  {"draft", "D", "its drafter"},
+                  {"batch", "B,...", "sequences side by side (cpu: 1,4)"},
+                  {"context", "N,...", "tokens already in the cache (cpu: 128,512)"},
+                  {"minutes", "M", "for everything (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
+                  {"threads", "N", "cpu: 0 (default): one per hardware thread; the profile is of that many"},
+                  {"quick", "", "fewer cells: batch 1 and context 128 on a CPU; fewer samples on a GPU"},
+                  {"accept-noise", "", "exit with 0 although the machine was too noisy; the profile says that it was"}},
+      .fewest_positional = 0,
+      .most_positional = 0,
+      .examples = {"foredraft calibrate --out cpu.json",
+                   "foredraft calibrate --target t5-base --draft t5-small --batch 1,8 --context 256 --out t5.json",
+                   "foredraft calibrate --backend cuda --minutes 8 --out gpu.json"}};
+}
+
+int run_calibrate(const std::vector<std::string>& arguments) {
+  CommandLine line(calibrate_spec(), arguments);
+  if (line.wants_help()) {
+    fmt::print("{}", help_text(calibrate_spec()));
+    return exit_done;
+  }
+  const CalibrateOptions options = read_calibrate_options(line);
+  const std::vector<PlannedPair> pairs = asked_pairs(options);
+  const auto [end, profile] = options.backend == "cpu" ? calibrate_cpu(options, pairs) : calibrate_cuda(options);
+  if (end == MeasureEnd::interrupted) {
+    fmt::print(stderr, "interrupted: {} holds what was measured; the same command goes on\n", options.out);
+    return exit_interrupted;
+  }
+  fmt::print("{}", calibration_text(profile, pairs));
+  if (!profile.against_itself || profile.against_itself->valid()) return exit_done;
+  std::fflush(stdout);
+  fmt::print(stderr,
+             "this machine is too noisy: {}. {} keeps what was measured and says that it is not valid - end other "
+             "programs and calibrate into another file, give it more --minutes, or take it as it is with "
+             "--accept-noise\n",
+             noise_text(profile), options.out);
+  return options.accept_noise ? exit_done : exit_failed;
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,139 @@
+#include <sys/wait.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "gpu_bench/profile/profile_json.hpp"
+#include "tests/experiments/temporary_folder.hpp"
+
+/// `foredraft calibrate` as a user meets it, with models that any machine measures at once. No time is asserted.
+namespace foredraft::tests {
+namespace {
+
+struct Calibrated {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+Calibrated calibrate(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "") {
+  const std::string command = "cd " + folder.path() + " && " + environment + " " FOREDRAFT_PROGRAM " calibrate " +
+                              arguments + " > stdout 2> stderr";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(folder / "stdout"), content_of(folder / "stderr")};
+}
+
+const std::string tiny_run =
+    "--target tiny-target --draft tiny-drafter --batch 1 --context 8 --threads 1 --minutes 0.05 ";
+
+}  // namespace
+
+TEST_CASE("calibrate writes a profile of the pair that is asked for, and never over a finished one") {
+  const TemporaryFolder folder;
+  // A machine under load may need several runs, each of which goes on where the last one ended.
+  Calibrated first = calibrate(folder, tiny_run + "--accept-noise --out cpu.json");
+  for (int more = 0; more < 20 && !gpu_bench::read_profile(folder / "cpu.json").complete(); ++more) {
+    first = calibrate(folder, tiny_run + "--accept-noise --out cpu.json");
+  }
+  INFO(first.err);
+  REQUIRE(first.code == 0);
+  CHECK_THAT(first.out, Catch::Contains("with 1 thread") && Catch::Contains("tiny-drafter") &&
+                            Catch::Contains("v(3)") && Catch::Contains("noise"));
+  const gpu_bench::Profile profile = gpu_bench::read_profile(folder / "cpu.json");
+  CHECK(profile.source == gpu_bench::Source::measured);
+  CHECK(profile.complete());
+  CHECK(profile.against_itself);
+  CHECK(profile.steps.size() == 13);  // 9 of the target, 2 of the drafter, 2 drafts
+  CHECK_FALSE(profile.kernels.empty());
+  CHECK_FALSE(profile.limits.matrix_peak_fp16_flop_per_s.value);
+  CHECK_FALSE(profile.identity.commit.empty());
+  for (const gpu_bench::StepRow& row : profile.steps) {
+    CHECK(row.cell.dtype == "fp32");
+    CHECK(row.cell.context == 8);
+    CHECK(row.timing.summary.samples > 0);
+  }
+
+  const std::string before = content_of(folder / "cpu.json");
+  const Calibrated again = calibrate(folder, tiny_run + "--out cpu.json");
+  CHECK(again.code == 2);
+  CHECK_THAT(again.err, Catch::Contains("cpu.json: holds a finished profile of"));
+  CHECK(content_of(folder / "cpu.json") == before);
+}
+
+TEST_CASE("an interrupted calibration leaves a valid profile, which the same machine continues and another does not") {
+  const TemporaryFolder folder;
+  const std::string long_run = "--target tiny-target --draft tiny-drafter --batch 1,2 --context 8,16 --minutes 60 ";
+  const Calibrated interrupted =
+      calibrate(folder, long_run + "--threads 1 --out cpu.json", "timeout --preserve-status -s INT 1.5");
+  INFO(interrupted.err);
+  REQUIRE(interrupted.code == 130);
+  CHECK(interrupted.out.empty());
+  CHECK_THAT(interrupted.err, Catch::Contains("cpu.json holds what was measured; the same command goes on"));
+  const gpu_bench::Profile profile = gpu_bench::read_profile(folder / "cpu.json");
+  CHECK_FALSE(profile.complete());
+  CHECK(profile.missing.back().what == "rows measured a second time (A/A)");
+
+  const std::string before = content_of(folder / "cpu.json");
+  const Calibrated other = calibrate(folder, long_run + "--threads 2 --out cpu.json");
+  CHECK(other.code == 2);
+  CHECK_THAT(other.err, Catch::Contains("another machine, number of threads or version"));
+  CHECK(content_of(folder / "cpu.json") == before);
+}
+
+TEST_CASE("calibrate refuses what it cannot measure or must not overwrite, with exit code 2 and nothing written") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& arguments, const std::string& environment = "") {
+    const Calibrated outcome = calibrate(folder, arguments, environment);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK_FALSE(std::filesystem::exists(folder / "cpu.json"));
+    return outcome.err;
+  };
+  CHECK_THAT(refused(""), Catch::Contains("--out: missing"));
+  CHECK_THAT(refused("--out cpu.json --target t5-base"), Catch::Contains("--draft: missing"));
+  CHECK_THAT(refused("--out cpu.json --draft t5-base"), Catch::Contains("--target: missing"));
+  CHECK_THAT(refused("--out cpu.json --target t5-base --draft t5-smal"), Catch::Contains("did you mean t5-small?"));
+  CHECK_THAT(refused("--out cpu.json --backend gpu"), Catch::Contains("unknown backend \"gpu\""));
+  CHECK_THAT(refused("--out cpu.json --batch 1,,2"), Catch::Contains("invalid entry 2"));
+  CHECK_THAT(refused("--out cpu.json --batch 0 --context -1"),
+             Catch::Contains("--batch") && Catch::Contains("--context"));
+  CHECK_THAT(refused("--out cpu.json --minutes 0"), Catch::Contains("--minutes"));
+  CHECK_THAT(refused("--out no/such/folder/cpu.json"), Catch::Contains("no such folder"));
+  CHECK_THAT(refused("--out cpu.json --backend cuda --threads 2"), Catch::Contains("--threads"));
+
+  write_text(folder / "mine.json", "{\"schema\": \"something else\"}");
+  CHECK_THAT(refused("--out mine.json"), Catch::Contains("is no profile, and is not overwritten"));
+  CHECK(content_of(folder / "mine.json") == "{\"schema\": \"something else\"}");
+}
+
+TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says where it looked in vain") {
+  const TemporaryFolder folder;
+  // A link beside nothing, so that only the PATH counts.
+  std::filesystem::create_directory(folder / "alone");
+  std::filesystem::copy_file(FOREDRAFT_PROGRAM, folder / "alone/foredraft");
+  const auto run = [&](const std::string& arguments, const std::string& path) {
+    const std::string command =
+        "cd " + folder.path() + " && PATH=" + path + " alone/foredraft calibrate " + arguments + " > stdout 2> stderr";
+    const int status = std::system(command.c_str());
+    return Calibrated{WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(folder / "stdout"),
+                      content_of(folder / "stderr")};
+  };
+  const Calibrated nowhere = run("--backend cuda --out gpu.json", "/nowhere");
+  CHECK(nowhere.code == 2);
+  CHECK_THAT(nowhere.err, Catch::Contains("foredraft-gpu is neither beside this program"));
+
+  std::filesystem::create_directory(folder / "bin");
+  write_text(folder / "bin/foredraft-gpu", "#!/bin/sh\necho \"$*\" > called\necho no device >&2\nexit 2\n");
+  std::filesystem::permissions(folder / "bin/foredraft-gpu", std::filesystem::perms::owner_all);
+  const Calibrated refused = run("--backend cuda --target t5-base --draft t5-small --batch 1,8 --quick --out gpu.json",
+                                 folder / "bin" + ":/usr/bin:/bin");
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Catch::Contains("no device") && Catch::Contains("refused to run"));
+  CHECK(content_of(folder / "called") ==
+        "measure --out gpu.json.measured --minutes 2 --models t5-base,t5-small --batch 1,8 --quick\n");
+  CHECK_FALSE(std::filesystem::exists(folder / "gpu.json"));
+}
+
+}  // namespace foredraft::tests

@@ -1,0 +1,155 @@
+#include "gpu_bench/run/profile_run.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/check.hpp"
+#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+Cell cell_of(std::int64_t tokens) {
+  return {.model = "tiny-target",
+          .role = Role::decoder_pass,
+          .dtype = "fp32",
+          .batch = 1,
+          .tokens = tokens,
+          .context = 16,
+          .launch = Launch::eager};
+}
+
+/// A device whose passes take ten microseconds a token, on a clock that stands still but for 10 s a group.
+struct CountedDevice {
+  double now_s = 0.0;
+  double second_time = 1.0;        ///< what the times of a group are multiplied by when it is measured again
+  std::int64_t interrupt_at = -1;  ///< tokens of a cell that the user does not wait for
+  std::vector<std::int64_t> measured = {};
+  std::vector<Profile> written = {};
+  std::vector<std::string> said = {};
+
+  MeasureEnd run(Profile& profile, const std::vector<CellGroup>& groups, double budget_s,
+                 const std::vector<CellGroup>& kept = {}) {
+    const RunPlan plan{.groups = groups, .models = model_registry(), .budget_s = budget_s, .repeat_share = 0.2};
+    const DeviceSide device{.measure_limits = [] {},
+                            .measure_group = [this](const CellGroup& group) { return measure_group(group); },
+                            .break_down = {},
+                            .finish = [] {},
+                            .write = [this](const Profile& state) { written.push_back(state); }};
+    const std::function<void(const std::string&)> say = [this](const std::string& line) { said.push_back(line); };
+    return measure_profile(profile, plan, kept, device, {.elapsed_s = [this] { return now_s; }, .say = say});
+  }
+
+  std::vector<Measurement> measure_group(const CellGroup& group) {
+    std::vector<Measurement> all;
+    for (const Cell& cell : group.cells) {
+      if (cell.tokens == interrupt_at) throw Interrupted{};
+      if (cell.tokens == 99) throw MemoryError("too little memory");
+      const bool again = std::find(measured.begin(), measured.end(), cell.tokens) != measured.end();
+      measured.push_back(cell.tokens);
+      const double us = 10.0 * static_cast<double>(cell.tokens) * (again ? second_time : 1.0);
+      all.push_back({.name = to_text(cell), .summary = summarise(std::vector{us, us, us}), .samples_us = {us, us, us}});
+    }
+    now_s += 10.0;
+    return all;
+  }
+};
+
+Profile empty_profile() {
+  Profile profile;
+  profile.device.name = "counted device";
+  profile.identity.commit = "abc";
+  return profile;
+}
+
+const std::vector<CellGroup> three_groups{
+    {.cells = {cell_of(1), cell_of(2)}}, {.cells = {cell_of(3)}}, {.cells = {cell_of(4)}}};
+
+}  // namespace
+
+TEST_CASE("a run measures its groups in order, some again, and keeps every group at once") {
+  CountedDevice device;
+  Profile profile = empty_profile();
+  CHECK(device.run(profile, three_groups, 50.0) == MeasureEnd::done);
+  CHECK(device.measured == std::vector<std::int64_t>{1, 2, 3, 4, 1, 2, 3});
+  REQUIRE(profile.steps.size() == 4);
+  CHECK(profile.steps[3].timing.summary.median_us == 40.0);
+  CHECK(profile.steps[0].timing.flop > 0.0);
+  CHECK(profile.complete());
+  REQUIRE(profile.against_itself);
+  CHECK(profile.against_itself->pairs == 3);
+  CHECK(profile.against_itself->valid());
+  REQUIRE(device.written.size() == 5);  // limits, three groups, the end
+  CHECK(device.written[1].steps.size() == 2);
+  CHECK_FALSE(device.written[3].complete());  // the comparison is still to be made
+}
+
+TEST_CASE("rows that differ when they are measured again make a profile that is not valid") {
+  CountedDevice device;
+  device.second_time = 1.2;
+  Profile profile = empty_profile();
+  CHECK(device.run(profile, three_groups, 50.0) == MeasureEnd::done);
+  REQUIRE(profile.against_itself);
+  CHECK(profile.against_itself->median_difference == Approx(0.2));
+  CHECK_FALSE(profile.against_itself->valid());
+}
+
+TEST_CASE("an interrupted run keeps its rows, says what is missing, and goes on from there") {
+  CountedDevice device;
+  device.interrupt_at = 3;
+  Profile profile = empty_profile();
+  CHECK(device.run(profile, three_groups, 50.0) == MeasureEnd::interrupted);
+  CHECK(device.written.back().steps.size() == 2);
+  REQUIRE(device.written.back().missing.size() == 3);
+  CHECK(device.written.back().missing[0].what == to_text(cell_of(3)));
+  CHECK(device.written.back().missing[2].what == "rows measured a second time (A/A)");
+
+  Profile resumed = empty_profile();
+  const std::vector<CellGroup> kept = keep_rows(resumed, device.written.back());
+  CountedDevice later;
+  CHECK(later.run(resumed, three_groups, 50.0, kept) == MeasureEnd::done);
+  CHECK(later.measured == std::vector<std::int64_t>{3, 4, 1, 2, 3, 4});
+  CHECK(resumed.complete());
+  CHECK(resumed.against_itself->pairs == 4);
+}
+
+TEST_CASE("a run whose rows are all there but for the comparison makes the comparison") {
+  CountedDevice device;
+  Profile profile = empty_profile();
+  CHECK(device.run(profile, {three_groups[0]}, 9.0) == MeasureEnd::done);
+  CHECK(device.measured == std::vector<std::int64_t>{1, 2});  // 10 s of 9 were gone
+  CHECK_FALSE(profile.complete());
+  CHECK(profile.missing.front().why == "no time left");
+
+  Profile resumed = empty_profile();
+  const std::vector<CellGroup> kept = keep_rows(resumed, profile);
+  CHECK(device.run(resumed, {three_groups[0]}, 100.0, kept) == MeasureEnd::done);
+  CHECK(device.measured == std::vector<std::int64_t>{1, 2, 1, 2});
+  CHECK(resumed.complete());
+}
+
+TEST_CASE("a group that does not fit into memory is left out by name, the others are measured") {
+  CountedDevice device;
+  Profile profile = empty_profile();
+  CHECK(device.run(profile, {{.cells = {cell_of(99)}}, three_groups[1]}, 50.0) == MeasureEnd::done);
+  CHECK(profile.steps.size() == 1);
+  REQUIRE(profile.missing.size() == 1);
+  CHECK(profile.missing.front().why == "too little memory");
+}
+
+TEST_CASE("rows of another device or another program are not taken over") {
+  Profile unfinished = empty_profile();
+  unfinished.steps.push_back({.cell = cell_of(1), .timing = {}});
+  Profile other = empty_profile();
+  other.device.name = "another device";
+  CHECK(keep_rows(other, unfinished).empty());
+  CHECK(other.steps.empty());
+  other = empty_profile();
+  other.identity.commit = "def";
+  CHECK(keep_rows(other, unfinished).empty());
+  Profile same = empty_profile();
+  CHECK_FALSE(keep_rows(same, unfinished).empty());
+  CHECK(same.steps.size() == 1);
+}
+
+}  // namespace foredraft::gpu_bench
