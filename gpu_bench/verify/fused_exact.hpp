@@ -136,7 +136,7 @@ struct FusedExactKernel {
   /// Logits of a row unit that a thread asks for before it looks at the first: 64 or 128 bytes.
   static constexpr unsigned logits_in_flight = 4 * pack_elements;
   /// Chunks that a warp of a choice unit reads at a time.
-  static constexpr unsigned chunks_in_flight = 2;
+  static constexpr unsigned chunks_in_flight = split_chunks < 2 ? 1 : 2;
   /// Lanes that put the parts of a row together.
   static constexpr unsigned lanes_a_row = 8;
 
