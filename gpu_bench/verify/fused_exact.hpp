@@ -423,9 +423,10 @@ struct FusedExactKernel {
         const WeightSums sums{.residual = chunk_sum(block, weights[c].residual),
                               .target = chunk_sum(block, weights[c].target),
                               .fault = lane_any(block, weights[c].fault)};
-        if (lane == 0 && chunk + c * warps < split_chunks) {
-          of_chunks[chunk + c * warps] = sums;
-          workspace.chunk_sums[split * split_chunks + chunk + c * warps] = sums;
+        const unsigned number = chunk + c * warps;
+        if (lane == 0 && number < split_chunks) {
+          of_chunks[number] = sums;
+          workspace.chunk_sums[split * split_chunks + number] = sums;
         }
       }
     }
