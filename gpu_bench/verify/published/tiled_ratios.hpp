@@ -44,7 +44,7 @@ struct TiledRatiosKernel {
   [[nodiscard]] LaunchShape shape() const {
     return {.blocks = input.batch * positions(),
             .threads = threads,
-            .shared_bytes = static_cast<unsigned>(2 * (threads / warp_lanes) * sizeof(float))};
+            .shared_bytes = static_cast<unsigned>(sizeof(float) * 2 * (threads / warp_lanes))};
   }
   [[nodiscard]] Work work() const {
     const double row = static_cast<double>(input.batch) * input.vocabulary;

@@ -14,10 +14,11 @@ class WorkspaceCutter {
 
   template <class T>
   [[nodiscard]] T* tensor(std::int64_t elements) {
-    constexpr std::int64_t alignment = 256 / sizeof(float);
+    constexpr std::int64_t alignment_floats = 64;
+    constexpr std::int64_t alignment_bytes = 256;
     float* begin = workspace_.floats == nullptr ? nullptr : workspace_.floats + size_.floats;
-    const std::int64_t per_float = sizeof(float) / sizeof(T);
-    size_.floats += (elements + alignment * per_float - 1) / (alignment * per_float) * alignment;
+    const std::int64_t bytes = elements * static_cast<std::int64_t>(sizeof(T));
+    size_.floats += (bytes + alignment_bytes - 1) / alignment_bytes * alignment_floats;
     return reinterpret_cast<T*>(begin);
   }
 
