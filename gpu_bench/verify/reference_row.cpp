@@ -12,7 +12,8 @@ constexpr double no_logit = -std::numeric_limits<double>::infinity();
 bool faulty(double logit) { return std::isnan(logit) || logit == std::numeric_limits<double>::infinity(); }
 
 double cleaned(double logit) {
-  return std::isnan(logit) ? no_logit : std::min(logit, static_cast<double>(std::numeric_limits<float>::max()));
+  if (std::isnan(logit)) return no_logit;
+  return std::min(logit, static_cast<double>(std::numeric_limits<float>::max()));
 }
 
 }  // namespace

@@ -97,8 +97,7 @@ void check_rule_on_chains(const Rule& rule) {
     const Emitted got = emitted_by(rule, chains);
     exceptions += checked_exceptions(rule, chains, got);
     if (vocabulary == 40) {
-      CHECK(emitted_by(rule, chains, {.threads = 64, .order = HostOrder::shuffled}) == got);
-      CHECK(emitted_by(rule, chains, {.threads = 32, .order = HostOrder::reversed}) == got);
+      CHECK(emitted_by(rule, chains, {.threads = 64, .order = HostOrder::reversed}) == got);
     }
   }
   for (const unsigned vocabulary : {600U, 1031U}) {
@@ -106,8 +105,7 @@ void check_rule_on_chains(const Rule& rule) {
     const auto chains = random_chains<Storage>(5, 2, vocabulary, vocabulary);
     const Emitted got = emitted_by(rule, chains, {.splits = 3});
     exceptions += checked_exceptions(rule, chains, got);
-    CHECK(emitted_by(rule, chains, {.splits = 3, .order = HostOrder::reversed}) == got);
-    CHECK(emitted_by(rule, chains, {.threads = 64, .splits = 7, .order = HostOrder::shuffled}) == got);
+    CHECK(emitted_by(rule, chains, {.threads = 64, .splits = 5, .order = HostOrder::shuffled}) == got);
   }
   CHECK(exceptions <= 1);
 }

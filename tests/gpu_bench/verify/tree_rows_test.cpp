@@ -125,8 +125,7 @@ void check_trees(TreeRule rule) {
     const Emitted got = emitted_by(rule, trees);
     exceptions += checked_exceptions(rule, trees, got);
     if (vocabulary == 40) {
-      CHECK(emitted_by(rule, trees, {.threads = 64, .order = HostOrder::shuffled}) == got);
-      CHECK(emitted_by(rule, trees, {.threads = 32, .order = HostOrder::reversed}) == got);
+      CHECK(emitted_by(rule, trees, {.threads = 64, .order = HostOrder::reversed}) == got);
     }
   }
   const TreeShape small(std::vector<std::int32_t>{0, 0, 2});
@@ -135,8 +134,7 @@ void check_trees(TreeRule rule) {
     const auto trees = random_trees<Storage>(small, 3, vocabulary, static_cast<std::uint32_t>(vocabulary));
     const Emitted got = emitted_by(rule, trees, {.splits = 3});
     exceptions += checked_exceptions(rule, trees, got);
-    CHECK(emitted_by(rule, trees, {.splits = 3, .order = HostOrder::reversed}) == got);
-    CHECK(emitted_by(rule, trees, {.threads = 64, .splits = 7, .order = HostOrder::shuffled}) == got);
+    CHECK(emitted_by(rule, trees, {.threads = 64, .splits = 5, .order = HostOrder::shuffled}) == got);
   }
   CHECK(exceptions <= 1);
 }
