@@ -19,8 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double unlimited = std::numeric_limits<double>::max();
-
 /// One point and how to run it.
 struct Simulation {
   PointInputs inputs;
