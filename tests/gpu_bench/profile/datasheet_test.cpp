@@ -54,8 +54,8 @@ TEST_CASE("printed matrix peaks are multiprocessors times operations a clock tim
   // Operations a multiprocessor and clock with sums in fp32: matrix units times multiply-adds of each [architecture
   // white papers]; without matrix units (6.0) two half-precision multiply-adds in each of 64 cores.
   const std::map<std::string, double> fp16_a_clock{
-      {"p100", 64 * 2 * 2}, {"v100", 8 * 64 * 2},    {"a100-80gb", 4 * 256 * 2}, {"h100", 4 * 512 * 2},
-      {"a40", 4 * 128 * 2}, {"rtx3090", 4 * 64 * 2}, {"rtx4090", 4 * 64 * 2}};
+      {"p100", 64 * 2 * 2},  {"v100", 8 * 64 * 2}, {"a100-80gb", 4 * 256 * 2}, {"h100", 4 * 512 * 2},
+      {"h200", 4 * 512 * 2}, {"a40", 4 * 128 * 2}, {"rtx3090", 4 * 64 * 2},    {"rtx4090", 4 * 64 * 2}};
   const std::map<std::string, double> fp32_a_clock{{"p100", 64 * 2}, {"v100", 64 * 2},     {"a100-80gb", 64 * 2},
                                                    {"a40", 128 * 2}, {"rtx3090", 128 * 2}, {"rtx4090", 128 * 2}};
   const auto expected = [](const Profile& profile, double operations) {
@@ -74,6 +74,20 @@ TEST_CASE("printed matrix peaks are multiprocessors times operations a clock tim
     CHECK(profile.limits.matrix_peak_fp32_flop_per_s.value.value() ==
           Approx(expected(profile, operations)).epsilon(printed_rounding));
   }
+}
+
+TEST_CASE("printed bandwidths are twice the memory clock times the bus, where the clock is known") {
+  std::vector<std::string> checked;
+  for (const std::string& name : datasheet_names()) {
+    CAPTURE(name);
+    const Profile profile = datasheet(name);
+    if (!profile.device.memory_clock_mhz.value) continue;
+    checked.push_back(name);
+    const double bytes_a_clock = 2.0 * profile.device.memory_bus_bits.value.value() / 8.0;
+    CHECK(profile.limits.memory_bandwidth_bytes_per_s.value.value() ==
+          Approx(bytes_a_clock * 1e6 * profile.device.memory_clock_mhz.value.value()).epsilon(printed_rounding));
+  }
+  CHECK(checked == std::vector<std::string>{"a100-80gb", "h100", "p100", "v100"});
 }
 
 TEST_CASE("bf16 runs as fast as fp16 and tf32 half as fast, where they exist") {
