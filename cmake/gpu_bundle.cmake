@@ -14,7 +14,7 @@ endforeach()
 
 file(COPY ${SOURCE}/gpu_bench/models DESTINATION ${BUNDLE})
 if(EXISTS ${SOURCE}/gpu_bench/run_all.sh)
-  file(COPY ${SOURCE}/gpu_bench/run_all.sh DESTINATION ${BUNDLE})
+  file(COPY ${SOURCE}/gpu_bench/run_all.sh ${SOURCE}/gpu_bench/time_transformers.py DESTINATION ${BUNDLE})
 endif()
 
 set(bytes 0)

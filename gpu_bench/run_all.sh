@@ -8,14 +8,17 @@ usage() {
 usage: run_all.sh OUT [MINUTES]
 
 Measures the GPU of this machine within MINUTES (8, fractions allowed), build and tests included, and leaves in the
-folder OUT: profile.json (for `foredraft`), steps.csv and kernels.csv (every time measured), samples.csv (every sample),
-report.md (to read).
+folder OUT: profile.json (for `foredraft`), steps.csv, kernels.csv and verifications.csv (every time measured),
+samples.csv (every sample), report.md (to read).
 
 The most important times come first. Stopped early, by the time or by Ctrl-C, OUT holds a valid profile of what was
 measured until then and names what is missing; the same command goes on from there.
 
 The program foredraft-gpu is taken from the folder of this script where it lies beside it; in a checkout it is built
 first (needs cmake, ninja, a C++ compiler and nvcc: scripts/setup.sh and the CUDA toolkit).
+
+Where a python3 with torch and transformers is found, that library's own speculative sampling is timed in the last 30 s:
+OUT-transformers.csv.
 
 exit codes: 0 done; 1 the build, a test or the run failed; 2 bad usage or input; 130 interrupted
 TEXT
@@ -70,6 +73,21 @@ fi
 
 # The program tests the device before it measures, and writes nothing where a test fails. It gets at least a second: a
 # run without time leaves a profile that says what is missing.
+transformers_s=30
 left_s=$((budget_s - SECONDS))
+python=
+if command -v python3 >/dev/null && python3 -c 'import torch, transformers' 2>/dev/null; then
+  python=python3
+  left_s=$((left_s - transformers_s))
+fi
 [ "$left_s" -gt 0 ] || left_s=1
-exec "$program" measure --out "$out" --minutes "$(printf '%d.%03d' $((left_s / 60)) $((left_s % 60 * 1000 / 60)))"
+code=0
+"$program" measure --out "$out" --minutes "$(printf '%d.%03d' $((left_s / 60)) $((left_s % 60 * 1000 / 60)))" || code=$?
+
+# The library itself beside our launch-by-launch copy of it, on the same device in the same run.
+if [ "$code" -eq 0 ] && [ -z "$python" ]; then
+  echo "the transformers library was not timed: no python3 with torch and transformers" >&2
+elif [ "$code" -eq 0 ] && [ ! -e "$out-transformers.csv" ]; then
+  "$python" "$here/time_transformers.py" "$out-transformers.csv" --seconds "$transformers_s" || code=1
+fi
+exit "$code"

@@ -30,11 +30,19 @@ class RunAll(unittest.TestCase):
         program.write_text(PROGRAM, encoding="utf-8")
         program.chmod(0o755)
         self.out = self.folder / "out"
+        (self.folder / "bin").mkdir()
+        self.python_does("exit 1")  # without the libraries, whatever this machine has
+
+    def python_does(self, text):
+        python = self.folder / "bin" / "python3"
+        python.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        python.chmod(0o755)
 
     def run_all(self, *arguments, **environment):
         begin = time.monotonic()
         result = subprocess.run([str(self.folder / "run_all.sh"), *map(str, arguments)], text=True, capture_output=True,
-                                env={**os.environ, **environment}, cwd=self.folder, check=False)
+                                env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}", **environment},
+                                cwd=self.folder, check=False)
         self.took_s = time.monotonic() - begin
         return result
 
@@ -102,6 +110,20 @@ class RunAll(unittest.TestCase):
         self.assertEqual(self.run_all(self.out).returncode, 0)
         (self.out / "profile.json").write_text('{\n "complete": false\n}', encoding="utf-8")
         self.assertEqual(self.run_all(self.out).returncode, 0)
+
+    def test_the_library_is_timed_behind_the_measurement_where_python_has_it(self):
+        self.python_does('[ "$1" = -c ] || printf \'%s\\n\' "$*" >> "$(dirname "$0")/../calls"')
+        self.assertEqual(self.run_all(self.out).returncode, 0)
+        measure, library = self.calls()
+        self.assertTrue(measure.startswith("measure"), measure)
+        self.assertLessEqual(float(measure.split()[-1]), 7.5)
+        self.assertEqual(library, f"{self.folder}/time_transformers.py {self.out}-transformers.csv --seconds 30")
+
+    def test_the_library_is_not_timed_where_it_is_absent_or_the_measurement_failed(self):
+        self.assertEqual(self.run_all(self.out, MEASURE_CODE="1").stderr, "")
+        result = self.run_all(self.out)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("transformers library was not timed", result.stderr)
 
     def test_help_does_nothing_else(self):
         for option in ("--help", "-h"):

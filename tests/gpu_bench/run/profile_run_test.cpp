@@ -27,13 +27,21 @@ struct CountedDevice {
   std::vector<std::int64_t> measured = {};
   std::vector<Profile> written = {};
   std::vector<std::string> said = {};
+  std::vector<std::vector<VerificationCell>> verifications = {};
+  std::vector<VerificationCell> verified = {};
 
   MeasureEnd run(Profile& profile, const std::vector<CellGroup>& groups, double budget_s,
                  const std::vector<CellGroup>& kept = {}) {
-    const RunPlan plan{.groups = groups, .models = model_registry(), .budget_s = budget_s, .repeat_share = 0.2};
+    const RunPlan plan{.groups = groups,
+                       .models = model_registry(),
+                       .budget_s = budget_s,
+                       .repeat_share = 0.2,
+                       .verifications = verifications,
+                       .verification_share = verifications.empty() ? 0.0 : 0.3};
     const DeviceSide device{.measure_limits = [] {},
                             .measure_group = [this](const CellGroup& group) { return measure_group(group); },
                             .break_down = {},
+                            .verify = [this](const auto& group) { return verify(group); },
                             .finish = [] {},
                             .write = [this](const Profile& state) { written.push_back(state); }};
     const std::function<void(const std::string&)> say = [this](const std::string& line) { said.push_back(line); };
@@ -53,7 +61,22 @@ struct CountedDevice {
     now_s += 10.0;
     return all;
   }
+
+  std::vector<VerificationRow> verify(const std::vector<VerificationCell>& group) {
+    std::vector<VerificationRow> rows;
+    for (const VerificationCell& cell : group) {
+      if (cell.batch == 99) throw MemoryError("too little memory");
+      verified.push_back(cell);
+      rows.push_back({.cell = cell, .launches = 1, .timing = {.summary = summarise(std::vector{5.0, 5.0, 5.0})}});
+    }
+    now_s += 10.0;
+    return rows;
+  }
 };
+
+VerificationCell verification_of(std::int64_t batch) {
+  return {.verifier = "ours", .dtype = "fp16", .batch = batch, .gamma = 5, .vocabulary = 100, .logits = "flat"};
+}
 
 Profile empty_profile() {
   Profile profile;
@@ -135,6 +158,34 @@ TEST_CASE("a group that does not fit into memory is left out by name, the others
   CHECK(profile.steps.size() == 1);
   REQUIRE(profile.missing.size() == 1);
   CHECK(profile.missing.front().why == "too little memory");
+}
+
+TEST_CASE("verifications have their share of the time behind the passes, and those without time are named") {
+  CountedDevice device;
+  device.verifications = {{verification_of(1), verification_of(2)},
+                          {verification_of(99)},
+                          {verification_of(3)},
+                          {verification_of(4)},
+                          {verification_of(5)}};
+  Profile profile = empty_profile();
+  CHECK(device.run(profile, three_groups, 70.0) == MeasureEnd::done);
+  CHECK(device.measured.front() == 1);
+  CHECK(profile.steps.size() == 4);  // until 30 s; verifications may last until 56 s
+  CHECK(profile.verifications.size() == 3);
+  CHECK(find_verification(profile, verification_of(3)) != nullptr);
+  std::vector<std::string> missing;
+  for (const Missing& part : profile.missing) missing.push_back(part.what + ": " + part.why);
+  CHECK(missing == std::vector<std::string>{to_text(verification_of(99)) + ": too little memory",
+                                            to_text(verification_of(4)) + ": no time left",
+                                            to_text(verification_of(5)) + ": no time left"});
+
+  Profile resumed = empty_profile();
+  const std::vector<CellGroup> kept = keep_rows(resumed, profile);
+  CountedDevice later;
+  later.verifications = device.verifications;
+  CHECK(later.run(resumed, three_groups, 200.0, kept) == MeasureEnd::done);
+  CHECK(later.verified == std::vector{verification_of(4), verification_of(5)});
+  CHECK(resumed.verifications.size() == 5);
 }
 
 TEST_CASE("rows of another device or another program are not taken over") {
