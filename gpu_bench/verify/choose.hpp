@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "gpu_bench/kernels/reduce.hpp"
 
 /// Drawing a token by inverse CDF over rising tokens, in levels: sums of a few, then of more, are kept, the draw falls
@@ -76,7 +78,7 @@ FOREDRAFT_HOST_DEVICE inline unsigned choose_in_chunk(Block& block, const float 
   }
   block.sync();
   const Choice lane = choose(warp_lanes, threshold, [&](unsigned i) { return lane_sums[i]; });
-  const float* of_lane = scratch + lane.index * pack_elements;
+  const float* of_lane = scratch + std::size_t{lane.index} * pack_elements;
   return lane.index * pack_elements + choose(pack_elements, lane.rest, [&](unsigned j) { return of_lane[j]; }).index;
 }
 

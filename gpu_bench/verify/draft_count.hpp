@@ -24,8 +24,11 @@ template <class Storage, class Block>
 FOREDRAFT_HOST_DEVICE inline unsigned draft_count(Block& block, const VerificationInput<Storage>& input,
                                                   unsigned request) {
   const std::int32_t* drafts = input.drafts + static_cast<std::int64_t>(request) * input.gamma;
-  return first_where(block, static_cast<unsigned>(input.draft_counts[request]),
-                     [&](unsigned i) { return static_cast<std::uint32_t>(drafts[i]) >= input.vocabulary; });
+  const auto count = static_cast<unsigned>(input.draft_counts[request]);
+  // All of the row is read, not only `count` of it: one latency instead of two.
+  const unsigned tokens = first_where(
+      block, input.gamma, [&](unsigned i) { return static_cast<std::uint32_t>(drafts[i]) >= input.vocabulary; });
+  return tokens < count ? tokens : count;
 }
 
 }  // namespace foredraft::gpu_bench

@@ -19,11 +19,13 @@
 /// Reads, with g drafts a request and V tokens of s bytes: 2g + 1 rows of V s bytes once, g + 1 where the drafter's
 /// log-sum-exps are given; two rows once more, or one where all drafts are accepted; some sums. Writes only sums and
 /// the outputs.
-/// Held to: the time of (2g + 1) V s bytes a request at the device's read bandwidth (g + 1 and, where something is
-/// rejected, one row more where log-sum-exps are given), and beside it what is not bytes: one launch; a ticket; the
-/// latency of a row unit; two meetings of blocks in global memory; the latencies of a choice unit's loads, most of
-/// which find their rows in L2; about a hundred dependent additions that draw. Where the vocabulary is no multiple of
-/// 8, rows begin anywhere and are read element by element.
+/// Held to: the time of (2g + 1) V s bytes a request at the device's read bandwidth (floor L0); where log-sum-exps are
+/// given, of (g + 1) V s bytes and V s more where a draft is rejected (L1). Beside it stands what is not bytes. Of a
+/// single request: one launch; a ticket and the drafts, then the latency of a row unit; two meetings of blocks in
+/// global memory; the latencies of a choice unit, whose rows are in L2; about a hundred dependent additions that draw.
+/// Of a large batch: a row unit holds 16 or 32 KiB in flight for its logits' latency, and its place on the
+/// multiprocessor for those of the ticket, the drafts and the meeting too. Where the vocabulary is no multiple of 8,
+/// rows begin anywhere and are read element by element.
 ///
 /// One launch: units are handed out by a ticket in a fixed order, and a choice unit waits for row units of its request,
 /// which have smaller tickets. Those are held by blocks that run already and wait for nobody, so it cannot deadlock,
@@ -31,8 +33,8 @@
 /// rows: late enough to find them done, early enough to find their rows in L2.
 /// Two launches: the same units, rows in the first, choices in the second; nobody waits.
 ///
-/// A request's tokens depend on its logits and draws alone: splits on the vocabulary, sums on nothing but splits.
-/// Where log-sum-exps are given, `faults` speaks of the drafter's logits that are read, and of log-sum-exps.
+/// A request's tokens depend on its logits and draws alone: splits on the vocabulary, sums on splits and the size of
+/// blocks. Where log-sum-exps are given, `faults` speaks of the drafter's logits that are read, and of log-sum-exps.
 namespace foredraft::gpu_bench {
 
 /// Tokens of a split: at most a chunk for each lane of a warp. 256 threads hold them at 32 logits each.
@@ -136,7 +138,7 @@ struct FusedExactKernel {
   /// Logits of a row unit that a thread asks for before it looks at the first: 64 or 128 bytes.
   static constexpr unsigned logits_in_flight = 4 * pack_elements;
   /// Chunks that a warp of a choice unit reads at a time.
-  static constexpr unsigned chunks_in_flight = 2;
+  static constexpr unsigned chunks_in_flight = split_chunks < 2 ? 1 : 2;
   /// Lanes that put the parts of a row together.
   static constexpr unsigned lanes_a_row = 8;
 
@@ -423,9 +425,10 @@ struct FusedExactKernel {
         const WeightSums sums{.residual = chunk_sum(block, weights[c].residual),
                               .target = chunk_sum(block, weights[c].target),
                               .fault = lane_any(block, weights[c].fault)};
-        if (lane == 0 && chunk + c * warps < split_chunks) {
-          of_chunks[chunk + c * warps] = sums;
-          workspace.chunk_sums[split * split_chunks + chunk + c * warps] = sums;
+        const unsigned number = chunk + c * warps;
+        if (lane == 0 && number < split_chunks) {
+          of_chunks[number] = sums;
+          workspace.chunk_sums[split * split_chunks + number] = sums;
         }
       }
     }

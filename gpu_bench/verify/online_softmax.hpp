@@ -108,9 +108,15 @@ FOREDRAFT_HOST_DEVICE inline SoftmaxPart block_merged(Block& block, SoftmaxPart 
   part = lane_merged(block, part);
   if (block.thread() % warp_lanes == 0) scratch[block.thread() / warp_lanes] = part;
   block.sync();
-  part = scratch[0];
-  for (unsigned warp = 1; warp < block.threads() / warp_lanes; ++warp) part = merged(part, scratch[warp]);
-  return part;
+  const unsigned warps = block.threads() / warp_lanes;
+  SoftmaxPart all;
+  for (unsigned warp = 0; warp < warps; ++warp) all.top = std::fmax(all.top, scratch[warp].top);
+  const float base = detail::base_of(all.top);
+  for (unsigned warp = 0; warp < warps; ++warp) {
+    all.sum += scratch[warp].sum * exp_below(scratch[warp].top, base);
+    all.fault |= scratch[warp].fault;
+  }
+  return all;
 }
 
 /// The softmax over a whole row, as probabilities of clean logits. Nothing finite in the row: every probability is 0.

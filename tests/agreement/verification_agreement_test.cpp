@@ -117,17 +117,18 @@ TEST_CASE("the fused kernel takes the decisions of the simulator's rejection sam
   std::vector<std::int32_t> emitted_counts(requests);
   std::vector<std::uint32_t> faults(requests);
   gpu_bench::HostLauncher launcher;
-  gpu_bench::fused_exact(gpu_bench::VerificationInput<float>{.target_logits = made.target.data(),
-                                                             .draft_logits = made.draft.data(),
-                                                             .drafts = made.drafts.data(),
-                                                             .draft_counts = counts.data(),
-                                                             .draft_log_sum_exps = nullptr,
-                                                             .batch = requests,
-                                                             .gamma = gamma_of_requests,
-                                                             .vocabulary = vocabulary_of_requests,
-                                                             .draws = draws},
-                         {.tokens = tokens.data(), .emitted_counts = emitted_counts.data(), .faults = faults.data()},
-                         {.floats = floats.data(), .counters = counters.data()}, launcher, 32);
+  gpu_bench::fused_exact<gpu_bench::chunk_tokens>(
+      gpu_bench::VerificationInput<float>{.target_logits = made.target.data(),
+                                          .draft_logits = made.draft.data(),
+                                          .drafts = made.drafts.data(),
+                                          .draft_counts = counts.data(),
+                                          .draft_log_sum_exps = nullptr,
+                                          .batch = requests,
+                                          .gamma = gamma_of_requests,
+                                          .vocabulary = vocabulary_of_requests,
+                                          .draws = draws},
+      {.tokens = tokens.data(), .emitted_counts = emitted_counts.data(), .faults = faults.data()},
+      {.floats = floats.data(), .counters = counters.data()}, launcher, 32);
 
   const auto rule = sim::make_rule("rejection_sampling", {});
   unsigned rejections = 0;
