@@ -29,7 +29,7 @@ constexpr std::array named_moves{NamedMove{"copy", 1.0, 1.0, &Limits::copy_bandw
 
 /// From within the caches to many times the last one, where memory is what is seen.
 std::vector<std::int64_t> moved_bytes(const CpuFacts& facts) {
-  constexpr std::int64_t mib = 1024 * 1024;
+  constexpr std::int64_t mib = std::int64_t{1} << 20U;
   const std::int64_t cache = std::max(facts.last_cache_bytes, mib);
   return {cache / 4, cache, 4 * cache};
 }

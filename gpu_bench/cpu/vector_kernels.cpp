@@ -81,9 +81,15 @@ struct Tile {
   }
 };
 
+HWY_INLINE void Put(const MatrixProduct& p, int64_t row, int64_t output, float sum) {
+  float* out = p.out + row * p.out_stride + output;
+  if (p.bias != nullptr) sum += p.bias[output];
+  *out = p.accumulate ? *out + sum : sum;
+}
+
 /// The sums of `rows` x `outputs`. `fetch_next`: meanwhile weights to come are fetched in the order of memory: reading
-/// several rows at a time hides that order from the processor, which then waits for each line. One or two rows of input
-/// need the next tile at once; more leave time, in which the first-level cache would lose it.
+/// several rows at a time hides that order from the processor, which then waits for each line. Two rows of input need
+/// the next tile at once; more leave time, in which the first-level cache would lose it.
 template <int64_t rows, int64_t outputs>
 HWY_INLINE void MultiplyTile(const MatrixProduct& p, int64_t row, int64_t output, bool fetch_next) {
   const float* in = p.in + row * p.in_stride;
@@ -105,13 +111,29 @@ HWY_INLINE void MultiplyTile(const MatrixProduct& p, int64_t row, int64_t output
   }
   if (k < p.inputs) tile.Add(p, in + k, weight + k, p.inputs - k);
   for (int64_t r = 0; r < rows; ++r) {
-    float* out = p.out + (row + r) * p.out_stride + output;
-    for (int64_t n = 0; n < outputs; ++n) {
-      float sum = Sum(tile.sums[r][n]);
-      if (p.bias != nullptr) sum += p.bias[output + n];
-      out[n] = p.accumulate ? out[n] + sum : sum;
+    for (int64_t n = 0; n < outputs; ++n) Put(p, row + r, output + n, Sum(tile.sums[r][n]));
+  }
+}
+
+/// One sum, its terms in several registers: a single row of input reads each weight once, in the order of memory.
+HWY_INLINE void MultiplyOne(const MatrixProduct& p, int64_t row, int64_t output) {
+  constexpr int64_t registers = 4;
+  const float* in = p.in + row * p.in_stride;
+  const float* weight = p.weight + output * p.weight_stride;
+  Tile<1, registers> tile;
+  tile.Clear();
+  Floats* sums = tile.sums[0];
+  int64_t k = 0;
+  for (; k + registers * lanes <= p.inputs; k += registers * lanes) {
+    HWY_UNROLL(4)
+    for (int64_t j = 0; j < registers; ++j) {
+      sums[j] = hn::MulAdd(Load(in + k + j * lanes), Load(weight + k + j * lanes), sums[j]);
     }
   }
+  for (; k < p.inputs; k += lanes) {
+    sums[0] = hn::MulAdd(LoadSome(in + k, p.inputs - k), LoadSome(weight + k, p.inputs - k), sums[0]);
+  }
+  Put(p, row, output, Sum(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))));
 }
 
 /// One set of weights against rows [first, end).
@@ -126,6 +148,10 @@ HWY_INLINE void MultiplyRows(const MatrixProduct& p, int64_t first, int64_t end,
 }
 
 void Multiply(const MatrixProduct& p) {
+  if (p.rows == 1) {
+    for (int64_t output = 0; output < p.outputs; ++output) MultiplyOne(p, 0, output);
+    return;
+  }
   const int64_t fitting = block_floats / p.inputs / tile_rows * tile_rows;
   const int64_t block_rows = fitting < tile_rows ? tile_rows : fitting;
   const bool in_order = p.weight_stride == p.inputs;

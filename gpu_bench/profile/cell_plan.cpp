@@ -82,10 +82,11 @@ std::vector<Step> steps_of_a_grid(const PlanGrid& grid) {
                        .context = context,
                        .launch = grid.launch,
                        .drafter_tokens = drafter_tokens});
-      // Apart: an encoder may take longer than all of the above.
-      steps.push_back({.tokens = {}, .draft_lengths = {}, .encoders = true, .batch = batch, .launch = grid.launch});
     }
   }
+  // Apart and last: an encoder may take longer than all of the above.
+  steps.push_back(
+      {.tokens = {}, .draft_lengths = {}, .encoders = true, .batch = grid.batches.front(), .launch = grid.launch});
   return steps;
 }
 

@@ -292,7 +292,7 @@ TEST_CASE(
   CHECK(count("large", Role::head_drafting) == 4 * 2);
   CHECK(count("parallel", Role::decoder_pass) == 0);
   CHECK(count("parallel", Role::block_drafting) == 4 * 2);
-  CHECK(count("translator", Role::encoder_pass) == 2);  // one a batch, whatever the context
+  CHECK(count("translator", Role::encoder_pass) == 1);
   for (const CellGroup& group : plan) {
     const auto encodes = [](const Cell& cell) { return cell.role == Role::encoder_pass; };
     CHECK((std::all_of(group.cells.begin(), group.cells.end(), encodes) ||
