@@ -135,7 +135,7 @@ TEST_CASE("a static batch is computed in full until its slowest row is done, a c
   }
 }
 
-TEST_CASE("nobody joins a static batch that runs; the next one takes all who wait, as far as there is room") {
+TEST_CASE("nobody joins a static batch that runs, and the next one takes all who wait, as far as there is room") {
   std::vector<Pass> target;
   ServingSimulation simulation = one_client();
   simulation.batching = Batching::ragged;
