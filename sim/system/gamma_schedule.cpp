@@ -8,7 +8,6 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr std::int64_t longest_scheduled_draft = 10'000;
 constexpr std::int64_t largest_batch = std::int64_t{1} << 32U;
 
 }  // namespace
@@ -23,7 +22,7 @@ std::vector<std::int64_t> gamma_by_batch(std::span<const GammaRange> schedule, s
           fmt::format("invalid gamma schedule: batches {} to {} (must start at {} and end there or later, by {})",
                       range.from_batch, range.to_batch, next, largest_batch));
     }
-    check_range("gamma", range.gamma, min_gamma(convention), longest_scheduled_draft);
+    check_range("gamma", range.gamma, min_gamma(convention), max_serving_gamma);
     for (std::int64_t batch = next; batch <= std::min(range.to_batch, max_batch); ++batch) gamma.push_back(range.gamma);
     next = range.to_batch + 1;
   }

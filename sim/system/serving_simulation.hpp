@@ -46,10 +46,11 @@ struct ServingSimulation {
   std::uint64_t replicas;  ///< independent runs from an empty server, 1 to 4096: what standard errors come from
 };
 
-/// A block is a replica; so is a unit of the Tally, which counts the iterations of measured requests. Requests keep coming until the last measured one is answered, so the load stays what it is; above
-/// the server's capacity latencies grow with `requests`. Every replica checks that no request, token or moment of
-/// waiting is lost (check_account). run_block throws DomainError for a step time that is negative or not finite, and
-/// where a replica's times add up to more than 2 years. Throws DomainError on an argument outside its domain.
+/// A block is a replica; so is a unit of the Tally, which counts the iterations of measured requests. Requests keep
+/// coming until the last measured one is answered, so the load stays what it is; above the server's capacity latencies
+/// grow with `requests`. Every replica checks that no request, token or moment of waiting is lost (check_account).
+/// run_block throws DomainError for a step time that is negative or not finite, and where a replica's times add up to
+/// more than 2 years. Throws DomainError on an argument outside its domain.
 [[nodiscard]] std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation);
 
 }  // namespace foredraft::sim
