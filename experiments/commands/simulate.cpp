@@ -172,7 +172,9 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
     if (!estimate) continue;
     const Interval interval = normal_interval(*estimate);
     const auto deviation = deviation_in_se(analytic[i], estimate);
-    table.rows.push_back({std::string(metrics()[i].label), fmt::format("{:.5f}", estimate->mean),
+    const bool in_ms = metrics()[i].unit == "ms";
+    table.rows.push_back({fmt::format("{}{}", metrics()[i].label, in_ms ? " (ms)" : ""),
+                          fmt::format("{:.5f}", estimate->mean),
                           std::isnan(interval.low) ? "" : fmt::format("{:.5f} to {:.5f}", interval.low, interval.high),
                           analytic[i] ? fmt::format("{:.5f}", *analytic[i]) : "",
                           deviation ? fmt::format("{:+.2f} se", *deviation) : ""});

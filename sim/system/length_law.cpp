@@ -36,8 +36,8 @@ std::int64_t draw_length(const LengthLaw& law, RandomStream& random) {
   const auto middle = static_cast<std::int64_t>(law.tokens);
   if (law.spread == 0) return middle;
   // The high word of a product: uniform to 2^-32 of a length's chance.
-  const auto lengths = static_cast<Uint128>(2 * law.spread + 1);
-  return middle - law.spread + static_cast<std::int64_t>((lengths * random.next_u64()) >> 64U);
+  const auto lengths = static_cast<std::uint64_t>(2 * law.spread + 1);
+  return middle - law.spread + static_cast<std::int64_t>((Uint128{lengths} * random.next_u64()) >> 64U);
 }
 
 }  // namespace foredraft::sim
