@@ -45,6 +45,7 @@ COMPARISONS = [
     ("tree, 1,024 nodes, dynamic program", "tree_search", "BM_tree_program/1024/9",
      ["tree_dp_numpy.py", "--budget", "1024"], r"(?P<seconds>[\d.]+) s;", "numpy, dynamic program"),
     ("sweep point, 5 x 1,000 tokens", "small_sweep", "BM_small_sweep", None, None, None),
+    ("serving, 32 rows, request-iterations", "serving_loop", "BM_serving/max_batch:32", None, None, None),
 ]
 
 

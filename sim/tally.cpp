@@ -30,6 +30,7 @@ void Tally::merge(const Tally& other) {
   add_counts(drafted_at, other.drafted_at);
   add_counts(tested_at, other.tested_at);
   add_counts(accepted_at, other.accepted_at);
+  serving.merge(other.serving);
 }
 
 Tally empty_tally(std::int64_t gamma, Convention convention) {

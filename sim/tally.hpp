@@ -6,6 +6,7 @@
 
 #include "core/integer_moments.hpp"
 #include "core/words.hpp"
+#include "sim/serving_tally.hpp"
 
 /// What a simulation counts. Integers only, so merging is exact in any order.
 namespace foredraft::sim {
@@ -33,6 +34,7 @@ struct Tally {
   std::vector<std::uint64_t> drafted_at;    ///< [i]: iterations that drafted position i, i = 0..gamma-1
   std::vector<std::uint64_t> tested_at;     ///< [i]: of those, position i was verified (all before it accepted)
   std::vector<std::uint64_t> accepted_at;   ///< [i]: of those, it was accepted
+  ServingTally serving;                     ///< of requests in time; empty but in system fidelity
 
   void merge(const Tally& other);
   bool operator==(const Tally&) const = default;

@@ -1,6 +1,7 @@
 #include "analytic/tokens/finite_length.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
 
 #include "analytic/numerics/compensated_sum.hpp"
@@ -54,6 +55,46 @@ double expected_iterations_geometric(std::span<const double> tokens_pmf, double 
     ends.add(tokens_pmf[i] * -std::expm1(static_cast<double>(i + 1) * log_survival));
   }
   return 1.0 / ends.value();
+}
+
+std::vector<double> iterations_survival(std::span<const double> tokens_pmf, std::int64_t length) {
+  check_distribution("tokens_pmf", tokens_pmf);
+  check_at_least("length", length, 1);
+  // left[l]: probability that l >= 1 tokens are missing after n iterations.
+  std::vector<double> left(static_cast<std::size_t>(length) + 1, 0.0);
+  left.back() = 1.0;
+  std::vector<double> survival;
+  for (;;) {
+    CompensatedSum running;
+    for (std::size_t l = 1; l < left.size(); ++l) running.add(left[l]);
+    if (running.value() <= 0.0) return survival;
+    survival.push_back(std::min(running.value(), 1.0));
+    for (std::size_t l = 1; l < left.size(); ++l) {
+      double missing = 0.0;
+      for (std::size_t k = 1; k <= tokens_pmf.size() && l + k < left.size(); ++k) {
+        missing += tokens_pmf[k - 1] * left[l + k];
+      }
+      left[l] = missing;
+    }
+  }
+}
+
+double iterations_second_moment(std::span<const double> iterations_survival) {
+  check_probabilities("iterations_survival", iterations_survival);
+  CompensatedSum sum;
+  for (std::size_t n = 0; n < iterations_survival.size(); ++n) {
+    sum.add((2.0 * static_cast<double>(n) + 1.0) * iterations_survival[n]);
+  }
+  return sum.value();
+}
+
+double slowest_iterations(std::span<const double> iterations_survival, std::int64_t rows) {
+  check_probabilities("iterations_survival", iterations_survival);
+  check_at_least("rows", rows, 1);
+  // 1 - (1 - s)^rows: some row is still running.
+  CompensatedSum sum;
+  for (const double s : iterations_survival) sum.add(-std::expm1(static_cast<double>(rows) * std::log1p(-s)));
+  return sum.value();
 }
 
 }  // namespace foredraft::analytic

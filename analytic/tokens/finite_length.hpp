@@ -21,4 +21,14 @@ namespace foredraft::analytic {
 /// every token): sum_j E[s^(S_j)] = 1 / (1 - E[s^X]), s = 1 - 1/mean_length, exact. mean_length >= 1.
 [[nodiscard]] double expected_iterations_geometric(std::span<const double> tokens_pmf, double mean_length);
 
+/// P(N(length) > n) at index n, from n = 0 to the last that is not 0: at most `length` entries, `length` >= 1.
+/// O(iterations * length * gamma).
+[[nodiscard]] std::vector<double> iterations_survival(std::span<const double> tokens_pmf, std::int64_t length);
+
+/// E[N^2] of a law that is given as its survival.
+[[nodiscard]] double iterations_second_moment(std::span<const double> iterations_survival);
+
+/// Expected iterations of a batch that ends with its slowest row: E[max of `rows` >= 1 independent N], exact.
+[[nodiscard]] double slowest_iterations(std::span<const double> iterations_survival, std::int64_t rows);
+
 }  // namespace foredraft::analytic

@@ -108,9 +108,16 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
             {"convention", to_string(inputs.convention)},
             {"drafter", inputs.drafter},
             {"gamma", inputs.gamma}};
+  if (!inputs.serving.gamma_schedule.empty()) {
+    json["gamma"] = Json::array();
+    for (const auto& [from, to, gamma] : inputs.serving.gamma_schedule) json["gamma"].push_back({from, to, gamma});
+  }
   if (gamma_varies(inputs))
     json["policy"] = find_parameter("policy")->choices[static_cast<std::size_t>(inputs.policy.kind)];
-  if (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::iid) json["alpha"] = inputs.alpha;
+  if (inputs.fidelity == Fidelity::system ||
+      (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::iid)) {
+    json["alpha"] = inputs.alpha;
+  }
   const std::optional<DecodingCost> cost = decoding_cost(inputs);
   json["c"] = cost ? Json(cost->draft_pass) : Json(nullptr);
   if (inputs.cost != cost_registry().front().name) json["cost"] = cost_json(inputs.cost, inputs.cost_values);
@@ -127,6 +134,12 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
           : Json(nullptr);
   json["memory_access_factor"] = estimate_json(sim::memory_access_factor(tally));
   if (const auto& drafts = simulated.estimates[mean_gamma_metric]) json["mean_gamma"] = estimate_json(*drafts);
+  for (std::size_t i = 0; i < metric_count; ++i) {
+    const Needs needs = metrics()[i].needs;
+    if ((needs == Needs::serving || needs == Needs::latency_goal) && simulated.estimates[i]) {
+      json["serving"][std::string(metrics()[i].name)] = estimate_json(*simulated.estimates[i]);
+    }
+  }
   json["analytic"] = Json::object();
   for (std::size_t i = 0; i < metric_count; ++i) {
     const Metric& metric = metrics()[i];
@@ -157,7 +170,9 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
     if (!estimate) continue;
     const Interval interval = normal_interval(*estimate);
     const auto deviation = deviation_in_se(analytic[i], estimate);
-    table.rows.push_back({std::string(metrics()[i].label), fmt::format("{:.5f}", estimate->mean),
+    const bool in_ms = metrics()[i].unit == "ms";
+    table.rows.push_back({fmt::format("{}{}", metrics()[i].label, in_ms ? " (ms)" : ""),
+                          fmt::format("{:.5f}", estimate->mean),
                           std::isnan(interval.low) ? "" : fmt::format("{:.5f} to {:.5f}", interval.low, interval.high),
                           analytic[i] ? fmt::format("{:.5f}", *analytic[i]) : "",
                           deviation ? fmt::format("{:+.2f} se", *deviation) : ""});
@@ -172,7 +187,7 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
     }
     return line + (entries.size() > most_positions ? " ...\n" : "\n");
   };
-  if (simulation.inputs.gamma > 0) {
+  if (!acceptance.conditional.empty()) {
     text += "\nacceptance by position\n" + vector_line("conditional", acceptance.conditional) +
             vector_line("marginal", acceptance.marginal);
   }

@@ -32,6 +32,10 @@ void report(const SweepConfig& config, std::string_view name, Problem problem, P
 
 /// What a parameter that no point uses was probably meant to be.
 std::string instead_of(std::string_view name, const Usage& usage) {
+  if (usage.takes("fidelity", "system")) {
+    if (name == "gamma") return "remove it, or gamma_schedule";
+    return "remove it: a server takes step times, arrivals and lengths";
+  }
   if (name == "alpha" && usage.takes("fidelity", "token")) return "did you mean models.alpha?";
   if (name == "alpha") return "remove it, or use process = \"iid\"";
   if (name.starts_with("models.") || name.starts_with("rule") || name == "temperature" || name == "contexts") {
@@ -244,6 +248,12 @@ void check_simulation(const SweepConfig& config, const Usage& usage, Problems& p
                   .why = finite ? "with sequence_length whole sequences are counted" : "how many to run per point",
                   .suggestion = finite ? "add sequences = 100" : "add iterations = 1_000_000"});
   }
+  if (plan.requests != 0 || plan.replicas != 0 || plan.warmup_requests != 0) {
+    problems.add({.key = "simulation.requests",
+                  .text = "not used",
+                  .why = "requests are counted in fidelity system alone",
+                  .suggestion = "remove it, with replicas and warmup_requests"});
+  }
   if (other != 0) {
     problems.add({.key = fmt::format("simulation.{}", finite ? "iterations" : "sequences"),
                   .text = "not used",
@@ -307,7 +317,11 @@ void resolve_and_check(SweepConfig& config, const std::vector<const Parameter*>&
   check_shapes(config, usage, problems);
   check_sequence_length(config, usage, problems);
   check_drafting(config, usage, problems);
-  check_simulation(config, usage, problems);
+  if (usage.takes("fidelity", "system")) {
+    check_serving(config, usage, problems);
+  } else {
+    check_simulation(config, usage, problems);
+  }
   fill_defaults(config, usage, refused, problems);
   check_rule_parameters(config, usage, problems);
 }

@@ -16,6 +16,10 @@ void report_input(const SweepConfig& config, std::string_view name, Problem prob
 /// Refuses drafters and policies that do not go with a fidelity, a process, a gamma or each other.
 void check_drafting(const SweepConfig& config, const Usage& usage, Problems& problems);
 
+/// Refuses lengths and schedules that a server cannot have, another fidelity beside it, and a plan that counts no
+/// requests.
+void check_serving(const SweepConfig& config, const Usage& usage, Problems& problems);
+
 /// Refuses more than most_points, with the count and an estimate of the time.
 void check_size(const SweepConfig& config, double points, std::int64_t line, Problems& problems);
 

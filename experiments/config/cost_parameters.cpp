@@ -6,7 +6,8 @@ namespace {
 
 Used with_cost(const CostEntry& model, bool once_a_sequence) {
   return [name = std::string(model.name), once_a_sequence](const Usage& usage) {
-    return usage.takes("cost", name) && (!once_a_sequence || (process(usage) && usage.states("sequence_length")));
+    return not_serving(usage) && usage.takes("cost", name) &&
+           (!once_a_sequence || (process(usage) && usage.states("sequence_length")));
   };
 }
 
@@ -32,7 +33,7 @@ void add_cost_parameters(std::vector<Parameter>& table) {
                        always, store<double>(&PointInputs::operations_ratio)));
   std::vector<std::string> names;
   for (const CostEntry& entry : cost_registry()) names.emplace_back(entry.name);
-  table.push_back(implied(choice("cost", names, "what an iteration takes; foredraft list costs", always,
+  table.push_back(implied(choice("cost", names, "what an iteration takes; foredraft list costs", not_serving,
                                  store<std::string>(&PointInputs::cost))));
   for (const CostEntry& model : cost_registry()) {
     if (model.name == first.name) continue;

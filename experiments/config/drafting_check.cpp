@@ -48,7 +48,9 @@ class DraftingCheck {
 
   void check_drafter(const sim::DrafterEntry& entry) {
     const std::string name(entry.name);
-    for (const auto& [fidelity, drafts] : {std::pair{"process", entry.process}, {"token", entry.token}}) {
+    const bool in_batches = entry.process && name != "input_copy";
+    for (const auto& [fidelity, drafts] :
+         {std::pair{"process", entry.process}, {"token", entry.token}, {"system", in_batches}}) {
       if (!drafts && usage_.takes("fidelity", fidelity)) {
         refuse("drafter", fmt::format("{} does not draft in fidelity {}", name, fidelity),
                drafts ? "" : "foredraft list drafters says where each does",

@@ -57,6 +57,13 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
     refuse("y", fmt::format("{} is not computed", figure.y), "every iteration drafts gamma tokens",
            "choose a policy or a drafter that copies");
   }
+  if (metric != nullptr && (metric->needs == Needs::serving || metric->needs == Needs::latency_goal)) {
+    const bool served = has_input(config, "max_batch");
+    if (!served || (metric->needs == Needs::latency_goal && !has_input(config, "latency_goal_ms"))) {
+      refuse("y", fmt::format("{} is not computed", figure.y),
+             served ? "it needs latency_goal_ms" : "it belongs to a server", served ? "" : "set fidelity = \"system\"");
+    }
+  }
   const std::vector<std::string> widths{"single_column", "double_column"};
   if (std::find(widths.begin(), widths.end(), figure.width) == widths.end()) {
     refuse("width", fmt::format("unknown width \"{}\"", figure.width), "", suggestion_for(figure.width, widths));

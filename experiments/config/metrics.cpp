@@ -6,6 +6,9 @@
 namespace foredraft::experiments {
 
 const std::array<Metric, metric_count>& metrics() {
+  static constexpr std::string_view served = "ratio of totals; delta method over replicas";
+  static constexpr std::string_view served_quantile =
+      "of all measured requests, to 1/256; standard error of the mean of the replicas' own";
   static constexpr std::array<Metric, metric_count> table{{
       {"tokens_per_iteration", "tokens", "tokens per iteration", true, true, Needs::nothing,
        "emitted tokens over draft-and-verify rounds, the corrected or bonus token included",
@@ -32,7 +35,9 @@ const std::array<Metric, metric_count>& metrics() {
       {"accepted_over_drafted", "", "accepted over drafted tokens", true, true, Needs::nothing,
        "accepted drafts over all drafted tokens", "ratio of totals; delta method over independent units"},
       {"mean_gamma", "drafted tokens", "drafted tokens per iteration", true, true, Needs::varying_gamma,
-       "drafted tokens over draft-and-verify rounds; only for a policy other than constant and for drafters that copy",
+       "drafted tokens over draft-and-verify rounds; only for a policy other than constant, a gamma_schedule and "
+       "drafters "
+       "that copy",
        "ratio of totals; delta method over independent units"},
       {"best_gamma", "drafted tokens", "optimal draft length", true, false, Needs::cost,
        "the gamma of largest speedup for these inputs, whatever the point's own gamma; `unbounded` where longer is "
@@ -40,6 +45,41 @@ const std::array<Metric, metric_count>& metrics() {
        ""},
       {"best_speedup", "", "speedup at the optimal draft length", true, false, Needs::cost,
        "the speedup there, or its limit; `unbounded` where infinite", ""},
+      {"tokens_per_s", "1/s", "tokens per second", true, true, Needs::serving,
+       "fidelity system: tokens emitted over time, from the admission of the first measured request to the end of the "
+       "last",
+       served},
+      {"goodput_tokens_per_s", "1/s", "tokens per second in time", false, true, Needs::latency_goal,
+       "the share of tokens_per_s that belongs to requests answered within latency_goal_ms", served},
+      {"mean_batch", "rows", "rows of an iteration", false, true, Needs::serving,
+       "rows that an iteration computes, finished rows of a static batch included", served},
+      {"mean_in_system", "requests", "requests waiting or served", false, true, Needs::serving,
+       "requests that wait or are served, over time", served},
+      {"wait_ms", "ms", "wait before service", true, true, Needs::serving, "from arrival to admission to the batch",
+       served},
+      {"latency_ms", "ms", "latency", true, true, Needs::serving, "from arrival to the last token", served},
+      {"latency_p50_ms", "ms", "latency, 50 %", false, true, Needs::serving,
+       "what 50 % of the measured requests do not exceed in latency_ms", served_quantile},
+      {"latency_p95_ms", "ms", "latency, 95 %", false, true, Needs::serving,
+       "what 95 % of the measured requests do not exceed in latency_ms", served_quantile},
+      {"latency_p99_ms", "ms", "latency, 99 %", false, true, Needs::serving,
+       "what 99 % of the measured requests do not exceed in latency_ms", served_quantile},
+      {"first_token_ms", "ms", "time to first token", false, true, Needs::serving, "from arrival to the first token",
+       served},
+      {"first_token_p50_ms", "ms", "time to first token, 50 %", false, true, Needs::serving,
+       "what 50 % of the measured requests do not exceed in first_token_ms", served_quantile},
+      {"first_token_p95_ms", "ms", "time to first token, 95 %", false, true, Needs::serving,
+       "what 95 % of the measured requests do not exceed in first_token_ms", served_quantile},
+      {"first_token_p99_ms", "ms", "time to first token, 99 %", false, true, Needs::serving,
+       "what 99 % of the measured requests do not exceed in first_token_ms", served_quantile},
+      {"per_token_latency_ms", "ms", "latency per token", false, true, Needs::serving,
+       "a request's latency over its output tokens", served},
+      {"per_token_latency_p50_ms", "ms", "latency per token, 50 %", false, true, Needs::serving,
+       "what 50 % of the measured requests do not exceed in per_token_latency_ms", served_quantile},
+      {"per_token_latency_p95_ms", "ms", "latency per token, 95 %", false, true, Needs::serving,
+       "what 95 % of the measured requests do not exceed in per_token_latency_ms", served_quantile},
+      {"per_token_latency_p99_ms", "ms", "latency per token, 99 %", false, true, Needs::serving,
+       "what 99 % of the measured requests do not exceed in per_token_latency_ms", served_quantile},
   }};
   return table;
 }
@@ -61,8 +101,8 @@ std::string metrics_markdown() {
   row("one per axis, then one per fixed input", "",
       "the inputs, by the names of the configuration; empty where the point does not use one", "");
   row("simulated_iterations", "iterations", "draft-and-verify rounds that were simulated", "counted");
-  row("simulated_units", "units", "independent units behind the standard errors: iterations, batches or sequences",
-      "counted");
+  row("simulated_units", "units",
+      "independent units behind the standard errors: iterations, batches, sequences or replicas", "counted");
   for (const Metric& metric : metrics()) {
     if (metric.analytic) row(fmt::format("analytic_{}", metric.name), metric.unit, metric.meaning, "closed form");
     if (!metric.simulated) continue;

@@ -8,7 +8,7 @@
 /// The dictionary of output quantities: the one source of CSV headers, labels and docs/metrics.md.
 namespace foredraft::experiments {
 
-enum class Needs { nothing, cost, operations_ratio, varying_gamma };
+enum class Needs { nothing, cost, operations_ratio, varying_gamma, serving, latency_goal };
 
 struct Metric {
   /// Column stem: analytic_NAME, simulated_NAME, simulated_NAME_standard_error, NAME_deviation_in_se.
@@ -34,6 +34,23 @@ enum MetricIndex : std::size_t {
   mean_gamma_metric,
   best_gamma_metric,
   best_speedup_metric,
+  tokens_per_s_metric,
+  goodput_metric,
+  mean_batch_metric,
+  mean_in_system_metric,
+  wait_metric,
+  latency_metric,
+  latency_p50_metric,
+  latency_p95_metric,
+  latency_p99_metric,
+  first_token_metric,
+  first_token_p50_metric,
+  first_token_p95_metric,
+  first_token_p99_metric,
+  per_token_latency_metric,
+  per_token_latency_p50_metric,
+  per_token_latency_p95_metric,
+  per_token_latency_p99_metric,
   metric_count
 };
 

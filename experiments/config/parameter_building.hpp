@@ -20,6 +20,9 @@ inline constexpr double unbounded = std::numeric_limits<double>::max();
 [[nodiscard]] inline bool always(const Usage& /*usage*/) { return true; }
 [[nodiscard]] inline bool token(const Usage& usage) { return usage.takes("fidelity", "token"); }
 [[nodiscard]] inline bool process(const Usage& usage) { return usage.takes("fidelity", "process"); }
+[[nodiscard]] inline bool serving(const Usage& usage) { return usage.takes("fidelity", "system"); }
+/// One text or sequence after another: costs are those of an iteration, not of a batch.
+[[nodiscard]] inline bool not_serving(const Usage& usage) { return process(usage) || token(usage); }
 
 /// Numbers of [minimum, maximum], not required.
 [[nodiscard]] Parameter real(std::string name, double minimum, double maximum, std::string summary, Used used,
@@ -48,6 +51,10 @@ template <typename Stored, typename Member>
   return [member](PointInputs& inputs, const Value& value) { inputs.models.*member = std::get<Stored>(value); };
 }
 template <typename Stored, typename Member>
+[[nodiscard]] Assign store(Member ServingInputs::*member) {
+  return [member](PointInputs& inputs, const Value& value) { inputs.serving.*member = std::get<Stored>(value); };
+}
+template <typename Stored, typename Member>
 [[nodiscard]] Assign store(Member PolicyInputs::*member) {
   return [member](PointInputs& inputs, const Value& value) { inputs.policy.*member = std::get<Stored>(value); };
 }
@@ -71,5 +78,6 @@ void add_drafter_parameters(std::vector<Parameter>& table);
 void add_policy_parameters(std::vector<Parameter>& table);
 void add_rule_parameters(std::vector<Parameter>& table);
 void add_model_parameters(std::vector<Parameter>& table);
+void add_serving_parameters(std::vector<Parameter>& table);
 
 }  // namespace foredraft::experiments::building

@@ -71,6 +71,7 @@ const std::vector<Parameter>& parameters() {
     building::add_policy_parameters(result);
     building::add_rule_parameters(result);
     building::add_model_parameters(result);
+    building::add_serving_parameters(result);
     return result;
   }();
   return table;

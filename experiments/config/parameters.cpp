@@ -24,6 +24,8 @@ std::string_view wanted(ValueType type) {
       return "a list of numbers";
     case ValueType::texts:
       return "a string or a list of strings";
+    case ValueType::schedule:
+      return "rows [first batch, last batch, gamma]";
   }
   throw std::logic_error("unknown value type");
 }
@@ -50,6 +52,8 @@ class ValueReader {
         return reals(node);
       case ValueType::texts:
         return texts(node);
+      case ValueType::schedule:
+        return schedule(node);
     }
     throw std::logic_error("unknown value type");
   }
@@ -136,6 +140,24 @@ class ValueReader {
     return std::nullopt;
   }
 
+  /// Rows of three whole numbers; whether they fit together is for the simulation to say.
+  std::optional<Value> schedule(const Node& node) {
+    const auto* list = std::get_if<Array>(&node.value);
+    if (list == nullptr) return wrong_type(node);
+    Schedule rows;
+    for (const Node& entry : *list) {
+      const auto* row = std::get_if<Array>(&entry.value);
+      if (row == nullptr || row->size() != 3) return wrong_type(entry);
+      auto& numbers = rows.emplace_back();
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto* number = std::get_if<std::int64_t>(&(*row)[i].value);
+        if (number == nullptr) return wrong_type(entry);
+        numbers[i] = *number;
+      }
+    }
+    return rows;
+  }
+
   const Parameter& parameter_;
   const std::string& key_;
   Problems& problems_;
@@ -147,6 +169,7 @@ std::string range_text(const Parameter& parameter) {
       return fmt::format("{}", fmt::join(parameter.choices, ", "));
     case ValueType::text:
     case ValueType::texts:
+    case ValueType::schedule:
       return std::string(wanted(parameter.type));
     default:
       return parameter.maximum >= std::numeric_limits<double>::max()
@@ -199,6 +222,12 @@ std::string to_text(const Value& value) {
   if (const auto* texts = std::get_if<std::vector<std::string>>(&value))
     return fmt::format("{}", fmt::join(*texts, " "));
   std::string result;
+  if (const auto* rows = std::get_if<Schedule>(&value)) {
+    for (const auto& [from, to, held] : *rows) {
+      result += fmt::format("{}{}-{}:{}", result.empty() ? "" : " ", from, to, held);
+    }
+    return result;
+  }
   for (const double number : std::get<std::vector<double>>(value)) {
     if (!result.empty()) result += ' ';
     append_number(result, number);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,9 +19,14 @@
 /// documents all read this one table.
 namespace foredraft::experiments {
 
-enum class ValueType { real, integer, choice, text, reals, texts };
+enum class ValueType { real, integer, choice, text, reals, texts, schedule };
 
-using Value = std::variant<double, std::int64_t, std::string, std::vector<double>, std::vector<std::string>>;
+/// Rows [from, to, value]: value from batch `from` to batch `to`.
+using Schedule = std::vector<std::array<std::int64_t, 3>>;
+
+using Value = std::variant<double, std::int64_t, std::string, std::vector<double>, std::vector<std::string>, Schedule>;
+
+[[nodiscard]] std::vector<sim::GammaRange> gamma_ranges(const Schedule& schedule);
 
 /// The words that the choices (fidelity, process, rule, models.kind, ...) of a sweep take at some point of it, and
 /// which other parameters it states. Decides which parameters a sweep uses.
@@ -49,7 +55,7 @@ struct Parameter {
   bool implied = false;
 };
 
-/// Sorted by topic: what every point has, processes, sequences, rules, models.
+/// Sorted by topic: what every point has, processes, sequences, rules, models, servers.
 [[nodiscard]] const std::vector<Parameter>& parameters();
 
 /// Null for an unknown name.

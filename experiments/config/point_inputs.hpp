@@ -9,12 +9,13 @@
 #include "core/decoding_cost.hpp"
 #include "core/words.hpp"
 #include "experiments/cost/cost_registry.hpp"
+#include "sim/system/serving_simulation.hpp"
 #include "sim/token/models/model_pair.hpp"
 #include "sim/token/token_simulation.hpp"
 
 namespace foredraft::experiments {
 
-enum class Fidelity { process, token };
+enum class Fidelity { process, token, system };
 enum class PolicyKind { constant, plus2_minus1, confidence_threshold, optimal_stopping };
 enum class ProcessKind { iid, positional, beta_mixture, markov, trace };
 
@@ -39,6 +40,19 @@ struct PolicyInputs {
   double threshold = 0.0;
   double concentration = 0.0;
   double bias = 1.0;
+};
+
+/// A server and its requests.
+struct ServingInputs {
+  sim::Batching batching = sim::Batching::continuous;
+  std::int64_t max_batch = 1;
+  std::vector<sim::GammaRange> gamma_schedule;  ///< empty: gamma whatever the batch
+  sim::ArrivalLaw arrivals{.kind = sim::ArrivalKind::poisson};
+  sim::LengthLaw prompt{.tokens = 0.0};
+  sim::LengthLaw output{.tokens = 1.0};
+  sim::RooflineStep target_step;
+  sim::RooflineStep drafter_step;
+  std::optional<double> latency_goal_us;
 };
 
 /// All inputs of one point, resolved. What a point does not use keeps its initial value;
@@ -71,6 +85,8 @@ struct PointInputs {
   double temperature = 1.0;
   sim::Contexts contexts = sim::Contexts::pooled;
   ModelInputs models;
+  // system fidelity, beside alpha
+  ServingInputs serving;
 };
 
 /// What decoding costs at this point; nothing where that was not given.

@@ -15,21 +15,25 @@ Used with_process(std::vector<std::string> names) {
 }
 /// Whether alpha is the acceptance of some drafter's drafts: not where a copy or given accuracies take its place.
 bool with_alpha(const Usage& usage) {
+  if (serving(usage)) return true;
   const auto drafters = usage.words.find("drafter");
   return process(usage) && usage.takes("process", "iid") && drafters != usage.words.end() &&
          std::any_of(drafters->second.begin(), drafters->second.end(), [&](const std::string& name) {
            return name != "input_copy" && !(name == "heads" && usage.states("drafter.accuracies"));
          });
 }
+/// A schedule takes the place of gamma.
+bool with_gamma(const Usage& usage) { return !(serving(usage) && usage.states("gamma_schedule")); }
 bool with_sequences(const Usage& usage) { return process(usage) && usage.states("sequence_length"); }
 
 }  // namespace
 
 void add_common_parameters(std::vector<Parameter>& table) {
-  table.push_back(
-      choice("fidelity", {"process", "token"}, "accept/reject process only, or real distributions", always,
-             store_word<Fidelity>({"process", "token"}, [](PointInputs& to, Fidelity value) { to.fidelity = value; })));
-  table.push_back(mandatory(integer("gamma", 0, longest_draft, "drafted tokens per iteration", always,
+  table.push_back(choice("fidelity", {"process", "token", "system"},
+                         "accept/reject process only, real distributions, or requests and batches of a server", always,
+                         store_word<Fidelity>({"process", "token", "system"},
+                                              [](PointInputs& to, Fidelity value) { to.fidelity = value; })));
+  table.push_back(mandatory(integer("gamma", 0, longest_draft, "drafted tokens per iteration", with_gamma,
                                     store<std::int64_t>(&PointInputs::gamma))));
   table.push_back(choice(
       "convention", {"bonus", "no_bonus"},

@@ -82,9 +82,12 @@ void read_fixed(const Mapping& table, SweepConfig& config, std::vector<const Par
   }
 }
 
+/// Enough for a standard error that is good to an eighth.
+constexpr std::uint64_t default_replicas = 32;
+
 void read_simulation(const Node& node, const Mapping& table, SweepConfig& config, Problems& problems) {
   TableReader reader(table, "simulation", problems);
-  SimulationPlan plan{0, 0, 0, sim::Path::fast};
+  SimulationPlan plan{.iterations = 0, .sequences = 0, .seed = 0, .path = sim::Path::fast};
   const auto count = [&](std::string_view key, std::int64_t minimum, std::int64_t maximum) -> std::uint64_t {
     const std::int64_t* number = reader.take_integer(key);
     if (number == nullptr) return 0;
@@ -100,8 +103,18 @@ void read_simulation(const Node& node, const Mapping& table, SweepConfig& config
   constexpr std::int64_t most_units = 1'000'000'000'000'000;
   plan.iterations = count("iterations", 1, most_units);
   plan.sequences = count("sequences", 1, most_units);
+  plan.requests = count("requests", 1, most_units);
+  plan.replicas = count("replicas", 2, 4096);
+  if (plan.replicas == 0 && plan.requests != 0) plan.replicas = default_replicas;
+  const auto states = [&](std::string_view key) {
+    return std::any_of(table.begin(), table.end(), [&](const Entry& entry) { return entry.key == key; });
+  };
+  plan.warmup_requests = count("warmup_requests", 0, most_units);
+  if (!states("warmup_requests") && plan.requests != 0) {
+    plan.warmup_requests = (plan.requests + 10 * plan.replicas - 1) / (10 * plan.replicas);
+  }
   plan.seed = count("seed", 0, std::numeric_limits<std::int64_t>::max());
-  if (std::none_of(table.begin(), table.end(), [](const Entry& entry) { return entry.key == "seed"; })) {
+  if (!states("seed")) {
     problems.add({.line = node.line,
                   .key = "simulation.seed",
                   .text = "missing",
@@ -118,7 +131,8 @@ void read_simulation(const Node& node, const Mapping& table, SweepConfig& config
     }
     plan.path = *path == "reference" ? sim::Path::reference : sim::Path::fast;
   }
-  static const std::vector<std::string> known{"iterations", "sequences", "seed", "path"};
+  static const std::vector<std::string> known{"iterations", "sequences", "requests",       "replicas",
+                                              "seed",       "path",      "warmup_requests"};
   reader.refuse_unread(known);
   config.simulation = plan;
 }

@@ -70,7 +70,8 @@ bool gamma_varies(const SweepConfig& config) {
     return std::any_of(values.begin(), values.end(),
                        [&](const Value& value) { return wanted(std::get<std::string>(value)); });
   };
-  return takes("policy", [](const std::string& word) { return word != "constant"; }) ||
+  return has_input(config, "gamma_schedule") ||
+         takes("policy", [](const std::string& word) { return word != "constant"; }) ||
          takes("drafter", [](const std::string& word) { return sim::find_drafter(word)->cost == Drafting::free; });
 }
 
@@ -89,6 +90,11 @@ nlohmann::ordered_json to_json(const SweepConfig& config) {
     nlohmann::ordered_json& simulation = json["simulation"] = nlohmann::ordered_json::object();
     if (plan.iterations != 0) simulation["iterations"] = plan.iterations;
     if (plan.sequences != 0) simulation["sequences"] = plan.sequences;
+    if (plan.requests != 0) {
+      simulation["requests"] = plan.requests;
+      simulation["replicas"] = plan.replicas;
+      simulation["warmup_requests"] = plan.warmup_requests;
+    }
     simulation["seed"] = plan.seed;
     simulation["path"] = plan.path == sim::Path::fast ? "fast" : "reference";
   }

@@ -32,10 +32,14 @@ struct FixedInput {
 
 /// What to simulate at every point.
 struct SimulationPlan {
-  std::uint64_t iterations;  ///< per point; 0 where sequences are counted instead
-  std::uint64_t sequences;   ///< per point; 0 where iterations are
+  std::uint64_t iterations;  ///< per point; 0 where sequences or requests are counted instead
+  std::uint64_t sequences;   ///< per point; 0 where they are not counted
   std::uint64_t seed;
   sim::Path path;
+  // A server alone.
+  std::uint64_t requests = 0;  ///< measured per point, over all replicas
+  std::uint64_t replicas = 0;
+  std::uint64_t warmup_requests = 0;  ///< served first in each replica
 };
 
 struct Figure {
@@ -73,8 +77,8 @@ struct SweepConfig {
 /// What all points of the sweep use between them.
 [[nodiscard]] Usage usage_of(const SweepConfig& config);
 
-/// Whether drafts differ in length from one iteration to the next at some point: under a policy other than constant, or
-/// copied drafts.
+/// Whether drafts differ in length from one iteration to the next at some point: under a policy other than constant, by
+/// a schedule, or copied drafts.
 [[nodiscard]] bool gamma_varies(const SweepConfig& config);
 
 /// Whether some point knows what decoding costs, so that there is a speedup.

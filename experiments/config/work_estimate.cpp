@@ -18,6 +18,7 @@ constexpr double pooled_iterations_per_s = 1e6;
 constexpr double fresh_tokens_per_s = 2e7;
 constexpr double pool_entries_per_s = 2e7;
 constexpr double ngram_iterations_per_s = 2e5;
+constexpr double served_tokens_per_s = 2e7;
 
 bool takes(const SweepConfig& config, std::string_view name, std::string_view word) {
   for (const Value& value : values_of(config, name)) {
@@ -43,6 +44,11 @@ double largest_gamma(const SweepConfig& config) { return largest(config, "gamma"
 double seconds_per_point(const SweepConfig& config) {
   if (!config.simulation) return row_seconds;
   const double gamma = largest_gamma(config);
+  if (takes(config, "fidelity", "system")) {
+    const SimulationPlan& plan = *config.simulation;
+    const auto requests = static_cast<double>(plan.requests + plan.replicas * plan.warmup_requests);
+    return row_seconds + requests * largest(config, "output_tokens", 1.0) / served_tokens_per_s;
+  }
   auto iterations = static_cast<double>(config.simulation->iterations);
   if (config.simulation->sequences != 0) {
     iterations = static_cast<double>(config.simulation->sequences) *

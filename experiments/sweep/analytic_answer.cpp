@@ -153,6 +153,7 @@ void add_operations(const PointInputs& inputs, double tokens, const IterationLaw
 }  // namespace
 
 AnalyticAnswer analytic_answer(const PointInputs& point, double pool_acceptance) {
+  if (point.fidelity == Fidelity::system) return serving_answer(point);
   AnalyticAnswer answer;
   const PointInputs inputs = with_drafter_acceptance(point);
   const IterationLaw law = law_of(inputs, pool_acceptance);

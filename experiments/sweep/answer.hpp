@@ -43,6 +43,11 @@ struct SimulatedAnswer {
 [[nodiscard]] std::optional<double> deviation_in_se(const std::optional<double>& analytic,
                                                     const std::optional<Estimate>& simulated);
 
+/// The parts of the above that a server answers.
+[[nodiscard]] AnalyticAnswer serving_answer(const PointInputs& inputs);
+[[nodiscard]] std::unique_ptr<sim::Simulator> make_server(const PointInputs& inputs, const SimulationPlan& plan);
+void add_serving_estimates(const PointInputs& inputs, const sim::ServingTally& tally, SimulatedAnswer& answer);
+
 /// Columns of points.csv behind the inputs.
 [[nodiscard]] std::vector<std::string> answer_columns(const SweepConfig& config);
 

@@ -18,6 +18,10 @@ bool computed(const SweepConfig& config, const Metric& metric) {
       return has_input(config, "operations_ratio");
     case Needs::varying_gamma:
       return gamma_varies(config);
+    case Needs::serving:
+      return has_input(config, "max_batch");
+    case Needs::latency_goal:
+      return has_input(config, "latency_goal_ms");
   }
   throw std::logic_error("unknown need");
 }

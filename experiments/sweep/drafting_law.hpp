@@ -20,11 +20,11 @@ struct IterationLaw {
   std::optional<double> finite_tokens;  ///< over finite sequences, only where `pmf` cannot say
 };
 
-/// Whether drafts differ in length from one iteration to the next at this point.
+/// Whether drafts differ in length from one iteration to the next at this point, other than by the batch.
 [[nodiscard]] bool gamma_varies(const PointInputs& inputs);
 
-/// The factor by which acceptance falls from each position to the next; 1 for drafters that do not get worse. A point of
-/// token fidelity has no such parameter: real tokens are accepted as often as they turn out to be.
+/// The factor by which acceptance falls from each position to the next; 1 for drafters that do not get worse. A point
+/// of token fidelity has no such parameter: real tokens are accepted as often as they turn out to be.
 [[nodiscard]] double acceptance_decay(const PointInputs& inputs);
 
 /// A point of process fidelity with the acceptance of its drafter in place of the acceptance process: positional where

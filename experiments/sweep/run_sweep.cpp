@@ -17,10 +17,12 @@ void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t 
   std::string plan = fmt::format("plan        {} point{}", points, points == 1 ? "" : "s");
   if (finished > 0) plan += fmt::format(" ({} of {} are there)", finished, range.last - range.first);
   if (config.simulation) {
-    const bool sequences = config.simulation->sequences != 0;
-    const std::uint64_t units = sequences ? config.simulation->sequences : config.simulation->iterations;
-    plan += fmt::format(", {:.3g} {}", static_cast<double>(points) * static_cast<double>(units),
-                        sequences ? "sequences" : "iterations");
+    const SimulationPlan& counts = *config.simulation;
+    for (const auto& [units, name] :
+         {std::pair{counts.iterations, "iterations"}, {counts.sequences, "sequences"}, {counts.requests, "requests"}}) {
+      if (units == 0) continue;
+      plan += fmt::format(", {:.3g} {}", static_cast<double>(points) * static_cast<double>(units), name);
+    }
   }
   const unsigned team = resolve_threads(threads);
   fmt::print(stderr, "{}, about {} on {} thread{}\n", plan,

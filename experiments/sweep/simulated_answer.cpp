@@ -89,6 +89,7 @@ std::optional<Estimate> known(const Estimate& estimate) {
 
 std::unique_ptr<sim::Simulator> make_simulator(const PointInputs& inputs, const SimulationPlan& plan,
                                                Resources& resources) {
+  if (inputs.fidelity == Fidelity::system) return make_server(inputs, plan);
   if (inputs.fidelity == Fidelity::token) {
     return sim::make_token_simulator({.models = models_of(inputs, resources),
                                       .rule = inputs.rule,
@@ -140,7 +141,10 @@ SimulatedAnswer simulated_answer(const PointInputs& inputs, const sim::Tally& ta
   };
   estimates[per_token_metric] = ratio(sim::accepted, sim::tested);
   estimates[accepted_over_drafted_metric] = ratio(sim::accepted, sim::drafted);
-  if (gamma_varies(inputs)) estimates[mean_gamma_metric] = ratio(sim::drafted, sim::iterations);
+  if (gamma_varies(inputs) || !inputs.serving.gamma_schedule.empty()) {
+    estimates[mean_gamma_metric] = ratio(sim::drafted, sim::iterations);
+  }
+  if (inputs.fidelity == Fidelity::system) add_serving_estimates(inputs, tally.serving, answer);
   return answer;
 }
 

@@ -18,19 +18,21 @@ namespace {
 
 constexpr std::size_t most_rows = 12;
 
-/// The first points of any sweep: its axes, then tokens per iteration and speedup.
+/// The first points of any sweep: its axes, then tokens per iteration, speedup, and what a server does.
 class FirstPointsTable {
  public:
   FirstPointsTable(const SweepConfig& config, const CsvReader& reader) {
     for (const Axis& axis : config.axes) add_column(axis.parameter->name, reader.column(axis.parameter->name));
-    for (const std::string_view quantity : {"tokens_per_iteration", "speedup"}) {
+    for (const std::string_view quantity : {"tokens_per_iteration", "speedup", "tokens_per_s", "latency_p99_ms"}) {
       const auto analytic = reader.column(fmt::format("analytic_{}", quantity));
       const auto simulated = reader.column(fmt::format("simulated_{}", quantity));
-      if (!analytic) continue;
-      table_.columns.push_back({fmt::format("{}", quantity), Table::Align::right});
-      quantities_.push_back({*analytic, std::nullopt});
+      if (analytic) {
+        table_.columns.push_back({fmt::format("{}", quantity), Table::Align::right});
+        quantities_.push_back({*analytic, std::nullopt});
+      }
       if (!simulated) continue;
-      table_.columns.push_back({"simulated, 95 %", Table::Align::right});
+      table_.columns.push_back(
+          {analytic ? "simulated, 95 %" : fmt::format("{}, simulated, 95 %", quantity), Table::Align::right});
       quantities_.push_back({*simulated, reader.column(fmt::format("simulated_{}_standard_error", quantity))});
     }
   }
@@ -108,6 +110,7 @@ std::string headline(const SweepConfig& config) {
   if (config.simulation) {
     const SimulationPlan& plan = *config.simulation;
     if (plan.iterations != 0) text += fmt::format("; {} iterations each", plan.iterations);
+    if (plan.requests != 0) text += fmt::format("; {} requests each in {} replicas", plan.requests, plan.replicas);
     if (plan.sequences != 0) text += fmt::format("; {} sequences each", plan.sequences);
     text += fmt::format("; seed {}", plan.seed);
   } else {

@@ -18,37 +18,13 @@
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/process/gamma_policy.hpp"
+#include "tests/experiments/compare_points.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
-namespace {
 
-/// Simulates every point and holds each quantity with a closed form to it. Returns how many were compared.
-std::size_t compare_points(const SweepConfig& config) {
-  Resources resources;
-  const Points points(config);
-  std::size_t compared = 0;
-  for (std::uint64_t index = 0; index < points.count(); ++index) {
-    const PointInputs inputs = points.inputs(index);
-    const auto simulator = make_simulator(inputs, *config.simulation, resources);
-    const sim::Tally tally = sim::run(*simulator, {config.simulation->seed, index}, 1);
-    sim::check_conservation(tally);
-    const SimulatedAnswer simulated = simulated_answer(inputs, tally);
-    const AnalyticAnswer analytic = analytic_answer(inputs, pool_acceptance(inputs, *simulator));
-    for (std::size_t i = 0; i < metric_count; ++i) {
-      const auto deviation = deviation_in_se(analytic[i], simulated.estimates[i]);
-      if (!deviation) continue;
-      INFO("point " << index << " " << inputs.drafter << ", " << metrics()[i].name << ": " << *analytic[i] << " and "
-                    << simulated.estimates[i]->mean);
-      CHECK(std::abs(*deviation) < tests::standard_errors);
-      ++compared;
-    }
-  }
-  return compared;
-}
-
-}  // namespace
+using tests::compare_points;
 
 TEST_CASE("a configuration that names no policy and no decay resolves as it did before there were any") {
   const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.8\ngamma = 5\ndrafter = \"block\"\nc = 0.1\n");

@@ -1,11 +1,13 @@
 #include "analytic/tokens/finite_length.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
+#include "core/check.hpp"
 #include "tests/analytic/reference.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -32,7 +34,54 @@ Real enumerated_iterations(const std::vector<double>& pmf, std::int64_t left, co
   return sum;
 }
 
+/// E[f(N)] for a batch of `rows`, N the iterations of its slowest, by enumerating the token counts of all rows.
+template <class Function>
+Real enumerated_slowest(const std::vector<double>& pmf, std::int64_t length, int rows, const Function& f) {
+  // P(N = n) by enumeration of one row's sequences, then every combination of rows.
+  std::vector<Real> exactly(static_cast<std::size_t>(length) + 1, Real(0));
+  const auto walk = [&](const auto& again, std::int64_t left, const Real& probability, std::size_t depth) -> void {
+    if (left <= 0) {
+      exactly[depth] += probability;
+      return;
+    }
+    for (std::size_t i = 0; i < pmf.size(); ++i) {
+      again(again, left - static_cast<std::int64_t>(i + 1), probability * pmf[i], depth + 1);
+    }
+  };
+  walk(walk, length, Real(1), 0);
+  const auto combine = [&](const auto& again, int left, std::size_t slowest, const Real& probability) -> Real {
+    if (left == 0) return probability * f(static_cast<double>(slowest));
+    Real sum = 0;
+    for (std::size_t n = 0; n < exactly.size(); ++n) {
+      sum += again(again, left - 1, std::max(slowest, n), probability * exactly[n]);
+    }
+    return sum;
+  };
+  return combine(combine, rows, 0, Real(1));
+}
+
 }  // namespace
+
+TEST_CASE("the law of the iterations has the moments and the slowest row of every possible batch") {
+  const std::vector<double> pmf = GENERATE(iid_pmf(0.8, 5), std::vector<double>{0.3, 0.05, 0.4, 0.25});
+  for (const std::int64_t length : {1, 2, 5, 7}) {
+    const std::vector<double> survival = iterations_survival(pmf, length);
+    const auto itself = [](double n) { return Real(n); };
+    CHECK(relative_error(slowest_iterations(survival, 1), enumerated_slowest(pmf, length, 1, itself)) < few_ulp);
+    CHECK(relative_error(slowest_iterations(survival, 3), enumerated_slowest(pmf, length, 3, itself)) < few_ulp);
+    const auto square = [](double n) { return Real(n) * n; };
+    CHECK(relative_error(iterations_second_moment(survival), enumerated_slowest(pmf, length, 1, square)) < few_ulp);
+  }
+}
+
+TEST_CASE("one row of a batch takes the expected iterations, and ever more rows the most that are possible") {
+  const std::vector<double> pmf = iid_pmf(0.8, 5);
+  const std::vector<double> survival = iterations_survival(pmf, 300);
+  CHECK(survival.size() == 300);
+  CHECK(slowest_iterations(survival, 1) == Approx(expected_iterations(pmf, 300)).epsilon(second_route));
+  CHECK(slowest_iterations(iterations_survival(pmf, 4), std::int64_t{1} << 40U) == Approx(4.0).epsilon(few_ulp));
+  CHECK(slowest_iterations(iterations_survival(std::vector<double>{0.0, 0.0, 1.0}, 10), 7) == 4.0);
+}
 
 TEST_CASE("expected iterations are those of every possible sequence of token counts") {
   const std::vector<double> uneven{0.3, 0.05, 0.4, 0.25};
@@ -115,6 +164,9 @@ TEST_CASE("finite lengths refuse what is no law and no length") {
                     "invalid tokens_pmf (must have at least one entry)");
   CHECK_THROWS_WITH(expected_iterations_asymptotic(std::vector<double>{1.0}, -3),
                     "invalid length=-3 (must be at least 0)");
+  CHECK_THROWS_WITH(iterations_survival(std::vector<double>{1.0}, 0), "invalid length=0 (must be at least 1)");
+  CHECK_THROWS_WITH(slowest_iterations(std::vector<double>{1.0}, 0), "invalid rows=0 (must be at least 1)");
+  CHECK_THROWS_AS(iterations_second_moment(std::vector<double>{1.5}), DomainError);
   CHECK_THROWS_WITH(expected_iterations_geometric(std::vector<double>{1.0}, 0.5),
                     "invalid mean_length=0.5 (must be finite and at least 1)");
   CHECK_THROWS_WITH(expected_iterations_geometric(std::vector<double>{1.0}, nan),

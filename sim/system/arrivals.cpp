@@ -1,0 +1,56 @@
+#include "sim/system/arrivals.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "core/check.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr double ns_per_s = 1e9;
+constexpr std::int64_t most_clients = std::int64_t{1} << 24U;
+
+}  // namespace
+
+void check_arrivals(const ArrivalLaw& law) {
+  if (law.kind == ArrivalKind::closed) {
+    check_range("clients", law.clients, 1, most_clients);
+  } else {
+    check_positive("rate_per_s", law.rate_per_s);
+  }
+}
+
+ArrivalStream::ArrivalStream(const ArrivalLaw& law, const RunKey& key, std::uint64_t block)
+    : law_(law), random_(key.seed, {.purpose = Purpose::arrival, .point = key.point, .block = block}) {
+  if (law.kind == ArrivalKind::closed) {
+    closed_.assign(static_cast<std::size_t>(law.clients), 0);
+  } else {
+    draw_interval();
+  }
+}
+
+std::int64_t ArrivalStream::next_ns() const {
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  if (law_.kind == ArrivalKind::closed) return closed_.empty() ? never : closed_.front();
+  return open_ns_ < static_cast<double>(never) ? static_cast<std::int64_t>(open_ns_) : never;
+}
+
+void ArrivalStream::pop() {
+  if (law_.kind == ArrivalKind::closed) {
+    closed_.pop_front();
+  } else {
+    draw_interval();
+  }
+}
+
+void ArrivalStream::answered(std::int64_t now_ns) {
+  if (law_.kind == ArrivalKind::closed) closed_.push_back(now_ns);
+}
+
+void ArrivalStream::draw_interval() {
+  const double intervals = law_.kind == ArrivalKind::poisson ? -std::log(1.0 - random_.uniform()) : 1.0;
+  open_ns_ += intervals * ns_per_s / law_.rate_per_s;
+}
+
+}  // namespace foredraft::sim

@@ -1,0 +1,65 @@
+#include "sim/system/serving_simulation.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "core/check.hpp"
+#include "sim/process/process_thresholds.hpp"
+#include "sim/system/server.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr std::int64_t largest_max_batch = 65'536;
+constexpr std::uint64_t most_replicas = 4096;
+constexpr std::uint64_t most_requests = std::uint64_t{1} << 40U;
+
+class ServingSimulator final : public Simulator {
+ public:
+  explicit ServingSimulator(PreparedServing prepared) : prepared_(std::move(prepared)) {}
+
+  [[nodiscard]] std::uint64_t blocks() const override { return prepared_.simulation.replicas; }
+
+  [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
+    return Server(prepared_, key, block).run();
+  }
+
+ private:
+  PreparedServing prepared_;
+};
+
+void check_count(std::string_view name, std::uint64_t value, std::uint64_t least, std::uint64_t most) {
+  if (value >= least && value <= most) return;
+  throw DomainError(fmt::format("invalid {}={} (must lie in {} to {})", name, value, least, most));
+}
+
+}  // namespace
+
+std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation) {
+  check_probability("alpha", simulation.alpha);
+  check_range("max_batch", simulation.max_batch, 1, largest_max_batch);
+  check_count("requests", simulation.requests, 1, most_requests);
+  check_count("warmup_requests", simulation.warmup_requests, 0, most_requests);
+  check_count("replicas", simulation.replicas, 1, most_replicas);
+  check_arrivals(simulation.arrivals);
+  check_length("prompt", simulation.prompt, 0);
+  check_length("output", simulation.output, 1);
+  if (!(simulation.latency_goal_us >= 0.0)) check_nonnegative("latency_goal_us", simulation.latency_goal_us);
+  PreparedServing prepared{.simulation = std::move(simulation), .shapes = {}, .longest = {}, .survival = {}};
+  const ServingSimulation& settled = prepared.simulation;
+  std::int64_t longest = 0;
+  for (const std::int64_t gamma : gamma_by_batch(settled.gamma, settled.max_batch, settled.convention)) {
+    prepared.shapes.push_back({gamma, settled.convention, settled.drafting});
+    longest = std::max(longest, gamma);
+  }
+  prepared.longest = {longest, settled.convention, settled.drafting};
+  prepared.survival[0] = SurvivalRow(survival_thresholds(Iid{settled.alpha}, longest, false));
+  if (!settled.target_us) throw DomainError("invalid target_us (must be given)");
+  if (prepared.longest.draft_passes() > 0 && !settled.drafter_us)
+    throw DomainError("invalid drafter_us (must be given)");
+  return std::make_unique<ServingSimulator>(std::move(prepared));
+}
+
+}  // namespace foredraft::sim

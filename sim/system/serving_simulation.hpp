@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "core/words.hpp"
+#include "sim/simulator.hpp"
+#include "sim/system/arrivals.hpp"
+#include "sim/system/gamma_schedule.hpp"
+#include "sim/system/length_law.hpp"
+#include "sim/system/step_time.hpp"
+
+/// System fidelity: a server that decodes batches of requests speculatively, event by event, in virtual time.
+namespace foredraft::sim {
+
+/// How requests share a batch. In a static batch (ragged, lockstep) those waiting are taken at once when the server is
+/// idle, and nobody joins before the slowest row is done; finished rows are computed all the same, as padding.
+enum class Batching {
+  continuous,  ///< a finished row gives its place to a waiting request before the next iteration
+  ragged,      ///< static; each row advances by its own tokens
+  lockstep,    ///< static; all unfinished rows advance by the tokens of the one that accepted fewest
+};
+
+/// Requests are served first come, first served. Prompts of those who join are read in one pass of each model, padded
+/// to the longest, while the others wait; it yields the first token of each. A prompt of 0 tokens takes no pass. An
+/// iteration drafts gamma tokens a row and verifies them in one target pass; drafts behind the end of an answer are
+/// drafted all the same. Every draft is accepted independently with probability alpha.
+struct ServingSimulation {
+  double alpha;
+  std::vector<GammaRange> gamma;  ///< by the rows of the batch; finished rows of a static batch count
+  Convention convention;
+  Drafting drafting;  ///< autoregressive: gamma passes of one token; block: one pass of gamma tokens; free: none
+  Batching batching;
+  std::int64_t max_batch;  ///< rows, 1 to 65,536
+  ArrivalLaw arrivals;
+  LengthLaw prompt;  ///< >= 0 tokens
+  LengthLaw output;  ///< >= 1 token
+  StepTime target_us;
+  StepTime drafter_us;  ///< may be empty where nothing is ever drafted, and with Drafting::free
+  double latency_goal_us =
+      std::numeric_limits<double>::infinity();  ///< what goodput counts, from arrival to last token
+  std::uint64_t requests;                       ///< measured in each replica, >= 1
+  std::uint64_t warmup_requests;                ///< served before these, not measured
+  std::uint64_t replicas;  ///< independent runs from an empty server, 1 to 4096: what standard errors come from
+};
+
+/// A block is a replica; so is a unit of the Tally, which counts the iterations of measured requests. Requests keep
+/// coming until the last measured one is answered, so the load stays what it is; above the server's capacity latencies
+/// grow with `requests`. Every replica checks that no request, token or moment of waiting is lost (check_account).
+/// run_block throws DomainError for a step time that is negative or not finite, and where a replica's times add up to
+/// more than 2 years. Throws DomainError on an argument outside its domain.
+[[nodiscard]] std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation);
+
+}  // namespace foredraft::sim

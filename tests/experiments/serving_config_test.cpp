@@ -1,0 +1,120 @@
+// Servers through configurations and sweeps.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "experiments/sweep/answer.hpp"
+#include "experiments/sweep/point.hpp"
+#include "tests/experiments/compare_points.hpp"
+#include "tests/experiments/config_testing.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+const std::string server =
+    "fidelity = \"system\"\nalpha = 0.7\n"
+    "target_step = { weights_ms = 1, token_ms = 0.3 }\ndrafter_step = { weights_ms = 0.1 }\n";
+const std::string requests = "[simulation]\nrequests = 2000\nseed = 3\n";
+
+std::string refusal_of_server(const std::string& more, const std::string& plan = requests) {
+  return tests::refusal_of("[fixed]\n" + server + more + plan);
+}
+
+}  // namespace
+
+TEST_CASE("a server is resolved with its defaults, and none of what a text or a token takes") {
+  const SweepConfig config = tests::config_of("[fixed]\n" + server +
+                                              "gamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n"
+                                              "latency_goal_ms = 50\n" +
+                                              requests);
+  CHECK(to_text(*fixed_value(config, "batching")) == "continuous");
+  CHECK(to_text(*fixed_value(config, "arrivals")) == "poisson");
+  CHECK(to_text(*fixed_value(config, "prompt_tokens")) == "0");
+  CHECK(to_text(*fixed_value(config, "target_step.launch_ms")) == "0");
+  CHECK(fixed_value(config, "process") == nullptr);
+  CHECK(fixed_value(config, "cost") == nullptr);
+  CHECK(config.simulation->replicas == 32);
+  CHECK(config.simulation->warmup_requests == 7);  // a tenth of 63, rounded up
+  const PointInputs inputs = Points(config).inputs(0);
+  CHECK(inputs.serving.target_step.weights_us == 1000.0);
+  CHECK(inputs.serving.target_step.token_us == 300.0);
+  CHECK(inputs.serving.latency_goal_us == 50'000.0);
+  const std::vector<std::string> columns = answer_columns(config);
+  for (const char* column : {"simulated_latency_p99_ms", "simulated_goodput_tokens_per_s", "analytic_wait_ms"}) {
+    CHECK(std::find(columns.begin(), columns.end(), column) != columns.end());
+  }
+}
+
+TEST_CASE("sweeps without a server have none of its columns and inputs") {
+  const SweepConfig config =
+      tests::config_of("[fixed]\nalpha = 0.8\ngamma = 5\n[simulation]\niterations = 9\nseed = 1\n");
+  for (const std::string& column : answer_columns(config)) CHECK(column.find("_ms") == std::string::npos);
+  CHECK(to_json(config).dump().find("replicas") == std::string::npos);
+  CHECK(to_json(config).dump().find("batch") == std::string::npos);
+}
+
+TEST_CASE("a schedule of gamma is read, written and read again, fixed and as an axis") {
+  const std::string rest = "max_batch = 8\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
+  const SweepConfig config = tests::config_of(
+      "[axes]\ngamma_schedule = [[[1, 4, 3], [5, 100, 0]], [[1, 8, 2]]]\n[fixed]\n" + server + rest + requests);
+  CHECK(to_text(config.axes.front().values.front()) == "1-4:3 5-100:0");
+  CHECK(gamma_varies(config));
+  const SweepConfig again =
+      read_sweep_config(parse_json_document(to_json(config).dump(), "manifest.json"), "manifest.json");
+  CHECK(to_json(again).dump() == to_json(config).dump());
+  const PointInputs inputs = Points(again).inputs(0);
+  REQUIRE(inputs.serving.gamma_schedule.size() == 2);
+  CHECK(inputs.serving.gamma_schedule[1].from_batch == 5);
+  CHECK(inputs.serving.gamma_schedule[1].gamma == 0);
+}
+
+TEST_CASE("what a server lacks, does not read or cannot serve is refused with its reason") {
+  const std::string rest = "gamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
+  CHECK(refusal_of_server(rest) == "");
+  const std::string missing = refusal_of_server("");
+  for (const char* name : {"gamma", "max_batch", "arrivals.rate_per_s", "output_tokens"}) {
+    CHECK_THAT(missing, Catch::Contains(std::string("fixed.") + name + ": missing"));
+  }
+  CHECK(missing.find("clients") == std::string::npos);
+  CHECK_THAT(refusal_of_server("arrivals = \"closed\"\n"), Catch::Contains("fixed.arrivals.clients: missing"));
+  CHECK_THAT(refusal_of_server(rest + "c = 0.1\n"), Catch::Contains("fixed.c: not used"));
+  CHECK_THAT(refusal_of_server(rest + "gamma_schedule = [[1, 4, 2]]\n"), Catch::Contains("fixed.gamma: not used"));
+  const std::string scheduled = "max_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
+  CHECK_THAT(refusal_of_server(scheduled + "gamma_schedule = [[1, 3, 2]]\n"),
+             Catch::Contains("fixed.gamma_schedule: invalid gamma schedule: ends at batch 3 (must reach max_batch=4)"));
+  CHECK_THAT(refusal_of_server(scheduled + "gamma_schedule = [[1, 4]]\n"),
+             Catch::Contains("must be rows [first batch, last batch, gamma]"));
+  CHECK_THAT(refusal_of_server(scheduled + "gamma = 2\nprompt_tokens = 3\nprompt_spread = 5\n"),
+             Catch::Contains("fixed.prompt_tokens: invalid prompt_tokens spread=5"));
+  CHECK_THAT(refusal_of_server(rest + "drafter = \"input_copy\"\n"),
+             Catch::Contains("input_copy does not draft in fidelity system"));
+  CHECK_THAT(refusal_of_server(rest, ""), Catch::Contains("simulation: missing"));
+  CHECK_THAT(refusal_of_server(rest, "[simulation]\niterations = 5\nseed = 1\n"),
+             Catch::Contains("simulation.requests: missing") && Catch::Contains("simulation.iterations: not used"));
+  CHECK_THAT(
+      tests::refusal_of("[fixed]\nalpha = 0.5\ngamma = 2\n[simulation]\niterations = 5\nrequests = 5\nseed = 1\n"),
+      Catch::Contains("simulation.requests: not used"));
+  CHECK_THAT(tests::refusal_of("[axes]\nfidelity = [\"process\", \"system\"]\n[fixed]\nalpha = 0.5\n" + rest +
+                               "target_step = { weights_ms = 1 }\ndrafter_step = { weights_ms = 1 }\n" + requests),
+             Catch::Contains("axes.fidelity: system beside another"));
+}
+
+// 32 replicas of a few hundred requests: throughputs to about 1 %, waits to about 5 % (five standard errors).
+TEST_CASE("servers agree with their closed forms, full and queueing") {
+  const std::string full =
+      "arrivals = \"closed\"\n\"arrivals.clients\" = 12\nmax_batch = 4\ngamma = 3\noutput_tokens = 24\n";
+  const std::string plan = "[simulation]\nrequests = 3200\nwarmup_requests = 20\nseed = 3\n";
+  CHECK(tests::compare_points(tests::config_of(
+            "[axes]\nbatching = [\"continuous\", \"ragged\", \"lockstep\"]\ndrafter = [\"autoregressive\", \"block\"]\n"
+            "[fixed]\n" +
+            server + full + plan)) >= 2 * (6 + 4 + 3));
+  CHECK(tests::compare_points(tests::config_of(
+            "[axes]\nprompt_tokens = [0, 5]\n[fixed]\noutput_lengths = \"geometric\"\n" + server + full + plan)) >=
+        5 + 3);
+  CHECK(tests::compare_points(tests::config_of(
+            "[axes]\nprompt_tokens = [0, 5]\ngamma = [0, 3]\n[fixed]\noutput_tokens = 8\nmax_batch = 1\n"
+            "arrivals.rate_per_s = 80\n" +
+            server + "[simulation]\nrequests = 48000\nwarmup_requests = 200\nseed = 3\n")) >= 4 * 3);
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,76 @@
+#include "sim/system/arrivals.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "core/check.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr RunKey arrivals_key{.seed = 3, .point = 1};
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+// 40,000 intervals see a mean off by 2.5 % and a second moment (2 for the exponential law) off by 6 %.
+TEST_CASE("intervals of a Poisson process have the mean and the second moment of the exponential law") {
+  ArrivalStream stream({.kind = ArrivalKind::poisson, .rate_per_s = 50.0}, arrivals_key, 0);
+  constexpr int count = 40'000;
+  constexpr double mean_ns = 1e9 / 50.0;
+  double sum = 0.0;
+  double squares = 0.0;
+  std::int64_t last = 0;
+  for (int i = 0; i < count; ++i) {
+    const double interval = static_cast<double>(stream.next_ns() - last) / mean_ns;
+    last = stream.next_ns();
+    stream.pop();
+    sum += interval;
+    squares += interval * interval;
+  }
+  CHECK(std::abs(sum / count - 1.0) <= tests::standard_errors * std::sqrt(1.0 / count));
+  CHECK(std::abs(squares / count - 2.0) <= tests::standard_errors * std::sqrt((24.0 - 4.0) / count));
+}
+
+TEST_CASE("a copied stream gives the same times, another block gives others") {
+  const ArrivalLaw law{.kind = ArrivalKind::poisson, .rate_per_s = 1.0};
+  ArrivalStream stream(law, arrivals_key, 0);
+  ArrivalStream copy = stream;
+  CHECK(ArrivalStream(law, arrivals_key, 1).next_ns() != stream.next_ns());
+  for (int i = 0; i < 10; ++i) {
+    CHECK(copy.next_ns() == stream.next_ns());
+    copy.pop();
+    stream.pop();
+  }
+}
+
+TEST_CASE("regular arrivals do not drift, and a rate near zero never sends one") {
+  ArrivalStream stream({.kind = ArrivalKind::regular, .rate_per_s = 3.0}, arrivals_key, 0);
+  for (int i = 1; i < 3'000; ++i) stream.pop();
+  CHECK(std::abs(static_cast<double>(stream.next_ns()) - 1e12) <= 1.0);
+  CHECK(ArrivalStream({.kind = ArrivalKind::regular, .rate_per_s = 1e-12}, arrivals_key, 0).next_ns() == never);
+}
+
+TEST_CASE("a client sends its next request when it is answered") {
+  ArrivalStream stream({.kind = ArrivalKind::closed, .clients = 2}, arrivals_key, 0);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(stream.next_ns() == 0);
+    stream.pop();
+  }
+  CHECK(stream.next_ns() == never);
+  stream.answered(70);
+  CHECK(stream.next_ns() == 70);
+  ArrivalStream open({.kind = ArrivalKind::regular, .rate_per_s = 1.0}, arrivals_key, 0);
+  open.answered(70);
+  CHECK(open.next_ns() == 1'000'000'000);
+}
+
+TEST_CASE("arrivals refuse a rate of zero and a loop without clients") {
+  CHECK_THROWS_WITH(check_arrivals({.kind = ArrivalKind::poisson}), Catch::StartsWith("invalid rate_per_s=0"));
+  CHECK_THROWS_AS(check_arrivals({.kind = ArrivalKind::regular, .rate_per_s = std::nan("")}), DomainError);
+  CHECK_THROWS_WITH(check_arrivals({.kind = ArrivalKind::closed}), Catch::StartsWith("invalid clients=0"));
+}
+
+}  // namespace foredraft::sim

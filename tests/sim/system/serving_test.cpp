@@ -1,0 +1,332 @@
+#include "sim/system/serving_simulation.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+#include "core/check.hpp"
+#include "sim/estimates.hpp"
+#include "sim/serving_estimates.hpp"
+#include "tests/support/tolerances.hpp"
+
+// Runs whose every event can be written down: constant lengths, acceptance 0 or 1, whole microseconds.
+namespace foredraft::sim {
+namespace {
+
+using tests::few_ulp;
+
+constexpr RunKey serving_key{.seed = 21, .point = 0};
+
+/// One client, plain decoding of 5 tokens at 100 us a step, without prompt.
+ServingSimulation one_client() {
+  return {.alpha = 1.0,
+          .gamma = {{1, 64, 0}},
+          .convention = Convention::bonus,
+          .drafting = Drafting::autoregressive,
+          .batching = Batching::continuous,
+          .max_batch = 1,
+          .arrivals = {.kind = ArrivalKind::closed, .clients = 1},
+          .prompt = {.tokens = 0},
+          .output = {.tokens = 5},
+          .target_us = RooflineStep{.weights_us = 100.0},
+          .drafter_us = RooflineStep{.weights_us = 7.0},
+          .requests = 10,
+          .warmup_requests = 0,
+          .replicas = 1};
+}
+
+Tally serve(const ServingSimulation& simulation, unsigned threads = 1) {
+  return run(*make_serving_simulator(simulation), serving_key, threads);
+}
+
+const ServingValues& values_of(const Tally& tally) { return tally.serving.replicas.at(0).values; }
+
+using Pass = std::tuple<std::int64_t, std::int64_t, double>;
+
+/// A model of constant step time that writes down its passes.
+StepTime recording(std::vector<Pass>& passes_seen, double us) {
+  return [&passes_seen, us](const StepShape& shape) {
+    passes_seen.emplace_back(shape.batch, shape.tokens, shape.context);
+    return us;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("plain decoding takes a step a token, and nothing else takes time") {
+  const Tally tally = serve(one_client());
+  const ServingValues& values = values_of(tally);
+  CHECK(values[measured_requests] == 10);
+  CHECK(values[latency_ns] == 10 * 500'000);
+  CHECK(values[wait_ns] == 0);
+  CHECK(values[first_token_ns] == 10 * 100'000);
+  CHECK(values[per_token_ns] == 10 * 100'000);
+  CHECK(values[window_ns] == 5'000'000);
+  CHECK(values[window_tokens] == 50);
+  CHECK(values[passes] == 50);
+  CHECK(values[rows] == 50);
+  CHECK(values[in_system_ns] == 5'000'000);
+  CHECK(tokens_per_iteration(tally).mean == 1.0);
+  CHECK(serving_estimates(tally.serving).tokens_per_s.mean == Approx(10'000.0).epsilon(few_ulp));
+  CHECK_NOTHROW(check_conservation(tally));
+}
+
+TEST_CASE("the passes of a request: its prompt, then drafts and verifications over a growing cache") {
+  std::vector<Pass> target;
+  std::vector<Pass> drafter;
+  ServingSimulation simulation = one_client();
+  simulation.gamma = {{1, 1, 2}};
+  simulation.prompt.tokens = 10;
+  simulation.output.tokens = 6;
+  simulation.requests = 2;
+  simulation.target_us = recording(target, 100.0);
+  simulation.drafter_us = recording(drafter, 7.0);
+  const Tally tally = serve(simulation);
+  // The prompt yields one token; 5 are left: 3, then 2 of the 3 that were verified. The next request starts anew.
+  CHECK(target ==
+        std::vector<Pass>{{1, 10, 0.0}, {1, 3, 11.0}, {1, 3, 14.0}, {1, 10, 0.0}, {1, 3, 11.0}, {1, 3, 14.0}});
+  CHECK(drafter ==
+        std::vector<Pass>{{1, 10, 0.0}, {1, 1, 11.5}, {1, 1, 14.5}, {1, 10, 0.0}, {1, 1, 11.5}, {1, 1, 14.5}});
+  CHECK(values_of(tally)[first_token_ns] == 2 * 107'000);
+  CHECK(values_of(tally)[latency_ns] == 2 * (107'000 + 2 * (100'000 + 2 * 7'000)));
+  CHECK(tally.tokens_count == std::vector<std::uint64_t>{0, 2, 2});
+}
+
+TEST_CASE("a block drafter is charged one pass of gamma tokens, a free one none, and no_bonus verifies gamma") {
+  std::vector<Pass> target;
+  std::vector<Pass> drafter;
+  ServingSimulation simulation = one_client();
+  simulation.gamma = {{1, 1, 4}};
+  simulation.convention = Convention::no_bonus;
+  simulation.drafting = Drafting::block;
+  simulation.output.tokens = 8;
+  simulation.requests = 1;
+  simulation.target_us = recording(target, 100.0);
+  simulation.drafter_us = recording(drafter, 7.0);
+  CHECK(values_of(serve(simulation))[latency_ns] == 2 * 107'000);
+  CHECK(drafter == std::vector<Pass>{{1, 4, 0.0}, {1, 4, 4.0}});
+  CHECK(target == std::vector<Pass>{{1, 4, 0.0}, {1, 4, 4.0}});
+  simulation.drafting = Drafting::free;
+  simulation.drafter_us = nullptr;
+  CHECK(values_of(serve(simulation))[latency_ns] == 2 * 100'000);
+}
+
+TEST_CASE("a static batch is computed in full until its slowest row is done, a continuous one is filled up") {
+  std::vector<Pass> target;
+  ServingSimulation simulation = one_client();
+  simulation.max_batch = 3;
+  simulation.arrivals.clients = 7;
+  simulation.output = {.tokens = 6, .spread = 5};
+  simulation.requests = 60;
+  simulation.target_us = recording(target, 100.0);
+  for (const Batching batching : {Batching::continuous, Batching::ragged, Batching::lockstep}) {
+    target.clear();
+    simulation.batching = batching;
+    const Tally tally = serve(simulation);
+    CHECK(std::all_of(target.begin(), target.end(), [](const Pass& pass) { return std::get<0>(pass) == 3; }));
+    // Plain decoding: what rows do not emit is padding.
+    const std::int64_t padding = values_of(tally)[rows] - values_of(tally)[window_tokens];
+    CHECK(values_of(tally)[rows] == 3 * values_of(tally)[passes]);
+    CHECK((batching == Batching::continuous ? padding == 0 : padding > 0));
+    CHECK(values_of(tally)[in_system_ns] == 7 * values_of(tally)[window_ns]);
+  }
+}
+
+TEST_CASE("nobody joins a static batch that runs, and the next one takes all who wait, as far as there is room") {
+  std::vector<Pass> target;
+  ServingSimulation simulation = one_client();
+  simulation.batching = Batching::ragged;
+  simulation.max_batch = 4;
+  simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 10'000.0};
+  simulation.requests = 8;
+  simulation.target_us = recording(target, 100.0);
+  CHECK(values_of(serve(simulation))[passes] == 3 * 5);
+  // One is there at 0.1 ms; five wait at 0.6 ms and six at 1.1 ms.
+  for (std::size_t i = 0; i < target.size(); ++i) CHECK(std::get<0>(target[i]) == (i < 5 ? 1 : 4));
+}
+
+TEST_CASE("finished rows in lockstep hold nobody back") {
+  ServingSimulation simulation = one_client();
+  simulation.gamma = {{1, 64, 3}};
+  simulation.max_batch = 4;
+  simulation.arrivals.clients = 4;
+  simulation.output = {.tokens = 20, .spread = 19};
+  simulation.requests = 40;
+  simulation.batching = Batching::lockstep;
+  const Tally lockstep = serve(simulation);
+  simulation.batching = Batching::ragged;
+  CHECK(serve(simulation) == lockstep);  // every draft is accepted: rows only end at different times
+}
+
+TEST_CASE("rows in lockstep advance by the fewest accepted drafts of those unfinished, others by their own") {
+  ServingSimulation simulation = one_client();
+  simulation.alpha = 0.6;
+  simulation.gamma = {{1, 64, 4}};
+  simulation.max_batch = 8;
+  simulation.arrivals.clients = 8;
+  simulation.output.tokens = 50;
+  simulation.requests = 80;
+  simulation.batching = Batching::lockstep;
+  const Tally lockstep = serve(simulation);
+  // All rows of a batch have one length: they advance and finish together, and no place is padding.
+  CHECK(lockstep.units.sum(iterations) == 8 * values_of(lockstep)[passes]);
+  simulation.batching = Batching::ragged;
+  const Tally ragged = serve(simulation);
+  CHECK(ragged.units.sum(iterations) < 8 * values_of(ragged)[passes]);
+  CHECK(tokens_per_iteration(lockstep).mean < 0.7 * tokens_per_iteration(ragged).mean);
+  // What a row's own drafts would have yielded is still counted: acceptance is the law's in both.
+  CHECK(std::abs(acceptance(lockstep).per_token.mean - 0.6) < 0.05);
+}
+
+TEST_CASE("the batch decides gamma") {
+  std::vector<Pass> target;
+  ServingSimulation simulation = one_client();
+  simulation.gamma = {{1, 2, 3}, {3, 4, 1}, {5, 8, 0}};
+  simulation.max_batch = 8;
+  simulation.arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = 4000.0};
+  simulation.alpha = 0.5;
+  simulation.output.tokens = 20;
+  simulation.requests = 300;
+  simulation.target_us = recording(target, 100.0);
+  simulation.drafter_us = RooflineStep{};
+  CHECK_NOTHROW(check_conservation(serve(simulation)));
+  const std::map<std::int64_t, std::int64_t> verified{{1, 4}, {2, 4}, {3, 2}, {4, 2}, {5, 1}, {6, 1}, {7, 1}, {8, 1}};
+  std::map<std::int64_t, std::int64_t> seen;
+  for (const auto& [batch, tokens_of_row, context] : target) {
+    CHECK(seen.try_emplace(batch, tokens_of_row).first->second == tokens_of_row);
+  }
+  CHECK(seen == verified);
+}
+
+TEST_CASE("regular arrivals below the rate of service never wait, above it each waits longer than the one before") {
+  ServingSimulation simulation = one_client();
+  simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 1000.0};
+  simulation.warmup_requests = 4;
+  simulation.requests = 6;
+  const Tally idle = serve(simulation);
+  CHECK(values_of(idle)[wait_ns] == 0);
+  CHECK(values_of(idle)[latency_ns] == 6 * 500'000);
+  CHECK(values_of(idle)[window_ns] == 5 * 1'000'000 + 500'000);
+  CHECK(values_of(idle)[in_system_ns] == 6 * 500'000);
+  simulation.arrivals.rate_per_s = 10'000.0;
+  const Tally flooded = serve(simulation);
+  // Request i = 4..9 arrives at 0.1 (i + 1) ms and is admitted at 0.1 + 0.5 i ms.
+  CHECK(values_of(flooded)[wait_ns] == (4 + 5 + 6 + 7 + 8 + 9) * 400'000);
+}
+
+TEST_CASE("goodput counts the tokens of requests that were answered in time, the limit included") {
+  ServingSimulation simulation = one_client();
+  simulation.output = {.tokens = 10, .spread = 9};
+  simulation.requests = 200;
+  const auto good_share = [&](double goal_us) {
+    simulation.latency_goal_us = goal_us;
+    const ServingEstimates estimates = serving_estimates(serve(simulation).serving);
+    return estimates.goodput_tokens_per_s.mean / estimates.tokens_per_s.mean;
+  };
+  CHECK(good_share(1900.0) == 1.0);
+  CHECK(good_share(1899.0) < 1.0);
+  CHECK(good_share(99.0) == 0.0);
+  // Requests of up to 10 of 19 tokens hold 55 of 190 tokens; 200 requests see it to 0.2.
+  CHECK(std::abs(good_share(1000.0) - 55.0 / 190.0) < 0.1);
+}
+
+TEST_CASE("prompts that join are read together, padded to the longest, while the others wait") {
+  std::vector<Pass> target;
+  ServingSimulation simulation = one_client();
+  simulation.max_batch = 2;
+  simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 5000.0};
+  simulation.prompt = {.tokens = 30, .spread = 20};
+  simulation.output.tokens = 3;
+  simulation.requests = 1;
+  simulation.target_us = recording(target, 100.0);
+  serve(simulation);
+  REQUIRE(target.size() == 4);
+  // 0.2 ms: the first prompt. 0.3 ms: its second token. 0.4 ms: the second request joins and the first one waits.
+  const auto prompt = [&](std::size_t i) { return static_cast<double>(std::get<1>(target[i])); };
+  CHECK(target[1] == Pass{1, 1, prompt(0) + 1});
+  CHECK(std::get<0>(target[2]) == 1);
+  CHECK(target[3] == Pass{2, 1, (prompt(0) + 2 + prompt(2) + 1) / 2});
+  simulation.arrivals = {.kind = ArrivalKind::closed, .clients = 2};
+  target.clear();
+  serve(simulation);
+  CHECK(std::get<0>(target[0]) == 2);
+}
+
+TEST_CASE("an answer of one token is done with its prompt, in any batching") {
+  for (const Batching batching : {Batching::continuous, Batching::ragged, Batching::lockstep}) {
+    ServingSimulation simulation = one_client();
+    simulation.batching = batching;
+    simulation.max_batch = 4;
+    simulation.arrivals.clients = 6;
+    simulation.prompt.tokens = 3;
+    simulation.output.tokens = 1;
+    const Tally tally = serve(simulation);
+    CHECK(values_of(tally)[passes] == 0);
+    CHECK(tally.units.count() == 0);
+  }
+}
+
+TEST_CASE("replicas differ, and the same seed gives the same counts for any number of threads") {
+  ServingSimulation simulation = one_client();
+  simulation.alpha = 0.7;
+  simulation.gamma = {{1, 4, 3}};
+  simulation.max_batch = 4;
+  simulation.arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = 9000.0};
+  simulation.output = {.tokens = 12, .geometric = true};
+  simulation.prompt = {.tokens = 9, .spread = 9};
+  simulation.requests = 40;
+  simulation.warmup_requests = 5;
+  simulation.replicas = 9;
+  const Tally one = serve(simulation, 1);
+  CHECK(one.units.count() == 9);
+  CHECK(one.serving.latency.count() == 9 * 40);
+  CHECK(one.serving.replicas[3].values != one.serving.replicas[4].values);
+  CHECK(serve(simulation, 2) == one);
+  CHECK(serve(simulation, 7) == one);
+}
+
+TEST_CASE("a step time that is no time is refused where it is met") {
+  ServingSimulation simulation = one_client();
+  for (const double broken : {-1.0, std::nan(""), HUGE_VAL}) {
+    simulation.target_us = [broken](const StepShape& /*shape*/) { return broken; };
+    CHECK_THROWS_AS(serve(simulation), DomainError);
+  }
+  simulation.target_us = RooflineStep{.weights_us = 9e11};
+  simulation.requests = 1000;
+  CHECK_THROWS_WITH(serve(simulation), Catch::Contains("2 years"));
+}
+
+TEST_CASE("a roofline step takes the longer of reading and computing, behind its launch") {
+  const RooflineStep step{.launch_us = 5.0, .weights_us = 100.0, .context_us = 0.5, .token_us = 10.0};
+  CHECK(step({.batch = 2, .tokens = 3, .context = 20.0}) == 5.0 + 100.0 + 20.0);
+  CHECK(step({.batch = 8, .tokens = 4, .context = 20.0}) == 5.0 + 320.0);
+}
+
+TEST_CASE("a simulation of serving refuses arguments outside their domain") {
+  const auto refused = [](const auto& change) {
+    ServingSimulation simulation = one_client();
+    change(simulation);
+    CHECK_THROWS_AS(make_serving_simulator(simulation), DomainError);
+  };
+  CHECK_NOTHROW(make_serving_simulator(one_client()));
+  refused([](ServingSimulation& s) { s.alpha = std::nan(""); });
+  refused([](ServingSimulation& s) { s.max_batch = 0; });
+  refused([](ServingSimulation& s) { s.max_batch = 65; });  // beyond the schedule
+  refused([](ServingSimulation& s) { s.arrivals.clients = 0; });
+  refused([](ServingSimulation& s) { s.output.tokens = 0; });
+  refused([](ServingSimulation& s) { s.prompt.tokens = -1; });
+  refused([](ServingSimulation& s) { s.requests = 0; });
+  refused([](ServingSimulation& s) { s.replicas = 0; });
+  refused([](ServingSimulation& s) { s.replicas = 5000; });
+  refused([](ServingSimulation& s) { s.latency_goal_us = -1.0; });
+  refused([](ServingSimulation& s) { s.target_us = nullptr; });
+  refused([](ServingSimulation& s) {
+    s.gamma = {{1, 64, 1}};
+    s.drafter_us = nullptr;
+  });
+}
+
+}  // namespace foredraft::sim
