@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ struct OptionSpec {
 /// Read by CommandLine::threads().
 inline constexpr OptionSpec threads_option{"threads", "N",
                                            "0 (default): one per hardware thread; no result depends on it"};
+
+/// The largest number that an option without an upper bound takes.
+inline constexpr double unlimited = std::numeric_limits<double>::max();
 
 struct CommandSpec {
   std::string_view name;

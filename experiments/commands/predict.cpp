@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "analytic/tokens/acceptance_definitions.hpp"
@@ -16,7 +15,6 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr double unlimited = std::numeric_limits<double>::max();
 constexpr std::int64_t longest_draft = 1'000'000'000'000;
 
 /// Exactly one of the ways to state acceptance.

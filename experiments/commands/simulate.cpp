@@ -19,8 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double any_value = std::numeric_limits<double>::max();
-
 /// One point and how to run it.
 struct Simulation {
   PointInputs inputs;
@@ -41,7 +39,7 @@ Simulation from_options(CommandLine& line) {
   inputs.alpha = line.real("alpha", 0.0, 1.0).value_or(0.0);
   inputs.gamma = line.integer("gamma", 0, static_cast<std::int64_t>(find_parameter("gamma")->maximum)).value_or(0);
   read_cost(line, inputs);
-  inputs.operations_ratio = line.real("operations-ratio", 0.0, any_value);
+  inputs.operations_ratio = line.real("operations-ratio", 0.0, unlimited);
   inputs.convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value();
   read_drafting(line, inputs);
   if (inputs.gamma < min_gamma(inputs.convention) && line.has("gamma")) {

@@ -74,6 +74,7 @@ class CpuMeasurement {
                             .measure_group = [this](const CellGroup& group) { return measure_group(group); },
                             .break_down = {},
                             .finish = [] {},
+                            .keep_samples = {},
                             .write = [this](const Profile& profile) { write_profile_file(request_.path, profile); }};
     const MeasureEnd end = measure_profile(profile_, plan, kept, device,
                                            {.elapsed_s = [this] { return steady_now_s() - started_s_; }, .say = say_});

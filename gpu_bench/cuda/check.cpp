@@ -39,4 +39,23 @@ void check(cudaError_t result, std::string_view what, const std::source_location
   throw DeviceError(message);
 }
 
+void check_fits(std::string_view what, double needed_bytes, double device_bytes) {
+  if (needed_bytes <= device_bytes) return;
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  throw MemoryError(
+      fmt::format("{} needs {:.1f} GiB of memory, the device has {:.1f} GiB - choose a smaller model, batch or context",
+                  what, needed_bytes / gib, device_bytes / gib));
+}
+
+std::string no_device_text(cudaError_t result, int driver, int runtime) {
+  const auto version = [](int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); };
+  if (driver == 0) return "no NVIDIA driver is installed, or it is not visible from here";
+  if (result == cudaErrorInsufficientDriver) {
+    return fmt::format(
+        "the driver offers CUDA {}, this program needs {} - update the driver, or build with an older toolkit",
+        version(driver), version(runtime));
+  }
+  return fmt::format("no CUDA device is visible: {}", cudaGetErrorString(result));
+}
+
 }  // namespace foredraft::gpu_bench

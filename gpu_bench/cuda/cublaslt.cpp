@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t matmul_workspace_bytes = std::size_t{32} * 1024 * 1024;  // what NVIDIA advises on Hopper
 constexpr int proposals_timed = 8;
-constexpr std::int64_t most_weight_copies = 64;  // a weight above 5 MB is cold with these, a smaller one soon known
+constexpr std::int64_t most_weight_copies = 32;  // enough for weights above 10 MB; choosing must not take long
 
 /// Where a toolkit, a driver container or a Python wheel beside the program may have put the library. The major version
 /// must be that of the header, which fixes the size of an algorithm's description.
@@ -184,9 +184,10 @@ struct CublasLt::State {
     const auto replay_us = [&] {
       return timer.time_us(stream, [&] { graph.replay(stream); }) / static_cast<double>(copies);
     };
+    replay_us();  // brings the graph to the device
     constexpr double hopeless = 1.5;
     if (const double first_us = replay_us(); first_us > hopeless * fastest_us) return first_us;
-    std::array<double, 5> times_us{};
+    std::array<double, 3> times_us{};
     for (double& one_us : times_us) one_us = replay_us();
     std::sort(times_us.begin(), times_us.end());
     return times_us[times_us.size() / 2];

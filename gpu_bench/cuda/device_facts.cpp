@@ -38,13 +38,7 @@ std::string why_no_device() {
   int runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
-  if (driver == 0) return "no NVIDIA driver is installed, or it is not visible from here";
-  if (result == cudaErrorInsufficientDriver) {
-    return fmt::format(
-        "the driver offers CUDA {}, this program needs {} - update the driver, or build with an older toolkit",
-        version_text(driver), version_text(runtime));
-  }
-  return fmt::format("no CUDA device is visible: {}", cudaGetErrorString(result));
+  return no_device_text(result, driver, runtime);
 }
 
 DeviceFacts device_facts(int device) {

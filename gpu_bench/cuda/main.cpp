@@ -27,7 +27,7 @@ constexpr std::string_view usage = R"(foredraft-gpu: what a pass of a model cost
 
   foredraft-gpu facts                            what the device is
   foredraft-gpu test                             compares its passes with the reference, at small shapes
-  foredraft-gpu measure --out DIR [--minutes M]  leaves DIR/profile.json, steps.csv, kernels.csv, report.md
+  foredraft-gpu measure --out DIR [--minutes M]  leaves DIR/profile.json, steps.csv, kernels.csv, samples.csv, report.md
 
   --out DIR        a folder that does not exist, is empty, or holds a profile that did not finish
   --minutes M      for everything; 8 unless given

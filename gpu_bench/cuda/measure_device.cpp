@@ -16,6 +16,7 @@
 #include "gpu_bench/cuda/self_test.hpp"
 #include "gpu_bench/measure/rotation.hpp"
 #include "gpu_bench/profile/profile_folder.hpp"
+#include "gpu_bench/profile/samples_table.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/run/profile_run.hpp"
@@ -63,6 +64,7 @@ class DeviceMeasurement {
     }
     const std::vector<CellGroup> kept = unfinished ? keep_rows(profile_, *unfinished) : std::vector<CellGroup>{};
     if (!kept.empty()) {
+      samples_ = read_samples(request_.folder, *unfinished);
       say_(fmt::format("keeping {} cells of the unfinished profile, and {} broken down", profile_.steps.size(),
                        profile_.breakdowns.size()));
     }
@@ -71,11 +73,14 @@ class DeviceMeasurement {
                        .budget_s = request_.budget_s,
                        .repeat_share = share_for_repeating};
     const DeviceSide device{
-        .measure_limits = [this] { measure_limits(profile_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1)); },
+        .measure_limits =
+            [this] { measure_limits(profile_, samples_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1)); },
         .measure_group = [this](const CellGroup& group) { return measure_group(group); },
         .break_down = [this](const CellGroup& group) { return break_down(group); },
         .finish = [this] { note_conditions(); },
-        .write = [this](const Profile& profile) { write_profile_folder(request_.folder, profile); }};
+        .keep_samples = [this](const std::string& what,
+                               const std::vector<double>& us) { append_samples(samples_, what, us); },
+        .write = [this](const Profile& profile) { write_profile_folder(request_.folder, profile, samples_); }};
     return measure_profile(profile_, plan, kept, device, {.elapsed_s = [this] { return elapsed_s(); }, .say = say_});
   }
 
@@ -115,6 +120,7 @@ class DeviceMeasurement {
       stop_if_interrupted();
       const Program program = program_of(request_.models, cell);
       const DataType type = data_type_of(cell.dtype);
+      check_fits(cell.model, memory_bytes(program, type), static_cast<double>(facts_.memory_bytes));
       const std::size_t sets = cell.cache == Cache::cold ? cold_sets(program, type, to_text(cell)) : 1;
       std::vector<BufferPool>& of_model = pools[cell.model];
       while (of_model.size() < sets) of_model.emplace_back(type, content_seed);
@@ -149,13 +155,15 @@ class DeviceMeasurement {
     const Measurement measured = measure({arm}, protocol_of(request_.quick, 1), steady_now_s).front();
     const Work work = work_of(operation, type);
     const auto* product = std::get_if<Project>(&operation);
-    return {.operation = std::string(name_of(operation)),
-            .shape = shape_text(operation),
-            .dtype = std::string(to_string(type)),
-            .cache = copies ? Cache::cold : Cache::hot,
-            .launch = Launch::graph,
-            .algorithm = product != nullptr ? blas_->algorithm(*product, type) : "",
-            .timing = timing_of(measured, work.read_bytes, work.written_bytes, work.flop)};
+    KernelRow row{.operation = std::string(name_of(operation)),
+                  .shape = shape_text(operation),
+                  .dtype = std::string(to_string(type)),
+                  .cache = copies ? Cache::cold : Cache::hot,
+                  .launch = Launch::graph,
+                  .algorithm = product != nullptr ? blas_->algorithm(*product, type) : "",
+                  .timing = timing_of(measured, work.read_bytes, work.written_bytes, work.flop)};
+    if (!measured.samples_us.empty()) append_samples(samples_, to_text(row), measured.samples_us);
+    return row;
   }
 
   /// Times the operations of a step that no row times yet, and says of which the step consists. Whether all have a
@@ -217,6 +225,7 @@ class DeviceMeasurement {
   std::unique_ptr<Bench> bench_;
   std::unique_ptr<CublasLt> blas_;
   Profile profile_;
+  std::string samples_;  ///< the text of samples.csv
 };
 
 }  // namespace

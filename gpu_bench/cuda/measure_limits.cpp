@@ -7,6 +7,7 @@
 #include "gpu_bench/cuda/bandwidth.hpp"
 #include "gpu_bench/cuda/launch_costs.hpp"
 #include "gpu_bench/cuda/matrix_peak.hpp"
+#include "gpu_bench/profile/samples_table.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/limit_figure.hpp"
 
@@ -26,7 +27,8 @@ const NamedMove named_moves[] = {
     {"write", MemoryMove::write, 0.0, 1.0, &Limits::write_bandwidth_bytes_per_s},
 };
 
-void measure_moves(Profile& profile, const DeviceFacts& facts, const Bench& bench, const Protocol& protocol) {
+void measure_moves(Profile& profile, std::string& samples, const DeviceFacts& facts, const Bench& bench,
+                   const Protocol& protocol) {
   const std::vector<std::int64_t> sizes = sweep_sizes(facts.l2_bytes);
   const std::int64_t largest = *std::max_element(sizes.begin(), sizes.end());
   const MemoryMover mover(largest, facts.multiprocessors);
@@ -43,6 +45,7 @@ void measure_moves(Profile& profile, const DeviceFacts& facts, const Bench& benc
                           .launch = Launch::graph,
                           .timing = timing_of(measured, named.reads * bytes, named.writes * bytes, 0.0)};
       profile.kernels.push_back(row);
+      append_samples(samples, to_text(row), measured.samples_us);
       // The largest size, many times the cache: what comes from memory.
       if (size == largest && measured.summary.samples > 0) {
         profile.limits.*named.limit = rate_figure(row, (named.reads + named.writes) * bytes);
@@ -51,7 +54,8 @@ void measure_moves(Profile& profile, const DeviceFacts& facts, const Bench& benc
   }
 }
 
-void measure_products(Profile& profile, CublasLt& blas, const Bench& bench, const Protocol& protocol) {
+void measure_products(Profile& profile, std::string& samples, CublasLt& blas, const Bench& bench,
+                      const Protocol& protocol) {
   const std::pair<DataType, Figure Limits::*> peaks[] = {{DataType::fp16, &Limits::matrix_peak_fp16_flop_per_s},
                                                          {DataType::bf16, &Limits::matrix_peak_bf16_flop_per_s},
                                                          {DataType::fp32, &Limits::matrix_peak_fp32_flop_per_s}};
@@ -67,14 +71,15 @@ void measure_products(Profile& profile, CublasLt& blas, const Bench& bench, cons
                         .algorithm = blas.algorithm(peak.product(), type),
                         .timing = timing_of(measured, 2.0 * bytes, bytes, peak.flop())};
     profile.kernels.push_back(row);
+    append_samples(samples, to_text(row), measured.samples_us);
     if (measured.summary.samples > 0) profile.limits.*limit = rate_figure(row, peak.flop());
   }
 }
 
 }  // namespace
 
-void measure_limits(Profile& profile, const DeviceFacts& facts, CublasLt& blas, const Bench& bench,
-                    const Protocol& protocol) {
+void measure_limits(Profile& profile, std::string& samples, const DeviceFacts& facts, CublasLt& blas,
+                    const Bench& bench, const Protocol& protocol) {
   const LaunchCosts costs = measure_launch_costs(static_cast<int>(facts.multiprocessors), facts.cooperative_launch);
   const auto set = [](Figure& figure, double us, const char* how) {
     if (us > 0.0) figure = {.value = us, .ci95 = {}, .origin = how};
@@ -84,8 +89,8 @@ void measure_limits(Profile& profile, const DeviceFacts& facts, CublasLt& blas, 
   set(profile.limits.grid_sync_us, costs.grid_sync_us, "measured: one more barrier of a cooperative launch");
   set(profile.limits.event_pair_us, costs.event_pair_us, "measured: two events with nothing between them");
   set(profile.limits.read_back_us, costs.read_back_us, "measured: 4 bytes to the host, by its clock");
-  measure_moves(profile, facts, bench, protocol);
-  measure_products(profile, blas, bench, protocol);
+  measure_moves(profile, samples, facts, bench, protocol);
+  measure_products(profile, samples, blas, bench, protocol);
 }
 
 }  // namespace foredraft::gpu_bench

@@ -7,9 +7,9 @@
 
 namespace foredraft::gpu_bench {
 
-/// Fills profile.limits and the rows of copies, reads, writes and square products in profile.kernels. `protocol` holds
-/// for each arm alone.
-void measure_limits(Profile& profile, const DeviceFacts& facts, CublasLt& blas, const Bench& bench,
-                    const Protocol& protocol);
+/// Fills profile.limits and the rows of copies, reads, writes and square products in profile.kernels, and appends their
+/// samples. `protocol` holds for each arm alone.
+void measure_limits(Profile& profile, std::string& samples, const DeviceFacts& facts, CublasLt& blas,
+                    const Bench& bench, const Protocol& protocol);
 
 }  // namespace foredraft::gpu_bench

@@ -90,16 +90,24 @@ std::vector<Step> steps_of_a_grid(const PlanGrid& grid) {
   return steps;
 }
 
+std::int64_t context_of(const PlannedModel& model, std::int64_t wanted) {
+  constexpr std::int64_t room = 32;
+  while (model.positions > 0 && wanted > 0 && wanted + room > model.positions) wanted /= 2;
+  return wanted;
+}
+
 std::vector<Cell> cells_of(const PlannedPair& pair, const Step& step, const std::string& dtype) {
   std::vector<Cell> cells;
   const auto add = [&](const PlannedModel& model, Role role, std::int64_t tokens) {
     const bool encodes = role == Role::encoder_pass;
+    const std::int64_t context = encodes ? 0 : context_of(model, step.context);
+    if (model.positions > 0 && context + tokens > model.positions) return;
     cells.push_back({.model = model.name,
                      .role = role,
                      .dtype = dtype,
                      .batch = step.batch,
                      .tokens = tokens,
-                     .context = encodes ? 0 : step.context,
+                     .context = context,
                      .source_length = model.source_length,
                      .cache = step.cache,
                      .launch = step.launch});

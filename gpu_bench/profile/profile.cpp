@@ -161,6 +161,7 @@ void check_profile(const Profile& profile) {
     check_timing(what, row.timing);
     if (!seen.insert(row.cell).second) throw DomainError(what + ": measured twice");
   }
+  if (profile.raw_samples) check_at_least("raw_samples.bytes", profile.raw_samples->bytes, 1);
   check_kernels(profile);
   check_breakdowns(profile);
 }

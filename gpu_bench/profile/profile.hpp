@@ -92,6 +92,12 @@ struct Missing {
   std::string what, why;
 };
 
+/// The file samples.csv beside a profile: as many bytes at its beginning as were there when the profile was written.
+struct RawSamples {
+  std::int64_t bytes = 0;
+  std::string crc32;  ///< of these bytes, eight hexadecimal digits
+};
+
 /// A line for people: a condition seen, or how something was measured.
 struct Note {
   std::string name, text;
@@ -107,6 +113,7 @@ struct Profile {
   std::vector<StepRow> steps = {};
   std::vector<KernelRow> kernels = {};
   std::vector<Breakdown> breakdowns = {};
+  std::optional<RawSamples> raw_samples = {};
   std::vector<Missing> missing = {};
   std::vector<Note> notes = {};
 

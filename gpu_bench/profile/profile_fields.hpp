@@ -148,6 +148,12 @@ void visit_fields(Object& breakdown, auto&& visit) {
   visit("parts", breakdown.parts);
 }
 
+template <ConstOrNot<RawSamples> Object>
+void visit_fields(Object& samples, auto&& visit) {
+  visit("bytes", samples.bytes);
+  visit("crc32", samples.crc32);
+}
+
 template <ConstOrNot<Missing> Object>
 void visit_fields(Object& missing, auto&& visit) {
   visit("what", missing.what);
@@ -171,6 +177,7 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("steps", profile.steps);
   visit("kernels", profile.kernels);
   visit("breakdowns", profile.breakdowns);
+  visit("raw_samples", profile.raw_samples);
   visit("missing", profile.missing);
   visit("notes", profile.notes);
 }

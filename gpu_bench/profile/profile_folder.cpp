@@ -4,19 +4,21 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 
 #include "core/check.hpp"
 #include "core/replace_file.hpp"
 #include "gpu_bench/profile/profile_json.hpp"
 #include "gpu_bench/profile/profile_tables.hpp"
 #include "gpu_bench/profile/report.hpp"
+#include "gpu_bench/profile/samples_table.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array own_files{"profile.json", "steps.csv", "kernels.csv", "report.md"};
+constexpr std::array own_files{"profile.json", "steps.csv", "kernels.csv", "samples.csv", "report.md"};
 
 /// A run that was killed while it wrote leaves a temporary file behind.
 bool is_own_file(std::string name) {
@@ -48,15 +50,30 @@ std::optional<Profile> claim_profile_folder(const std::string& folder) {
   return before;
 }
 
-void write_profile_folder(const std::string& folder, const Profile& profile) {
+void write_profile_folder(const std::string& folder, Profile profile, const std::string& samples) {
+  profile.raw_samples.reset();
+  if (!samples.empty()) profile.raw_samples.emplace(raw_samples_of(samples));
   const std::string document = to_json(profile);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw std::runtime_error(fmt::format("{}: cannot be created ({})", folder, error.message()));
   replace_file(file_in(folder, "steps.csv"), steps_csv(profile));
   replace_file(file_in(folder, "kernels.csv"), kernels_csv(profile));
+  if (!samples.empty()) replace_file(file_in(folder, "samples.csv"), samples);
   replace_file(file_in(folder, "report.md"), report_markdown(profile));
   replace_file(file_in(folder, "profile.json"), document);
+}
+
+std::string read_samples(const std::string& folder, const Profile& profile) {
+  if (!profile.raw_samples) return {};
+  const std::string path = file_in(folder, "samples.csv");
+  std::ifstream file(path, std::ios::binary);
+  std::string samples(static_cast<std::size_t>(profile.raw_samples->bytes), ' ');
+  file.read(samples.data(), static_cast<std::streamsize>(samples.size()));
+  if (!file || raw_samples_of(samples).crc32 != profile.raw_samples->crc32) {
+    throw DomainError(path + ": not the samples that profile.json was made of - use another --out");
+  }
+  return samples;
 }
 
 }  // namespace foredraft::gpu_bench

@@ -5,7 +5,7 @@
 
 #include "gpu_bench/profile/profile.hpp"
 
-/// The folder that a measurement leaves: profile.json, steps.csv, kernels.csv, report.md.
+/// The folder that a measurement leaves: profile.json, steps.csv, kernels.csv, samples.csv, report.md.
 namespace foredraft::gpu_bench {
 
 /// Looks at a folder before a run writes into it. Nothing where it does not exist or is empty; the profile of a run
@@ -13,8 +13,13 @@ namespace foredraft::gpu_bench {
 /// not ours and for a file of that name.
 [[nodiscard]] std::optional<Profile> claim_profile_folder(const std::string& folder);
 
-/// Writes all files, each replaced in one step, profile.json last: what it says is there. Creates the folder. Throws
-/// DomainError where check_profile does, std::runtime_error where a file cannot be written.
-void write_profile_folder(const std::string& folder, const Profile& profile);
+/// Writes all files, each replaced in one step, profile.json last: what it says is there. `samples` becomes
+/// samples.csv; empty: there is none. Creates the folder. Throws DomainError where check_profile does,
+/// std::runtime_error where a file cannot be written.
+void write_profile_folder(const std::string& folder, Profile profile, const std::string& samples = {});
+
+/// The samples behind an unfinished profile of this folder; empty where it has none. A run that was killed may have
+/// written more than its profile knows, which is left out. Throws DomainError where they are not those of the profile.
+[[nodiscard]] std::string read_samples(const std::string& folder, const Profile& profile);
 
 }  // namespace foredraft::gpu_bench

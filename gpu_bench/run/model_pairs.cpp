@@ -46,7 +46,11 @@ constexpr NamedPair named_cpu_pairs[] = {
     {"t5-base", "t5-small", Role::autoregressive_drafting},
 };
 
-PlannedModel planned(const ModelShape& shape) { return {.name = shape.name, .source_length = shape.source_length}; }
+PlannedModel planned(const ModelShape& shape) {
+  return {.name = shape.name,
+          .source_length = shape.source_length,
+          .positions = shape.positions == Positions::learned ? shape.learned_positions : 0};
+}
 
 PlannedPair planned_pair(const std::vector<ModelShape>& models, std::string_view target, std::string_view drafter,
                          Role drafting) {

@@ -55,6 +55,10 @@ class ProfileRun {
     device_.write(profile_);
   }
 
+  void keep_samples(const std::string& what, const Measurement& measurement) const {
+    if (device_.keep_samples) device_.keep_samples(what, measurement.samples_us);
+  }
+
   void measure_cells() {
     while (const std::optional<CellGroup> group = queue_.next(around_.elapsed_s())) {
       const double start_s = around_.elapsed_s();
@@ -82,6 +86,7 @@ class ProfileRun {
       const Work work = work_of(program_of(plan_.models, cell), data_type_of(cell.dtype));
       profile_.steps.push_back(
           {.cell = cell, .timing = timing_of(measured[i], work.read_bytes, work.written_bytes, work.flop)});
+      keep_samples(to_text(cell), measured[i]);
       cells.push_back(cell);
     }
     return cells;
@@ -102,6 +107,7 @@ class ProfileRun {
       std::vector<Measurement> again = device_.measure_group(timed);
       for (std::size_t i = 0; i < again.size(); ++i) {
         if (again[i].summary.samples == 0) continue;
+        keep_samples(to_text(timed.cells[i]) + " again", again[i]);
         first.push_back(
             {.name = again[i].name, .summary = find_step(profile_, timed.cells[i])->timing.summary, .samples_us = {}});
         second.push_back(std::move(again[i]));
@@ -138,6 +144,7 @@ std::vector<CellGroup> keep_rows(Profile& profile, const Profile& unfinished) {
   if (unfinished.device.name != profile.device.name || unfinished.identity.commit != profile.identity.commit) return {};
   CellGroup whole;
   CellGroup by_operation{.cells = {}, .by_operation = true};
+  profile.limits = unfinished.limits;  // until they are measured again
   profile.steps = unfinished.steps;
   for (const StepRow& row : profile.steps) whole.cells.push_back(row.cell);
   profile.breakdowns = unfinished.breakdowns;

@@ -27,7 +27,9 @@ struct DeviceSide {
   /// Measures the cells of a group operation by operation and gives those that are broken down; throws likewise. May be
   /// empty where no group asks for it.
   std::function<std::vector<Cell>(const CellGroup&)> break_down;
-  std::function<void()> finish;               ///< what is to be noted at the end
+  std::function<void()> finish;  ///< what is to be noted at the end
+  /// Every sample behind a row, under the row's name; empty: they are not kept.
+  std::function<void(const std::string&, const std::vector<double>&)> keep_samples;
   std::function<void(const Profile&)> write;  ///< after every group, so that nothing measured gets lost
 };
 

@@ -16,10 +16,7 @@ ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 PROGRAM = """#!/bin/sh
 printf '%s\\n' "$*" >> "$(dirname "$0")/calls"
 echo "output of $1"
-case $1 in
-  test) exit ${TEST_CODE:-0} ;;
-  measure) exit ${MEASURE_CODE:-0} ;;
-esac
+exit ${MEASURE_CODE:-0}
 """
 
 
@@ -46,14 +43,13 @@ class RunAll(unittest.TestCase):
         return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
     def check_minutes(self, budget):
-        """What the tests took is off, in whole seconds, and nothing else."""
+        """What the script took is off, in whole seconds, and nothing else."""
         minutes = self.minutes_given()
         self.assertLessEqual(minutes, budget)
         self.assertGreaterEqual(minutes, budget - (self.took_s + 2.0) / 60.0)
 
     def minutes_given(self):
-        test, measure = self.calls()
-        self.assertEqual(test, "test")
+        (measure,) = self.calls()
         command, option, out, name, minutes = measure.split()
         self.assertEqual([command, option, out, name], ["measure", "--out", str(self.out), "--minutes"])
         return float(minutes)
@@ -64,11 +60,11 @@ class RunAll(unittest.TestCase):
         self.assertIn(message, result.stderr)
         self.assertEqual(self.calls(), [])
 
-    def test_tests_come_before_the_measurement_and_only_its_output_is_the_result(self):
+    def test_the_program_is_called_once_and_its_output_is_the_result(self):
         result = self.run_all(self.out)
         self.assertEqual(result.returncode, 0, result)
         self.assertEqual(result.stdout, "output of measure\n")
-        self.assertIn("output of test", result.stderr)
+        self.assertEqual(len(self.calls()), 1)
 
     def test_eight_minutes_unless_said_otherwise(self):
         self.run_all(self.out)
@@ -83,14 +79,6 @@ class RunAll(unittest.TestCase):
     def test_codes_of_the_measurement_pass_through(self):
         for code in ("0", "1", "2", "130"):
             self.assertEqual(self.run_all(self.out, MEASURE_CODE=code).returncode, int(code))
-
-    def test_a_failed_device_test_ends_the_run(self):
-        for code, expected in (("3", 1), ("1", 1), ("77", 1), ("2", 2), ("130", 130)):
-            (self.folder / "calls").unlink(missing_ok=True)
-            result = self.run_all(self.out, TEST_CODE=code)
-            self.assertEqual(result.returncode, expected)
-            self.assertIn("nothing was measured", result.stderr)
-            self.assertEqual(self.calls(), ["test"])
 
     def test_bad_arguments_are_refused(self):
         self.refused("takes OUT")

@@ -26,8 +26,38 @@ expect 2 "must be a number above 0" measure --out "$out/a" --minutes nan
 expect 2 "must be a number above 0" measure --out "$out/a" --minutes -1
 expect 2 "llama-2-7b" measure --out "$out/a" --models llama-2-7
 expect 2 "no_such_file.toml" measure --out "$out/a" --file "$out/no_such_file.toml"
+
+own_model() {  # lines that a sound shape gets besides its own
+  cat <<'TOML'
+[mine]
+summary = "a shape of one's own"
+source = "made up"
+layers = 2
+d_model = 8
+heads = 4
+kv_heads = 2
+head_dim = 2
+d_ff = 12
+vocabulary = 10
+norm = "rms"
+activation = "silu"
+positions = "rotary"
+TOML
+  printf '%s\n' "$@"
+}
+own_model | sed 's/kv_heads = 2/kv_heads = 3/' >"$out/heads.toml"
+expect 2 "kv_heads: is 3 (must divide heads, 4)" measure --out "$out/a" --file "$out/heads.toml"
+own_model "fp8 = true" "experts = 8" "tensor_parallel = 2" >"$out/later.toml"
+expect 2 "fp8: not supported (quantised weights are not measured)" measure --out "$out/a" --file "$out/later.toml"
+expect 2 "experts: not supported" measure --out "$out/a" --file "$out/later.toml"
+expect 2 "tensor_parallel: not supported" measure --out "$out/a" --file "$out/later.toml"
+[ -e "$out/a" ] && { echo "a folder was left behind a refusal" >&2; failed=1; }
+
 touch "$out/taken"
-expect 2 "taken" measure --out "$out/taken"
+expect 2 "taken: is a file" measure --out "$out/taken"
+mkdir "$out/full"
+touch "$out/full/thesis.tex"
+expect 2 "holds thesis.tex" measure --out "$out/full"
 if ! "$program" facts >/dev/null 2>&1; then
   expect 2 "foredraft-gpu: " facts
   expect 2 "foredraft-gpu: " test

@@ -15,12 +15,6 @@ TEST_CASE("more memory than there is is refused with what is free, and the devic
 
 TEST_CASE("no bytes are no memory") { CHECK(DeviceMemory(0).get() == nullptr); }
 
-TEST_CASE("a call that failed is reported with its place, name and meaning") {
-  CHECK_THROWS_WITH(
-      check(cudaErrorInvalidValue, "an argument"),
-      Catch::Contains("device_memory_test.cpp:") && Catch::Contains("an argument: cudaErrorInvalidValue"));
-}
-
 TEST_CASE("a pool gives a name the same memory each time, another name or size other memory") {
   BufferPool pool(DataType::fp16, 1);
   const Buffer buffer{"weights", BufferKind::weight, 1000, 1.0, 0};

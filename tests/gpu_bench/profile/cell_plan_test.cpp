@@ -175,6 +175,21 @@ TEST_CASE("a pass and its operations are measured, expected and missed apart") {
   CHECK(other.next(9.0)->cells == plan[2].cells);
 }
 
+TEST_CASE("a model of few positions is measured in the context that they leave, and no further than they reach") {
+  const PlannedModel few{.name = "few", .source_length = 0, .positions = 448};
+  const auto plan = plan_cells({{.target = few, .drafter = few, .drafting = Role::autoregressive_drafting}}, {"fp16"});
+  std::map<std::int64_t, std::int64_t> longest;  // by context
+  for (const Cell& cell : all_cells(plan)) longest[cell.context] = std::max(longest[cell.context], cell.tokens);
+  CHECK(longest == std::map<std::int64_t, std::int64_t>{{128, 32}, {256, 128}});  // 256 + 256 tokens are beyond 448
+  CHECK(plan.front().cells.size() == 6);
+  // 512 tokens fit, and 8 behind them; the curve needs 32.
+  const PlannedModel just{.name = "just", .source_length = 0, .positions = 520};
+  CHECK(plan_cells({{.target = just, .drafter = just, .drafting = Role::autoregressive_drafting}}, {"fp16"})
+            .front()
+            .cells.front()
+            .context == 256);
+}
+
 TEST_CASE("plans without pairs, without dtypes and of a drafter that drafts nothing are refused") {
   CHECK_THROWS_AS(plan_cells({}, {"fp16"}), DomainError);
   CHECK_THROWS_AS(plan_cells(pairs, {}), DomainError);

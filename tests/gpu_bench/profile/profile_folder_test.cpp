@@ -9,6 +9,7 @@
 
 #include "core/check.hpp"
 #include "gpu_bench/profile/profile_json.hpp"
+#include "gpu_bench/profile/samples_table.hpp"
 #include "tests/gpu_bench/profile/synthetic_profile.hpp"
 
 namespace foredraft::gpu_bench {
@@ -82,15 +83,42 @@ TEST_CASE("finished profiles, other people's files and files in place of a folde
   CHECK_THROWS_AS(claim_profile_folder(damaged.path()), DomainError);
 }
 
-TEST_CASE("a profile's folder holds its four files and no leftovers, also when it is written again") {
+TEST_CASE("a profile's folder holds its five files and no leftovers, also when it is written again") {
   const Scratch scratch("written");
-  write_profile_folder(scratch.path(), synthetic_profile());
-  write_profile_folder(scratch.path(), finished_profile());
+  write_profile_folder(scratch.path(), synthetic_profile(), "what,samples_us\n");
+  write_profile_folder(scratch.path(), finished_profile(), "what,samples_us\na,1\n");
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(scratch.path())) names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
-  CHECK(names == std::vector<std::string>{"kernels.csv", "profile.json", "report.md", "steps.csv"});
+  CHECK(names == std::vector<std::string>{"kernels.csv", "profile.json", "report.md", "samples.csv", "steps.csv"});
   CHECK(read_profile(scratch.path() + "/profile.json").complete());
+}
+
+TEST_CASE("samples are written line by line, and come back as far as their profile knows them") {
+  std::string samples;
+  append_samples(samples, "a step", {1.25, 1.0e6 / 3.0});
+  append_samples(samples, to_text(synthetic_profile().kernels[0]), {2.0});
+  CHECK(samples == "what,samples_us\na step,1.25 3.3333e+05\nproject rows 1 outputs 64 inputs 32 fp16 hot graph,2\n");
+  const Scratch scratch("samples");
+  write_profile_folder(scratch.path(), synthetic_profile(), samples);
+  const Profile profile = *claim_profile_folder(scratch.path());
+  CHECK(read_samples(scratch.path(), profile) == samples);
+  scratch.put("samples.csv", samples + "what a killed run wrote");
+  CHECK(read_samples(scratch.path(), profile) == samples);
+  const std::string refusal =
+      scratch.path() + "/samples.csv: not the samples that profile.json was made of - use another --out";
+  std::string changed = samples;
+  changed[20] = 'b';
+  scratch.put("samples.csv", changed);
+  CHECK_THROWS_WITH(read_samples(scratch.path(), profile), refusal);
+  scratch.put("samples.csv", samples.substr(0, samples.size() - 1));
+  CHECK_THROWS_WITH(read_samples(scratch.path(), profile), refusal);
+  CHECK(read_samples(scratch.path(), Profile{}).empty());
+}
+
+TEST_CASE("the check value of the bytes is the CRC-32 of zip and PNG") {
+  CHECK(raw_samples_of("123456789").crc32 == "cbf43926");  // the check value of its definition
+  CHECK(raw_samples_of("123456789").bytes == 9);
 }
 
 TEST_CASE("a profile that cannot be leaves the folder as it was") {

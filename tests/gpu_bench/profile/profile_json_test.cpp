@@ -66,6 +66,7 @@ TEST_CASE("a profile comes back from its JSON as it was") {
   CHECK(read.breakdowns[0].cell == profile.steps[0].cell);
   CHECK(read.breakdowns[0].parts[1].shape == "rows 1 outputs 10000 inputs 5000");
   CHECK(read.breakdowns[0].parts[1].count == 4);
+  CHECK(read.raw_samples->crc32 == "cbf43926");
   CHECK(read.missing[0].why == "no time left");
   CHECK_FALSE(read.complete());
 }

@@ -79,6 +79,7 @@ Profile synthetic_profile() {
                                  {"project", small, Cache::cold, 4},
                                  {"add_normalise", norm, Cache::hot, 3}}});
   profile.breakdowns.push_back({pass("model-b", 1, 1), {{"add_normalise", norm, Cache::hot, 2}}});
+  profile.raw_samples.emplace(RawSamples{.bytes = 4711, .crc32 = "cbf43926"});
   profile.missing.push_back({"model-b decoder_pass fp16 batch 1 tokens 2 context 512 cold graph", "no time left"});
   profile.notes.push_back({"timer", "none: every time is made up"});
   return profile;
