@@ -29,7 +29,7 @@ constexpr std::uint64_t content_seed = 1;
 constexpr double share_for_repeating = 0.15;  // of the time: groups measured once more for the A/A comparison
 constexpr double share_for_limits = 0.05;
 /// Of what is left for the cells: the rest goes to filling their buffers, to warming up and to a last sample.
-constexpr double share_for_samples = 0.65;
+constexpr double share_for_samples = 0.5;
 constexpr double least_cell_s = 0.02;
 constexpr double most_cell_s = 2.0;
 
@@ -74,6 +74,7 @@ class CpuMeasurement {
                             .measure_group = [this](const CellGroup& group) { return measure_group(group); },
                             .break_down = {},
                             .finish = [] {},
+                            .keep_samples = {},
                             .write = [this](const Profile& profile) { write_profile_file(request_.path, profile); }};
     const MeasureEnd end = measure_profile(profile_, plan, kept, device,
                                            {.elapsed_s = [this] { return steady_now_s() - started_s_; }, .say = say_});

@@ -83,9 +83,9 @@ class DeviceMeasurement {
         .measure_group = [this](const CellGroup& group) { return measure_group(group); },
         .break_down = [this](const CellGroup& group) { return break_down(group); },
         .verify = [this](const std::vector<VerificationCell>& group) { return verify(group); },
+        .finish = [this] { note_conditions(); },
         .keep_samples = [this](const std::string& what,
                                const std::vector<double>& us) { append_samples(samples_, what, us); },
-        .finish = [this] { note_conditions(); },
         .write = [this](const Profile& profile) { write_profile_folder(request_.folder, profile, samples_); }};
     return measure_profile(profile_, plan, kept, device, {.elapsed_s = [this] { return elapsed_s(); }, .say = say_});
   }

@@ -65,6 +65,10 @@ class ProfileRun {
     device_.write(profile_);
   }
 
+  void keep_samples(const std::string& what, const Measurement& measurement) const {
+    if (device_.keep_samples) device_.keep_samples(what, measurement.samples_us);
+  }
+
   void measure_cells() {
     while (const std::optional<CellGroup> group = queue_.next(around_.elapsed_s())) {
       const double start_s = around_.elapsed_s();
@@ -150,10 +154,6 @@ class ProfileRun {
     } else {
       profile_.against_itself = against_itself(first, second);
     }
-  }
-
-  void keep_samples(const std::string& what, const Measurement& measured) const {
-    if (device_.keep_samples) device_.keep_samples(what, measured.samples_us);
   }
 
   [[nodiscard]] bool has_samples(const Cell& cell) const {

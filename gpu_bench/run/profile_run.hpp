@@ -31,9 +31,9 @@ struct DeviceSide {
   std::function<std::vector<Cell>(const CellGroup&)> break_down;
   /// One row a cell of a group that is measured side by side; throws likewise. May be empty without such groups.
   std::function<std::vector<VerificationRow>(const std::vector<VerificationCell>&)> verify = {};
-  /// Every sample of a row, by the row's name; may be empty where none are kept.
-  std::function<void(const std::string& what, const std::vector<double>& samples_us)> keep_samples = {};
-  std::function<void()> finish;               ///< what is to be noted at the end
+  std::function<void()> finish;  ///< what is to be noted at the end
+  /// Every sample behind a row, under the row's name; empty: they are not kept.
+  std::function<void(const std::string&, const std::vector<double>&)> keep_samples = {};
   std::function<void(const Profile&)> write;  ///< after every group, so that nothing measured gets lost
 };
 

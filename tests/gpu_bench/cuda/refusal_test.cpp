@@ -2,7 +2,8 @@
 
 #include "core/check.hpp"
 #include "gpu_bench/cuda/check.hpp"
-#include "gpu_bench/cuda/model_pairs.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/run/run_errors.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
 
 namespace foredraft::gpu_bench {
@@ -19,12 +20,12 @@ TEST_CASE("a call that failed is reported with its place, name, meaning and what
 }
 
 TEST_CASE("too little memory is told from a device that is lost: a run goes on behind the one and ends at the other") {
-  CHECK_THROWS_AS(check(cudaErrorMemoryAllocation, "a call"), DeviceMemoryError);
+  CHECK_THROWS_AS(check(cudaErrorMemoryAllocation, "a call"), MemoryError);
   CHECK_THROWS_AS(check(cudaErrorECCUncorrectable, "a call"), DeviceError);
   CHECK_THROWS_WITH(check_fits("llama-2-7b", 13.5 * 1073741824.0, 8.0 * 1073741824.0),
                     "llama-2-7b needs 13.5 GiB of memory, the device has 8.0 GiB - choose a smaller model, batch or "
                     "context");
-  CHECK_THROWS_AS(check_fits("llama-2-7b", 2.0, 1.0), DeviceMemoryError);
+  CHECK_THROWS_AS(check_fits("llama-2-7b", 2.0, 1.0), MemoryError);
   CHECK_NOTHROW(check_fits("llama-2-7b", 1.0, 1.0));
 }
 

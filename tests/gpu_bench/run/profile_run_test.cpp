@@ -29,6 +29,7 @@ struct CountedDevice {
   std::vector<std::string> said = {};
   std::vector<std::vector<VerificationCell>> verifications = {};
   std::vector<VerificationCell> verified = {};
+  std::vector<std::string> kept_samples = {};
 
   MeasureEnd run(Profile& profile, const std::vector<CellGroup>& groups, double budget_s,
                  const std::vector<CellGroup>& kept = {}) {
@@ -38,12 +39,14 @@ struct CountedDevice {
                        .repeat_share = 0.2,
                        .verifications = verifications,
                        .verification_share = verifications.empty() ? 0.0 : 0.3};
-    const DeviceSide device{.measure_limits = [] {},
-                            .measure_group = [this](const CellGroup& group) { return measure_group(group); },
-                            .break_down = {},
-                            .verify = [this](const auto& group) { return verify(group); },
-                            .finish = [] {},
-                            .write = [this](const Profile& state) { written.push_back(state); }};
+    const DeviceSide device{
+        .measure_limits = [] {},
+        .measure_group = [this](const CellGroup& group) { return measure_group(group); },
+        .break_down = {},
+        .verify = [this](const auto& group) { return verify(group); },
+        .finish = [] {},
+        .keep_samples = [this](const std::string& what, const std::vector<double>&) { kept_samples.push_back(what); },
+        .write = [this](const Profile& state) { written.push_back(state); }};
     const std::function<void(const std::string&)> say = [this](const std::string& line) { said.push_back(line); };
     return measure_profile(profile, plan, kept, device, {.elapsed_s = [this] { return now_s; }, .say = say});
   }
@@ -104,6 +107,8 @@ TEST_CASE("a run measures its groups in order, some again, and keeps every group
   CHECK(profile.against_itself->valid());
   REQUIRE(device.written.size() == 5);  // limits, three groups, the end
   CHECK(device.written[1].steps.size() == 2);
+  REQUIRE(device.kept_samples.size() == 7);
+  CHECK(device.kept_samples[4] == to_text(cell_of(1)) + " again");
   CHECK_FALSE(device.written[3].complete());  // the comparison is still to be made
 }
 
