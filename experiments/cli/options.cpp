@@ -32,6 +32,17 @@ po::options_description describe(const CommandSpec& command) {
   return description;
 }
 
+/// What stands between the commas; an empty text is one empty entry.
+std::vector<std::string> entries_of(const std::string& list) {
+  std::vector<std::string> entries;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', at), list.size());
+    entries.push_back(list.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return entries;
+}
+
 }  // namespace
 
 std::string help_text(const CommandSpec& command) {
@@ -144,9 +155,7 @@ std::optional<std::vector<double>> CommandLine::probabilities(std::string_view n
   const std::string* value = find(name);
   if (value == nullptr) return std::nullopt;
   std::vector<double> numbers;
-  for (std::size_t at = 0; at <= value->size();) {
-    const std::size_t comma = std::min(value->find(',', at), value->size());
-    const std::string entry = value->substr(at, comma - at);
+  for (const std::string& entry : entries_of(*value)) {
     const auto number = parse_real(entry);
     if (!number || *number < 0.0 || *number > 1.0) {
       refuse(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry), "must be a number in [0, 1]",
@@ -154,8 +163,26 @@ std::optional<std::vector<double>> CommandLine::probabilities(std::string_view n
       return std::nullopt;
     }
     numbers.push_back(*number);
-    at = comma + 1;
   }
+  return numbers;
+}
+
+std::optional<std::vector<std::int64_t>> CommandLine::integers(std::string_view name, std::int64_t minimum,
+                                                               std::int64_t maximum) {
+  const std::string* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (const std::string& entry : entries_of(*value)) {
+    const auto number = parse_integer(entry);
+    if (!number || *number < minimum || *number > maximum) {
+      refuse(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry),
+             fmt::format("must be a whole number in {} to {}", minimum, maximum), "separate entries by commas: 1,8,64");
+      return std::nullopt;
+    }
+    numbers.push_back(*number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   return numbers;
 }
 

@@ -62,6 +62,17 @@ TEST_CASE("from noisy times whole models that were left out are predicted to 5 %
         Approx(tests::modelled_us(tests::known_model, cell)).epsilon(held_out_target));
 }
 
+TEST_CASE("the error of a model is that of a fit which has not seen it") {
+  Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b", "t5-small"}, 0.0);
+  for (StepRow& row : profile.steps) {
+    if (row.cell.model != "t5-small") continue;
+    row.timing.summary.median_us *= 0.5;
+    row.timing.summary.median_ci95_us.low *= 0.5;
+  }
+  // The two others tell of twice the time; a fit that had seen it would be drawn towards it.
+  CHECK(fit_latency(profile, model_registry(), usual, 0)->held_out.max == Approx(1.0).epsilon(1e-3));
+}
+
 TEST_CASE("the domain is what was fitted to") {
   const auto fit =
       fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(), usual, 0);
