@@ -75,6 +75,8 @@ Rows costs() {
   Rows rows;
   for (const CostEntry& model : cost_registry()) {
     rows.push_back({std::string(model.name), fmt::format("{} [{}]", model.summary, model.source)});
+    for (const CostText& text : model.texts)
+      rows.push_back({fmt::format("  {}", text.name), std::string(text.summary)});
     for (const CostParameter& parameter : model.parameters) {
       rows.push_back({fmt::format("  {}", parameter.name), std::string(parameter.summary)});
     }

@@ -115,7 +115,8 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
   if (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::iid) json["alpha"] = inputs.alpha;
   const std::optional<DecodingCost> cost = decoding_cost(inputs);
   json["c"] = cost ? Json(cost->draft_pass) : Json(nullptr);
-  if (inputs.cost != cost_registry().front().name) json["cost"] = cost_json(inputs.cost, inputs.cost_values);
+  if (inputs.cost != cost_registry().front().name)
+    json["cost"] = cost_json(inputs.cost, inputs.cost_values, inputs.cost_texts);
   json["iterations"] = simulated.iterations;
   json["units"] = simulated.units;
   json["seed"] = simulation.plan.seed;

@@ -62,7 +62,7 @@ struct ProfilePrediction {
   std::vector<std::vector<ScheduleRange>> schedules = {};  ///< one a context: every batch from the first to the last
 };
 
-/// Throws DomainError where the profile cannot answer, or InputError in the words of gpu_bench.
+/// Throws DomainError where the profile cannot answer, for a model that nobody knows, and for times that cannot be.
 [[nodiscard]] ProfilePrediction predict(const ProfileQuestion& question, const gpu_bench::Profile& profile);
 
 /// Where an iteration of the asked, else of the used draft length stands; null for plain decoding.
