@@ -40,6 +40,7 @@ enum class Purpose : std::uint8_t {
   late_candidate = 19,   ///< the same where they are drawn from laws written out in full
   buffer_content = 20,   ///< weights, caches and tokens of a measured pass
   measuring_order = 30,  ///< who is timed first in a round
+  bootstrap = 31,        ///< which shapes a fit is made to again
   arrival = 40,          ///< when requests arrive
   prompt_length = 41,    ///< tokens of their prompts
   test = 255,            ///< reserved for tests

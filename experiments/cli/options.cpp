@@ -175,11 +175,13 @@ std::optional<std::vector<std::int64_t>> CommandLine::integers(std::string_view 
     const auto number = parse_integer(entry);
     if (!number || *number < minimum || *number > maximum) {
       refuse(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry),
-             fmt::format("must be a whole number in {} to {}", minimum, maximum), "separate entries by commas: 1,2,4");
+             fmt::format("must be a whole number in {} to {}", minimum, maximum), "separate entries by commas: 1,8,64");
       return std::nullopt;
     }
     numbers.push_back(*number);
   }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   return numbers;
 }
 

@@ -58,7 +58,7 @@ class CommandLine {
   unsigned threads();
   /// Comma-separated probabilities, at least one.
   std::optional<std::vector<double>> probabilities(std::string_view name);
-  /// Comma-separated whole numbers in [minimum, maximum], at least one.
+  /// Comma-separated whole numbers in [minimum, maximum], at least one; ascending, each once.
   std::optional<std::vector<std::int64_t>> integers(std::string_view name, std::int64_t minimum, std::int64_t maximum);
   /// One of `words`.
   std::optional<std::string> word(std::string_view name, const std::vector<std::string>& words);

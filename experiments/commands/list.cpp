@@ -6,6 +6,7 @@
 #include "experiments/config/metrics.hpp"
 #include "experiments/config/parameters.hpp"
 #include "experiments/cost/cost_registry.hpp"
+#include "experiments/devices/devices.hpp"
 #include "experiments/models/model_table.hpp"
 #include "experiments/reproduce/experiment.hpp"
 #include "sim/drafter/drafter_registry.hpp"
@@ -74,6 +75,8 @@ Rows costs() {
   Rows rows;
   for (const CostEntry& model : cost_registry()) {
     rows.push_back({std::string(model.name), fmt::format("{} [{}]", model.summary, model.source)});
+    for (const CostText& text : model.texts)
+      rows.push_back({fmt::format("  {}", text.name), std::string(text.summary)});
     for (const CostParameter& parameter : model.parameters) {
       rows.push_back({fmt::format("  {}", parameter.name), std::string(parameter.summary)});
     }
@@ -86,6 +89,13 @@ Rows processes() {
   for (const sim::ProcessEntry& process : sim::process_registry()) {
     rows.push_back({std::string(process.name), fmt::format("{} [{}]", process.summary, process.source)});
   }
+  return rows;
+}
+
+Rows devices() {
+  Rows rows;
+  for (const std::string& name : shipped_devices())
+    rows.push_back({name, load_profile(name).device.name + " (data sheet)"});
   return rows;
 }
 
@@ -105,9 +115,10 @@ struct Inventory {
 
 const std::vector<Inventory>& inventories() {
   static const std::vector<Inventory> all{
-      {"drafters", drafters},       {"rules", rules}, {"policies", policies},
-      {"processes", processes},     {"costs", costs}, {"models", [] { return rows_of(sim::model_registry()); }},
-      {"experiments", experiments},
+      {"drafters", drafters}, {"rules", rules},
+      {"policies", policies}, {"processes", processes},
+      {"costs", costs},       {"models", [] { return rows_of(sim::model_registry()); }},
+      {"devices", devices},   {"experiments", experiments},
   };
   return all;
 }
@@ -116,7 +127,7 @@ const std::vector<Inventory>& inventories() {
 
 CommandSpec list_spec() {
   return {.name = "list",
-          .arguments = "drafters|rules|policies|processes|costs|models|experiments|parameters|metrics",
+          .arguments = "drafters|rules|policies|processes|costs|models|devices|experiments|parameters|metrics",
           .summary = "What can be named in a configuration or on the command line.",
           .options = {},
           .fewest_positional = 1,

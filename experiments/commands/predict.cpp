@@ -8,6 +8,7 @@
 #include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/commands/predict_from_profile.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/varying_prediction.hpp"
 #include "experiments/sweep/drafting_law.hpp"
@@ -154,14 +155,20 @@ CommandSpec predict_spec() {
                   {"json", "", "one JSON document, schema foredraft.predict/1"}},
       .fewest_positional = 0,
       .most_positional = 0,
-      .examples = {"foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
-                   "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
-                   "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
-                   "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
-                   "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
-                   "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"}};
+      .examples = {
+          "foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
+          "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
+          "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
+          "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
+          "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
+          "foredraft predict --profile h200 --target qwen1.5-7b --draft qwen1.5-0.5b --marginal 0.74,0.49,0.305 "
+          "--batch 1,32,64,128",
+          "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"}};
   const std::vector<OptionSpec> costs = cost_options();
   spec.options.insert(spec.options.begin() + 4, costs.begin(), costs.end());
+  const std::vector<OptionSpec> profile = profile_options();
+  spec.options.insert(spec.options.begin() + 4 + static_cast<std::ptrdiff_t>(costs.size()), profile.begin(),
+                      profile.end());
   const std::vector<OptionSpec> drafting = drafting_options();
   spec.options.insert(spec.options.end() - 2, drafting.begin(), drafting.end());
   return spec;
@@ -174,6 +181,10 @@ int run_predict(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   Question question = read_question(line);
+  if (takes_profile(line)) {
+    fmt::print("{}", predict_from_profile(line, question));
+    return exit_done;
+  }
   const PointInputs inputs = read_point(line, question);
   line.done();
   if (gamma_varies(inputs)) {

@@ -120,7 +120,8 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
   }
   const std::optional<DecodingCost> cost = decoding_cost(inputs);
   json["c"] = cost ? Json(cost->draft_pass) : Json(nullptr);
-  if (inputs.cost != cost_registry().front().name) json["cost"] = cost_json(inputs.cost, inputs.cost_values);
+  if (inputs.cost != cost_registry().front().name)
+    json["cost"] = cost_json(inputs.cost, inputs.cost_values, inputs.cost_texts);
   json["iterations"] = simulated.iterations;
   json["units"] = simulated.units;
   json["seed"] = simulation.plan.seed;

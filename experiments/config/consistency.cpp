@@ -30,6 +30,19 @@ void report(const SweepConfig& config, std::string_view name, Problem problem, P
   report_input(config, name, std::move(problem), problems);
 }
 
+std::string instead_of_cost(std::string_view name, const Usage& usage) {
+  const auto named = [&](const auto& entry) { return entry.name == name; };
+  for (const CostEntry& model : cost_registry()) {
+    if (!std::any_of(model.parameters.begin(), model.parameters.end(), named) &&
+        !std::any_of(model.texts.begin(), model.texts.end(), named)) {
+      continue;
+    }
+    if (usage.takes("cost", model.name)) return "give sequence_length: it is paid once a sequence";
+    return fmt::format("remove it, or set cost = \"{}\"", model.name);
+  }
+  return "remove it, or set cost = \"block\"";
+}
+
 /// What a parameter that no point uses was probably meant to be.
 std::string instead_of(std::string_view name, const Usage& usage) {
   if (usage.takes("fidelity", "system")) {
@@ -43,10 +56,7 @@ std::string instead_of(std::string_view name, const Usage& usage) {
   }
   if (name.starts_with("policy.")) return "remove it, or choose the policy it belongs to";
   if (name == "c") return "remove it, or use cost = \"constant_ratio\"";
-  if (name.starts_with("cost.")) {
-    return usage.takes("cost", "block") ? "give sequence_length: it is paid once a sequence"
-                                        : "remove it, or set cost = \"block\"";
-  }
+  if (name.starts_with("cost.")) return instead_of_cost(name, usage);
   if (name.starts_with("drafter.")) return "remove it, or choose the drafter it belongs to";
   return "remove it";
 }

@@ -16,8 +16,22 @@ Parameter cost_parameter(const CostEntry& model, const CostParameter& entry) {
   Parameter parameter =
       real(name, entry.minimum, entry.maximum, std::string(entry.summary), with_cost(model, entry.once_a_sequence),
            [name](PointInputs& to, const Value& value) { to.cost_values[name] = std::get<double>(value); });
+  if (entry.whole) {
+    parameter.type = ValueType::integer;
+    parameter.assign = [name](PointInputs& to, const Value& value) {
+      to.cost_values[name] = static_cast<double>(std::get<std::int64_t>(value));
+    };
+    return with_default(std::move(parameter), static_cast<std::int64_t>(entry.default_value.value()));
+  }
   if (entry.default_value) return with_default(std::move(parameter), *entry.default_value);
   return entry.optional ? parameter : mandatory(std::move(parameter));
+}
+
+Parameter cost_text(const CostEntry& model, const CostText& entry) {
+  const std::string name(entry.name);
+  return mandatory(
+      typed(name, ValueType::text, std::string(entry.summary), with_cost(model, false),
+            [name](PointInputs& to, const Value& value) { to.cost_texts[name] = std::get<std::string>(value); }));
 }
 
 /// Stands in the rows and changes nothing.
@@ -37,6 +51,7 @@ void add_cost_parameters(std::vector<Parameter>& table) {
                                  store<std::string>(&PointInputs::cost))));
   for (const CostEntry& model : cost_registry()) {
     if (model.name == first.name) continue;
+    for (const CostText& entry : model.texts) add_shared(table, cost_text(model, entry));
     for (const CostParameter& entry : model.parameters) add_shared(table, cost_parameter(model, entry));
   }
   table.push_back(with_default(typed("cost.baseline", ValueType::text,

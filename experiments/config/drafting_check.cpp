@@ -22,6 +22,9 @@ class DraftingCheck {
     for (const std::string_view policy : {"plus2_minus1", "confidence_threshold", "optimal_stopping"}) {
       if (usage_.takes("policy", policy)) check_policy(policy);
     }
+    for (const CostEntry& model : cost_registry()) {
+      if (model.cost_at != nullptr && usage_.takes("cost", model.name)) check_times(model.name);
+    }
   }
 
  private:
@@ -134,6 +137,18 @@ class DraftingCheck {
     if (takes_other("drafter", {"autoregressive", "mlp_speculator"})) {
       refuse("policy", "optimal_stopping with a drafter that drafts all at once", "there is nothing to stop",
              "use drafter = \"autoregressive\"");
+    }
+  }
+
+  /// Of a cost that is looked up for the one draft length of a point.
+  void check_times(std::string_view cost) {
+    if (takes_other("policy", {"constant"})) {
+      refuse("policy", fmt::format("not constant under cost {}", cost), "times are looked up for one draft length",
+             "use policy = \"constant\"");
+    }
+    if (takes_other("drafter", {"autoregressive", "block", "heads"})) {
+      refuse("drafter", fmt::format("has no times under cost {}", cost), "passes of one model are timed",
+             "use autoregressive, block or heads");
     }
   }
 

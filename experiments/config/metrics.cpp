@@ -20,7 +20,7 @@ const std::array<Metric, metric_count>& metrics() {
        "time of plain decoding over that of speculation; without costs per sequence tokens over target steps, an "
        "iteration costing 1 + draft passes * c under constant_ratio, (t_v + overhead + draft passes * t_d) / step "
        "under "
-       "block",
+       "block, the times of the passes over that of a plain step under roofline and measured",
        "ratio of totals; delta method over independent units"},
       {"operations_factor", "", "operations relative to plain decoding", true, true, Needs::operations_ratio,
        "(drafted * operations_ratio + verified positions) over tokens",

@@ -68,6 +68,7 @@ struct PointInputs {
   std::int64_t gamma = 0;
   std::string cost = "constant_ratio";     ///< a name of cost_registry() ...
   CostValues cost_values;                  ///< ... and the parameters of any cost model of the sweep
+  CostTexts cost_texts;                    ///< likewise: devices and models
   std::optional<double> operations_ratio;  ///< c-hat
   // process fidelity
   ProcessKind process = ProcessKind::iid;
@@ -91,7 +92,12 @@ struct PointInputs {
 
 /// What decoding costs at this point; nothing where that was not given.
 [[nodiscard]] inline std::optional<DecodingCost> decoding_cost(const PointInputs& inputs) {
-  return decoding_cost(inputs.cost, inputs.cost_values);
+  return decoding_cost(inputs.cost, inputs.cost_values,
+                       {.texts = inputs.cost_texts,
+                        .drafter = inputs.drafter,
+                        .drafting = inputs.drafting,
+                        .convention = inputs.convention,
+                        .gamma = inputs.gamma});
 }
 
 }  // namespace foredraft::experiments

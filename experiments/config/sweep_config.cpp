@@ -45,9 +45,12 @@ std::vector<Value> values_of(const SweepConfig& config, std::string_view name) {
 bool has_cost(const SweepConfig& config) {
   const auto& models = cost_registry();
   return std::any_of(models.begin(), models.end(), [&](const CostEntry& model) {
-    return std::all_of(model.parameters.begin(), model.parameters.end(), [&](const CostParameter& parameter) {
-      return parameter.default_value || has_input(config, parameter.name);
-    });
+    return std::all_of(model.parameters.begin(), model.parameters.end(),
+                       [&](const CostParameter& parameter) {
+                         return parameter.default_value || has_input(config, parameter.name);
+                       }) &&
+           std::all_of(model.texts.begin(), model.texts.end(),
+                       [&](const CostText& text) { return has_input(config, text.name); });
   });
 }
 

@@ -28,6 +28,10 @@ CostParameter further(std::string_view name, bool once_a_sequence, std::string_v
 
 }  // namespace
 
+CostParameter iteration_overhead() {
+  return further("cost.overhead_ms", false, "block, roofline, measured: whatever else an iteration costs");
+}
+
 CostEntry block() {
   return {.name = "block",
           .summary = "measured times: T = encoders + fixed + iterations (draft passes t_d + t_v + overhead)",
@@ -36,7 +40,7 @@ CostEntry block() {
               {given("cost.step_ms", shortest_ms, "block: a token of plain decoding, the baseline of the speedup"),
                given("cost.draft_ms", 0.0, "block: one pass of the drafter (t_d)"),
                given("cost.verify_ms", shortest_ms, "block: one pass of the target over a draft (t_v)"),
-               further("cost.overhead_ms", false, "block: whatever else an iteration costs"),
+               iteration_overhead(),
                further("cost.target_encoder_ms", true,
                        "block: the target's encoder or prefill, once a sequence; plain decoding pays it too"),
                further("cost.drafter_encoder_ms", true, "block: the drafter's encoder or prefill, once a sequence"),

@@ -7,5 +7,10 @@ namespace foredraft::experiments::costs {
 
 [[nodiscard]] CostEntry constant_ratio();
 [[nodiscard]] CostEntry block();
+[[nodiscard]] CostEntry roofline();
+[[nodiscard]] CostEntry measured();
+
+/// "cost.overhead_ms", which several models take.
+[[nodiscard]] CostParameter iteration_overhead();
 
 }  // namespace foredraft::experiments::costs

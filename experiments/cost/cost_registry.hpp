@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/decoding_cost.hpp"
+#include "core/words.hpp"
 
 /// The cost models, one file each: what an iteration takes in the time of a plain step.
 namespace foredraft::experiments {
@@ -21,18 +22,38 @@ struct CostParameter {
   double maximum;
   bool once_a_sequence;  ///< paid once a sequence: means nothing in endless text
   std::string_view summary;
+  bool whole = false;  ///< whole numbers alone
+};
+
+/// A text that a cost model takes, always given; a sweep axis.
+struct CostText {
+  std::string_view name;  ///< "cost.target"
+  std::string_view summary;
 };
 
 /// By the names of the model's parameters.
 using CostValues = std::map<std::string, double, std::less<>>;
+using CostTexts = std::map<std::string, std::string, std::less<>>;
+
+/// What a cost may depend on beyond numbers of its own.
+struct CostSetting {
+  const CostTexts& texts;
+  std::string_view drafter;
+  Drafting drafting;
+  Convention convention;
+  std::int64_t gamma;
+};
 
 struct CostEntry {
   std::string_view name;
   std::string_view summary;
   std::string_view source;
   std::vector<CostParameter> parameters;
-  /// What decoding costs; every parameter is there.
+  std::vector<CostText> texts = {};
+  /// What decoding costs, whatever the draft length; every parameter is there. Null where `cost_at` says it.
   DecodingCost (*cost)(const CostValues& values);
+  /// The same where it depends on the draft length. Throws DomainError where it is not known.
+  DecodingCost (*cost_at)(const CostValues& values, const CostSetting& setting) = nullptr;
 };
 
 /// Every cost model, the default first.
@@ -45,7 +66,12 @@ struct CostEntry {
 /// Values of other models may be among them.
 [[nodiscard]] std::optional<DecodingCost> decoding_cost(std::string_view model, const CostValues& values);
 
-/// {"model": ..., and the model's own values that were given, without the "cost." of their names}.
-[[nodiscard]] nlohmann::ordered_json cost_json(std::string_view model, const CostValues& values);
+/// The same of any model at one draft length.
+[[nodiscard]] std::optional<DecodingCost> decoding_cost(std::string_view model, const CostValues& values,
+                                                        const CostSetting& setting);
+
+/// {"model": ..., and the model's own texts and values that were given, without the "cost." of their names}.
+[[nodiscard]] nlohmann::ordered_json cost_json(std::string_view model, const CostValues& values,
+                                               const CostTexts& texts = {});
 
 }  // namespace foredraft::experiments

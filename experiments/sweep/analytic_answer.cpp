@@ -107,7 +107,8 @@ std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const
 
 void add_best_gamma(const PointInputs& inputs, const DecodingCost& cost, const IterationLaw& law,
                     AnalyticAnswer& answer) {
-  if (inputs.sequence_length || inputs.drafter == "input_copy") return;
+  // A cost that was looked up for this gamma says nothing of others.
+  if (inputs.sequence_length || inputs.drafter == "input_copy" || find_cost(inputs.cost).cost_at != nullptr) return;
   const double c = draft_ratio(cost);
   std::optional<analytic::BestGamma> best = decaying_best_gamma(inputs, c);
   if (!best && law.alpha) {

@@ -91,6 +91,7 @@ std::shared_ptr<const ngram::Model> Resources::ngram_target(const ModelInputs& m
 }
 
 void Resources::prepare(const SweepConfig& config) {
+  prepare_costs(config);
   if (!has_input(config, "process.file") && !has_input(config, "models.corpus")) return;
   const Points points(config);
   try {
@@ -108,6 +109,22 @@ void Resources::prepare(const SweepConfig& config) {
     }
   } catch (const DomainError& error) {
     throw InputError(error.what());
+  }
+}
+
+void Resources::prepare_costs(const SweepConfig& config) {
+  for (const Value& value : values_of(config, "cost.profile")) {
+    const auto& path = std::get<std::string>(value);
+    if (std::filesystem::is_regular_file(path)) files_[path] = digest_file(path);
+  }
+  if (!has_input(config, "cost.target")) return;
+  const Points points(config);
+  try {
+    for (std::uint64_t index = 0; index < points.count(); ++index) {
+      static_cast<void>(decoding_cost(points.inputs(index)));
+    }
+  } catch (const DomainError& error) {
+    throw InputError(fmt::format("cost: {}", error.what()));
   }
 }
 

@@ -42,6 +42,9 @@ class Resources {
   std::shared_ptr<const ngram::Model> model(TrainedCorpus& trained, const ngram::Window& window);
   ngram::Drafter drafter(TrainedCorpus& trained, const PointInputs& inputs);
 
+  /// Looks up the time of every point, so that one that nobody knows is refused here.
+  void prepare_costs(const SweepConfig& config);
+
   std::mutex mutex_;
   std::map<std::string, sim::Trace> traces_;
   std::map<std::string, TrainedCorpus> corpora_;

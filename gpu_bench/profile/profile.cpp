@@ -11,20 +11,6 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-std::optional<double> best_bandwidth(const Limits& limits) {
-  const std::optional<double>& copy = limits.copy_bandwidth_bytes_per_s.value;
-  const std::optional<double>& read = limits.read_bandwidth_bytes_per_s.value;
-  if (copy || read) return std::max(copy.value_or(0.0), read.value_or(0.0));
-  return limits.memory_bandwidth_bytes_per_s.value;
-}
-
-std::optional<double> matrix_peak(const Limits& limits, std::string_view dtype) {
-  if (dtype == "fp16") return limits.matrix_peak_fp16_flop_per_s.value;
-  if (dtype == "bf16") return limits.matrix_peak_bf16_flop_per_s.value;
-  if (dtype == "fp32") return limits.matrix_peak_fp32_flop_per_s.value;
-  return std::nullopt;
-}
-
 void check_name(std::string_view what, const std::string& name) {
   if (name.empty()) throw DomainError(fmt::format("{}: empty name", what));
   if (name.find_first_of(",\"\n\r") != std::string::npos) {
@@ -48,7 +34,29 @@ void check_timing(const std::string& what, const Timing& timing) {
   check_nonnegative(what + ": read_bytes", timing.read_bytes);
   check_nonnegative(what + ": written_bytes", timing.written_bytes);
   check_nonnegative(what + ": flop", timing.flop);
-  if (timing.summary.samples > 0) check_positive(what + ": median_us", timing.summary.median_us);
+  if (timing.summary.samples == 0) return;
+  check_positive(what + ": median_us", timing.summary.median_us);
+  check_positive(what + ": ci95_low_us", timing.summary.median_ci95_us.low);
+  check_nonnegative(what + ": ci95_high_us", timing.summary.median_ci95_us.high);
+  const Interval& ci95 = timing.summary.median_ci95_us;
+  if (!(ci95.low <= timing.summary.median_us && timing.summary.median_us <= ci95.high)) {
+    throw DomainError(fmt::format("{}: the median {} lies outside its interval {} to {}", what,
+                                  timing.summary.median_us, ci95.low, ci95.high));
+  }
+}
+
+void check_fit(const LatencyFit& fit) {
+  check_name("fits: dtype", fit.dtype);
+  const std::string what = "fits: " + fit.dtype;
+  visit_fields(fit.model, [&](std::string_view name, double value) {
+    if (name.ends_with("_us")) {
+      check_nonnegative(fmt::format("{}: {}", what, name), value);
+    } else {
+      check_positive(fmt::format("{}: {}", what, name), value);
+    }
+  });
+  check_at_least(what + ": rows", fit.held_out.rows, 1);
+  check_nonnegative(what + ": p95", fit.held_out.p95);
 }
 
 void check_kernels(const Profile& profile) {
@@ -98,6 +106,20 @@ void check_breakdowns(const Profile& profile) {
 }
 
 }  // namespace
+
+std::optional<double> best_bandwidth(const Limits& limits) {
+  const std::optional<double>& copy = limits.copy_bandwidth_bytes_per_s.value;
+  const std::optional<double>& read = limits.read_bandwidth_bytes_per_s.value;
+  if (copy || read) return std::max(copy.value_or(0.0), read.value_or(0.0));
+  return limits.memory_bandwidth_bytes_per_s.value;
+}
+
+std::optional<double> matrix_peak(const Limits& limits, std::string_view dtype) {
+  if (dtype == "fp16") return limits.matrix_peak_fp16_flop_per_s.value;
+  if (dtype == "bf16") return limits.matrix_peak_bf16_flop_per_s.value;
+  if (dtype == "fp32") return limits.matrix_peak_fp32_flop_per_s.value;
+  return std::nullopt;
+}
 
 std::string_view to_string(Source source) {
   switch (source) {
@@ -175,6 +197,10 @@ void check_profile(const Profile& profile) {
   if (profile.source != Source::measured && (profile.protocol || profile.against_itself)) {
     throw DomainError(fmt::format("a profile of source {} has no protocol and no A/A run", to_string(profile.source)));
   }
+  if (profile.source != Source::measured && !profile.fits.empty()) {
+    throw DomainError(fmt::format("a profile of source {} has no fits", to_string(profile.source)));
+  }
+  for (const LatencyFit& fit : profile.fits) check_fit(fit);
   std::set<Cell> seen;
   for (const StepRow& row : profile.steps) {
     const std::string what = to_text(row.cell);

@@ -8,6 +8,7 @@
 
 #include "gpu_bench/measure/measure.hpp"
 #include "gpu_bench/profile/cell.hpp"
+#include "gpu_bench/profile/latency_fit.hpp"
 #include "gpu_bench/profile/verification_cell.hpp"
 
 /// What is known of a device: foredraft.profile/1. One kind of source a profile, never mixed.
@@ -129,12 +130,19 @@ struct Profile {
   std::optional<RawSamples> raw_samples = {};
   std::vector<Missing> missing = {};
   std::vector<Note> notes = {};
+  std::vector<LatencyFit> fits = {};  ///< measured only; left out of the file where there is none
 
   [[nodiscard]] bool complete() const { return missing.empty(); }
 };
 
 /// The parts of `measurement` that a row holds; the counts are those of the pass.
 [[nodiscard]] Timing timing_of(const Measurement& measurement, double read_bytes, double written_bytes, double flop);
+
+/// The largest of copy and read bandwidth measured, or the maker's where neither was.
+[[nodiscard]] std::optional<double> best_bandwidth(const Limits& limits);
+
+/// Of "fp16", "bf16" and "fp32"; nothing for other words.
+[[nodiscard]] std::optional<double> matrix_peak(const Limits& limits, std::string_view dtype);
 
 /// The least time that moving and computing can take at the device's limits, whichever takes longer: all bytes at the
 /// best bandwidth measured, or the maker's where none was; flop at the matrix peak of `dtype`. Nothing where the limits
@@ -152,7 +160,8 @@ struct Profile {
 
 /// Throws DomainError for what a profile cannot hold: rows of a data sheet, a name that is empty or would break a CSV
 /// cell, the same cell or operation twice, a part of a step without its time, a figure without a finite value > 0 or
-/// without its origin.
+/// without its origin, times that are not finite and > 0 or not in order (low <= median <= high), a fit out of its
+/// range.
 void check_profile(const Profile& profile);
 
 }  // namespace foredraft::gpu_bench

@@ -188,6 +188,57 @@ void visit_fields(Object& note, auto&& visit) {
   visit("text", note.text);
 }
 
+template <ConstOrNot<LatencyModel> Object>
+void visit_fields(Object& model, auto&& visit) {
+  visit("launch_us", model.launch_us);
+  visit("input_us", model.input_us);
+  visit("bandwidth_bytes_per_s", model.bandwidth_bytes_per_s);
+  visit("peak_flop_per_s", model.peak_flop_per_s);
+  visit("sharpness", model.sharpness);
+  visit("attend_launch_us", model.attend_launch_us);
+  visit("attend_peak_flop_per_s", model.attend_peak_flop_per_s);
+}
+
+template <ConstOrNot<LatencyIntervals> Object>
+void visit_fields(Object& ci95, auto&& visit) {
+  visit("launch_us", ci95.launch_us);
+  visit("input_us", ci95.input_us);
+  visit("bandwidth_bytes_per_s", ci95.bandwidth_bytes_per_s);
+  visit("peak_flop_per_s", ci95.peak_flop_per_s);
+  visit("sharpness", ci95.sharpness);
+  visit("attend_launch_us", ci95.attend_launch_us);
+  visit("attend_peak_flop_per_s", ci95.attend_peak_flop_per_s);
+}
+
+template <ConstOrNot<HeldOutError> Object>
+void visit_fields(Object& error, auto&& visit) {
+  visit("rows", error.rows);
+  visit("shapes", error.shapes);
+  visit("mean", error.mean);
+  visit("median", error.median);
+  visit("p90", error.p90);
+  visit("p95", error.p95);
+  visit("max", error.max);
+}
+
+template <ConstOrNot<FitDomain> Object>
+void visit_fields(Object& domain, auto&& visit) {
+  visit("rows", domain.rows);
+  visit("product_bytes", domain.product_bytes);
+  visit("context", domain.context);
+}
+
+template <ConstOrNot<LatencyFit> Object>
+void visit_fields(Object& fit, auto&& visit) {
+  visit("dtype", fit.dtype);
+  visit("cache", fit.cache);
+  visit("launch", fit.launch);
+  visit("model", fit.model);
+  visit("ci95", fit.ci95);
+  visit("held_out", fit.held_out);
+  visit("domain", fit.domain);
+}
+
 template <ConstOrNot<Profile> Object>
 void visit_fields(Object& profile, auto&& visit) {
   visit("source", profile.source);
@@ -203,6 +254,7 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("raw_samples", profile.raw_samples);
   visit("missing", profile.missing);
   visit("notes", profile.notes);
+  visit("fits", profile.fits);
 }
 
 /// What a row's table says behind its fields: derived from them and the limits.

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu_bench/latency/cell_program.hpp"
 #include "gpu_bench/profile/cell_plan.hpp"
 #include "gpu_bench/shapes/model_shape.hpp"
 #include "gpu_bench/step/program.hpp"
@@ -23,8 +24,5 @@ namespace foredraft::gpu_bench {
 
 /// Throws DomainError where the model is unknown or has no such pass.
 [[nodiscard]] Program program_of(const std::vector<ModelShape>& models, const Cell& cell);
-
-/// The storage type of that name; throws DomainError.
-[[nodiscard]] DataType data_type_of(std::string_view name);
 
 }  // namespace foredraft::gpu_bench

@@ -49,6 +49,41 @@ TEST_CASE("results go to stdout, talk to stderr, and help is a result") {
   CHECK_THAT(foredraft(folder, "--version").out, Catch::StartsWith("foredraft "));
 }
 
+TEST_CASE("profiles and steps that cannot be are refused with 2, each by what is wrong") {
+  const TemporaryFolder folder;
+  const std::string sound = content_of(FOREDRAFT_SOURCE "/gpu_bench/data/datasheet/h200.json");
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = sound;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  const auto check_refused = [&](const std::string& option, const std::string& text, const std::string& said) {
+    write_text(folder / "input", text);
+    const Outcome outcome =
+        foredraft(folder, "predict --" + option + " input --alpha 0.8 --target llama-2-7b --draft sheared-llama-1.3b");
+    CAPTURE(said, outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK_THAT(outcome.err, Catch::Contains("input") && Catch::Contains(said));
+  };
+  check_refused("profile", sound.substr(0, sound.size() / 2), "not a JSON object");
+  check_refused("profile", changed("foredraft.profile/1", "foredraft.profile/9"), "this program reads");
+  check_refused("profile", changed("4800000000000.0", "-4800000000000.0"), "memory_bandwidth_bytes_per_s");
+  check_refused("profile", changed("4800000000000.0", "1e999"), "not a JSON object");
+  const std::string header = "model,role,batch,tokens,context,ms\n";
+  check_refused("steps-file", header + "llama-2-7b,decoder_pass,1,1,512,-1\n", "invalid ms=\"-1\"");
+  check_refused("steps-file", header + "llama-2-7b,decoder_pass,1,1,512,inf\n", "invalid ms=\"inf\"");
+  check_refused("steps-file",
+                header +
+                    "llama-2-7b,decoder_pass,1,1,512,10\nllama-2-7b,decoder_pass,1,2,512,4\n"
+                    "sheared-llama-1.3b,decoder_pass,1,1,512,1\n",
+                "more work takes no less time");
+  check_refused("steps-file", header + "llama,decoder_pass,1,1,512,10\nsmall,decoder_pass,1,1,512,10\n", "no time for");
+  CHECK(foredraft(folder, "predict --profile h200 --alpha 0.8 --target llama-2-7 --draft sheared-llama-1.3b").code ==
+        2);
+  CHECK(foredraft(folder, "predict --profile none.json --alpha 0.8 --target llama-2-7b --draft t5-small").code == 2);
+}
+
 TEST_CASE("bad usage exits with 2, says what to do on stderr and leaves stdout empty") {
   const TemporaryFolder folder;
   for (const char* arguments : {"",

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "experiments/reproduce/datasheets.hpp"
+#include "experiments/devices/devices.hpp"
 #include "gpu_bench/verify/fused_exact.hpp"
 #include "gpu_bench/verify/published/hf_reference.hpp"
 #include "gpu_bench/verify/published/wagner_exact.hpp"
@@ -80,7 +80,7 @@ CallCost call_cost(CallVariant variant, const VerificationPair& pair, std::int64
 }
 
 double counted_call_us(const CallCost& cost) {
-  static const double bytes_per_us = datasheet("a100-80gb").limits.memory_bandwidth_bytes_per_s.value.value() / 1e6;
+  static const double bytes_per_us = load_profile("a100-80gb").limits.memory_bandwidth_bytes_per_s.value.value() / 1e6;
   return cost.launches * small_kernel_us + cost.moved_bytes / bytes_per_us;
 }
 

@@ -1,0 +1,108 @@
+#include "experiments/commands/predict_from_profile.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/check.hpp"
+#include "experiments/devices/devices.hpp"
+#include "experiments/devices/steps_file.hpp"
+#include "experiments/predict/profile_prediction.hpp"
+#include "experiments/text/files.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// A schedule asks at every batch between the smallest and the largest.
+constexpr std::int64_t largest_batch = 65'536;
+constexpr std::int64_t largest_context = 1'000'000;
+
+const std::vector<std::string> profile_drafters{"autoregressive", "block", "heads"};
+
+gpu_bench::Role role_of(const std::string& drafter) {
+  if (drafter == "block") return gpu_bench::Role::block_drafting;
+  return drafter == "heads" ? gpu_bench::Role::head_drafting : gpu_bench::Role::autoregressive_drafting;
+}
+
+void refuse_other_costs(CommandLine& line) {
+  for (const std::string_view name : {"c", "step-ms", "draft-ms", "verify-ms", "overhead-ms", "operations-ratio"}) {
+    if (line.has(name))
+      line.refuse(name, "given beside the times of a device", "they say what a draft costs", "remove one");
+  }
+  for (const std::string_view name :
+       {"decay", "recovery", "accuracies", "edit-rate", "realign", "policy", "threshold", "concentration", "bias"}) {
+    if (line.has(name)) {
+      line.refuse(name, "not used with the times of a device",
+                  "drafts have one length and the acceptance that is given",
+                  "state acceptance with --alpha, --conditional or --marginal");
+    }
+  }
+}
+
+ProfileQuestion read_profile_question(CommandLine& line, const Question& acceptance) {
+  refuse_other_costs(line);
+  if (line.has("profile") && line.has("steps-file")) {
+    line.refuse("steps-file", "given beside --profile", "a prediction rests on one kind of source", "remove one");
+  }
+  ProfileQuestion question{.target = line.text("target").value_or(""),
+                           .draft = line.text("draft").value_or(""),
+                           .drafting = role_of(line.word("drafter", profile_drafters).value_or("autoregressive")),
+                           .alpha = acceptance.alpha,
+                           .marginal = acceptance.marginal,
+                           .acceptance_length = acceptance.acceptance_length,
+                           .convention = acceptance.convention,
+                           .gamma = acceptance.gamma};
+  line.require("target", "the model that verifies", "e.g. --target qwen1.5-7b; foredraft list models");
+  if (question.drafting == gpu_bench::Role::head_drafting) {
+    if (line.has("draft")) line.refuse("draft", "not used by heads", "they stand on the target itself", "remove it");
+    question.draft = question.target;
+  } else {
+    line.require("draft", "the model that drafts", "e.g. --draft qwen1.5-0.5b; foredraft list models");
+  }
+  if (auto batches = line.integers("batch", 1, largest_batch)) question.batches = std::move(*batches);
+  if (auto contexts = line.integers("context", 0, largest_context)) question.contexts = std::move(*contexts);
+  question.overhead_us = line.real("overhead-us", 0.0, std::numeric_limits<double>::max()).value_or(0.0);
+  if (question.gamma.value_or(0) > largest_batch) {
+    line.refuse("gamma", fmt::format("invalid gamma={}", *question.gamma),
+                fmt::format("must be at most {}: every length up to it is looked at", largest_batch));
+  }
+  return question;
+}
+
+}  // namespace
+
+std::vector<OptionSpec> profile_options() {
+  return {{"profile", "P", "or times of a device: a profile.json, or a shipped data sheet (foredraft list devices),"},
+          {"steps-file", "CSV", "  or steps of your own: model,role,batch,tokens,context,ms"},
+          {"target", "T", "  the model that verifies"},
+          {"draft", "D", "  the model that drafts"},
+          {"batch", "B,...", "  sequences at once (default 1)"},
+          {"context", "N,...", "  tokens that each already holds (default 512)"},
+          {"overhead-us", "U", "  whatever an iteration costs beyond its passes (default 0)"}};
+}
+
+bool takes_profile(CommandLine& line) {
+  if (line.has("profile") || line.has("steps-file")) return true;
+  for (const std::string_view name : {"target", "draft", "batch", "context", "overhead-us"}) {
+    if (line.has(name))
+      line.refuse(name, "given without --profile", "it asks for times of a device", "e.g. --profile h200");
+  }
+  return false;
+}
+
+std::string predict_from_profile(CommandLine& line, const Question& acceptance) {
+  const ProfileQuestion question = read_profile_question(line, acceptance);
+  line.done();
+  const auto steps = line.text("steps-file");
+  const gpu_bench::Profile profile =
+      steps ? parse_steps(read_file(*steps), *steps) : load_profile(line.text("profile").value());
+  try {
+    const ProfilePrediction prediction = predict(question, profile);
+    return line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction);
+  } catch (const DomainError& error) {
+    throw InputError(fmt::format("{}: {}", steps ? *steps : line.text("profile").value(), error.what()));
+  }
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/cli/options.hpp"
+#include "experiments/predict/prediction.hpp"
+
+/// `foredraft predict` with the times of a device instead of a cost ratio.
+namespace foredraft::experiments {
+
+[[nodiscard]] std::vector<OptionSpec> profile_options();
+
+/// Whether the command line names times: a profile or steps of its own. Refuses options that need them where it does
+/// not.
+[[nodiscard]] bool takes_profile(CommandLine& line);
+
+/// The whole output, for the acceptance of `question`. Throws InputError.
+[[nodiscard]] std::string predict_from_profile(CommandLine& line, const Question& question);
+
+}  // namespace foredraft::experiments

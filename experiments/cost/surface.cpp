@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/check.hpp"
+#include "experiments/cost/cost_definition.hpp"
+#include "experiments/devices/devices.hpp"
+#include "gpu_bench/latency/pair_surface.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+
+namespace foredraft::experiments::costs {
+namespace {
+
+CostParameter count(std::string_view name, double usual, double minimum, double maximum, std::string_view summary) {
+  return {.name = name,
+          .default_value = usual,
+          .optional = false,
+          .minimum = minimum,
+          .maximum = maximum,
+          .once_a_sequence = false,
+          .summary = summary,
+          .whole = true};
+}
+
+std::vector<CostParameter> surface_parameters() {
+  return {count("cost.batch", 1.0, 1.0, 65536.0, "roofline, measured: sequences at once"),
+          count("cost.context", 512.0, 0.0, 1e6, "roofline, measured: tokens that each sequence already holds"),
+          iteration_overhead()};
+}
+
+CostText target() { return {"cost.target", "roofline, measured: the model that verifies; foredraft list models"}; }
+CostText draft() { return {"cost.draft", "roofline, measured: the model that drafts; of heads the target itself"}; }
+
+gpu_bench::Role role_of(std::string_view drafter) {
+  if (drafter == "autoregressive") return gpu_bench::Role::autoregressive_drafting;
+  if (drafter == "block") return gpu_bench::Role::block_drafting;
+  if (drafter == "heads") return gpu_bench::Role::head_drafting;
+  throw DomainError(fmt::format("no times of drafter {} (known: autoregressive, block, heads)", drafter));
+}
+
+/// A roofline is of a data sheet, measured times are of what was measured.
+gpu_bench::Profile profile_of(const std::string& device, bool datasheet) {
+  gpu_bench::Profile profile = load_profile(device);
+  if ((profile.source == gpu_bench::Source::datasheet) == datasheet) return profile;
+  throw DomainError(fmt::format("{}: a profile of source {} - use cost = \"{}\"", device, to_string(profile.source),
+                                datasheet ? "measured" : "roofline"));
+}
+
+/// The surfaces of a pair, prepared once a thread: neighbours in a sweep over batches share them.
+const gpu_bench::PairSurface& pair_of(const std::string& device, bool datasheet, const CostSetting& setting) {
+  thread_local std::map<std::string, std::unique_ptr<gpu_bench::PairSurface>> prepared;
+  const std::string& of_target = setting.texts.find("cost.target")->second;
+  const std::string& of_draft = setting.texts.find("cost.draft")->second;
+  std::unique_ptr<gpu_bench::PairSurface>& pair =
+      prepared[fmt::format("{}|{}|{}|{}|{}", datasheet, device, of_target, of_draft, setting.drafter)];
+  if (!pair) {
+    pair = std::make_unique<gpu_bench::PairSurface>(profile_of(device, datasheet), gpu_bench::model_registry(),
+                                                    of_target, of_draft, role_of(setting.drafter));
+  }
+  return *pair;
+}
+
+/// Outside of the domain of a fit nothing is answered: a row of a sweep cannot carry a warning.
+double inside_us(const gpu_bench::Latency& latency, const std::string& device) {
+  if (latency.inside) return latency.time_us;
+  throw DomainError(device + ": this batch, context and gamma lie outside the domain of its fit");
+}
+
+DecodingCost surface_cost(const std::string& device, bool datasheet, const CostValues& values,
+                          const CostSetting& setting) {
+  const gpu_bench::PairSurface& pair = pair_of(device, datasheet, setting);
+  const auto batch = static_cast<std::int64_t>(values.at("cost.batch"));
+  const auto context = static_cast<std::int64_t>(values.at("cost.context"));
+  if (setting.gamma == 0) return {};
+  const double plain_us = inside_us(pair.target_pass(1, batch, context), device);
+  const double verify_us =
+      inside_us(pair.target_pass(max_tokens(setting.gamma, setting.convention), batch, context), device);
+  const double drafting_us = inside_us(pair.drafting(setting.gamma, batch, context), device);
+  const auto passes = static_cast<double>(draft_passes(setting.gamma, setting.drafting));
+  return {.iteration = (verify_us + 1e3 * values.at("cost.overhead_ms")) / plain_us,
+          .draft_pass = drafting_us / passes / plain_us};
+}
+
+}  // namespace
+
+CostEntry roofline() {
+  return {.name = "roofline",
+          .summary = "times of passes from a data sheet: what they move and compute at the device's limits",
+          .source = "Williams2009",
+          .parameters = surface_parameters(),
+          .texts = {{"cost.device", "roofline: a shipped data sheet; foredraft list devices"}, target(), draft()},
+          .cost = nullptr,
+          .cost_at = [](const CostValues& values, const CostSetting& setting) {
+            return surface_cost(setting.texts.find("cost.device")->second, true, values, setting);
+          }};
+}
+
+CostEntry measured() {
+  return {.name = "measured",
+          .summary = "times of passes from a measured profile: its table, else its fit",
+          .source = "ours",
+          .parameters = surface_parameters(),
+          .texts = {{"cost.profile", "measured: a profile.json of foredraft-gpu"}, target(), draft()},
+          .cost = nullptr,
+          .cost_at = [](const CostValues& values, const CostSetting& setting) {
+            return surface_cost(setting.texts.find("cost.profile")->second, false, values, setting);
+          }};
+}
+
+}  // namespace foredraft::experiments::costs

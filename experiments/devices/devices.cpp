@@ -1,0 +1,36 @@
+#include "experiments/devices/devices.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <filesystem>
+
+#include "core/check.hpp"
+#include "experiments/text/files.hpp"
+#include "experiments/text/problems.hpp"
+#include "gpu_bench/profile/profile_json.hpp"
+
+namespace foredraft::experiments {
+
+std::vector<std::string> shipped_devices() {
+  std::vector<std::string> names;
+  for (const DeviceText& device : device_texts()) names.emplace_back(device.name);
+  return names;
+}
+
+gpu_bench::Profile load_profile(const std::string& name) {
+  const auto& shipped = device_texts();
+  const auto device =
+      std::find_if(shipped.begin(), shipped.end(), [&](const DeviceText& entry) { return entry.name == name; });
+  try {
+    if (device != shipped.end()) return gpu_bench::from_json(device->text, name);
+    if (!std::filesystem::exists(name)) {
+      throw InputError(
+          fmt::format("{}: neither a file nor a shipped device - {}", name, suggestion_for(name, shipped_devices())));
+    }
+    return gpu_bench::from_json(read_file(name), name);
+  } catch (const DomainError& error) {
+    throw InputError(error.what());
+  }
+}
+
+}  // namespace foredraft::experiments

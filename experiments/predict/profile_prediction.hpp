@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analytic/cost/measured_iteration.hpp"
+#include "core/words.hpp"
+#include "gpu_bench/latency/pair_surface.hpp"
+
+/// What `foredraft predict` answers from the times of a device: for each batch and context which draft length to use,
+/// what it yields, and where speculation stops paying.
+namespace foredraft::experiments {
+
+/// Acceptance is `alpha` or, where `marginal` has entries, depends on the position.
+struct ProfileQuestion {
+  std::string target, draft;
+  gpu_bench::Role drafting = gpu_bench::Role::autoregressive_drafting;
+  double alpha = 0.0;
+  std::vector<double> marginal = {};
+  std::optional<double> acceptance_length = {};
+  Convention convention = Convention::bonus;
+  std::optional<std::int64_t> gamma = {};   ///< nothing: the one to use
+  std::vector<std::int64_t> batches = {1};  ///< ascending
+  std::vector<std::int64_t> contexts = {512};
+  double overhead_us = 0.0;  ///< of an iteration, beyond its passes
+};
+
+/// One draft length at one batch and context.
+struct AtDraftLength {
+  std::int64_t gamma = 0;
+  gpu_bench::Latency verify, drafting;
+  analytic::MeasuredIteration iteration{};  ///< in us
+  double tokens = 0.0;                      ///< per iteration
+  double speedup = 0.0;
+  std::optional<double> spread = {};  ///< half width of its 95 % interval over it; nothing where a time has none
+};
+
+struct AtBatch {
+  std::int64_t batch = 0, context = 0;
+  gpu_bench::Latency plain, one_draft;
+  std::vector<AtDraftLength> lengths = {};  ///< gamma 1, 2, ...
+  std::int64_t use = 0;                     ///< smallest gamma within 1 % of the best; 0: plain decoding
+};
+
+/// Batches `first` to `last` use `gamma`.
+struct ScheduleRange {
+  std::int64_t first, last, gamma;
+  bool operator==(const ScheduleRange&) const = default;
+};
+
+struct ProfilePrediction {
+  ProfileQuestion question;
+  std::string device;
+  gpu_bench::Source source = gpu_bench::Source::measured;
+  gpu_bench::Setting setting = {};
+  bool valid = true;                                       ///< false: the profile's A/A run says that it is not
+  bool launches_known = true;                              ///< false: a roofline without the cost of a launch
+  std::vector<AtBatch> cells = {};                         ///< every batch of the first context, then of the next
+  std::vector<std::vector<ScheduleRange>> schedules = {};  ///< one a context: every batch from the first to the last
+};
+
+/// Throws DomainError where the profile cannot answer, for a model that nobody knows, and for times that cannot be.
+[[nodiscard]] ProfilePrediction predict(const ProfileQuestion& question, const gpu_bench::Profile& profile);
+
+/// Where an iteration of the asked, else of the used draft length stands; null for plain decoding.
+[[nodiscard]] const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at);
+
+/// One sentence first that says what to do, then a table for each context, then what it rests on.
+[[nodiscard]] std::string to_text(const ProfilePrediction& prediction);
+
+/// Schema foredraft.predict/1: the fields of every prediction, of the first batch and context, then `cells`.
+[[nodiscard]] nlohmann::ordered_json to_json(const ProfilePrediction& prediction);
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,53 @@
+#include "gpu_bench/latency/pair_surface.hpp"
+
+#include <algorithm>
+
+#include "core/check.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+CostSurface surface_of(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
+                       const std::string& model, Role role) {
+  return {profile, shapes, {.model = model, .role = role, .source_length = 0, .setting = setting_for(profile, target)}};
+}
+
+/// Steps that a user measured may have the passes of a drafter and not its drafting.
+bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& model, Role role) {
+  return std::any_of(shapes.begin(), shapes.end(), [&](const ModelShape& shape) { return shape.name == model; }) ||
+         std::any_of(profile.steps.begin(), profile.steps.end(),
+                     [&](const StepRow& row) { return row.cell.model == model && row.cell.role == role; });
+}
+
+}  // namespace
+
+PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
+                         const std::string& drafter, Role drafting)
+    : target_(surface_of(profile, shapes, target, target, Role::decoder_pass)) {
+  const bool one_by_one = drafting == Role::autoregressive_drafting;
+  if (one_by_one) drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass);
+  if (!one_by_one || knows(profile, shapes, drafter, drafting)) {
+    drafting_ = surface_of(profile, shapes, target, drafter, drafting);
+  }
+}
+
+Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
+  return target_.at({batch, tokens, context});
+}
+
+Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {
+  check_at_least("gamma", gamma, 1);
+  if (drafting_) {
+    if (const std::optional<Latency> all = drafting_->measured_at({batch, gamma, context})) return *all;
+  }
+  const auto one_by_one = [gamma](Latency one) {
+    one.time_us *= static_cast<double>(gamma);
+    return one;
+  };
+  if (drafter_pass_) {
+    if (const std::optional<Latency> one = drafter_pass_->measured_at({batch, 1, context})) return one_by_one(*one);
+  }
+  return drafting_ ? drafting_->at({batch, gamma, context}) : one_by_one(drafter_pass_->at({batch, 1, context}));
+}
+
+}  // namespace foredraft::gpu_bench

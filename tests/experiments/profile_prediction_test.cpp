@@ -1,0 +1,241 @@
+#include "experiments/predict/profile_prediction.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analytic/cost/iteration_cost.hpp"
+#include "analytic/tokens/iid_tokens.hpp"
+#include "core/check.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/devices/devices.hpp"
+#include "experiments/devices/steps_file.hpp"
+#include "experiments/text/problems.hpp"
+#include "gpu_bench/latency/latency_model.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+#include "gpu_bench/step/counts.hpp"
+#include "gpu_bench/step/passes.hpp"
+#include "tests/gpu_bench/latency/modelled_profile.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// Plain 10 ms, a draft 1 ms; at batch 1 verification is free, at batch 4 each token more costs 5 ms.
+const std::string steps_of_two =
+    "# my engine\nmodel,role,batch,tokens,context,ms\n"
+    "big,decoder_pass,1,1,100,10\nbig,decoder_pass,1,2,100,10\nbig,decoder_pass,1,3,100,10\n"
+    "big,decoder_pass,4,1,100,20\nbig,decoder_pass,4,2,100,40\nbig,decoder_pass,4,3,100,60\n"
+    "small,decoder_pass,1,1,100,1\nsmall,decoder_pass,4,1,100,2\n";
+
+ProfileQuestion question_of_two() {
+  ProfileQuestion question{.target = "big", .draft = "small"};
+  question.marginal = {0.8, 0.5};
+  question.batches = {1, 4};
+  question.contexts = {100};
+  return question;
+}
+
+std::string refusal(auto&& run) {
+  try {
+    run();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+gpu_bench::Profile sheet(double bandwidth, double peak) {
+  gpu_bench::Profile profile{.source = gpu_bench::Source::datasheet, .identity = {}, .device = {}, .limits = {}};
+  profile.device.name = "made up";
+  profile.limits.memory_bandwidth_bytes_per_s = {.value = bandwidth, .ci95 = {}, .origin = "made up"};
+  profile.limits.matrix_peak_fp16_flop_per_s = {.value = peak, .ci95 = {}, .origin = "made up"};
+  return profile;
+}
+
+ProfileQuestion llama_pair() {
+  ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
+  question.alpha = 0.8;
+  question.batches = {1, 8};
+  question.contexts = {0};
+  return question;
+}
+
+}  // namespace
+
+TEST_CASE("predict says first what to do, then shows every batch, then what it rests on") {
+  ProfileQuestion question = question_of_two();
+  question.overhead_us = 500.0;
+  // Batch 1: 1.8 tokens for 11.5 ms and 2.3 for 12.5, against 10 ms each. Batch 4: 1.8 for 42.5 ms, 2.3 for 64.5,
+  // against
+  // 20. At batch 2, halfway on the logarithmic scale, both gain 16 and 17 %: a tie; at 3 one draft loses 3 %.
+  CHECK(to_text(predict(question, parse_steps(steps_of_two, "steps.csv"))) ==
+        "Use gamma 2 up to batch 1, gamma 1 at 2, plain decoding from 3 to 4. Speculation stops paying at batch 3.\n"
+        "\n"
+        "batch  plain ms  draft ms  verify ms: 2, 3 tokens  speedup: gamma 1  gamma 2    use\n"
+        "    1     10.00      1.00   10.00  10.00                       1.57     1.84      2\n"
+        "    4     20.00      2.00   40.00  60.00                       0.85     0.71  plain\n"
+        "\n"
+        "schedule    [[1,1,2],[2,2,1],[3,4,0]]        ties within 1 % go to the smaller gamma\n"
+        "step        batch 1, gamma 2: draft 2.00 + verify 10.00 + overhead 0.5 = 12.50 ms for 2.30 tokens; plain "
+        "23.00 ms\n"
+        "rate        184 tokens/s against 100 plain; verification takes 1.00 plain steps\n"
+        "break even  alpha above 0.207 (i.i.d.), or a draft below 0.625 plain steps\n"
+        "times       steps measured by a user, source user: measured\n"
+        "intervals   none: how well these times are known is not said\n"
+        "not in it   accepting and sampling tokens, prompts and encoders, whether it fits into memory\n");
+}
+
+TEST_CASE("the JSON of a prediction from times has the fields of every prediction and the same facts") {
+  const auto json = to_json(predict(question_of_two(), parse_steps(steps_of_two, "steps.csv")));
+  for (const char* key :
+       {"schema", "convention", "drafter", "gamma", "tokens_per_iteration", "tokens_variance", "speedup",
+        "operations_factor", "memory_access_factor", "best_gamma", "best_speedup", "real_gamma", "oracle_speedup"}) {
+    CAPTURE(key);
+    CHECK(json.contains(key));
+  }
+  CHECK(json["schema"] == "foredraft.predict/1");
+  CHECK(json["gamma"] == 2);
+  CHECK(json["tokens_per_iteration"].get<double>() == Approx(2.3).epsilon(tests::few_ulp));
+  CHECK(json["speedup"].get<double>() == Approx(2.3 * 10.0 / 12.0).epsilon(tests::few_ulp));
+  CHECK(json["profile"]["source"] == "user");
+  CHECK(json["schedules"][0]["schedule"] == nlohmann::ordered_json::parse("[[1,1,2],[2,2,1],[3,4,0]]"));
+  REQUIRE(json["cells"].size() == 2);
+  const auto& cell = json["cells"][1];
+  CHECK(cell["batch"] == 4);
+  CHECK(cell["best_gamma"] == 0);
+  CHECK(cell["best_speedup"] == 1.0);
+  CHECK(cell["plain"]["ms"].get<double>() == Approx(20.0).epsilon(tests::few_ulp));
+  CHECK(cell["plain"]["ci95_ms"].is_null());
+  CHECK(cell["plain_tokens_per_s"].get<double>() == Approx(200.0).epsilon(tests::few_ulp));
+  const auto& two = cell["gammas"][1];
+  CHECK(two["verification_growth"].get<double>() == Approx(3.0).epsilon(tests::few_ulp));
+  CHECK(two["tokens_per_s"].get<double>() == Approx(4.0 * 2.3 / 0.064).epsilon(tests::few_ulp));
+  CHECK(two["break_even_c"].is_null());  // 2.3 tokens for a verification of three steps
+  CHECK(cell["gammas"][0]["break_even_alpha"].is_null());
+}
+
+TEST_CASE("intervals carry the spread of a measured profile through, and unmeasured models that of the fit") {
+  const gpu_bench::Profile profile = gpu_bench::tests::modelled_profile(
+      gpu_bench::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
+  ProfileQuestion question{.target = "llama-2-7b", .draft = "qwen1.5-0.5b"};
+  question.alpha = 0.7;
+  question.gamma = 1;
+  question.batches = {8};
+  question.contexts = {128};
+  const AtBatch measured = predict(question, profile).cells.front();
+  const double spread = std::hypot(0.004, 0.01 / std::sqrt(2.0));
+  // One draft of batch 8 is a plain pass of the drafter: all three are points of the table.
+  const AtDraftLength& one = measured.lengths.front();
+  const double whole = one.drafting.time_us + one.verify.time_us;
+  CHECK(one.verify.origin == gpu_bench::Origin::measured);
+  CHECK(one.spread.value() ==
+        Approx(std::hypot(spread, spread * one.verify.time_us / whole, spread * one.drafting.time_us / whole))
+            .epsilon(1e-9));
+  CHECK_THAT(to_text(predict(question, profile)), Catch::Contains(" +- 0.01") && !Catch::Contains("OUTSIDE"));
+  question.draft = "gemma-2b";
+  const ProfilePrediction other = predict(question, profile);
+  CHECK(other.cells.front().one_draft.origin == gpu_bench::Origin::fitted);
+  CHECK_FALSE(other.cells.front().one_draft.inside);  // a vocabulary of 256,000
+  CHECK_THAT(to_text(other), Catch::Contains("OUTSIDE     the domain of the fit: batch 8 context 128"));
+  gpu_bench::Profile noisy = profile;
+  noisy.against_itself->median_difference = 0.05;
+  CHECK_THAT(to_text(predict(question, noisy)), Catch::Contains("NOT VALID"));
+}
+
+TEST_CASE("bound by memory a verification costs one step, and the speedup is that of constant c") {
+  // Computing is free: what is left are weights, read once whatever the tokens, and a little of activations.
+  const AtBatch at = predict(llama_pair(), sheet(1e12, 1e30)).cells.front();
+  const AtDraftLength& four = at.lengths[3];
+  // Activations of four tokens more: 44 MB against 13 GB of weights.
+  constexpr double activations = 0.005;
+  CHECK(analytic::verification_growth(four.iteration) == Approx(1.0).epsilon(activations));
+  const double c = four.drafting.time_us / 4.0 / at.plain.time_us;
+  CHECK(four.speedup == Approx(analytic::speedup(four.tokens, 4, c, Drafting::autoregressive)).epsilon(activations));
+  CHECK(at.use >= 4);
+}
+
+TEST_CASE("bound by computing the speedup is the inverse of the operations factor, and no draft pays") {
+  // Memory is free: a pass takes what it computes, and its operations are counted from the programs themselves.
+  const ProfileQuestion question = llama_pair();
+  const auto flop = [](const std::string& model, std::int64_t tokens, std::int64_t context) {
+    const auto& shape = gpu_bench::find_model(gpu_bench::model_registry(), model);
+    return gpu_bench::work_of(gpu_bench::decoder_pass(shape, {.tokens = tokens, .batch = 8, .context = context}),
+                              gpu_bench::DataType::fp16)
+        .flop;
+  };
+  const ProfilePrediction prediction = predict(question, sheet(1e30, 1e14));
+  const AtBatch& at = prediction.cells[1];
+  for (const AtDraftLength& length : at.lengths) {
+    double operations = flop("llama-2-7b", length.gamma + 1, 0);
+    for (std::int64_t draft = 0; draft < length.gamma; ++draft) operations += flop("sheared-llama-1.3b", 1, draft);
+    const double factor = operations / (length.tokens * flop("llama-2-7b", 1, 0));
+    CHECK(length.speedup * factor == Approx(1.0).epsilon(tests::solved_root));
+    // The same with an operations ratio for all drafts alike: attention over a few keys is what differs.
+    const double ratio = flop("sheared-llama-1.3b", 1, 0) / flop("llama-2-7b", 1, 0);
+    CHECK(length.speedup * analytic::operations_factor(length.tokens, length.gamma, ratio, Convention::bonus) ==
+          Approx(1.0).epsilon(1e-3));
+    CHECK(length.speedup < 1.0);
+  }
+  CHECK(at.use == 0);
+  CHECK(prediction.schedules.front() == std::vector<ScheduleRange>{{1, 8, 0}});
+}
+
+TEST_CASE("a shipped data sheet is found by its name") {
+  CHECK(shipped_devices() ==
+        std::vector<std::string>{"a100-80gb", "a40", "h100", "h200", "p100", "rtx3090", "rtx4090", "v100"});
+  for (const std::string& name : shipped_devices()) CHECK(load_profile(name).source == gpu_bench::Source::datasheet);
+  CHECK(refusal([] { static_cast<void>(load_profile("h20")); }) ==
+        "h20: neither a file nor a shipped device - did you mean h200?");
+}
+
+TEST_CASE("a step that a user measured is refused by line where it cannot be") {
+  const auto refused = [](const std::string& rows) {
+    return refusal([&] { static_cast<void>(parse_steps("model,role,batch,tokens,context,ms\n" + rows, "s.csv")); });
+  };
+  CHECK(refused("a,decoder_pass,1,1,0,-2\n") == "s.csv:2: ms: invalid ms=\"-2\" (must be finite and above 0)");
+  CHECK(refused("a,decoder_pass,1,1,0,nan\n") == "s.csv:2: ms: invalid ms=\"nan\" (must be finite and above 0)");
+  CHECK(refused("a,decoder_pas,1,1,0,2\n") ==
+        "s.csv:2: role: unknown role \"decoder_pas\" (did you mean decoder_pass?)");
+  CHECK(refused("a,decoder_pass,0,1,0,2\n") ==
+        "s.csv:2: batch: invalid batch=\"0\" (must be a whole number of at least 1)");
+  CHECK(refused("a,decoder_pass,1,1,2\n") == "s.csv:2: 5 cells (the header has 6)");
+  CHECK(refused(",decoder_pass,1,1,0,2\n") ==
+        "s.csv:2: model: invalid model=\"\" (must be a name without commas and quotes)");
+  CHECK(refused("a,decoder_pass,1,1,0,2\na,decoder_pass,1,1,0,3\n")
+            .starts_with("s.csv:3: a decoder_pass user batch 1 tokens 1 context 0"));
+  CHECK(refused("").find("holds no step") != std::string::npos);
+  CHECK(refusal([] { static_cast<void>(parse_steps("model,ms\n", "s.csv")); }).find("column role missing") !=
+        std::string::npos);
+  CHECK(refusal([] {
+          static_cast<void>(parse_steps("model,role,batch,tokens,context,ms,gpu\n", "s.csv"));
+        }).find("gpu: unknown column") != std::string::npos);
+  // Columns in any order, Windows line ends.
+  const auto profile = parse_steps("ms,context,tokens,batch,role,model\r\n2.5,7,3,2,block_drafting,a\r\n", "s.csv");
+  REQUIRE(profile.steps.size() == 1);
+  CHECK(profile.steps[0].cell.role == gpu_bench::Role::block_drafting);
+  CHECK(profile.steps[0].cell.tokens == 3);
+  CHECK(profile.steps[0].timing.summary.median_us == 2500.0);
+}
+
+TEST_CASE("options that do not go with the times of a device are refused together") {
+  const auto refused = [](const std::vector<std::string>& arguments) {
+    return refusal([&] { static_cast<void>(run_predict(arguments)); });
+  };
+  const std::string all = refused({"--profile", "h200", "--alpha", "0.8", "--c", "0.1", "--policy", "constant",
+                                   "--batch", "0,1", "--steps-file", "x.csv"});
+  for (const char* said :
+       {"--c: given beside the times of a device", "--policy: not used", "--batch: invalid entry 1 \"0\"",
+        "--target: missing", "--draft: missing", "--steps-file: given beside --profile"}) {
+    CHECK_THAT(all, Catch::Contains(said));
+  }
+  CHECK_THAT(refused({"--alpha", "0.8", "--c", "0.1", "--target", "a"}), Catch::Contains("--target: given without"));
+  CHECK_THAT(refused({"--profile", "h200", "--alpha", "0.8", "--target", "llama-2-7b", "--draft", "llama", "--drafter",
+                      "block"}),
+             Catch::Contains("h200: unknown model \"llama\""));
+  CHECK_THAT(refused({"--profile", "h200", "--alpha", "0.8", "--target", "llama-2-7b", "--draft", "t5-small",
+                      "--drafter", "heads"}),
+             Catch::Contains("--draft: not used by heads"));
+}
+
+}  // namespace foredraft::experiments
