@@ -39,7 +39,7 @@ TEST_CASE("from times without noise the fit finds the parameters that they were 
 TEST_CASE("from noisy times whole models that were left out are predicted to 5 % in the median") {
   constexpr double noise = 0.03;
   const Profile profile = tests::modelled_profile(tests::known_model, fitted_models, noise);
-  const auto fit = fit_latency(profile, model_registry(), usual, 4);
+  const auto fit = fit_latency(profile, model_registry(), usual, 2);
   REQUIRE(fit);
   CHECK(fit->held_out.shapes == static_cast<std::int64_t>(fitted_models.size()));
   CHECK(fit->held_out.rows == static_cast<std::int64_t>(profile.steps.size()));
