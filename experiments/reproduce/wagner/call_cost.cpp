@@ -3,13 +3,9 @@
 #include <fmt/format.h>
 #include <array>
 #include <stdexcept>
-#include <vector>
 
 #include "experiments/devices/devices.hpp"
-#include "gpu_bench/verify/fused_exact.hpp"
-#include "gpu_bench/verify/published/hf_reference.hpp"
-#include "gpu_bench/verify/published/wagner_exact.hpp"
-#include "gpu_bench/verify/published/wagner_sigmoid.hpp"
+#include "gpu_bench/verify/verifier_cost.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -27,32 +23,18 @@ constexpr std::array text_pairs{
 /// that has next to nothing to do, in a stream of 10,000.
 constexpr double small_kernel_us = 4096.0 * 16.0 / 25e9 * 1e6;
 
-template <class Storage>
-gpu_bench::VerificationCost counted(CallVariant variant, const gpu_bench::VerificationShape& shape) {
-  gpu_bench::VerificationInput<Storage> input{};
-  input.batch = static_cast<unsigned>(shape.batch);
-  input.gamma = static_cast<unsigned>(shape.gamma);
-  input.vocabulary = static_cast<unsigned>(shape.vocabulary);
-  gpu_bench::CountingLauncher launcher;
+gpu_bench::Verifier verifier_of(CallVariant variant) {
   switch (variant) {
     case CallVariant::baseline:
-      gpu_bench::verify_hf_reference(input, {}, {}, launcher);
-      break;
+      return gpu_bench::Verifier::hf_reference;
     case CallVariant::exact:
-      gpu_bench::verify_wagner_exact(input, {}, {}, launcher);
-      break;
+      return gpu_bench::Verifier::wagner_exact;
     case CallVariant::sigmoid:
-      gpu_bench::verify_wagner_sigmoid(input, {}, {.low = -1e4F, .high = 1e4F}, {}, launcher);
+      return gpu_bench::Verifier::wagner_sigmoid;
+    case CallVariant::fused:
       break;
-    case CallVariant::fused: {
-      const gpu_bench::WorkspaceSize size = gpu_bench::fused_exact_workspace(shape);
-      std::vector<float> floats(static_cast<std::size_t>(size.floats));
-      std::vector<std::uint32_t> counters(static_cast<std::size_t>(size.counters));
-      gpu_bench::fused_exact(input, {}, {.floats = floats.data(), .counters = counters.data()}, launcher);
-      break;
-    }
   }
-  return launcher.cost;
+  return gpu_bench::Verifier::fused_exact;
 }
 
 }  // namespace
@@ -72,8 +54,8 @@ const VerificationPair& wagner_pair(std::string_view run) {
 
 CallCost call_cost(CallVariant variant, const VerificationPair& pair, std::int64_t gamma) {
   const gpu_bench::VerificationShape shape{.batch = 1, .gamma = gamma, .vocabulary = pair.vocabulary};
-  const gpu_bench::VerificationCost cost =
-      pair.element_bytes == 2 ? counted<gpu_bench::Half>(variant, shape) : counted<float>(variant, shape);
+  const auto type = pair.element_bytes == 2 ? gpu_bench::DataType::fp16 : gpu_bench::DataType::fp32;
+  const gpu_bench::VerificationCost cost = gpu_bench::verification_cost(verifier_of(variant), shape, type);
   return {.moved_bytes = cost.work.read_bytes + cost.work.written_bytes,
           .launches = static_cast<double>(cost.launches),
           .read_backs = static_cast<double>(cost.read_backs)};
