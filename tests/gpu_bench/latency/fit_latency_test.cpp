@@ -77,6 +77,8 @@ TEST_CASE("the domain is what was fitted to") {
   const auto fit =
       fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(), usual, 0);
   REQUIRE(fit);
+  CHECK_FALSE(fit_latency(tests::modelled_profile(tests::known_model, fitted_models, 0.0), model_registry(),
+                          {.dtype = "bf16"}, 0));
   CHECK(fit->domain.rows.low == 1.0);
   CHECK(fit->domain.rows.high == 64.0 * 32.0);
   CHECK(fit->domain.context.low == 128.0);
