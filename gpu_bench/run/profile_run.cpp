@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/check.hpp"
+#include "gpu_bench/latency/fit_latency.hpp"
 #include "gpu_bench/profile/group_queue.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/run/run_errors.hpp"
@@ -43,6 +44,7 @@ class ProfileRun {
       write();
       throw;
     }
+    fit();
     device_.finish();
     write();
     return MeasureEnd::done;
@@ -153,6 +155,19 @@ class ProfileRun {
       not_repeated_ = "no time left";
     } else {
       profile_.against_itself = against_itself(first, second);
+    }
+  }
+
+  /// The latency model of what was measured. One that a profile cannot hold is left out, for the times stay true.
+  void fit() {
+    around_.say(fmt::format("{:5.0f} s  fitting the latency model", around_.elapsed_s()));
+    try {
+      Profile fitted = profile_;
+      fitted.fits = fit_latencies(profile_, plan_.models);
+      check_profile(fitted);
+      profile_.fits = std::move(fitted.fits);
+    } catch (const DomainError& error) {
+      add_note(profile_, "no fit", error.what());
     }
   }
 

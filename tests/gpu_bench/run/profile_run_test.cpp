@@ -193,6 +193,31 @@ TEST_CASE("verifications have their share of the time behind the passes, and tho
   CHECK(resumed.verifications.size() == 5);
 }
 
+TEST_CASE("a run over models enough ends with a latency model fitted to them") {
+  std::vector<CellGroup> groups;
+  for (const char* model : {"tiny-target", "tiny-drafter", "transformer-base", "t5-small"}) {
+    CellGroup group;
+    for (const std::int64_t tokens : {1, 4, 16}) {
+      Cell cell = cell_of(tokens);
+      cell.model = model;
+      cell.source_length = find_model(model_registry(), model).source_length;
+      group.cells.push_back(cell);
+    }
+    groups.push_back(group);
+  }
+  CountedDevice device;
+  Profile profile = empty_profile();
+  CHECK(device.run(profile, groups, 100.0) == MeasureEnd::done);
+  REQUIRE(profile.fits.size() == 1);
+  CHECK(profile.fits.front().dtype == "fp32");
+  CHECK(device.written.back().fits.size() == 1);
+
+  CountedDevice one_model;
+  Profile without = empty_profile();
+  CHECK(one_model.run(without, three_groups, 50.0) == MeasureEnd::done);
+  CHECK(without.fits.empty());
+}
+
 TEST_CASE("rows of another device or another program are not taken over") {
   Profile unfinished = empty_profile();
   unfinished.steps.push_back({.cell = cell_of(1), .timing = {}});
