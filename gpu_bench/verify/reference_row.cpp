@@ -32,18 +32,18 @@ ReferenceRow::ReferenceRow(std::span<const double> stored) : logits(stored.size(
 }
 
 ReferenceDraw reference_draw(const std::vector<double>& weights, double uniform) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double infinite_margin = std::numeric_limits<double>::infinity();
   double total = 0.0;
   for (const double weight : weights) total += weight;
   const double threshold = uniform * total;
-  ReferenceDraw drawn{0, infinity};
+  ReferenceDraw drawn{0, infinite_margin};
   double before = 0.0;
   for (std::size_t x = 0; x < weights.size(); ++x) {
     const double after = before + weights[x];
     if (weights[x] > 0.0 && before <= threshold) {
       // To the left of the first possible token and to the right of the last there is nothing else to draw.
-      const double to_left = before > 0.0 ? threshold - before : infinity;
-      const double to_right = after < total ? after - threshold : infinity;
+      const double to_left = before > 0.0 ? threshold - before : infinite_margin;
+      const double to_right = after < total ? after - threshold : infinite_margin;
       drawn = {static_cast<std::int32_t>(x), std::min(to_left, to_right)};
     }
     before = after;

@@ -26,10 +26,10 @@ struct TypicalAcceptanceRule {
     }
 
     FOREDRAFT_HOST_DEVICE friend Part merged(Part a, Part b) {
-      const Pick pick = gpu_bench::merged(a.pick, b.pick);
-      a.move_to(pick.logit);
-      b.move_to(pick.logit);
-      return {.pick = pick, .sum = a.sum + b.sum, .weighted = a.weighted + b.weighted};
+      const Pick both = gpu_bench::merged(a.pick, b.pick);
+      a.move_to(both.logit);
+      b.move_to(both.logit);
+      return {.pick = both, .sum = a.sum + b.sum, .weighted = a.weighted + b.weighted};
     }
   };
 

@@ -10,14 +10,14 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr double longest = 1e9;
+constexpr double longest_length = 1e9;
 
 }  // namespace
 
 void check_length(std::string_view name, const LengthLaw& law, std::int64_t shortest) {
   const double least = law.geometric ? std::max(1.0, static_cast<double>(shortest)) : static_cast<double>(shortest);
-  if (!(law.tokens >= least && law.tokens <= longest)) {
-    throw DomainError(fmt::format("invalid {}={} (must lie in {} to {})", name, law.tokens, least, longest));
+  if (!(law.tokens >= least && law.tokens <= longest_length)) {
+    throw DomainError(fmt::format("invalid {}={} (must lie in {} to {})", name, law.tokens, least, longest_length));
   }
   if (law.geometric) {
     if (law.spread != 0) {
