@@ -161,8 +161,7 @@ CommandSpec predict_spec() {
           "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
           "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
           "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
-          "foredraft predict --profile h200 --target qwen1.5-7b --draft qwen1.5-0.5b --marginal 0.74,0.49,0.305 "
-          "--batch 1,32,64,128",
+          "foredraft predict --profile h200 --target llama-2-7b --draft sheared-llama-1.3b --alpha 0.7 --batch 1,64",
           "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"}};
   const std::vector<OptionSpec> costs = cost_options();
   spec.options.insert(spec.options.begin() + 4, costs.begin(), costs.end());
