@@ -37,6 +37,14 @@ gpu_bench::Verifier verifier_of(CallVariant variant) {
   return gpu_bench::Verifier::fused_exact;
 }
 
+gpu_bench::VerificationShape shape_of(const VerificationPair& pair, std::int64_t gamma) {
+  return {.batch = 1, .gamma = gamma, .vocabulary = pair.vocabulary};
+}
+
+gpu_bench::DataType type_of(const VerificationPair& pair) {
+  return pair.element_bytes == 2 ? gpu_bench::DataType::fp16 : gpu_bench::DataType::fp32;
+}
+
 }  // namespace
 
 std::span<const VerificationPair> wagner_speech_pairs() { return speech_pairs; }
@@ -53,12 +61,17 @@ const VerificationPair& wagner_pair(std::string_view run) {
 }
 
 CallCost call_cost(CallVariant variant, const VerificationPair& pair, std::int64_t gamma) {
-  const gpu_bench::VerificationShape shape{.batch = 1, .gamma = gamma, .vocabulary = pair.vocabulary};
-  const auto type = pair.element_bytes == 2 ? gpu_bench::DataType::fp16 : gpu_bench::DataType::fp32;
-  const gpu_bench::VerificationCost cost = gpu_bench::verification_cost(verifier_of(variant), shape, type);
+  const gpu_bench::VerificationCost cost =
+      gpu_bench::verification_cost(verifier_of(variant), shape_of(pair, gamma), type_of(pair));
   return {.moved_bytes = cost.work.read_bytes + cost.work.written_bytes,
           .launches = static_cast<double>(cost.launches),
           .read_backs = static_cast<double>(cost.read_backs)};
+}
+
+double fused_memory_bytes(const VerificationPair& pair, std::int64_t gamma) {
+  const gpu_bench::WorkspaceSize size =
+      gpu_bench::verifier_workspace(gpu_bench::Verifier::fused_exact, shape_of(pair, gamma), type_of(pair));
+  return 4.0 * static_cast<double>(size.floats + size.counters);
 }
 
 double counted_call_us(const CallCost& cost) {

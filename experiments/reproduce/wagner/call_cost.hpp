@@ -48,6 +48,9 @@ struct CallCost {
 /// One call for one sequence with `gamma` >= 1 drafts, one of them rejected.
 [[nodiscard]] CallCost call_cost(CallVariant variant, const VerificationPair& pair, std::int64_t gamma);
 
+/// What a call of this project's own verifier takes besides the logits it is given, in bytes.
+[[nodiscard]] double fused_memory_bytes(const VerificationPair& pair, std::int64_t gamma);
+
 /// Launches at the time of a small kernel on the paper's device, an A100 with 80 GB, and bytes at its printed
 /// bandwidth. The host's waits cost nothing here: no source says what they cost on that device. Nor does the library
 /// that the launches come from, and it is slower than a stream of ready launches.
