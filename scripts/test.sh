@@ -8,7 +8,10 @@ scripts/setup.sh
 
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 
-if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+# A cache made in one checkout serves every other one.
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
+fi
 passed=0 failed=0
 count() {  # adds the totals of a CTest log
   local total bad
