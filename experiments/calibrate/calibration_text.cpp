@@ -102,8 +102,7 @@ std::string pairs_table(const gpu_bench::Profile& profile, const std::vector<gpu
   if (table.rows.empty()) return "no plain step was measured\n";
   return to_text(table) +
          "\nc: draft over plain; v(gamma): a pass over gamma + 1 tokens over a plain one; +-: half the 95 % interval "
-         "of "
-         "the median;\nof ceiling: the least time that memory and arithmetic of this device allow, over the time "
+         "of the median;\nof ceiling: the least time that memory and arithmetic of this device allow, over the time "
          "measured\n";
 }
 

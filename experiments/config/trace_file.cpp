@@ -8,6 +8,7 @@
 #include "experiments/text/csv.hpp"
 #include "experiments/text/numbers.hpp"
 #include "experiments/text/problems.hpp"
+#include "experiments/text/text_lines.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -102,14 +103,10 @@ sim::Trace parse_trace(std::string_view text, const std::string& file, std::int6
   TraceBuilder builder(file, recorded_gamma, convention);
   std::optional<Shape> csv;
   std::string sequence;
-  std::int64_t number = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++number;
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (line.empty() || line.front() == '#') continue;
+  TextLines lines(text);
+  while (lines.next()) {
+    const std::string_view line = lines.line();
+    const std::int64_t number = lines.number();
     if (!csv && line.front() == '{') {
       read_json_line(line, number, builder);
       continue;

@@ -8,6 +8,7 @@
 #include "experiments/text/csv.hpp"
 #include "experiments/text/numbers.hpp"
 #include "experiments/text/problems.hpp"
+#include "experiments/text/text_lines.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -133,14 +134,10 @@ class StepsReader {
 
 gpu_bench::Profile parse_steps(std::string_view text, const std::string& file) {
   StepsReader reader(file);
-  std::int64_t number = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++number;
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (line.empty() || line.front() == '#') continue;
+  TextLines lines(text);
+  while (lines.next()) {
+    const std::string_view line = lines.line();
+    const std::int64_t number = lines.number();
     const auto cells = split_csv_line(line);
     if (!cells) {
       reader.refuse(number, "", "damaged row", "a quote is not closed");

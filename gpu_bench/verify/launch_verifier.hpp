@@ -62,11 +62,11 @@ void launch_verifier(Verifier verifier, const VerifierInput<Storage>& input, con
     case Verifier::fused_exact_two_launches:
       return fused_exact_two_launches(input.drafts, output, workspace, launcher);
     case Verifier::hf_reference:
-      return verify_hf_reference(input.drafts, output, workspace, launcher);
+      return hf_reference(input.drafts, output, workspace, launcher);
     case Verifier::wagner_exact:
-      return verify_wagner_exact(input.drafts, output, workspace, launcher);
+      return wagner_exact(input.drafts, output, workspace, launcher);
     case Verifier::wagner_sigmoid:
-      return verify_wagner_sigmoid(input.drafts, output, published_scale, workspace, launcher);
+      return wagner_sigmoid(input.drafts, output, published_scale, workspace, launcher);
     case Verifier::greedy_match:
       return greedy_match(input.drafts, output, workspace, launcher);
     case Verifier::top_beta:

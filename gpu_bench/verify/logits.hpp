@@ -39,19 +39,20 @@ inline constexpr LogitsProfile logits_profiles[] = {
   return static_cast<float>(std::log(static_cast<double>(vocabulary))) + profile.spread * profile.spread / 2.0F;
 }
 
+/// By how much the order of tokens turns from one row to the next: a prime.
+inline constexpr std::int64_t turn_of_rows = 7919;
+
 /// Rank of a token in a row, 0 to vocabulary - 1: a permutation of its own for each row, the same for target and
 /// drafter.
 [[nodiscard]] FOREDRAFT_HOST_DEVICE constexpr std::int64_t rank_in_row(std::int64_t token, std::int64_t row,
                                                                        std::int64_t vocabulary) {
   constexpr std::int64_t stride = 1'000'003;  // a prime above most vocabularies, so it divides few
-  constexpr std::int64_t offset = 7919;
-  return (token + row * offset) % vocabulary * (stride % vocabulary == 0 ? 1 : stride) % vocabulary;
+  return (token + row * turn_of_rows) % vocabulary * (stride % vocabulary == 0 ? 1 : stride) % vocabulary;
 }
 
 /// The token of rank 0.
 [[nodiscard]] FOREDRAFT_HOST_DEVICE constexpr std::int64_t first_token(std::int64_t row, std::int64_t vocabulary) {
-  constexpr std::int64_t offset = 7919;
-  return (vocabulary - row * offset % vocabulary) % vocabulary;
+  return (vocabulary - row * turn_of_rows % vocabulary) % vocabulary;
 }
 
 /// Fills rows of one position each: `rows_per_request` of a request, of which row i shares its ranks with row i of the

@@ -162,8 +162,8 @@ template <class Storage>
 
 /// `workspace`: of the size above, its floats at a multiple of 16 bytes.
 template <class Storage, class Launcher>
-void verify_hf_reference(const VerificationInput<Storage>& input, const VerificationOutput& output,
-                         const Workspace& workspace, Launcher& launcher) {
+void hf_reference(const VerificationInput<Storage>& input, const VerificationOutput& output, const Workspace& workspace,
+                  Launcher& launcher) {
   published::WorkspaceCutter cutter(workspace);
   const published::HfTensors<Storage> tensors(cutter, input.gamma, input.vocabulary);
   for (unsigned request = 0; request < input.batch; ++request) {

@@ -60,8 +60,8 @@ template <class Storage>
 
 /// `workspace`: of the size above, its floats at a multiple of 16 bytes.
 template <class Storage, class Launcher>
-void verify_wagner_exact(const VerificationInput<Storage>& input, const VerificationOutput& output,
-                         const Workspace& workspace, Launcher& launcher) {
+void wagner_exact(const VerificationInput<Storage>& input, const VerificationOutput& output, const Workspace& workspace,
+                  Launcher& launcher) {
   using namespace published;
   WorkspaceCutter cutter(workspace);
   const WagnerExactTensors<Storage> tensors(cutter, input.batch, input.gamma, input.vocabulary);

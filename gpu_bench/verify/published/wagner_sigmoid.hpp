@@ -59,8 +59,8 @@ template <class Storage>
 
 /// `workspace`: of the size above, its floats at a multiple of 16 bytes.
 template <class Storage, class Launcher>
-void verify_wagner_sigmoid(const VerificationInput<Storage>& input, const VerificationOutput& output,
-                           const SigmoidScale& scale, const Workspace& workspace, Launcher& launcher) {
+void wagner_sigmoid(const VerificationInput<Storage>& input, const VerificationOutput& output,
+                    const SigmoidScale& scale, const Workspace& workspace, Launcher& launcher) {
   using namespace published;
   WorkspaceCutter cutter(workspace);
   const WagnerSigmoidTensors<Storage> tensors(cutter, input.batch, input.gamma, input.vocabulary);

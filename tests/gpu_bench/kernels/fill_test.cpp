@@ -5,13 +5,6 @@
 namespace foredraft::gpu_bench::tests {
 namespace {
 
-template <class Storage>
-constexpr DataType type_of = DataType::fp32;
-template <>
-constexpr DataType type_of<Half> = DataType::fp16;
-template <>
-constexpr DataType type_of<Bfloat16> = DataType::bf16;
-
 constexpr std::uint64_t content_seed = 0x123456789abcdefULL;
 
 }  // namespace
@@ -23,7 +16,7 @@ TEMPLATE_TEST_CASE("filled buffers hold the reference's contents bit for bit, fo
       Program program;
       program.buffers = {{"weights of a layer", BufferKind::weight, elements, 0.02, 0},
                          {"ids", BufferKind::tokens, elements, 0.0, 50257}};
-      const BufferContents want = initial_contents(program, type_of<TestType>, content_seed);
+      const BufferContents want = initial_contents(program, stored_as<TestType>, content_seed);
 
       std::vector<TestType> weights = poisoned<TestType>(static_cast<std::size_t>(elements));
       run_on_host(FillKernel<TestType>{.stream = content_stream(program.buffers[0], content_seed),

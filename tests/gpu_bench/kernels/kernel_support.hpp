@@ -9,6 +9,7 @@
 
 #include "gpu_bench/kernels/host_block.hpp"
 #include "gpu_bench/kernels/storage.hpp"
+#include "gpu_bench/step/program.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::gpu_bench::tests {
@@ -22,6 +23,14 @@ template <>
 inline constexpr double one_rounding<Half> = 0x1.0p-11;
 template <>
 inline constexpr double one_rounding<Bfloat16> = 0x1.0p-8;
+
+/// What a storage type is called.
+template <class Storage>
+inline constexpr DataType stored_as = DataType::fp32;
+template <>
+inline constexpr DataType stored_as<Half> = DataType::fp16;
+template <>
+inline constexpr DataType stored_as<Bfloat16> = DataType::bf16;
 
 inline constexpr std::uint32_t seed = 20240607;
 

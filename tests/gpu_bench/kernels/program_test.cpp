@@ -96,13 +96,6 @@ class HostRunner {
   std::vector<std::uint32_t> counters_;
 };
 
-template <class Storage>
-constexpr DataType stored_as = DataType::fp32;
-template <>
-constexpr DataType stored_as<Half> = DataType::fp16;
-template <>
-constexpr DataType stored_as<Bfloat16> = DataType::bf16;
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("whole passes through the kernels agree with the reference", "", Half, Bfloat16, float) {

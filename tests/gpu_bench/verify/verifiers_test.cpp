@@ -12,13 +12,6 @@ namespace foredraft::gpu_bench::tests {
 namespace {
 
 template <class Storage>
-constexpr DataType type_of = DataType::fp32;
-template <>
-constexpr DataType type_of<Half> = DataType::fp16;
-template <>
-constexpr DataType type_of<Bfloat16> = DataType::bf16;
-
-template <class Storage>
 std::vector<Storage> stored(const std::vector<double>& values) {
   std::vector<Storage> stored;
   for (const double value : values) stored.push_back(from_float<Storage>(static_cast<float>(value)));
@@ -52,7 +45,7 @@ std::vector<std::vector<std::int32_t>> tokens_by(Verifier verifier, const TestBa
                                               .depth = static_cast<unsigned>(tree.depth()),
                                               .vocabulary = vocabulary,
                                               .draws = batch.draws}};
-  const WorkspaceSize size = verifier_workspace(verifier, batch.shape, type_of<Storage>);
+  const WorkspaceSize size = verifier_workspace(verifier, batch.shape, stored_as<Storage>);
   std::vector<float> floats(static_cast<std::size_t>(size.floats), no_number);
   std::vector<std::uint32_t> counters(static_cast<std::size_t>(size.counters), 0);
   std::vector<std::int32_t> tokens(std::size_t{requests} * (gamma + 1), -77);
@@ -76,19 +69,19 @@ std::vector<std::vector<std::int32_t>> tokens_by(Verifier verifier, const TestBa
 
 TEMPLATE_TEST_CASE("every verifier by name emits the tokens of its reference", "", Half, Bfloat16, float) {
   const VerificationShape shape{.batch = 6, .gamma = 2, .vocabulary = 100};
-  const TestBatch batch = test_batch(shape, type_of<TestType>, seed);
+  const TestBatch batch = test_batch(shape, stored_as<TestType>, seed);
   for (const VerifierEntry& entry : verifier_registry()) {
     INFO(entry.name);
     const auto tokens = tokens_by<TestType>(entry.verifier, batch);
     if (entry.verifier == Verifier::wagner_sigmoid) continue;  // its tests are published_sigmoid_test.cpp
     int may_differ = 0;
     for (std::int64_t b = 0; b < shape.batch; ++b) {
-      const ExpectedTokens want = expected_tokens(entry.verifier, batch, b, type_of<TestType>);
+      const ExpectedTokens want = expected_tokens(entry.verifier, batch, b, stored_as<TestType>);
       if (want.may_differ) ++may_differ;
       if (!want.may_differ) CHECK(tokens[static_cast<std::size_t>(b)] == want.tokens);
     }
     // Most decisions are far from rounding, or the test would show nothing: of what rounds to 16 bits on the way, few.
-    if (!entry.waits_for_host || type_of<TestType> == DataType::fp32) CHECK(may_differ <= 1);
+    if (!entry.waits_for_host || stored_as<TestType> == DataType::fp32) CHECK(may_differ <= 1);
   }
 }
 
