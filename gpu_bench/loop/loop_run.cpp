@@ -1,0 +1,213 @@
+#include "gpu_bench/loop/loop_run.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "core/check.hpp"
+#include "gpu_bench/loop/forced_acceptance.hpp"
+#include "gpu_bench/measure/measure.hpp"
+#include "gpu_bench/run/run_errors.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+/// What a verifier may come to after however little is left of the time.
+constexpr double least_visit_s = 0.05;
+constexpr int runs = 2;
+
+/// The samples of one run of a cell, or of several put together.
+struct LoopSamples {
+  std::vector<double> plain_us = {}, iteration_us = {};
+  std::int64_t emitted = 0;     ///< tokens of all sequences
+  std::int64_t iterations = 0;  ///< of all sequences, those of the warm-up included
+
+  LoopSamples& operator+=(const LoopSamples& other) {
+    plain_us.insert(plain_us.end(), other.plain_us.begin(), other.plain_us.end());
+    iteration_us.insert(iteration_us.end(), other.iteration_us.begin(), other.iteration_us.end());
+    emitted += other.emitted;
+    iterations += other.iterations;
+    return *this;
+  }
+};
+
+LoopTime loop_time(const std::vector<double>& samples_us) {
+  const SampleSummary summary = summarise(samples_us);
+  return {.median_us = summary.median_us, .ci95_us = summary.median_ci95_us, .samples = summary.samples};
+}
+
+LoopRow row_of(const LoopCell& cell, const LoopSamples& samples) {
+  return {.cell = cell,
+          .plain = loop_time(samples.plain_us),
+          .iteration = loop_time(samples.iteration_us),
+          .tokens_per_iteration = static_cast<double>(samples.emitted) / static_cast<double>(samples.iterations)};
+}
+
+LoopRow row_of(const LoopCell& cell, const std::vector<LoopSamples>& of_runs) {
+  LoopSamples together;
+  for (const LoopSamples& samples : of_runs) together += samples;
+  LoopRow row = row_of(cell, together);
+  if (of_runs.size() > 1) {
+    row.between_runs = std::abs(speedup(row_of(cell, of_runs[0])) / speedup(row_of(cell, of_runs[1])) - 1.0);
+  }
+  return row;
+}
+
+/// The rule itself has decided: it must have decided what it was forced to.
+void check_emitted(const LoopCell& cell, std::span<const std::int32_t> accepted, const IterationTaken& taken) {
+  const auto batch = static_cast<std::size_t>(cell.batch);
+  const auto gamma = static_cast<std::size_t>(cell.gamma);
+  const auto refuse = [&](std::size_t request, const std::string& what) {
+    throw std::runtime_error(fmt::format("{}: the verifier did not emit what it was forced to: request {} {}",
+                                         to_text(cell), request, what));
+  };
+  if (taken.drafts.size() != batch * gamma || taken.tokens.size() != batch * (gamma + 1) ||
+      taken.emitted_counts.size() != batch) {
+    throw std::logic_error("a side's iteration has other sizes than its cell");
+  }
+  for (std::size_t b = 0; b < batch; ++b) {
+    const auto kept = static_cast<std::size_t>(accepted[b]);
+    const auto drafts = taken.drafts.subspan(b * gamma, gamma);
+    const auto tokens = taken.tokens.subspan(b * (gamma + 1), gamma + 1);
+    if (taken.emitted_counts[b] != accepted[b] + 1) {
+      refuse(b, fmt::format("emitted {} tokens, not {}", taken.emitted_counts[b], accepted[b] + 1));
+    }
+    if (!std::ranges::equal(drafts.first(kept), tokens.first(kept))) refuse(b, "emitted other tokens than its drafts");
+    if (kept < gamma && tokens[kept] == drafts[kept]) refuse(b, "emitted the draft that it rejected");
+    if (tokens[kept] < 0) refuse(b, "emitted no token behind its drafts");
+  }
+}
+
+class LoopRun {
+ public:
+  LoopRun(const std::vector<LoopCell>& cells, double budget_s, const LoopDevice& device,
+          const std::function<void(const std::vector<LoopRow>&)>& keep,
+          const std::function<void(const std::string&)>& say)
+      : cells_(cells),
+        device_(device),
+        keep_(keep),
+        say_(say),
+        start_s_(device.now_s()),
+        end_s_(start_s_ + budget_s),
+        samples_(cells.size()),
+        why_missing_(cells.size(), "no time left") {
+    check_positive("budget_s", budget_s);
+    for (const LoopCell& cell : cells) {
+      check_loop_cell(cell);
+      acceptance_.emplace_back(cell.alpha, cell.gamma);
+    }
+  }
+
+  LoopResult run() {
+    LoopResult result;
+    try {
+      for (int run = 1; run <= runs; ++run) {
+        for (std::size_t cell = 0; cell < cells_.size(); ++cell) visit(run, cell);
+      }
+    } catch (const Interrupted&) {
+      result.end = MeasureEnd::interrupted;
+      std::replace(why_missing_.begin(), why_missing_.end(), std::string("no time left"),
+                   std::string("the run was interrupted"));
+    }
+    result.rows = rows();
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+      if (samples_[cell].empty()) result.missing.push_back({.what = to_text(cells_[cell]), .why = why_missing_[cell]});
+    }
+    return result;
+  }
+
+ private:
+  void visit(int run, std::size_t cell) {
+    const double now_s = device_.now_s();
+    const auto visits_left = static_cast<double>(cells_.size() * static_cast<std::size_t>(runs - run + 1) - cell);
+    const double share_s = std::max(least_visit_s, (end_s_ - now_s) / visits_left);
+    say_(fmt::format("{:5.0f} s  run {} of {}, cell {} of {}: {}; {:.0f} s left", now_s - start_s_, run, runs, cell + 1,
+                     cells_.size(), to_text(cells_[cell]), std::max(0.0, end_s_ - now_s)));
+    try {
+      LoopSamples samples = measured(cell, now_s + share_s, static_cast<std::uint64_t>(run));
+      if (samples.plain_us.empty() || samples.iteration_us.empty()) return;
+      samples_[cell].push_back(std::move(samples));
+    } catch (const MemoryError& error) {
+      why_missing_[cell] = error.what();
+      return;
+    } catch (const DomainError& error) {
+      why_missing_[cell] = error.what();
+      return;
+    }
+    keep_(rows());
+  }
+
+  LoopSamples measured(std::size_t index, double until_s, std::uint64_t seed) {
+    const LoopCell& cell = cells_[index];
+    const LoopSide side = device_.side_of(cell);
+    LoopSamples samples;
+    std::vector<std::int32_t> accepted(static_cast<std::size_t>(cell.batch));
+    const auto iterate = [&] {
+      acceptance_[index].next(accepted);
+      const IterationTaken taken = side.iterate(accepted);
+      check_emitted(cell, accepted, taken);
+      for (const std::int32_t count : taken.emitted_counts) samples.emitted += count;
+      samples.iterations += cell.batch;
+      return Sample{.us = taken.us};
+    };
+    Protocol protocol;
+    protocol.warm_up = 1;
+    protocol.seed = seed;
+    protocol.budget_s = std::max(least_visit_s, until_s - device_.now_s());
+    std::vector<Measurement> arms =
+        measure({{.name = "plain step", .run = [&side] { return Sample{.us = side.plain_step()}; }},
+                 {.name = "iteration", .run = iterate}},
+                protocol, device_.now_s);
+    samples.plain_us = std::move(arms[0].samples_us);
+    samples.iteration_us = std::move(arms[1].samples_us);
+    return samples;
+  }
+
+  [[nodiscard]] std::vector<LoopRow> rows() const {
+    std::vector<LoopRow> known;
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+      if (!samples_[cell].empty()) known.push_back(row_of(cells_[cell], samples_[cell]));
+    }
+    return known;
+  }
+
+  const std::vector<LoopCell>& cells_;
+  const LoopDevice& device_;
+  const std::function<void(const std::vector<LoopRow>&)>& keep_;
+  const std::function<void(const std::string&)>& say_;
+  double start_s_;
+  double end_s_;
+  std::vector<std::vector<LoopSamples>> samples_;  ///< of each cell, run by run
+  std::vector<ForcedAcceptance> acceptance_;       ///< of each cell: goes on in its second run
+  std::vector<std::string> why_missing_;
+};
+
+double relative_half_width(const LoopTime& time) {
+  return 0.5 * (time.ci95_us.high - time.ci95_us.low) / time.median_us;
+}
+
+}  // namespace
+
+double plain_tokens_per_s(const LoopRow& row) {
+  return 1e6 * static_cast<double>(row.cell.batch) / row.plain.median_us;
+}
+
+double tokens_per_s(const LoopRow& row) {
+  return 1e6 * static_cast<double>(row.cell.batch) * row.tokens_per_iteration / row.iteration.median_us;
+}
+
+double speedup(const LoopRow& row) { return tokens_per_s(row) / plain_tokens_per_s(row); }
+
+Interval speedup_ci95(const LoopRow& row) {
+  const double half = std::hypot(relative_half_width(row.plain), relative_half_width(row.iteration));
+  return {speedup(row) * (1.0 - half), speedup(row) * (1.0 + half)};
+}
+
+LoopResult run_loop(const std::vector<LoopCell>& cells, double budget_s, const LoopDevice& device,
+                    const std::function<void(const std::vector<LoopRow>&)>& keep,
+                    const std::function<void(const std::string&)>& say) {
+  return LoopRun(cells, budget_s, device, keep, say).run();
+}
+
+}  // namespace foredraft::gpu_bench
