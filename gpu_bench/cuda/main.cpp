@@ -4,6 +4,10 @@
 #include <charconv>
 #include <csignal>
 #include <exception>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,8 +17,10 @@
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/cublaslt.hpp"
 #include "gpu_bench/cuda/device_facts.hpp"
+#include "gpu_bench/cuda/device_loop.hpp"
 #include "gpu_bench/cuda/measure_device.hpp"
 #include "gpu_bench/cuda/self_test.hpp"
+#include "gpu_bench/loop/loop_table.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
 #include "gpu_bench/verify/verifiers.hpp"
@@ -31,8 +37,12 @@ constexpr std::string_view usage = R"(foredraft-gpu: what a pass of a model cost
   foredraft-gpu measure --out DIR [--minutes M]  leaves DIR/profile.json, steps.csv, kernels.csv,
                                                  verifications.csv, samples.csv, report.md
 
-  --out DIR        a folder that does not exist, is empty, or holds a profile that did not finish
-  --minutes M      for everything; 8 unless given
+  foredraft-gpu loop --cells CELLS --out ROWS [--minutes M]
+                                                 runs decoding loops, as foredraft validate asks for them
+
+  --out DIR        a folder that does not exist, is empty, or holds a profile that did not finish; of loop a new file
+  --minutes M      for everything; measure 8, loop 2 unless given
+  --cells FILE     CSV: target,drafter,drafting,dtype,launch,gamma,alpha,batch,context
   --models T,D,... target and its drafters instead of the usual pairs
   --batch B,...    these batches alone, at a context of 512 or those of --context
   --context N,...  these contexts alone, at batch 1 or those of --batch
@@ -48,7 +58,8 @@ static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler sets
 struct GpuArguments {
   std::string command;
   std::string out;
-  double minutes = 8.0;
+  std::optional<double> minutes;
+  std::string cells;
   std::vector<std::string> models;
   std::vector<std::int64_t> batches;
   std::vector<std::int64_t> contexts;
@@ -100,6 +111,8 @@ GpuArguments parse_arguments(std::span<char*> words) {
       arguments.out = value();
     } else if (word == "--minutes") {
       arguments.minutes = minutes_of(value());
+    } else if (word == "--cells") {
+      arguments.cells = value();
     } else if (word == "--models") {
       arguments.models = split_at_commas(value());
     } else if (word == "--batch") {
@@ -119,15 +132,21 @@ GpuArguments parse_arguments(std::span<char*> words) {
   return arguments;
 }
 
+std::vector<ModelShape> known_models(const GpuArguments& arguments) {
+  std::vector<ModelShape> models = model_registry();
+  if (!arguments.file.empty()) {
+    for (ModelShape& model : read_models(arguments.file)) models.push_back(std::move(model));
+  }
+  return models;
+}
+
 MeasureRequest request_of(const GpuArguments& arguments) {
+  constexpr double usual_minutes = 8.0;
   if (arguments.out.empty()) throw DomainError("measure: --out is missing - name a folder for the profile");
   MeasureRequest request;
   request.folder = arguments.out;
-  request.budget_s = 60.0 * arguments.minutes;
-  request.models = model_registry();
-  if (!arguments.file.empty()) {
-    for (ModelShape& model : read_models(arguments.file)) request.models.push_back(std::move(model));
-  }
+  request.budget_s = 60.0 * arguments.minutes.value_or(usual_minutes);
+  request.models = known_models(arguments);
   const std::vector<PlannedPair> pairs =
       arguments.models.empty() ? usual_pairs(request.models) : pairs_of(request.models, arguments.models);
   const std::vector<std::string> dtypes{"fp16", "bf16"};
@@ -148,6 +167,28 @@ MeasureRequest request_of(const GpuArguments& arguments) {
   }
   request.quick = arguments.quick;
   return request;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw DomainError(path + ": cannot be read");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+DeviceLoopRequest loop_request_of(const GpuArguments& arguments) {
+  constexpr double usual_minutes = 2.0;
+  if (arguments.cells.empty()) throw DomainError("loop: --cells is missing - name a file of cells");
+  if (arguments.out.empty()) throw DomainError("loop: --out is missing - name a new file for the rows");
+  return {.path = arguments.out,
+          .cells = read_loop_cells(text_of(arguments.cells), arguments.cells),
+          .models = known_models(arguments),
+          .budget_s = 60.0 * arguments.minutes.value_or(usual_minutes)};
+}
+
+int loop_command(const DeviceLoopRequest& request, const std::function<void(const std::string&)>& say) {
+  const LoopResult result = run_device_loop(request, interrupt_requested, say);
+  for (const Missing& missing : result.missing) say(fmt::format("missing  {}: {}", missing.what, missing.why));
+  return result.end == MeasureEnd::interrupted ? 130 : 0;
 }
 
 int test_command() {
@@ -174,13 +215,13 @@ int run(std::span<char*> words) {
     return 0;
   }
   if (arguments.command == "test") return test_command();
+  std::signal(SIGINT, [](int) { interrupt_requested = true; });
+  std::signal(SIGTERM, [](int) { interrupt_requested = true; });
+  const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   if (arguments.command == "measure") {
-    const MeasureRequest request = request_of(arguments);
-    std::signal(SIGINT, [](int) { interrupt_requested = true; });
-    std::signal(SIGTERM, [](int) { interrupt_requested = true; });
-    const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
-    return measure_device(request, interrupt_requested, say) == MeasureEnd::interrupted ? 130 : 0;
+    return measure_device(request_of(arguments), interrupt_requested, say) == MeasureEnd::interrupted ? 130 : 0;
   }
+  if (arguments.command == "loop") return loop_command(loop_request_of(arguments), say);
   fmt::print(stderr, "{}", usage);
   return 2;
 }

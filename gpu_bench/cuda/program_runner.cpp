@@ -72,7 +72,7 @@ void ProgramRunner::launch(const Stream& stream, int set) const {
 std::vector<double> ProgramRunner::read(BufferId id, int set) const {
   check(cudaDeviceSynchronize(), "waiting for a pass");
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(id)];
-  const void* memory = addresses_[static_cast<std::size_t>(set)][static_cast<std::size_t>(id)];
+  const void* memory = address_of(id, set);
   const auto number = [](const auto& value) { return static_cast<double>(to_float(value)); };
   if (buffer.kind == BufferKind::tokens) {
     return read_back<std::int32_t>(memory, buffer.elements, [](std::int32_t token) { return 1.0 * token; });

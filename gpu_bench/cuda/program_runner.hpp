@@ -28,6 +28,11 @@ class ProgramRunner {
   /// Contents of a buffer, token ids as whole numbers. Waits for the device.
   [[nodiscard]] std::vector<double> read(BufferId id, int set = 0) const;
 
+  /// On the device.
+  [[nodiscard]] void* address_of(BufferId id, int set = 0) const {
+    return addresses_[static_cast<std::size_t>(set)][static_cast<std::size_t>(id)];
+  }
+
   [[nodiscard]] int sets() const { return static_cast<int>(addresses_.size()); }
 
  private:
