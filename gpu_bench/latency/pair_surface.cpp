@@ -50,4 +50,9 @@ Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64
   return drafting_ ? drafting_->at({batch, gamma, context}) : one_by_one(drafter_pass_->at({batch, 1, context}));
 }
 
+Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
+  if (!drafter_pass_) throw DomainError("only a drafter that drafts one by one makes passes over given tokens");
+  return drafter_pass_->at({batch, tokens, context});
+}
+
 }  // namespace foredraft::gpu_bench

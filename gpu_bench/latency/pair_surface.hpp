@@ -22,6 +22,10 @@ class PairSurface {
   /// All drafts of an iteration, gamma >= 1. One by one where that was not measured: gamma passes of the drafter.
   [[nodiscard]] Latency drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
+  /// One pass of a drafter that drafts one by one, over `tokens` tokens of each sequence: reading a prompt. Throws
+  /// DomainError for another drafter.
+  [[nodiscard]] Latency drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
+
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
  private:
