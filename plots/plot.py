@@ -7,9 +7,11 @@ beside the data. Exit status: 0 all drawn; 1 some could not be (the others are);
 import sys
 from pathlib import Path
 
+import emnlp_figure5
 import emnlp_figure6
 import iclr_figure2
 import iclr_figure4
+import iclr_figure5
 import leviathan_figure2
 import leviathan_figure3
 import leviathan_figure4
@@ -17,6 +19,7 @@ import leviathan_figure5
 import load
 import ngram_iid_check
 import rule_lossiness
+import survey_batch_context
 import survey_medusa_tree
 import sweep_figure
 import token_tree
@@ -25,8 +28,8 @@ import wagner_figure4
 import wagner_figure5
 
 EXPERIMENTS = (leviathan_figure2, leviathan_figure3, leviathan_figure4, leviathan_figure5, ngram_iid_check,
-               emnlp_figure6, iclr_figure2, iclr_figure4,
-               rule_lossiness, survey_medusa_tree, token_tree, wagner_figure3, wagner_figure4, wagner_figure5)
+               emnlp_figure5, emnlp_figure6, iclr_figure2, iclr_figure4, iclr_figure5, rule_lossiness,
+               survey_batch_context, survey_medusa_tree, token_tree, wagner_figure3, wagner_figure4, wagner_figure5)
 _SUFFIX = ".figure.json"
 
 

@@ -29,9 +29,11 @@ Parameter cost_parameter(const CostEntry& model, const CostParameter& entry) {
 
 Parameter cost_text(const CostEntry& model, const CostText& entry) {
   const std::string name(entry.name);
-  return mandatory(
-      typed(name, ValueType::text, std::string(entry.summary), with_cost(model, false),
-            [name](PointInputs& to, const Value& value) { to.cost_texts[name] = std::get<std::string>(value); }));
+  // Devices and models of passes, which a server asks for as well.
+  return mandatory(typed(
+      name, ValueType::text, std::string(entry.summary),
+      [model = std::string(model.name)](const Usage& usage) { return usage.takes("cost", model); },
+      [name](PointInputs& to, const Value& value) { to.cost_texts[name] = std::get<std::string>(value); }));
 }
 
 /// Stands in the rows and changes nothing.
@@ -47,8 +49,10 @@ void add_cost_parameters(std::vector<Parameter>& table) {
                        always, store<double>(&PointInputs::operations_ratio)));
   std::vector<std::string> names;
   for (const CostEntry& entry : cost_registry()) names.emplace_back(entry.name);
-  table.push_back(implied(choice("cost", names, "what an iteration takes; foredraft list costs", not_serving,
-                                 store<std::string>(&PointInputs::cost))));
+  table.push_back(implied(
+      choice("cost", names,
+             "what an iteration takes; of a server roofline or measured, in place of steps; foredraft list costs",
+             always, store<std::string>(&PointInputs::cost))));
   for (const CostEntry& model : cost_registry()) {
     if (model.name == first.name) continue;
     for (const CostText& entry : model.texts) add_shared(table, cost_text(model, entry));

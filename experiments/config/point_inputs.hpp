@@ -90,14 +90,19 @@ struct PointInputs {
   ServingInputs serving;
 };
 
-/// What decoding costs at this point; nothing where that was not given.
+/// What a cost depends on beyond numbers of its own; refers into `inputs`.
+[[nodiscard]] inline CostSetting cost_setting(const PointInputs& inputs) {
+  return {.texts = inputs.cost_texts,
+          .drafter = inputs.drafter,
+          .drafting = inputs.drafting,
+          .convention = inputs.convention,
+          .gamma = inputs.gamma};
+}
+
+/// What decoding costs at this point; nothing where that was not given, and of a server, whose batches vary.
 [[nodiscard]] inline std::optional<DecodingCost> decoding_cost(const PointInputs& inputs) {
-  return decoding_cost(inputs.cost, inputs.cost_values,
-                       {.texts = inputs.cost_texts,
-                        .drafter = inputs.drafter,
-                        .drafting = inputs.drafting,
-                        .convention = inputs.convention,
-                        .gamma = inputs.gamma});
+  if (inputs.fidelity == Fidelity::system) return std::nullopt;
+  return decoding_cost(inputs.cost, inputs.cost_values, cost_setting(inputs));
 }
 
 }  // namespace foredraft::experiments

@@ -16,6 +16,9 @@ class ServingCheck {
     if (usage_.words.at("fidelity").size() > 1) {
       refuse("fidelity", "system beside another", "a server is asked other questions", "sweep it apart");
     }
+    if (usage_.takes("cost", "block")) {
+      refuse("cost", "block in fidelity system", "it knows no batches", "use roofline, measured, or target_step");
+    }
     check_gamma();
     check_lengths("prompt", 0);
     check_lengths("output", 1);

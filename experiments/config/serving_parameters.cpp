@@ -88,8 +88,9 @@ void add_serving_parameters(std::vector<Parameter>& table) {
                            0.0));
   add_lengths(table, "output", &ServingInputs::output,
               mandatory(length("output_tokens", 1, "tokens of an answer, or their mean", &ServingInputs::output)));
-  add_step(table, "target_step", "target", &ServingInputs::target_step, serving);
-  add_step(table, "drafter_step", "drafter", &ServingInputs::drafter_step, serving);
+  const Used given_steps = [](const Usage& usage) { return serving(usage) && usage.takes("cost", "constant_ratio"); };
+  add_step(table, "target_step", "target", &ServingInputs::target_step, given_steps);
+  add_step(table, "drafter_step", "drafter", &ServingInputs::drafter_step, given_steps);
   table.push_back(real(
       "latency_goal_ms", 0, longest_step_ms, "goodput counts requests answered within it; without it no goodput",
       serving,

@@ -43,6 +43,7 @@ std::vector<Value> values_of(const SweepConfig& config, std::string_view name) {
 }
 
 bool has_cost(const SweepConfig& config) {
+  if (has_input(config, "max_batch")) return false;  // a server says what requests take
   const auto& models = cost_registry();
   return std::any_of(models.begin(), models.end(), [&](const CostEntry& model) {
     return std::all_of(model.parameters.begin(), model.parameters.end(),

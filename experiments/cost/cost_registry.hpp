@@ -9,6 +9,7 @@
 
 #include "core/decoding_cost.hpp"
 #include "core/words.hpp"
+#include "sim/system/step_time.hpp"
 
 /// The cost models, one file each: what an iteration takes in the time of a plain step.
 namespace foredraft::experiments {
@@ -44,6 +45,12 @@ struct CostSetting {
   std::int64_t gamma;
 };
 
+/// Times of the passes of a server.
+struct StepTimes {
+  sim::StepTime target_us;
+  sim::StepTime drafter_us;
+};
+
 struct CostEntry {
   std::string_view name;
   std::string_view summary;
@@ -54,6 +61,9 @@ struct CostEntry {
   DecodingCost (*cost)(const CostValues& values);
   /// The same where it depends on the draft length. Throws DomainError where it is not known.
   DecodingCost (*cost_at)(const CostValues& values, const CostSetting& setting) = nullptr;
+  /// What passes take at any batch and context; null where the model does not know. The draft length does not count.
+  /// Throws DomainError for models and devices that are not there, and so do the times where they are not known.
+  StepTimes (*step_times)(const CostSetting& setting) = nullptr;
 };
 
 /// Every cost model, the default first.

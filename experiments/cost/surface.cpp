@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,18 +49,19 @@ gpu_bench::Profile profile_of(const std::string& device, bool datasheet) {
                                 datasheet ? "measured" : "roofline"));
 }
 
+using SharedPair = std::shared_ptr<const gpu_bench::PairSurface>;
+
 /// The surfaces of a pair, prepared once a thread: neighbours in a sweep over batches share them.
-const gpu_bench::PairSurface& pair_of(const std::string& device, bool datasheet, const CostSetting& setting) {
-  thread_local std::map<std::string, std::unique_ptr<gpu_bench::PairSurface>> prepared;
+const SharedPair& pair_of(const std::string& device, bool datasheet, const CostSetting& setting) {
+  thread_local std::map<std::string, SharedPair> prepared;
   const std::string& of_target = setting.texts.find("cost.target")->second;
   const std::string& of_draft = setting.texts.find("cost.draft")->second;
-  std::unique_ptr<gpu_bench::PairSurface>& pair =
-      prepared[fmt::format("{}|{}|{}|{}|{}", datasheet, device, of_target, of_draft, setting.drafter)];
+  SharedPair& pair = prepared[fmt::format("{}|{}|{}|{}|{}", datasheet, device, of_target, of_draft, setting.drafter)];
   if (!pair) {
-    pair = std::make_unique<gpu_bench::PairSurface>(profile_of(device, datasheet), gpu_bench::model_registry(),
+    pair = std::make_shared<gpu_bench::PairSurface>(profile_of(device, datasheet), gpu_bench::model_registry(),
                                                     of_target, of_draft, role_of(setting.drafter));
   }
-  return *pair;
+  return pair;
 }
 
 /// Outside of the domain of a fit nothing is answered: a row of a sweep cannot carry a warning.
@@ -70,7 +72,7 @@ double inside_us(const gpu_bench::Latency& latency, const std::string& device) {
 
 DecodingCost surface_cost(const std::string& device, bool datasheet, const CostValues& values,
                           const CostSetting& setting) {
-  const gpu_bench::PairSurface& pair = pair_of(device, datasheet, setting);
+  const gpu_bench::PairSurface& pair = *pair_of(device, datasheet, setting);
   const auto batch = static_cast<std::int64_t>(values.at("cost.batch"));
   const auto context = static_cast<std::int64_t>(values.at("cost.context"));
   if (setting.gamma == 0) return {};
@@ -88,6 +90,29 @@ DecodingCost surface_cost(const std::string& device, bool datasheet, const CostV
           .draft_pass = drafting_us / passes / plain_us};
 }
 
+/// Heads stand on what the target has read: prompts cost them nothing.
+gpu_bench::Latency drafter_latency(const gpu_bench::PairSurface& pair, gpu_bench::Role role,
+                                   const sim::StepShape& shape) {
+  const std::int64_t context = std::llround(shape.context);
+  if (role == gpu_bench::Role::head_drafting && shape.prompt) return {};
+  if (role == gpu_bench::Role::autoregressive_drafting && shape.prompt) {
+    return pair.drafter_pass(shape.tokens, shape.batch, context);
+  }
+  return pair.drafting(shape.tokens, shape.batch, context);
+}
+
+StepTimes surface_steps(const std::string& device, bool datasheet, const CostSetting& setting) {
+  const SharedPair pair = pair_of(device, datasheet, setting);
+  return {.target_us =
+              [pair, device](const sim::StepShape& shape) {
+                return inside_us(pair->target_pass(shape.tokens, shape.batch, std::llround(shape.context)), device);
+              },
+          .drafter_us =
+              [pair, device, role = role_of(setting.drafter)](const sim::StepShape& shape) {
+                return inside_us(drafter_latency(*pair, role, shape), device);
+              }};
+}
+
 }  // namespace
 
 CostEntry roofline() {
@@ -97,9 +122,14 @@ CostEntry roofline() {
           .parameters = surface_parameters(),
           .texts = {{"cost.device", "roofline: a shipped data sheet; foredraft list devices"}, target(), draft()},
           .cost = nullptr,
-          .cost_at = [](const CostValues& values, const CostSetting& setting) {
-            return surface_cost(setting.texts.find("cost.device")->second, true, values, setting);
-          }};
+          .cost_at =
+              [](const CostValues& values, const CostSetting& setting) {
+                return surface_cost(setting.texts.find("cost.device")->second, true, values, setting);
+              },
+          .step_times =
+              [](const CostSetting& setting) {
+                return surface_steps(setting.texts.find("cost.device")->second, true, setting);
+              }};
 }
 
 CostEntry measured() {
@@ -109,9 +139,14 @@ CostEntry measured() {
           .parameters = surface_parameters(),
           .texts = {{"cost.profile", "measured: a profile.json of foredraft-gpu"}, target(), draft()},
           .cost = nullptr,
-          .cost_at = [](const CostValues& values, const CostSetting& setting) {
-            return surface_cost(setting.texts.find("cost.profile")->second, false, values, setting);
-          }};
+          .cost_at =
+              [](const CostValues& values, const CostSetting& setting) {
+                return surface_cost(setting.texts.find("cost.profile")->second, false, values, setting);
+              },
+          .step_times =
+              [](const CostSetting& setting) {
+                return surface_steps(setting.texts.find("cost.profile")->second, false, setting);
+              }};
 }
 
 }  // namespace foredraft::experiments::costs

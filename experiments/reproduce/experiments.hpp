@@ -26,6 +26,7 @@ namespace foredraft::experiments {
 [[nodiscard]] ExperimentResult wagner_figure5(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult survey(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult claims(const ExperimentSettings& settings);
+[[nodiscard]] ExperimentResult survey_batch_context(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult survey_medusa_tree(const ExperimentSettings& settings);
 
 }  // namespace foredraft::experiments

@@ -46,6 +46,8 @@ struct SimulatedAnswer {
 /// The parts of the above that a server answers.
 [[nodiscard]] AnalyticAnswer serving_answer(const PointInputs& inputs);
 [[nodiscard]] std::unique_ptr<sim::Simulator> make_server(const PointInputs& inputs, const SimulationPlan& plan);
+/// Asks for the times of the smallest and largest passes of a server. Throws DomainError where one is not known.
+void ask_extreme_passes(const PointInputs& inputs);
 void add_serving_estimates(const PointInputs& inputs, const sim::ServingTally& tally, SimulatedAnswer& answer);
 
 /// Columns of points.csv behind the inputs.

@@ -7,6 +7,7 @@
 
 #include "core/check.hpp"
 #include "experiments/config/trace_file.hpp"
+#include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/files.hpp"
@@ -121,7 +122,12 @@ void Resources::prepare_costs(const SweepConfig& config) {
   const Points points(config);
   try {
     for (std::uint64_t index = 0; index < points.count(); ++index) {
-      static_cast<void>(decoding_cost(points.inputs(index)));
+      const PointInputs inputs = points.inputs(index);
+      if (inputs.fidelity == Fidelity::system) {
+        ask_extreme_passes(inputs);
+      } else {
+        static_cast<void>(decoding_cost(inputs));
+      }
     }
   } catch (const DomainError& error) {
     throw InputError(fmt::format("cost: {}", error.what()));

@@ -7,6 +7,7 @@
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
 #include "experiments/sweep/answer.hpp"
+#include "sim/iteration_shape.hpp"
 #include "sim/serving_estimates.hpp"
 
 namespace foredraft::experiments {
@@ -63,7 +64,8 @@ class ServingForms {
   }
 
   [[nodiscard]] bool context_is_free() const {
-    return serving_.target_step.context_us == 0.0 && serving_.drafter_step.context_us == 0.0;
+    const bool given = find_cost(inputs_.cost).step_times == nullptr;
+    return given && serving_.target_step.context_us == 0.0 && serving_.drafter_step.context_us == 0.0;
   }
 
   [[nodiscard]] std::vector<double> tokens_of_iteration(double alpha) const {
@@ -158,18 +160,29 @@ std::uint64_t whole_batches(std::uint64_t requests, const ServingInputs& serving
   return (requests + batch - 1) / batch * batch;
 }
 
+std::vector<sim::GammaRange> gamma_of_batches(const PointInputs& inputs) {
+  const ServingInputs& serving = inputs.serving;
+  if (!serving.gamma_schedule.empty()) return serving.gamma_schedule;
+  return {{1, serving.max_batch, inputs.gamma}};
+}
+
+StepTimes step_times(const PointInputs& inputs) {
+  const CostEntry& cost = find_cost(inputs.cost);
+  if (cost.step_times == nullptr) return {inputs.serving.target_step, inputs.serving.drafter_step};
+  return cost.step_times(cost_setting(inputs));
+}
+
 }  // namespace
 
 AnalyticAnswer serving_answer(const PointInputs& inputs) { return ServingForms(inputs).answer(); }
 
 std::unique_ptr<sim::Simulator> make_server(const PointInputs& inputs, const SimulationPlan& plan) {
   const ServingInputs& serving = inputs.serving;
-  std::vector<sim::GammaRange> gamma = serving.gamma_schedule;
-  if (gamma.empty()) gamma.push_back({1, serving.max_batch, inputs.gamma});
+  StepTimes times = step_times(inputs);
   const std::uint64_t share = (plan.requests + plan.replicas - 1) / plan.replicas;
   return sim::make_serving_simulator(
       {.alpha = inputs.alpha,
-       .gamma = std::move(gamma),
+       .gamma = gamma_of_batches(inputs),
        .convention = inputs.convention,
        .drafting = inputs.drafting,
        .batching = serving.batching,
@@ -177,12 +190,36 @@ std::unique_ptr<sim::Simulator> make_server(const PointInputs& inputs, const Sim
        .arrivals = serving.arrivals,
        .prompt = serving.prompt,
        .output = serving.output,
-       .target_us = serving.target_step,
-       .drafter_us = serving.drafter_step,
+       .target_us = std::move(times.target_us),
+       .drafter_us = std::move(times.drafter_us),
        .latency_goal_us = serving.latency_goal_us.value_or(std::numeric_limits<double>::infinity()),
        .requests = whole_batches(share, serving),
        .warmup_requests = whole_batches(plan.warmup_requests, serving),
        .replicas = plan.replicas});
+}
+
+void ask_extreme_passes(const PointInputs& inputs) {
+  const ServingInputs& serving = inputs.serving;
+  const StepTimes times = step_times(inputs);
+  const auto longest_prompt = static_cast<std::int64_t>(serving.prompt.tokens) + serving.prompt.spread;
+  const double longest = serving.prompt.tokens + serving.output.tokens +
+                         static_cast<double>(serving.prompt.spread + serving.output.spread);
+  const auto ask = [&](const sim::IterationShape& shape, sim::StepShape pass) {
+    pass.tokens = pass.prompt ? longest_prompt : shape.max_tokens();
+    static_cast<void>(times.target_us(pass));
+    if (shape.draft_passes() == 0) return;
+    if (!pass.prompt) pass.tokens = shape.drafting == Drafting::block ? shape.gamma : 1;
+    static_cast<void>(times.drafter_us(pass));
+  };
+  for (const auto& [from, to, gamma] : gamma_of_batches(inputs)) {
+    const sim::IterationShape shape{gamma, inputs.convention, inputs.drafting};
+    for (const std::int64_t batch : {from, std::min(to, serving.max_batch)}) {
+      for (const double context : {serving.prompt.tokens, longest}) {
+        ask(shape, {.batch = batch, .tokens = 0, .context = context});
+      }
+      if (longest_prompt > 0) ask(shape, {.batch = batch, .tokens = 0, .context = 0.0, .prompt = true});
+    }
+  }
 }
 
 void add_serving_estimates(const PointInputs& inputs, const sim::ServingTally& tally, SimulatedAnswer& answer) {

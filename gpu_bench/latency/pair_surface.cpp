@@ -74,4 +74,9 @@ std::optional<Latency> PairSurface::plain_sampling(std::int64_t batch) const {
   return sampling_ ? sampling_->at(batch, 0) : std::nullopt;
 }
 
+Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
+  if (!drafter_pass_) throw DomainError("only a drafter that drafts one by one makes passes over given tokens");
+  return drafter_pass_->at({batch, tokens, context});
+}
+
 }  // namespace foredraft::gpu_bench

@@ -30,6 +30,10 @@ class PairSurface {
   /// Drawing a token of each sequence in plain decoding; nothing likewise.
   [[nodiscard]] std::optional<Latency> plain_sampling(std::int64_t batch) const;
 
+  /// One pass of a drafter that drafts one by one, over `tokens` tokens of each sequence: reading a prompt. Throws
+  /// DomainError for another drafter.
+  [[nodiscard]] Latency drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
+
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
  private:

@@ -94,7 +94,7 @@ void Server::admit() {
 }
 
 void Server::read_prompts(std::size_t first_new) {
-  StepShape pass{.batch = 0, .tokens = 0, .context = 0.0};
+  StepShape pass{.batch = 0, .tokens = 0, .context = 0.0, .prompt = true};
   for (std::size_t i = first_new; i < rows_.size(); ++i) {
     if (rows_[i].prompt == 0) continue;
     ++pass.batch;

@@ -12,6 +12,7 @@ struct StepShape {
   std::int64_t batch;   ///< rows
   std::int64_t tokens;  ///< new tokens of each row
   double context;       ///< tokens in the cache of a row, mean over the rows
+  bool prompt = false;  ///< reads prompts, before the first iteration of these rows
 };
 
 /// In microseconds, finite and not negative, for every shape that a run meets: a measured table, a formula. Called from

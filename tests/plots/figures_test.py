@@ -9,10 +9,12 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import StepPatch
 from support import InDirectory, rows_of
 
+import emnlp_figure5
 import emnlp_figure6
 import figure_specification
 import iclr_figure2
 import iclr_figure4
+import iclr_figure5
 import leviathan_figure2
 import leviathan_figure3
 import leviathan_figure4
@@ -20,6 +22,7 @@ import leviathan_figure5
 import load
 import ngram_iid_check
 import rule_lossiness
+import survey_batch_context
 import survey_medusa_tree
 import sweep_figure
 import token_tree
@@ -297,6 +300,41 @@ class Papers(Drawn):
             numpy.testing.assert_allclose([high[1] - low[1] for low, high in bars],
                                           [2 * 196 * float(row["simulated_share_standard_error"]) for row in rows])
             self.assertEqual(len({round(low[0], 9) for low, _ in bars}), len(bars))
+
+    def test_latency_stands_against_throughput_with_a_curve_a_system_and_a_panel_a_clock(self):
+        figure, _ = self.experiment(emnlp_figure5, sample_data.write_batch_latencies)
+        panels = self.panels(figure)
+        self.assertEqual([axes.get_title(loc="left") for axes in panels], ["device alone", "device and program"])
+        for axes, slower in zip(panels, (1, 10)):
+            plain, speculation = (line for line in axes.lines if line.get_zorder() == 2)
+            # 28 tokens a sentence, 2 ms a sentence and batch: both double with the batch until the third.
+            numpy.testing.assert_allclose(plain.get_ydata(), [20 * slower, 20 * slower, 20 * slower, 40 * slower])
+            numpy.testing.assert_allclose(plain.get_xdata() * slower, [1400, 2800, 5600, 5600])
+            numpy.testing.assert_allclose(speculation.get_ydata(), numpy.array([5, 6, 12, 24]) * slower)
+            (points,) = (row for row in rows_of(axes) if len(row) == 4)
+            for (x, y, low, high), form in zip(points, (5, 6, 12, 24)):
+                self.assertAlmostEqual(y, 1.01 * form * slower)
+                self.assertAlmostEqual(high - low, 2 * 1.96 * 0.02 * form * slower)
+            self.assertEqual(axes.get_xscale(), "log")
+        self.assertIn("closed form, batches 1, 2, … 8", self.labels(figure))
+
+    def test_speedups_by_batch_are_curves_above_and_below_break_even_with_a_panel_a_way(self):
+        for module, write, panels, baseline in (
+                (iclr_figure5, sample_data.write_device_speedups, ["device alone", "device and program"],
+                 "slower than beam search"),
+                (survey_batch_context, sample_data.write_batch_context, ["once a sequence", "by every token"],
+                 "slower than plain decoding")):
+            figure, table = self.experiment(module, write)
+            axes = self.panels(figure)
+            self.assertEqual([one.get_title(loc="left") for one in axes], panels)
+            self.assertIn(baseline, self.labels(figure))
+            for one, panel in zip(axes, panels):
+                self.assertIn([1.0, 1.0], [list(line.get_ydata()) for line in one.lines])
+                curves = [line for line in one.lines if line.get_zorder() == 2]
+                drawn = numpy.concatenate([line.get_ydata() for line in curves])
+                wanted = table.keep(table[next(iter(table.columns))] == panel)["analytic_speedup"]
+                self.assertEqual(len(curves), 2)
+                numpy.testing.assert_allclose(drawn, wanted)
 
     def test_the_quality_figure_draws_every_system_and_a_mark_for_every_predicted_speed(self):
         figure, _ = self.experiment(iclr_figure2, sample_data.write_quality)

@@ -5,9 +5,11 @@ import itertools
 import sample_data
 from support import InDirectory, drawn_texts
 
+import emnlp_figure5
 import emnlp_figure6
 import figure_specification
 import iclr_figure2
+import iclr_figure5
 import layout
 import leviathan_figure2
 import leviathan_figure3
@@ -16,6 +18,7 @@ import leviathan_figure5
 import load
 import ngram_iid_check
 import rule_lossiness
+import survey_batch_context
 import survey_medusa_tree
 import style
 import sweep_figure
@@ -119,6 +122,9 @@ class Layout(InDirectory):
                                      (leviathan_figure5, sample_data.write_figure5, "double_column"),
                                      (ngram_iid_check, sample_data.write_ngram, "double_column"),
                                      (rule_lossiness, sample_data.write_rule_lossiness, "double_column"),
+                                     (emnlp_figure5, sample_data.write_batch_latencies, "double_column"),
+                                     (iclr_figure5, sample_data.write_device_speedups, "double_column"),
+                                     (survey_batch_context, sample_data.write_batch_context, "double_column"),
                                      (emnlp_figure6, sample_data.write_sentence_speedups, "single_column"),
                                      (iclr_figure2, sample_data.write_quality, "single_column"),
                                      (wagner_figure3, sample_data.write_verification_time, "double_column"),

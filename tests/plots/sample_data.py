@@ -204,6 +204,33 @@ def write_rule_lossiness(directory):
                "total_variation_standard_error", "top1_probability", "top1_probability_standard_error"], rows)
 
 
+def write_batch_latencies(directory):
+    """Two systems, of which one was simulated, on two clocks, the second ten times as slow."""
+    rows = []
+    for clock, slower in (("device alone", 1), ("device and program", 10)):
+        for system, latencies in (("plain", (20, 20, 20, 40)), ("speculation", (5, 6, 12, 24))):
+            for batch, latency in zip((1, 2, 4, 8), latencies):
+                simulated = [1.01 * latency * slower, 0.02 * latency * slower] if system == "speculation" else ["", ""]
+                rows.append([clock, system, batch, 28 * batch, latency * slower, *simulated])
+    write_csv(directory / "emnlp-figure5.csv",
+              ["clock", "system", "batch", "tokens", "analytic_latency_ms", "simulated_latency_ms",
+               "simulated_latency_ms_standard_error"], rows)
+
+
+def write_device_speedups(directory):
+    write_csv(directory / "iclr-figure5.csv", ["clock", "device", "batch", "analytic_speedup"],
+              [[clock, device, batch, gain / (1 + batch / most)] for clock in ("device alone", "device and program")
+               for device, gain, most in (("P100", 3, 4), ("A100", 4, 16)) for batch in (1, 2, 4, 8, 16, 32)])
+
+
+def write_batch_context(directory):
+    """At the longer context the largest batches are not there."""
+    write_csv(directory / "survey-batch-context.csv", ["cache", "context", "batch", "analytic_speedup"],
+              [[cache, context, batch, 2.5 / (1 + batch / most)] for cache in ("once a sequence", "by every token")
+               for context, most in ((64, 16), (2048, 8)) for batch in (1, 2, 4, 8, 16, 32)
+               if context * batch < 40_000])
+
+
 def write_verification_memory(directory, figure_id="wagner-figure5"):
     """Rows of the vocabulary's length: 4 gamma + 4, 6 gamma + 4 and 4 gamma + 3, above 2 gamma + 1 of logits."""
     write_csv(directory / f"{figure_id}.csv",

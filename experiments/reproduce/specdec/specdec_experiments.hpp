@@ -21,6 +21,7 @@ namespace foredraft::experiments {
 [[nodiscard]] ExperimentResult emnlp_table14(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult emnlp_table15(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult emnlp_table16(const ExperimentSettings& settings);
+[[nodiscard]] ExperimentResult emnlp_figure5(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult emnlp_figure6(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult iclr_table1(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult iclr_table2(const ExperimentSettings& settings);
@@ -43,5 +44,6 @@ namespace foredraft::experiments {
 [[nodiscard]] ExperimentResult iclr_table19(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult iclr_figure2(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult iclr_figure4(const ExperimentSettings& settings);
+[[nodiscard]] ExperimentResult iclr_figure5(const ExperimentSettings& settings);
 
 }  // namespace foredraft::experiments

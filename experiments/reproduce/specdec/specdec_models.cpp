@@ -42,6 +42,11 @@ double specdec_beam_ms() {
          main.number(specdec_row(main, "model", profiled_model), "speedup_rerun_x").value;
 }
 
+double specdec_greedy_speedup() {
+  const PublishedTable main = published_table("iclr_table1");
+  return main.number(specdec_row(main, "model", "AT verifier (b = 1)"), "speedup_rerun_x").value;
+}
+
 double specdec_mean_tokens() {
   const PublishedTable sizes = published_table("iclr_table5");
   const std::size_t row = specdec_row(sizes, "drafter", "NAT-base");

@@ -16,6 +16,9 @@ namespace foredraft::experiments {
 /// Time of the same sentence under beam search: the profile's total times the speedup printed for it, 4.5.
 [[nodiscard]] double specdec_beam_ms();
 
+/// Greedy decoding over beam search, in [Xia2022, Table 1] as in every table that prints both.
+[[nodiscard]] double specdec_greedy_speedup();
+
 /// Mean tokens of a translation: Tok times iterations of one row of [Xia2022, Table 5] (vanilla, NAT-base).
 [[nodiscard]] double specdec_mean_tokens();
 

@@ -1,21 +1,12 @@
 #include <catch2/catch.hpp>
-#include <sstream>
 
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
-#include "experiments/text/csv.hpp"
+#include "tests/experiments/reproduce/figure_data.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 const ExperimentSettings figure_settings{.seed = 1, .threads = 2, .note = [](std::string_view) {}};
-
-std::vector<std::vector<std::string>> data_lines(const ExperimentResult& result) {
-  std::vector<std::vector<std::string>> lines;
-  std::istringstream text(result.artifacts.at(0).content);
-  for (std::string line; std::getline(text, line);) lines.push_back(split_csv_line(line).value());
-  lines.erase(lines.begin());
-  return lines;
-}
 
 }  // namespace
 
@@ -24,7 +15,7 @@ TEST_CASE("the shares of a speedup distribution add up for both populations, and
     const ExperimentResult result = run(figure_settings);
     double alike = 0.0;
     double varied = 0.0;
-    for (const auto& line : data_lines(result)) {
+    for (const auto& line : tests::data_lines(result)) {
       (line.at(0) == "all sentences alike" ? alike : varied) += std::stod(line.at(3));
     }
     CHECK(alike == Approx(1.0));
@@ -41,7 +32,7 @@ TEST_CASE("the shares of a speedup distribution add up for both populations, and
 
 TEST_CASE("the quality figure has our speed for SpecDec and its drafter alone") {
   int predicted = 0;
-  const auto lines = data_lines(iclr_figure2(figure_settings));
+  const auto lines = tests::data_lines(iclr_figure2(figure_settings));
   for (const auto& line : lines) predicted += line.at(4).empty() ? 0 : 1;
   CHECK(predicted == 4);
   CHECK(lines.size() == 23);  // of 28 rows, five print no speed

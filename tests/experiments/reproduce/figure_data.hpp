@@ -1,0 +1,21 @@
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "experiments/reproduce/experiment.hpp"
+#include "experiments/text/csv.hpp"
+
+namespace foredraft::tests {
+
+/// The rows of an experiment's first artifact, without the header.
+inline std::vector<std::vector<std::string>> data_lines(const experiments::ExperimentResult& result) {
+  std::vector<std::vector<std::string>> lines;
+  std::istringstream text(result.artifacts.at(0).content);
+  for (std::string line; std::getline(text, line);) lines.push_back(experiments::split_csv_line(line).value());
+  lines.erase(lines.begin());
+  return lines;
+}
+
+}  // namespace foredraft::tests
