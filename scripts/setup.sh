@@ -7,7 +7,7 @@ packages=(
   # building
   g++ cmake ninja-build ccache git ca-certificates
   # libraries
-  libboost-dev libboost-program-options-dev libeigen3-dev libfmt-dev libhwy-dev librandom123-dev libssl-dev
+  libboost-dev libboost-context-dev libboost-program-options-dev libeigen3-dev libfmt-dev libhwy-dev librandom123-dev libssl-dev
   libtomlplusplus-dev nlohmann-json3-dev
   # tests, checks and benchmarks
   catch2 libbenchmark-dev clang-tidy-16 clang-format-16
