@@ -78,7 +78,7 @@ class PlotCommand(InDirectory):
                 continue
             with self.subTest(figure.ID):
                 path = self.directory / f"{figure.ID}.csv"
-                numbers = {"gamma", "c", "alpha", "temperature", "corpus", "drafter"}
+                numbers = {"gamma", "c", "alpha", "temperature", "corpus", "drafter", "context", "batch"}
                 sample_data.write_csv(path, list(figure.COLUMNS),
                                       [["1" if name in numbers else "" for name in figure.COLUMNS]])
                 self.refused(f"{figure.ID}.csv: no value of")
