@@ -2,6 +2,7 @@
 
 import numpy
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 import layout
 import load
@@ -51,6 +52,11 @@ def series_handle(look, line=True):
                   markersize=style.MARKER_PT * look.scale + 0.4, **_EDGE)
 
 
+def line_handle(look):
+    """The legend entry of a series whose markers say something else."""
+    return Line2D([], [], color=look.color, linestyle=look.dash)
+
+
 def closed_form_handle(dash=(0, ())):
     """The legend entry that says what a line is."""
     return Line2D([], [], color=style.GREY, linestyle=dash)
@@ -68,6 +74,33 @@ def series_values(table, column):
         raise load.BadFile(table.path, f"{column} has {len(values)} values; a readable figure takes at most "
                                        f"{style.MOST_SERIES} series")
     return values
+
+
+def thinned(values, most):
+    """At most `most` of the values, evenly picked, the first and the last among them."""
+    if len(values) <= most:
+        return values
+    return [values[i] for i in numpy.linspace(0, len(values) - 1, most).round().astype(int)]
+
+
+def break_even(first, every, even=1.0):
+    """Shades what lies below break-even in panels that share the vertical axis of `first`, which is made to reach it."""
+    first.margins(y=0)
+    low, high = min(first.get_ylim()[0], even), max(first.get_ylim()[1], even)
+    low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
+    first.set_ylim(low, high)
+    for axes in every:
+        axes.axhspan(low, even, color=style.SHADE, linewidth=0, zorder=0)
+        axes.axhline(even, zorder=1, **_BREAK_EVEN)
+
+
+def break_even_entry():
+    """The legend entry of the shade, and its words."""
+    return (Patch(facecolor=style.SHADE, edgecolor=style.GREY, linewidth=0.6, linestyle=_BREAK_EVEN["linestyle"]),
+            "slower than plain decoding")
+
+
+_BREAK_EVEN = {"color": style.GREY, "linewidth": 0.8, "linestyle": (0, (2, 1.5))}
 
 
 def families(axes, table, series, x, y, title):

@@ -1,5 +1,7 @@
 """The x axis of a sweep figure: linear, logarithmic where the values go up by factors, or words side by side."""
 
+import math
+
 import numpy
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
@@ -54,6 +56,22 @@ class HorizontalAxis:
         room_in, lines = (slot_in, 3) if level else (_LONGEST_WORD_IN, 1)
         axes.set_xticks(range(len(texts)), [layout.wrap(text, room_in, style.TICK_PT, lines)
                                             for text in texts], rotation=0 if level else 90)
+
+
+def dress_counts(axes, ticks):
+    """A logarithmic axis of whole numbers with ticks at these alone."""
+    axes.set_xscale("log", base=2)
+    if len(ticks) == 1:
+        axes.set_xlim(ticks[0] / 2, ticks[0] * 2)
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: style.value_text(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def powers_of_two(low, high, most):
+    """At most `most` powers of two from `low` to `high`, in equal steps."""
+    powers = [2**i for i in range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)]
+    return powers[::max(1, -(-len(powers) // most))]
 
 
 def _spreads_by_factors(values):

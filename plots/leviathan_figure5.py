@@ -16,7 +16,7 @@ ID = "leviathan-figure5"
 COLUMNS = {"lane": load.TEXT, "kind": load.TEXT, "start": load.NUMBER, "end": load.NUMBER, "label": load.TEXT}
 
 # Each kind differs in lightness and in hatching, not in hue alone. Steps stand on the upper track of a lane.
-_STEPS = {"draft": {"facecolor": "#f2b134"}, "target": {"facecolor": "#3b4a9b"}}
+_STEPS = {"draft": {"facecolor": style.DRAFT}, "target": {"facecolor": style.TARGET}}
 _TOKENS = {"accepted": {"facecolor": "#f7dca4"}, "corrected": {"facecolor": "#b5367a"},
            "bonus": {"facecolor": "white", "hatch": "//////"}}
 _NAMES = {"draft": "draft step", "target": "target step", "accepted": "accepted draft token",

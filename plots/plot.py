@@ -7,6 +7,8 @@ beside the data. Exit status: 0 all drawn; 1 some could not be (the others are);
 import sys
 from pathlib import Path
 
+import batch_speedup
+import decision_map
 import emnlp_figure5
 import emnlp_figure6
 import iclr_figure2
@@ -19,17 +21,21 @@ import leviathan_figure5
 import load
 import ngram_iid_check
 import rule_lossiness
+import step_time
 import survey_batch_context
 import survey_medusa_tree
 import sweep_figure
 import token_tree
+import validation
+import verification_cost
 import wagner_figure3
 import wagner_figure4
 import wagner_figure5
 
 EXPERIMENTS = (leviathan_figure2, leviathan_figure3, leviathan_figure4, leviathan_figure5, ngram_iid_check,
                emnlp_figure5, emnlp_figure6, iclr_figure2, iclr_figure4, iclr_figure5, rule_lossiness,
-               survey_batch_context, survey_medusa_tree, token_tree, wagner_figure3, wagner_figure4, wagner_figure5)
+               survey_batch_context, survey_medusa_tree, token_tree, wagner_figure3, wagner_figure4, wagner_figure5,
+               batch_speedup, decision_map, step_time, verification_cost, validation)
 _SUFFIX = ".figure.json"
 
 

@@ -1,8 +1,9 @@
 """Writes report.html for a results directory, from its files alone: report.py DIR.
 
-One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, then
-every paper with its tables side by side and its figures. For a sweep: figures, tables and the first points. The
-manifest closes both. Exit status: 0 written; 1 a file could not be used; 2 bad usage or nothing to report.
+One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, how well
+this machine was predicted where that was tried, then every paper with its tables side by side and its figures. For a
+sweep: figures, tables and the first points. The manifest closes both. Exit status: 0 written; 1 a file could
+not be used; 2 bad usage or nothing to report.
 """
 
 import html
@@ -17,6 +18,8 @@ import markdown_tables
 import papers
 import report_look
 import scorecard
+import validation
+import validation_report
 
 _FIRST_POINTS = 10
 _LONGEST_CELL = 200
@@ -67,6 +70,9 @@ def page(directory):
     if score is not None:
         add("overview", "Overview", scorecard.overview(score, lambda experiment: papers.paper(experiment)[0], _anchor))
         add("findings", "Findings", scorecard.findings(score, _anchor))
+    if (directory / f"{validation.ID}.csv").exists():
+        figure = [_figure(drawings.pop(stem), False) for stem in (validation.ID,) if stem in drawings]
+        add("this-machine", "This machine", validation_report.section(directory, "this-machine", figure))
     for name, title, own in papers.by_paper(experiments):
         entries = "".join(f'<li><a href="#{_anchor(experiment)}">{html.escape(_short_id(experiment))}</a></li>'
                           for experiment in own)

@@ -21,6 +21,10 @@ GREY = "#6b6b6b"
 GRID = "#dddddd"
 SHADE = "#efefef"
 
+# What an iteration is made of: its parts differ in lightness, not in hue alone.
+DRAFT = "#f2b134"
+TARGET = "#3b4a9b"
+
 # Twelve outlines that stay apart at 3 pt, each with the factor that makes it look as large as the others, and dash
 # patterns that stay apart at 1 pt.
 _OUTLINES = {"o": 1.0, "s": 0.95, "^": 1.25, "D": 0.9, "v": 1.25, "P": 1.25, "X": 1.2, "<": 1.25, ">": 1.25, "p": 1.2,

@@ -6,7 +6,6 @@
 
 import numpy
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 import curves
@@ -147,13 +146,7 @@ _BEST_MARKS = {
 def _dress_vertical(spec, first, every):
     even = _BREAK_EVEN.get(spec["y"])
     if even is not None:
-        first.margins(y=0)
-        low, high = min(first.get_ylim()[0], even), max(first.get_ylim()[1], even)
-        low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
-        first.set_ylim(low, high)
-        for axes in every:
-            axes.axhspan(low, even, color=style.SHADE, linewidth=0, zorder=0)
-            axes.axhline(even, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 1.5)), zorder=1)
+        curves.break_even(first, every, even)
     first.yaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 2.5, 5, 10]))
     for number, mark in enumerate(spec.get("marks") or []):
         for axes in every:
@@ -179,8 +172,7 @@ def _legends(spec, axes, table, series_values, series_looks, best_kinds, lines):
         key.append((curves.simulated_handle(axes), "simulated, 95 %"))
     key += [(Line2D([], [], **_BEST_MARKS[kind]), kind) for kind in sorted(best_kinds)]
     if spec["y"] in _BREAK_EVEN:
-        key.append((Patch(facecolor=style.SHADE, edgecolor=style.GREY, linewidth=0.6, linestyle=(0, (2, 1.5))),
-                    "slower than plain decoding"))
+        key.append(curves.break_even_entry())
     key += [(Line2D([], [], **_mark_look(number)), style.plain(mark["text"]))
             for number, mark in enumerate(spec.get("marks") or [])]
     legends.append(layout.Legend([handle for handle, _ in key], [text for _, text in key]))

@@ -180,10 +180,7 @@ int run_predict(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   Question question = read_question(line);
-  if (takes_profile(line)) {
-    fmt::print("{}", predict_from_profile(line, question));
-    return exit_done;
-  }
+  if (takes_profile(line)) return predict_from_profile(line, question);
   const PointInputs inputs = read_point(line, question);
   line.done();
   if (gamma_varies(inputs)) {

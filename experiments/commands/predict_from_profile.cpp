@@ -6,9 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/plot_script.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/devices/steps_file.hpp"
+#include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"
+#include "experiments/predict/verification_curve.hpp"
 #include "experiments/text/files.hpp"
 
 namespace foredraft::experiments {
@@ -70,6 +74,19 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   return question;
 }
 
+void write_prediction_folder(CommandLine& line, const ProfilePrediction& prediction,
+                             const std::vector<VerificationCurve>& curves, const FileDigest& times) {
+  ResultFolder folder(line.text("out").value(), folder_kind(prediction.question, times), line.words());
+  folder.add_input(times);
+  write_prediction(folder, prediction, curves);
+  folder.complete();
+  if (!has_decision_map(prediction.question)) {
+    fmt::print(stderr,
+               "no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context "
+               "512,4096)\n");
+  }
+}
+
 }  // namespace
 
 std::vector<OptionSpec> profile_options() {
@@ -79,30 +96,39 @@ std::vector<OptionSpec> profile_options() {
           {"draft", "D", "  the model that drafts"},
           {"batch", "B,...", "  sequences at once (default 1)"},
           {"context", "N,...", "  tokens that each already holds (default 512)"},
-          {"overhead-us", "U", "  whatever an iteration costs beyond its passes (default 0)"}};
+          {"overhead-us", "U", "  whatever an iteration costs beyond its passes (default 0)"},
+          {"out", "DIR", "  a folder as well: prediction.csv, manifest.json, figures and report"}};
 }
 
 bool takes_profile(CommandLine& line) {
   if (line.has("profile") || line.has("steps-file")) return true;
-  for (const std::string_view name : {"target", "draft", "batch", "context", "overhead-us"}) {
+  for (const std::string_view name : {"target", "draft", "batch", "context", "overhead-us", "out"}) {
     if (line.has(name))
       line.refuse(name, "given without --profile", "it asks for times of a device", "e.g. --profile h200");
   }
   return false;
 }
 
-std::string predict_from_profile(CommandLine& line, const Question& acceptance) {
+int predict_from_profile(CommandLine& line, const Question& acceptance) {
   const ProfileQuestion question = read_profile_question(line, acceptance);
   line.done();
   const auto steps = line.text("steps-file");
-  const gpu_bench::Profile profile =
-      steps ? parse_steps(read_file(*steps), *steps) : load_profile(line.text("profile").value());
+  const std::string source = steps ? *steps : line.text("profile").value();
+  const gpu_bench::Profile profile = steps ? parse_steps(read_file(*steps), *steps) : load_profile(source);
   try {
     const ProfilePrediction prediction = predict(question, profile);
-    return line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction);
+    const auto out = line.text("out");
+    if (out) {
+      const FileDigest times = digest_text(source, steps ? read_file(source) : profile_text(source));
+      write_prediction_folder(line, prediction, verification_curves(question, profile), times);
+    }
+    fmt::print("{}", line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction));
+    std::fflush(stdout);
+    if (out) static_cast<void>(draw_figures(*out));
   } catch (const DomainError& error) {
-    throw InputError(fmt::format("{}: {}", steps ? *steps : line.text("profile").value(), error.what()));
+    throw InputError(fmt::format("{}: {}", source, error.what()));
   }
+  return exit_done;
 }
 
 }  // namespace foredraft::experiments

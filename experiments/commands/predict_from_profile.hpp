@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "experiments/cli/options.hpp"
@@ -15,7 +14,8 @@ namespace foredraft::experiments {
 /// not.
 [[nodiscard]] bool takes_profile(CommandLine& line);
 
-/// The whole output, for the acceptance of `question`. Throws InputError.
-[[nodiscard]] std::string predict_from_profile(CommandLine& line, const Question& question);
+/// Prints the prediction for the acceptance of `question`; with --out writes it into a folder too, and draws it. Returns
+/// an exit code. Throws InputError.
+[[nodiscard]] int predict_from_profile(CommandLine& line, const Question& question);
 
 }  // namespace foredraft::experiments

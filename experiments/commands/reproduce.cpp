@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "core/check.hpp"
 #include "experiments/cli/exit_codes.hpp"
@@ -11,6 +12,8 @@
 #include "experiments/reproduce/experiment.hpp"
 #include "experiments/reproduce/reproduction_folder.hpp"
 #include "experiments/sweep/run_points.hpp"
+#include "experiments/text/digest.hpp"
+#include "experiments/text/files.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -54,6 +57,17 @@ ExperimentResult run_experiment(const ExperimentEntry& entry, const ExperimentSe
   }
 }
 
+/// What `validate` left in a folder, as the artifacts of an experiment. Throws InputError where it left nothing.
+ExperimentResult validation_of(const std::string& folder) {
+  ExperimentResult result;
+  for (const auto& [from, to] : {std::pair{"validation.csv", "validation.csv"}, {"manifest.json", "validation.json"}}) {
+    const std::string path = (std::filesystem::path(folder) / from).string();
+    result.artifacts.push_back({to, read_file(path)});
+    result.inputs.push_back(digest_text(path, result.artifacts.back().content));
+  }
+  return result;
+}
+
 /// "manifest.json  leviathan-table1.{csv,tex,md}  scorecard.csv", or, where nobody would read that, their number.
 std::string files_text(const std::vector<std::string>& files) {
   constexpr std::size_t most_named = 12;
@@ -87,6 +101,7 @@ CommandSpec reproduce_spec() {
                       {"out", "DIR", "results folder: tables, figure data, scorecard.csv, manifest.json, figures"},
                       {"seed", "S", "of every simulation (default 1)"},
                       threads_option,
+                      {"validation", "DIR", "a folder of foredraft validate: this machine stands in the report too"},
                       {"no-figures", "", "data alone, no figures and no report.html"}},
           .fewest_positional = 0,
           .most_positional = 1000,
@@ -110,6 +125,8 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   const unsigned threads = line.threads();
   line.done();
   const auto chosen = selection(line.positional(), line.has("all"));
+  std::optional<ExperimentResult> validation;
+  if (const auto measured = line.text("validation")) validation = validation_of(*measured);
 
   ReproductionFolder folder(line.text("out").value(), chosen, seed, threads, line.words());
   const std::atomic<bool>& stop = catch_interrupts();
@@ -126,11 +143,13 @@ int run_reproduce(const std::vector<std::string>& arguments) {
     std::fflush(stdout);
   }
   if (stop) throw Interrupted();
+  if (validation) folder.add(*validation);
   folder.complete(rows);
   fmt::print("{}\nwrote   {}\n", summary_line(rows), files_text(folder.files()));
   std::fflush(stdout);
   if (!line.has("no-figures")) {
-    const bool figures = std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.has_figure; });
+    const bool figures =
+        validation || std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.has_figure; });
     static_cast<void>(figures ? draw_figures(folder.path()) : write_report(folder.path()));
   }
   return any_failed(rows) ? exit_failed : exit_done;

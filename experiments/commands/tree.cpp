@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -7,7 +6,7 @@
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/results/manifest.hpp"
+#include "experiments/results/result_folder.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/files.hpp"
 #include "experiments/tree/tree_answer.hpp"
@@ -15,8 +14,6 @@
 
 namespace foredraft::experiments {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int64_t most_tree_nodes = 16'384;
 constexpr std::int64_t most_tree_depth = 1'024;
@@ -105,35 +102,12 @@ TreeQuestion read_tree_question(CommandLine& line) {
           .price = std::move(price)};
 }
 
-/// A folder that is new, empty or of an earlier run of this command.
-void check_tree_folder(const std::string& path) {
-  if (!fs::exists(path) || (fs::is_directory(path) && fs::is_empty(path))) return;
-  const fs::path manifest = fs::path(path) / "manifest.json";
-  const auto found = fs::is_regular_file(manifest) ? nlohmann::json::parse(read_file(manifest.string()), nullptr, false)
-                                                   : nlohmann::json();
-  if (!found.is_object() || found.value("schema", "") != tree_folder_schema) {
-    throw InputError(fmt::format("{}: not written to (it holds something else) - choose another --out", path));
-  }
-}
-
-void write_tree_folder(const std::string& path, const TreeAnswer& answer, const std::vector<std::string>& command_line,
-                       const std::vector<std::string>& inputs) {
-  make_folder(path);
-  std::vector<FileDigest> read;
-  for (const std::string& input : inputs) read.push_back(digest_text(input, read_file(input)));
-  std::vector<FileDigest> written;
-  for (const auto& [name, text] : {std::pair<std::string, std::string>{"tree.json", to_json(answer).dump(2) + "\n"},
-                                   {"tree.csv", to_csv(answer.chosen.tree, answer.probabilities)},
-                                   {"tree.dot", to_dot(answer)}}) {
-    write_file_atomically((fs::path(path) / name).string(), text);
-    written.push_back(digest_text(name, text));
-  }
-  const nlohmann::ordered_json manifest{{"schema", tree_folder_schema},
-                                        {"inputs", files_json(read)},
-                                        {"outputs", files_json(written)},
-                                        {"program", program_json()},
-                                        {"run", {{"command_line", command_line}}}};
-  write_file_atomically((fs::path(path) / "manifest.json").string(), manifest.dump(2) + "\n");
+void write_tree(ResultFolder& folder, const TreeAnswer& answer, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) folder.add_input(digest_text(input, read_file(input)));
+  folder.write("tree.json", to_json(answer).dump(2) + "\n");
+  folder.write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
+  folder.write("tree.dot", to_dot(answer));
+  folder.complete();
 }
 
 }  // namespace
@@ -170,15 +144,15 @@ int run_tree(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   const TreeQuestion question = read_tree_question(line);
-  const auto out = line.text("out");
-  if (out) check_tree_folder(*out);
   const TreeAnswer answer = answer_tree(question);
+  const auto out = line.text("out");
   if (out) {
     std::vector<std::string> inputs;
     for (const char* option : {"accuracies", "paths", "cost-file"}) {
       if (const auto path = line.text(option)) inputs.push_back(*path);
     }
-    write_tree_folder(*out, answer, line.words(), inputs);
+    ResultFolder folder(*out, {.schema = tree_folder_schema}, line.words());
+    write_tree(folder, answer, inputs);
   }
   fmt::print("{}", line.has("json")  ? to_json(answer).dump(2) + "\n"
                    : line.has("dot") ? to_dot(answer)

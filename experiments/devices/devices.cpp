@@ -17,17 +17,20 @@ std::vector<std::string> shipped_devices() {
   return names;
 }
 
-gpu_bench::Profile load_profile(const std::string& name) {
+std::string profile_text(const std::string& name) {
   const auto& shipped = device_texts();
   const auto device =
       std::find_if(shipped.begin(), shipped.end(), [&](const DeviceText& entry) { return entry.name == name; });
+  if (device != shipped.end()) return std::string(device->text);
+  if (std::filesystem::exists(name)) return read_file(name);
+  throw InputError(
+      fmt::format("{}: neither a file nor a shipped device - {}", name, suggestion_for(name, shipped_devices())));
+}
+
+gpu_bench::Profile load_profile(const std::string& name) {
+  const std::string text = profile_text(name);
   try {
-    if (device != shipped.end()) return gpu_bench::from_json(device->text, name);
-    if (!std::filesystem::exists(name)) {
-      throw InputError(
-          fmt::format("{}: neither a file nor a shipped device - {}", name, suggestion_for(name, shipped_devices())));
-    }
-    return gpu_bench::from_json(read_file(name), name);
+    return gpu_bench::from_json(text, name);
   } catch (const DomainError& error) {
     throw InputError(error.what());
   }

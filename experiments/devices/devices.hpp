@@ -19,6 +19,9 @@ struct DeviceText {
 
 [[nodiscard]] std::vector<std::string> shipped_devices();
 
+/// The JSON text of a shipped device's data sheet, or of a file. Throws InputError where neither is there.
+[[nodiscard]] std::string profile_text(const std::string& name);
+
 /// The profile of a shipped device, or of a file. Throws InputError where neither is there and for a file that is no
 /// profile.
 [[nodiscard]] gpu_bench::Profile load_profile(const std::string& name);

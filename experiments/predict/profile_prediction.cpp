@@ -18,11 +18,6 @@ constexpr double near_best = 0.01;
 /// Draft lengths that are looked at where no vector says how many there are.
 constexpr std::int64_t usual_longest_draft = 8;
 
-std::int64_t longest_draft(const ProfileQuestion& question) {
-  if (!question.marginal.empty()) return static_cast<std::int64_t>(question.marginal.size());
-  return std::max(usual_longest_draft, question.gamma.value_or(0));
-}
-
 double tokens_of(const ProfileQuestion& question, std::int64_t gamma) {
   if (question.marginal.empty()) {
     return analytic::tokens_per_iteration(analytic::IidIteration{question.alpha, gamma, question.convention});
@@ -58,7 +53,7 @@ AtBatch at_batch(const ProfileQuestion& question, const gpu_bench::PairSurface& 
              .one_draft = pair.drafting(1, batch, context),
              .plain_sampling = pair.plain_sampling(batch).value_or(Latency{})};
   std::vector<double> speedups{1.0};
-  for (std::int64_t gamma = 1; gamma <= longest_draft(question); ++gamma) {
+  for (std::int64_t gamma = 1; gamma <= most_drafts(question); ++gamma) {
     at.lengths.push_back(at_length(question, pair, at, gamma));
     speedups.push_back(at.lengths.back().speedup);
   }
@@ -82,6 +77,11 @@ std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const gp
 
 }  // namespace
 
+std::int64_t most_drafts(const ProfileQuestion& question) {
+  if (!question.marginal.empty()) return static_cast<std::int64_t>(question.marginal.size());
+  return std::max(usual_longest_draft, question.gamma.value_or(0));
+}
+
 const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at) {
   const std::int64_t gamma = question.gamma.value_or(at.use);
   return gamma == 0 ? nullptr : &at.lengths[static_cast<std::size_t>(gamma) - 1];
@@ -90,7 +90,7 @@ const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch
 ProfilePrediction predict(const ProfileQuestion& question, const gpu_bench::Profile& profile) {
   check_nonnegative("overhead_us", question.overhead_us);
   check_at_least("batches", static_cast<std::int64_t>(question.batches.size()), 1);
-  if (question.gamma) check_range("gamma", *question.gamma, min_gamma(question.convention), longest_draft(question));
+  if (question.gamma) check_range("gamma", *question.gamma, min_gamma(question.convention), most_drafts(question));
   const gpu_bench::PairSurface pair(profile, gpu_bench::model_registry(), question.target, question.draft,
                                     question.drafting);
   ProfilePrediction prediction{.question = question,

@@ -65,6 +65,9 @@ struct ProfilePrediction {
   std::vector<std::vector<ScheduleRange>> schedules = {};  ///< one a context: every batch from the first to the last
 };
 
+/// The longest draft that is looked at: the entries of the vector, else 8 or the gamma that is asked for.
+[[nodiscard]] std::int64_t most_drafts(const ProfileQuestion& question);
+
 /// Throws DomainError where the profile cannot answer, for a model that nobody knows, and for times that cannot be.
 [[nodiscard]] ProfilePrediction predict(const ProfileQuestion& question, const gpu_bench::Profile& profile);
 

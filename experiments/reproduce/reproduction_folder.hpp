@@ -5,18 +5,17 @@
 #include <vector>
 
 #include "experiments/reproduce/experiment.hpp"
-#include "experiments/results/manifest.hpp"
+#include "experiments/results/result_folder.hpp"
 
 namespace foredraft::experiments {
 
 inline constexpr std::string_view reproduction_schema = "foredraft.reproduction/1";
 
-/// The results folder of `reproduce`: what the experiments leave, scorecard.csv, and a manifest.json that is written
-/// first with state "running" and at the end with the digests of everything.
+/// The results folder of `reproduce`: what the experiments leave, and scorecard.csv.
 class ReproductionFolder {
  public:
-  /// Creates the folder. One that holds the same experiments, seed and program version is written again, file by file;
-  /// one that holds anything else is refused with InputError.
+  /// Creates the folder. One of the same experiments, seed and program version is written again, as ResultFolder has
+  /// it.
   ReproductionFolder(std::string path, const std::vector<ExperimentEntry>& experiments, std::uint64_t seed,
                      unsigned threads, const std::vector<std::string>& command_line);
 
@@ -26,19 +25,13 @@ class ReproductionFolder {
   /// Writes the scorecard and the final manifest.
   void complete(const std::vector<ScorecardRow>& rows);
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return folder_.path(); }
 
   /// Names of the files written, in order.
-  [[nodiscard]] std::vector<std::string> files() const;
+  [[nodiscard]] std::vector<std::string> files() const { return folder_.files(); }
 
  private:
-  void write(const std::string& name, const std::string& content);
-  void write_manifest() const;
-
-  std::string path_;
-  nlohmann::ordered_json manifest_;
-  std::vector<FileDigest> inputs_;
-  std::vector<FileDigest> outputs_;
+  ResultFolder folder_;
 };
 
 }  // namespace foredraft::experiments

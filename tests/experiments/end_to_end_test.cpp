@@ -392,6 +392,52 @@ TEST_CASE("a figure that is added to a finished sweep is drawn without computing
   if (again.err.find("no Python with matplotlib") == std::string::npos) CHECK(fs::exists(folder / "a/other.pdf"));
 }
 
+TEST_CASE("a prediction from a device goes into a folder where one is named, and stdout stays what it was") {
+  const TemporaryFolder folder;
+  const std::string question =
+      "predict --profile h200 --target llama-2-7b --draft sheared-llama-1.3b --alpha 0.7 --batch 1,8";
+  const std::string without_figures = "FOREDRAFT_PLOTS=nowhere";
+  const Outcome alone = foredraft(folder, question);
+  const Outcome kept = foredraft(folder, question + " --out a", without_figures);
+  CHECK(kept.code == 0);
+  CHECK(kept.out == alone.out);
+  CHECK_THAT(kept.err, Catch::Contains("no decision map: it needs two batches and two contexts"));
+  const auto manifest = nlohmann::json::parse(content_of(folder / "a/manifest.json"));
+  CHECK(manifest["inputs"].at(0)["path"] == "h200");
+  CHECK(manifest["outputs"].size() == 4);
+  CHECK(foredraft(folder, question + " --context 128,512 --out b --json", without_figures).err.find("map") ==
+        std::string::npos);
+  CHECK(fs::exists(folder / "b/decision-map.csv"));
+  const Outcome other = foredraft(folder, question + " --overhead-us 3 --out a", without_figures);
+  CHECK(other.code == 2);
+  CHECK_THAT(other.err, Catch::Contains("its overhead_us is 0.0, now 3.0"));
+  CHECK(foredraft(folder, "predict --alpha 0.7 --c 0.1 --out c").code == 2);
+  CHECK(foredraft(folder, question + " --context 100000000 --out c").code == 2);
+  CHECK_FALSE(fs::exists(folder / "c"));
+}
+
+TEST_CASE("a reproduction takes a validation in, with where it came from, and draws it") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "v");
+  const std::string cells =
+      "target,drafter,gamma,predicted_speedup,predicted_low,predicted_high,measured_speedup,measured_low,measured_high,"
+      "signed_error,between_runs\nt,d,3,1.5,1.4,1.6,1.6,1.5,1.7,-0.0625,0.02\n";
+  write_text(folder / "v/validation.csv", cells);
+  CHECK(foredraft(folder, "reproduce leviathan-table1 --out a --validation v --no-figures").code == 2);
+  CHECK_FALSE(fs::exists(folder / "a"));
+  write_text(folder / "v/manifest.json", R"({"schema": "foredraft.validation/1", "valid": false})");
+  const Outcome taken = foredraft(folder, "reproduce leviathan-table1 --out a --validation v");
+  CHECK(taken.code == 0);
+  CHECK(content_of(folder / "a/validation.csv") == cells);
+  CHECK(content_of(folder / "a/validation.json") == content_of(folder / "v/manifest.json"));
+  const auto manifest = nlohmann::json::parse(content_of(folder / "a/manifest.json"));
+  CHECK(manifest["inputs"].back()["path"] == "v/manifest.json");
+  if (taken.err.find("no figures") == std::string::npos) {
+    CHECK(fs::exists(folder / "a/validation.pdf"));
+    CHECK_THAT(content_of(folder / "a/report.html"), Catch::Contains("noisy"));
+  }
+}
+
 TEST_CASE("a reproduction of figures alone has a report though it has no printed cell to score") {
   const TemporaryFolder folder;
   const Outcome traced = foredraft(folder, "reproduce leviathan-figure5 --out a");

@@ -203,7 +203,7 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
   refused(heads + " --nodes 0", "invalid nodes=0");
   refused(heads + " --nodes 4 --c nan", "--c");
   refused("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid accuracies[head 1][rank 2]=0.75");
-  refused(heads + " --nodes 4 --out " + folder.path(), "it holds something else");
+  refused(heads + " --nodes 4 --out " + folder.path(), "it holds files and no manifest.json");
   CHECK_FALSE(std::filesystem::exists(folder / "tree.json"));
 
   // Where no plots are found the data are there all the same, and the folder may be written again.

@@ -5,6 +5,8 @@ import itertools
 import sample_data
 from support import InDirectory, drawn_texts
 
+import batch_speedup
+import decision_map
 import emnlp_figure5
 import emnlp_figure6
 import figure_specification
@@ -18,10 +20,13 @@ import leviathan_figure5
 import load
 import ngram_iid_check
 import rule_lossiness
+import step_time
 import survey_batch_context
 import survey_medusa_tree
 import style
 import sweep_figure
+import validation
+import verification_cost
 import wagner_figure3
 import wagner_figure5
 
@@ -41,6 +46,8 @@ class Layout(InDirectory):
 
     def experiment(self, module, write):
         write(self.directory)
+        if module is validation:
+            return module.figure(validation.read(self.directory))
         return module.figure(load.table(self.directory / f"{module.ID}.csv", module.COLUMNS))
 
     def check(self, figure, width):
@@ -129,9 +136,23 @@ class Layout(InDirectory):
                                      (iclr_figure2, sample_data.write_quality, "single_column"),
                                      (wagner_figure3, sample_data.write_verification_time, "double_column"),
                                      (wagner_figure5, sample_data.write_verification_memory, "single_column"),
+                                     (validation, sample_data.write_validation, "single_column"),
                                      (survey_medusa_tree, sample_data.write_medusa_tree, "double_column")):
             with self.subTest(module.ID):
                 self.check(self.experiment(module, write), width)
+
+    def test_the_figures_of_a_prediction_with_little_and_with_much_to_hold(self):
+        little = {"batches": (4,), "contexts": (512,)}
+        much = {"batches": (1, 2, 4, 8, 16, 32, 64, 128), "contexts": (128, 512, 1024, 2048, 4096, 8192),
+                "gammas": range(1, 17)}
+        for changes, width in ((little, "single_column"), ({}, "double_column"), (much, "double_column")):
+            for module in (step_time, batch_speedup, verification_cost, decision_map):
+                if changes is little and module is decision_map:
+                    continue
+                with self.subTest(figure=module.ID, changes=changes):
+                    figure = self.experiment(module, lambda directory: sample_data.write_prediction(directory,
+                                                                                                    **changes))
+                    self.check(figure, "single_column" if module is decision_map else width)
 
     def test_wrapping_keeps_every_word_and_balances_the_lines(self):
         lines = layout.wrap("operations relative to plain decoding", 1.7).split("\n")

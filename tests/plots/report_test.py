@@ -190,6 +190,29 @@ class Report(InDirectory):
         self.assertIn("<td>axes.alpha</td><td><code>[0.5, 0.9]</code></td>", text)
         self.assertIn("<td>1.sha256</td>", text)
 
+    def test_this_machine_has_its_errors_its_figure_and_every_measured_cell(self):
+        sample_data.write_validation(self.directory)
+        sample_data.write_manifest(self.directory, schema="foredraft.validation/1", valid=True)
+        self.assertEqual(run_main(plot.main, self.directory)[0], 0)
+        text = self.report()
+        section = text[text.index('<h2 id="this-machine">'):text.index('<h2 id="manifest">')]
+        self.assertIn('<li><a href="#this-machine">This machine</a></li>', text)
+        self.assertIn("24 cells: error median", section)
+        self.assertEqual(section.count("<svg"), 1)
+        self.assertEqual(section.count("<tr><td>t5-base</td>"), 12)
+        self.assertIn('<td class="number">+9.0</td><td class="number">2.0</td></tr>', section)
+        self.assertNotIn("noisy", section)
+        self.assertNotIn('id="figures"', text)
+
+    def test_a_noisy_machine_is_marked_also_beside_results_of_something_else(self):
+        sample_data.write_scorecard(self.directory)
+        sample_data.write_manifest(self.directory)
+        sample_data.write_validation(self.directory)
+        self.assertNotIn("noisy", self.report())
+        (self.directory / "validation.json").write_text('{"schema": "foredraft.validation/1", "valid": false}',
+                                                        encoding="utf-8")
+        self.assertIn('<span class="chip finding">! noisy</span>', self.report())
+
     def test_what_it_cannot_use_is_named(self):
         self.refused("nothing to report", status=2)
         sample_data.write_manifest(self.directory, schema="foredraft.manifest/2")

@@ -11,6 +11,7 @@ from unittest import mock
 PLOTS = Path(__file__).resolve().parents[2] / "plots"
 sys.path.insert(0, str(PLOTS))
 
+from matplotlib.container import ErrorbarContainer  # noqa: E402
 from matplotlib.text import Text  # noqa: E402  (the plots settle matplotlib's parameters first where they are used)
 
 
@@ -50,6 +51,8 @@ def rows_of(axes):
     """The plotted points of each error bar container that has any: (x, y, lower, upper) in plotting order."""
     series = []
     for container in axes.containers:
+        if not isinstance(container, ErrorbarContainer):
+            continue
         line, _, bars = container.lines
         if len(line.get_xdata()):
             ends = [segment[:, 1] for segment in bars[0].get_segments()]

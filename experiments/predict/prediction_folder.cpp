@@ -1,0 +1,135 @@
+#include "experiments/predict/prediction_folder.hpp"
+
+#include <algorithm>
+
+#include "experiments/text/data_text.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+using gpu_bench::Latency;
+
+/// Appends the time, its spread and its origin.
+DataText& latency_cells(DataText& data, const Latency& latency) {
+  return data.cell(latency.time_us).cell(latency.spread).cell(to_string(latency.origin));
+}
+
+std::string_view inside_text(bool inside) { return inside ? "yes" : "no"; }
+
+bool all_inside(const AtBatch& at, const AtDraftLength& length) {
+  return at.plain.inside && length.drafting.inside && length.verify.inside;
+}
+
+/// The least certain of the origins that a speedup rests on.
+gpu_bench::Origin origin_of(const AtBatch& at, const AtDraftLength& length) {
+  return std::max({at.plain.origin, length.drafting.origin, length.verify.origin});
+}
+
+/// A row for each draft length at each batch and context: those three, then what `add` appends.
+template <typename Add>
+std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::string> columns, const Add& add) {
+  columns.insert(columns.begin(), {"context", "batch", "gamma"});
+  DataText data(std::move(columns));
+  for (const AtBatch& at : prediction.cells) {
+    for (const AtDraftLength& length : at.lengths) {
+      data.row().cell(static_cast<double>(at.context)).cell(static_cast<double>(at.batch));
+      data.cell(static_cast<double>(length.gamma));
+      add(data, at, length);
+    }
+  }
+  return data.csv();
+}
+
+std::string step_time_csv(const ProfilePrediction& prediction) {
+  return csv_by_length(prediction,
+                       {"plain_us", "drafting_us", "verify_us", "sampling_us", "overhead_us", "tokens_per_iteration",
+                        "speedup_spread", "origin", "inside_domain"},
+                       [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
+                         data.cell(at.plain.time_us).cell(length.drafting.time_us).cell(length.verify.time_us);
+                         data.cell(0.0).cell(prediction.question.overhead_us).cell(length.tokens).cell(length.spread);
+                         data.cell(to_string(origin_of(at, length))).cell(inside_text(all_inside(at, length)));
+                       });
+}
+
+std::string batch_speedup_csv(const ProfilePrediction& prediction) {
+  return csv_by_length(prediction, {"speedup", "speedup_spread", "origin", "inside_domain"},
+                       [](DataText& data, const AtBatch& at, const AtDraftLength& length) {
+                         data.cell(length.speedup).cell(length.spread).cell(to_string(origin_of(at, length)));
+                         data.cell(inside_text(all_inside(at, length)));
+                       });
+}
+
+std::string verification_cost_csv(const std::vector<VerificationCurve>& curves) {
+  DataText data({"context", "batch", "tokens", "pass_us", "pass_spread", "origin", "inside_domain", "growth",
+                 "growth_spread", "knee_growth", "knee_tokens"});
+  for (const VerificationCurve& curve : curves) {
+    const std::optional<double> knee = knee_tokens(curve);
+    for (const VerificationCurve::Point& point : curve.points) {
+      data.row().cell(static_cast<double>(curve.context)).cell(static_cast<double>(curve.batch));
+      latency_cells(data.cell(static_cast<double>(point.tokens)), point.pass);
+      data.cell(inside_text(point.pass.inside))
+          .cell(point.growth)
+          .cell(point.growth_spread)
+          .cell(knee_growth)
+          .cell(knee);
+    }
+  }
+  return data.csv();
+}
+
+std::string decision_map_csv(const ProfilePrediction& prediction) {
+  DataText data({"context", "first_batch", "last_batch", "gamma"});
+  for (std::size_t i = 0; i < prediction.schedules.size(); ++i) {
+    for (const ScheduleRange& range : prediction.schedules[i]) {
+      data.row().cell(static_cast<double>(prediction.question.contexts[i])).cell(static_cast<double>(range.first));
+      data.cell(static_cast<double>(range.last)).cell(static_cast<double>(range.gamma));
+    }
+  }
+  return data.csv();
+}
+
+}  // namespace
+
+ResultFolder::Kind folder_kind(const ProfileQuestion& question, const FileDigest& times) {
+  nlohmann::ordered_json content{{"times_sha256", times.sha256},
+                                 {"target", question.target},
+                                 {"draft", question.draft},
+                                 {"drafting", to_string(question.drafting)},
+                                 {"alpha", question.alpha},
+                                 {"marginal", question.marginal},
+                                 {"convention", to_string(question.convention)},
+                                 {"gamma", nullptr},
+                                 {"batch", question.batches},
+                                 {"context", question.contexts},
+                                 {"overhead_us", question.overhead_us}};
+  if (question.gamma) content["gamma"] = *question.gamma;
+  return {.schema = prediction_schema, .content = std::move(content)};
+}
+
+std::string prediction_csv(const ProfilePrediction& prediction) {
+  return csv_by_length(
+      prediction,
+      {"plain_us", "plain_spread", "plain_origin", "drafting_us", "drafting_spread", "drafting_origin", "verify_us",
+       "verify_spread", "verify_origin", "sampling_us", "overhead_us", "inside_domain", "tokens_per_iteration",
+       "speedup", "speedup_spread", "use"},
+      [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
+        latency_cells(latency_cells(latency_cells(data, at.plain), length.drafting), length.verify);
+        data.cell(0.0).cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
+        data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
+      });
+}
+
+bool has_decision_map(const ProfileQuestion& question) {
+  return question.contexts.size() > 1 && question.batches.size() > 1;
+}
+
+void write_prediction(ResultFolder& folder, const ProfilePrediction& prediction,
+                      const std::vector<VerificationCurve>& curves) {
+  folder.write("prediction.csv", prediction_csv(prediction));
+  folder.write("step-time.csv", step_time_csv(prediction));
+  folder.write("batch-speedup.csv", batch_speedup_csv(prediction));
+  folder.write("verification-cost.csv", verification_cost_csv(curves));
+  if (has_decision_map(prediction.question)) folder.write("decision-map.csv", decision_map_csv(prediction));
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,56 @@
+"""Where a predicted time comes from: a marker for each origin, whiskers where the interval is known."""
+
+import numpy
+from matplotlib.lines import Line2D
+
+import load
+import style
+
+COLUMNS = {"origin": load.TEXT, "inside_domain": load.TEXT}
+
+# Outline, and whether it is filled; the best known first.
+_MARKS = {"measured": ("o", True), "interpolated": ("o", False), "fitted": ("s", False), "roofline": ("D", False)}
+_OUTSIDE = "x"
+
+
+def check(table):
+    """Refuses words that no prediction has."""
+    for column, known in (("origin", _MARKS), ("inside_domain", ("yes", "no"))):
+        unknown = [word for word in table.values(column) if word not in known]
+        if unknown:
+            raise load.BadFile(table.path, f"{column}: '{unknown[0]}' (must be {', '.join(known)})")
+
+
+def points(axes, rows, x, y, spread, color, size=style.MARKER_PT):
+    """Markers of the rows by origin, with whiskers of `spread` over the value to each side where it is known; nothing is
+    below 0."""
+    half = numpy.where(numpy.isfinite(spread), spread, 0.0) * y
+    for origin in _MARKS:
+        own = rows["origin"] == origin
+        if own.any():
+            axes.errorbar(x[own], y[own], yerr=[numpy.minimum(half, y)[own], half[own]], elinewidth=0.8, capsize=0.45 * size, zorder=3,
+                          **_look(origin, color, size))
+    outside = rows["inside_domain"] == "no"
+    axes.plot(x[outside], y[outside], linestyle="none", marker=_OUTSIDE, color=color, markersize=1.9 * size,
+              markeredgewidth=0.8, zorder=4)
+
+
+def entries(table):
+    """Legend entries with their words for what `table` holds."""
+    found = [(Line2D([], [], **_look(origin, style.GREY, style.MARKER_PT)), origin) for origin in _MARKS
+             if origin in table["origin"]]
+    if "no" in table["inside_domain"]:
+        found.append((Line2D([], [], linestyle="none", marker=_OUTSIDE, color=style.GREY,
+                             markersize=1.9 * style.MARKER_PT, markeredgewidth=0.8), "outside the domain of the fit"))
+    return found
+
+
+def interval_words(spread):
+    """What the whiskers are, or that there are none."""
+    return "bars: 95 %" if numpy.isfinite(spread).any() else "no intervals known"
+
+
+def _look(origin, color, size):
+    marker, filled = _MARKS[origin]
+    return {"linestyle": "none", "marker": marker, "color": color, "markersize": size,
+            "markerfacecolor": color if filled else "white", "markeredgecolor": color, "markeredgewidth": 0.7}
