@@ -98,7 +98,8 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
                                       .budget_s = 60.0 * options.minutes.value_or(usual_minutes),
                                       .models = gpu_bench::model_registry(),
                                       .plan = gpu_bench::plan_grid(pairs, grid),
-                                      .threads = options.threads};
+                                      .threads = options.threads,
+                                      .facts = gpu_bench::cpu_facts()};
   const auto say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
   gpu_bench::CpuResult result = gpu_bench::measure_cpu(request, catch_interrupts(), say);
   return {.end = result.end, .profile = std::move(result.profile)};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/run/profile_run.hpp"
 
 namespace foredraft::gpu_bench {
@@ -16,6 +17,7 @@ struct CpuRequest {
   std::vector<ModelShape> models;  ///< that the plan names
   std::vector<CellGroup> plan;     ///< fp32, the most important first
   unsigned threads = 0;            ///< 0: one per hardware thread
+  CpuFacts facts;                  ///< the machine: its last cache says how much memory cold passes go through
 };
 
 struct CpuResult {
