@@ -36,7 +36,8 @@ for preset in asan release; do
 done
 
 step "every public header compiles alone"
-cmake --build --preset release --target all_verify_interface_header_sets >"$log" || { tail -40 "$log"; exit 1; }
+# The cache goes by what the compiler says it read: preprocessing as well would be a fifth of the time of files so small.
+CCACHE_DEPEND=1 cmake --build --preset release --target all_verify_interface_header_sets >"$log" || { tail -40 "$log"; exit 1; }
 
 step "clang-tidy"
 scripts/tidy.sh

@@ -105,7 +105,8 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
       .models = models,
       .plan = gpu_bench::plan_grid(pairs, grid),
       .verifications = gpu_bench::plan_sampling(grid.batches, vocabularies, "fp32", grid.launch),
-      .threads = options.threads};
+      .threads = options.threads,
+      .facts = gpu_bench::cpu_facts()};
   const auto say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
   gpu_bench::CpuResult result = gpu_bench::measure_cpu(request, catch_interrupts(), say);
   return {.end = result.end, .profile = std::move(result.profile)};

@@ -51,7 +51,6 @@ class CpuMeasurement {
         interrupted_(interrupted),
         say_(say),
         started_s_(steady_now_s()),
-        facts_(cpu_facts()),
         team_(resolve_threads(request.threads)) {}
 
   CpuResult run() {
@@ -61,7 +60,7 @@ class CpuMeasurement {
     profile_.identity.date_utc = date_utc();
     profile_.identity.host_cpu = host_cpu_name();
     profile_.identity.operating_system = operating_system();
-    profile_.device = profile_device(facts_, team_.size());
+    profile_.device = profile_device(request_.facts, team_.size());
     const std::vector<CellGroup> kept = keep_unfinished(unfinished);
     test_runner();
     test_cpu_verifier(team_);
@@ -135,8 +134,8 @@ class CpuMeasurement {
   }
 
   void measure_limits() {
-    const double arm_s = share_for_limits * request_.budget_s / cpu_limit_arms(facts_);
-    measure_cpu_limits(profile_, facts_, team_, protocol_of(std::clamp(arm_s, least_cell_s, most_cell_s), 1),
+    const double arm_s = share_for_limits * request_.budget_s / cpu_limit_arms(request_.facts);
+    measure_cpu_limits(profile_, request_.facts, team_, protocol_of(std::clamp(arm_s, least_cell_s, most_cell_s), 1),
                        [this] { stop_if_interrupted(); });
   }
 
@@ -173,9 +172,9 @@ class CpuMeasurement {
   CpuRunner make_runner(const Cell& cell) {
     const Program program = program_of(request_.models, cell);
     const std::optional<std::int64_t> copies =
-        cell.cache == Cache::cold
-            ? copies_for_cold(streamed_bytes(program, DataType::fp32), static_cast<double>(facts_.last_cache_bytes))
-            : 1;
+        cell.cache == Cache::cold ? copies_for_cold(streamed_bytes(program, DataType::fp32),
+                                                    static_cast<double>(request_.facts.last_cache_bytes))
+                                  : 1;
     if (!copies) throw DomainError(to_text(cell) + ": its weights are too small to be driven out of the cache");
     const auto sets = static_cast<std::size_t>(*copies);
     std::vector<HostPool>& of_model = pools_[cell.model];
@@ -184,10 +183,11 @@ class CpuMeasurement {
   }
 
   void note_conditions() {
-    add_note(profile_, "threads", fmt::format("{} of {} hardware threads", team_.size(), facts_.threads));
+    add_note(profile_, "threads", fmt::format("{} of {} hardware threads", team_.size(), request_.facts.threads));
     add_note(profile_, "caches",
              fmt::format("{} KiB of first level, {} KiB of second, {} KiB of last; cold buffers rotate past the last",
-                         facts_.l1_bytes / 1024, facts_.l2_bytes / 1024, facts_.last_cache_bytes / 1024));
+                         request_.facts.l1_bytes / 1024, request_.facts.l2_bytes / 1024,
+                         request_.facts.last_cache_bytes / 1024));
     add_note(profile_, "arithmetic",
              "fp32, matrices as they lie, by vector loops of this program; a library that packs its weights beforehand "
              "may be faster for many tokens");
@@ -198,7 +198,6 @@ class CpuMeasurement {
   const std::atomic<bool>& interrupted_;
   const std::function<void(const std::string&)>& say_;
   double started_s_;
-  CpuFacts facts_;
   ThreadTeam team_;
   double cell_s_ = 0.0;
   Profile profile_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/run/profile_run.hpp"
 
 namespace foredraft::gpu_bench {
@@ -17,6 +18,7 @@ struct CpuRequest {
   std::vector<CellGroup> plan;                               ///< fp32, the most important first
   std::vector<std::vector<VerificationCell>> verifications;  ///< groups, the most important first
   unsigned threads = 0;                                      ///< 0: one per hardware thread
+  CpuFacts facts;  ///< the machine: its last cache says how much memory cold passes go through
 };
 
 struct CpuResult {

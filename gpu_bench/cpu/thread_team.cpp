@@ -17,21 +17,29 @@ void pause() {
 }  // namespace
 
 ThreadTeam::ThreadTeam(unsigned threads) : size_(std::max(1U, threads)) {
-  for (unsigned thread = 1; thread < size_; ++thread) {
-    others_.emplace_back([this, thread] {
-      while (true) {
-        meet();
-        if (work_ == nullptr) return;
-        (*work_)(thread);
-        meet();
-      }
-    });
+  others_.reserve(size_ - 1);
+  try {
+    for (unsigned thread = 1; thread < size_; ++thread) others_.emplace_back([this, thread] { serve(thread); });
+  } catch (...) {
+    // Those that did start wait for all: the others count as come.
+    arrived_ += size_ - 1 - static_cast<unsigned>(others_.size());
+    meet();
+    throw;
   }
 }
 
 ThreadTeam::~ThreadTeam() {
   work_ = nullptr;
   meet();
+}
+
+void ThreadTeam::serve(unsigned thread) {
+  while (true) {
+    meet();
+    if (work_ == nullptr) return;
+    (*work_)(thread);
+    meet();
+  }
 }
 
 void ThreadTeam::run(const std::function<void(unsigned)>& work) {

@@ -12,7 +12,7 @@ namespace foredraft::gpu_bench {
 /// for each, as core/parallel.hpp does, would take longer than most operations of a pass.
 class ThreadTeam {
  public:
-  /// At least 1; the caller of run() is one of them.
+  /// At least 1; the caller of run() is one of them. Throws std::system_error where a thread cannot be started.
   explicit ThreadTeam(unsigned threads);
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
@@ -29,6 +29,9 @@ class ThreadTeam {
   void meet();
 
  private:
+  /// What each of the others does until it ends.
+  void serve(unsigned thread);
+
   unsigned size_;
   std::atomic<unsigned> arrived_{0};
   std::atomic<std::uint32_t> meetings_{0};

@@ -5,7 +5,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "experiments/calibrate/calibration_text.hpp"
+#include "gpu_bench/cpu/measure_cpu.hpp"
 #include "gpu_bench/profile/profile_json.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 
 /// `foredraft calibrate` as a user meets it, with models that any machine measures at once. No time is asserted.
@@ -29,20 +33,34 @@ const std::string tiny_run = "--target tiny-target --draft tiny-drafter --batch 
 
 }  // namespace
 
-TEST_CASE("calibrate writes a profile of the pair that is asked for, and never over a finished one") {
+TEST_CASE("a profile of the pair that is asked for is complete, is shown as a table, and is not overwritten") {
   const TemporaryFolder folder;
-  // A machine under load, or with very large caches, needs more time, and goes on where the last run ended.
-  Calibrated first = calibrate(folder, tiny_run + "--minutes 0.05 --accept-noise --out cpu.json");
-  for (const char* minutes : {"0.1", "0.2", "0.4", "0.8"}) {
-    if (gpu_bench::read_profile(folder / "cpu.json").complete()) break;
-    first = calibrate(folder, tiny_run + "--minutes " + minutes + " --accept-noise --out cpu.json");
+  const std::vector<gpu_bench::PlannedPair> pairs =
+      gpu_bench::pairs_of(gpu_bench::model_registry(), {"tiny-target", "tiny-drafter"});
+  gpu_bench::CpuRequest request{
+      .path = folder / "cpu.json",
+      .identity = {},
+      .budget_s = 0.0,
+      .models = gpu_bench::model_registry(),
+      .plan = gpu_bench::plan_grid(
+          pairs, {.dtypes = {"fp32"}, .batches = {1}, .contexts = {8}, .launch = gpu_bench::Launch::eager}),
+      .verifications = gpu_bench::plan_sampling({1}, {4096}, "fp32", gpu_bench::Launch::eager),
+      .threads = 1,
+      .facts = gpu_bench::cpu_facts()};
+  request.identity.commit = "of this test";
+  // A cold pass of a small model goes through five times this: seconds where a server says what all its cores share.
+  request.facts.last_cache_bytes = std::int64_t{1} << 20U;
+  const std::atomic<bool> interrupted = false;
+  // A machine under load needs more time, and goes on where the last run ended.
+  for (const double budget_s : {1.0, 4.0, 16.0, 64.0}) {
+    request.budget_s = budget_s;
+    if (gpu_bench::measure_cpu(request, interrupted, [](const std::string&) {}).profile.complete()) break;
   }
-  INFO(first.err);
-  REQUIRE(first.code == 0);
-  CHECK_THAT(first.out, Catch::Contains("with 1 thread") && Catch::Contains("tiny-drafter") &&
-                            Catch::Contains("v(3)") && Catch::Contains("noise") &&
-                            Catch::Contains("sampling  vocabulary 4096, batch 1: a token drawn in"));
   const gpu_bench::Profile profile = gpu_bench::read_profile(folder / "cpu.json");
+  CHECK_THAT(experiments::calibration_text(profile, pairs),
+             Catch::Contains("with 1 thread") && Catch::Contains("tiny-drafter") && Catch::Contains("v(3)") &&
+                 Catch::Contains("13 rows measured twice") && Catch::Contains("13 measured\n") &&
+                 Catch::Contains("sampling  vocabulary 4096, batch 1: a token drawn in"));
   CHECK(profile.source == gpu_bench::Source::measured);
   CHECK(profile.complete());
   CHECK(profile.against_itself);
@@ -62,6 +80,19 @@ TEST_CASE("calibrate writes a profile of the pair that is asked for, and never o
   CHECK(again.code == 2);
   CHECK_THAT(again.err, Catch::Contains("cpu.json: holds a finished profile of"));
   CHECK(content_of(folder / "cpu.json") == before);
+}
+
+TEST_CASE("calibrate says what it had no time for, and leaves a profile that names it") {
+  const TemporaryFolder folder;
+  const Calibrated short_of_time = calibrate(folder, tiny_run + "--minutes 0.001 --out cpu.json");
+  INFO(short_of_time.err);
+  REQUIRE(short_of_time.code == 0);
+  CHECK_THAT(short_of_time.out, Catch::Contains("with 1 thread") && Catch::Contains("noise     not known") &&
+                                    Catch::Contains("parts missing; the same command goes on"));
+  const gpu_bench::Profile profile = gpu_bench::read_profile(folder / "cpu.json");
+  CHECK_FALSE(profile.complete());
+  CHECK_THAT(profile.device.name, Catch::Contains("1 thread"));
+  CHECK_FALSE(profile.identity.commit.empty());
 }
 
 TEST_CASE("an interrupted calibration leaves a valid profile, which the same machine continues and another does not") {

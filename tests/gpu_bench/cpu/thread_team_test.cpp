@@ -1,7 +1,28 @@
 #include "gpu_bench/cpu/thread_team.hpp"
 
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <numeric>
+#include <system_error>
+
+namespace {
+
+/// Threads that this program may still start.
+std::atomic<int> threads_to_start{1'000'000};
+
+}  // namespace
+
+/// Takes the place of the C library's in this program, so that a test runs out of threads without a system that has.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*),
+                              void* argument) noexcept {
+  if (threads_to_start.fetch_sub(1) <= 0) return EAGAIN;
+  static const auto next = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return next(thread, attributes, work, argument);
+}
 
 namespace foredraft::gpu_bench {
 
@@ -18,6 +39,14 @@ TEST_CASE("every thread does its part of each piece of work, and sees behind a b
       });
       CHECK(seen == std::vector<int>(threads, round * static_cast<int>(threads)));
     }
+  }
+}
+
+TEST_CASE("a team of which not every thread can be started says so, and those that were started end") {
+  for (const int started : {0, 1, 3}) {
+    threads_to_start = started;
+    CHECK_THROWS_AS(ThreadTeam(6), std::system_error);
+    threads_to_start = 1'000'000;
   }
 }
 
