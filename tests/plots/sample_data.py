@@ -217,7 +217,7 @@ def write_trade_off(directory, simulated=True, **changes):
             numbers = [100 * clients / latency, 2.0, latency, 0.1]
             rows.append([gamma, clients, *(["", *numbers[:2], "", *numbers[2:]] if simulated
                                            else [numbers[0], "", "", numbers[2], "", ""])])
-    write_csv(directory / "trade.csv",
+    write_csv(directory / f"{changes.get('id', 'trade')}.csv",
               ["gamma", "arrivals.clients", *(form.format(name) for name in ("tokens_per_s", "latency_ms")
                                               for form in ("analytic_{}", "simulated_{}", "simulated_{}_standard_error"))],
               rows)
