@@ -27,6 +27,16 @@ def simulated(axes, x, y, standard_error, look, size=style.MARKER_PT):
     _points(axes, x[known], y[known], half, look, size)
 
 
+def simulated_both(axes, x, y, x_standard_error, y_standard_error, look):
+    """The points of one series with 1.96 standard errors to each side along both axes."""
+    known = numpy.isfinite(x) & numpy.isfinite(y)
+    half = [Z_95 * numpy.where(numpy.isfinite(error), error, 0.0)[known]
+            for error in (x_standard_error, y_standard_error)]
+    if known.any():
+        axes.errorbar(x[known], y[known], xerr=half[0], yerr=half[1], fmt=look.marker, color=look.color,
+                      markersize=style.MARKER_PT * look.scale, capsize=0.45 * style.MARKER_PT, zorder=3, **_BARS)
+
+
 def simulated_range(axes, x, y, low, high, look, size=style.MARKER_PT):
     """The points of one series with whiskers from `low` to `high`."""
     known = numpy.isfinite(y) & numpy.isfinite(low) & numpy.isfinite(high)

@@ -20,13 +20,15 @@ def read(path):
         need(key, lambda value: isinstance(value, str) and value, "a text")
     for key in ("series", "panel"):
         need(key, lambda value: value is None or (isinstance(value, str) and value), "a column or null")
+    need("along", lambda value: value is None or (isinstance(value, str) and value), "a column or null")
     need("width", lambda value: value in style.WIDTH_IN, " or ".join(style.WIDTH_IN))
     need("labels", _holds_texts, "an object of texts")
     need("units", lambda value: value is None or _holds_texts(value), "an object of texts")
     need("marks", lambda value: value is None or (isinstance(value, list) and all(map(_is_mark, value))),
          'a list of {"x": number} or {"y": number}, each with a "text"')
     if len(set(axes(spec))) < len(axes(spec)):
-        raise load.BadFile(path, f"x, series and panel must differ ({', '.join(axes(spec))})")
+        place = "along" if spec.get("along") else "x"
+        raise load.BadFile(path, f"{place}, series and panel must differ ({', '.join(axes(spec))})")
     if f"{spec['id']}.figure.json" != path.name:
         raise load.BadFile(path, f"id: {spec['id']!r} (must be the name of the file)")
     return spec
@@ -46,5 +48,11 @@ def _is_mark(mark):
 
 
 def axes(spec):
-    """The columns that tell the points apart: panel, series, x, as far as the figure has them."""
-    return [spec[key] for key in ("panel", "series", "x") if spec[key] is not None]
+    """The columns that tell the points apart: panel, series, and x or along, as far as the figure has them."""
+    place = spec["along"] if spec.get("along") else spec["x"]
+    return [column for column in (spec["panel"], spec["series"], place) if column is not None]
+
+
+def quantities(spec):
+    """The quantities that the figure shows: y, and x where points are joined along an axis."""
+    return [spec["x"], spec["y"]] if spec.get("along") else [spec["y"]]

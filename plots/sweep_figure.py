@@ -1,7 +1,8 @@
-"""The figure of a sweep: one quantity against one axis, a series for each value of a second, a panel for a third.
+"""The figure of a sweep: one quantity against one axis, a series for each value of a second, a panel for a third; or
+against another quantity (trade_off).
 
-<id>.figure.json says which and in what words; <id>.csv holds the axes and `analytic_<y>`, `simulated_<y>`,
-`simulated_<y>_standard_error`.
+<id>.figure.json says which and in what words; <id>.csv holds the axes and of each quantity `analytic_<y>`,
+`simulated_<y>`, `simulated_<y>_standard_error`.
 """
 
 import numpy
@@ -14,8 +15,8 @@ import horizontal_axis
 import layout
 import load
 import style
-
-MOST_PANELS = 12
+import sweep_panels
+import trade_off
 
 # The quantities whose best point is worth finding, against an axis that a user can choose (alpha, c and the
 # operations ratio are given by the models).
@@ -32,21 +33,24 @@ def draw(directory, figure_id):
 
 def data(directory, spec):
     """The table that `spec` speaks of."""
-    numbers = (f"analytic_{spec['y']}", f"simulated_{spec['y']}", f"simulated_{spec['y']}_standard_error")
+    numbers = [form.format(name) for name in figure_specification.quantities(spec)
+               for form in ("analytic_{}", "simulated_{}", "simulated_{}_standard_error")]
     return load.table(directory / f"{spec['id']}.csv", {**dict.fromkeys(figure_specification.axes(spec), load.AXIS),
                                                         **dict.fromkeys(numbers, load.NUMBER)})
 
 
 def figure(spec, table):
     """The figure of `table` as `spec` wants it."""
+    if spec.get("along"):
+        return trade_off.figure(spec, table)
     analytic, mean = table[f"analytic_{spec['y']}"], table[f"simulated_{spec['y']}"]
     if not (numpy.isfinite(analytic).any() or numpy.isfinite(mean).any()):
         raise load.BadFile(table.path, f"no value of {spec['y']} to draw")
-    panel_values = _values(table, spec["panel"], MOST_PANELS, "panels")
-    series_values = _values(table, spec["series"], style.MOST_SERIES, "series")
-    _refuse_ambiguous(spec, table)
+    panel_values = sweep_panels.values(table, spec["panel"], sweep_panels.MOST_PANELS, "panels")
+    series_values = sweep_panels.values(table, spec["series"], style.MOST_SERIES, "series")
+    sweep_panels.refuse_ambiguous(spec, table)
     place = horizontal_axis.HorizontalAxis(spec["x"], table)
-    columns = _columns(spec["width"], len(panel_values))
+    columns = sweep_panels.columns(spec["width"], len(panel_values))
     panel_width_in = 0.8 * style.WIDTH_IN[spec["width"]] / columns  # near enough to size markers and words
     drawn, grid = layout.panels(spec["width"], len(panel_values), columns)
     size = curves.marker_size(len(place.values), panel_width_in)
@@ -55,7 +59,7 @@ def figure(spec, table):
     for axes, panel in zip((a for a in grid.flat if a is not None), panel_values):
         part = table if spec["panel"] is None else table.where(**{spec["panel"]: panel})
         if spec["panel"] is not None:
-            axes.set_title(_title(spec, spec["panel"], panel))
+            axes.set_title(sweep_panels.title(spec, spec["panel"], panel))
         for index, (value, look) in enumerate(zip(series_values, series_looks)):
             rows = part if spec["series"] is None else part.where(**{spec["series"]: value})
             if len(rows):
@@ -63,55 +67,10 @@ def figure(spec, table):
                 best_kinds |= _draw_series(axes, spec["y"], place, rows, look, size, aside)
         place.dress(axes, panel_width_in)
     _dress_vertical(spec, grid[0, 0], [a for a in grid.flat if a is not None])
-    layout.arrange(drawn, grid, _panel_height(spec["width"], len(panel_values)), _label(spec, spec["x"]),
-                   _label(spec, spec["y"]),
+    layout.arrange(drawn, grid, sweep_panels.panel_height(spec["width"], len(panel_values)),
+                   sweep_panels.label(spec, spec["x"]), sweep_panels.label(spec, spec["y"]),
                    _legends(spec, grid[0, 0], table, series_values, series_looks, best_kinds, not place.words))
     return drawn
-
-
-def _values(table, column, most, what):
-    if column is None:
-        return [None]
-    values = table.values(column)
-    if len(values) > most:
-        raise load.BadFile(table.path, f"{column} has {len(values)} values; a readable figure takes at most {most} "
-                                       f"{what} (put it on the x axis, or sweep fewer values)")
-    return values
-
-
-def _refuse_ambiguous(spec, table):
-    """Two rows for one point mean that an axis of the sweep is not in the figure: no line can be drawn."""
-    axes = figure_specification.axes(spec)
-    seen = set()
-    for point in zip(*(table[name].tolist() for name in axes)):
-        if point in seen:
-            where = ", ".join(f"{name} = {style.value_text(value)}" for name, value in zip(axes, point))
-            raise load.BadFile(table.path, f"more than one row for {where} (another axis varies: fix it, or make it "
-                                           "the series or the panel)")
-        seen.add(point)
-
-
-def _columns(width, count):
-    if width == "single_column":
-        return 1 if count <= 3 else 2
-    return count if count <= 4 else 3 if count <= 6 else 4
-
-
-def _panel_height(width, count):
-    if count == 1:
-        return 2.1 if width == "single_column" else 2.8
-    return 1.35 if width == "single_column" else 1.9
-
-
-def _label(spec, column):
-    """The words for a column, with its unit where they do not name it already."""
-    words = spec["labels"].get(column, column.replace("_", " "))
-    unit = (spec.get("units") or {}).get(column, "")
-    return style.plain(f"{words} ({unit.replace('^2', '²')})" if unit and unit not in words else words)
-
-
-def _title(spec, column, value):
-    return f"{style.symbol(column)} = {style.value_text(value)}"
 
 
 def _draw_series(axes, y, place, rows, look, size, aside):

@@ -1,10 +1,57 @@
 #include <fmt/format.h>
 #include <algorithm>
+#include <functional>
 
 #include "experiments/config/consistency.hpp"
 #include "experiments/config/metrics.hpp"
 
 namespace foredraft::experiments {
+namespace {
+
+using RefuseFigure = std::function<void(const std::string& key, std::string text, std::string why, std::string what)>;
+
+const std::string& place_of(const Figure& figure) { return figure.along.empty() ? figure.x : figure.along; }
+
+/// Whether the sweep computes what the figure shows under `key`.
+void check_quantity(const SweepConfig& config, const std::string& key, const std::string& name,
+                    const RefuseFigure& refuse) {
+  const Metric* metric = find_metric(name);
+  if (metric == nullptr) {
+    if (name.empty()) return;
+    std::vector<std::string> quantities;
+    for (const Metric& known : metrics()) quantities.emplace_back(known.name);
+    refuse(key, fmt::format("unknown quantity \"{}\"", name), "", suggestion_for(name, quantities));
+    return;
+  }
+  const std::string text = fmt::format("{} is not computed", name);
+  const bool served = has_input(config, "max_batch");
+  switch (metric->needs) {
+    case Needs::nothing:
+      return;
+    case Needs::cost:
+      if (!has_cost(config)) refuse(key, text, "it needs c, or the cost model block", "add it to [fixed] or [axes]");
+      return;
+    case Needs::operations_ratio:
+      if (!has_input(config, "operations_ratio")) {
+        refuse(key, text, "it needs operations_ratio", "add it to [fixed] or [axes]");
+      }
+      return;
+    case Needs::varying_gamma:
+      if (!gamma_varies(config)) {
+        refuse(key, text, "every iteration drafts gamma tokens", "choose a policy or a drafter that copies");
+      }
+      return;
+    case Needs::serving:
+    case Needs::latency_goal:
+      if (!served) refuse(key, text, "it belongs to a server", "set fidelity = \"system\"");
+      if (served && metric->needs == Needs::latency_goal && !has_input(config, "latency_goal_ms")) {
+        refuse(key, text, "it needs latency_goal_ms", "");
+      }
+      return;
+  }
+}
+
+}  // namespace
 
 void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, Problems& problems) {
   std::vector<std::string> axes;
@@ -28,42 +75,28 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
   if (std::any_of(config.figures.begin(), config.figures.end(), [&](const Figure& f) { return f.id == figure.id; })) {
     refuse("id", fmt::format("id \"{}\" given twice", figure.id), "each figure has files of its own", "");
   }
-  for (const auto& [key, name] : {std::pair{"x", figure.x}, {"series", figure.series}, {"panel", figure.panel}}) {
-    if (!name.empty() && std::find(axes.begin(), axes.end(), name) == axes.end()) {
+  for (const auto& [key, name] : {std::pair{figure.along.empty() ? "x" : "along", place_of(figure)},
+                                  {"series", figure.series},
+                                  {"panel", figure.panel}}) {
+    if (name.empty() || std::find(axes.begin(), axes.end(), name) != axes.end()) continue;
+    if (name == figure.x && find_metric(name) != nullptr) {
+      refuse("along", "missing", fmt::format("x is the quantity {}: points are joined along an axis", name),
+             "add along, the axis that varies from point to point");
+    } else {
       refuse(key, fmt::format("\"{}\" is no axis", name), "figures show axes of this sweep",
              suggestion_for(name, axes));
     }
   }
+  const std::vector<std::string> shown = axes_of(figure);
   for (const Axis& axis : config.axes) {
     const std::string& name = axis.parameter->name;
-    if (axis.values.size() > 1 && name != figure.x && name != figure.series && name != figure.panel) {
+    if (axis.values.size() > 1 && std::find(shown.begin(), shown.end(), name) == shown.end()) {
       refuse("x", fmt::format("leaves axis {} open", name), "each point needs a place of its own",
              fmt::format("make {} the series or the panel", name));
     }
   }
-  std::vector<std::string> quantities;
-  for (const Metric& metric : metrics()) quantities.emplace_back(metric.name);
-  const Metric* metric = find_metric(figure.y);
-  if (metric == nullptr) {
-    if (!figure.y.empty()) {
-      refuse("y", fmt::format("unknown quantity \"{}\"", figure.y), "", suggestion_for(figure.y, quantities));
-    }
-  } else if ((metric->needs == Needs::cost && !has_cost(config)) ||
-             (metric->needs == Needs::operations_ratio && !has_input(config, "operations_ratio"))) {
-    refuse("y", fmt::format("{} is not computed", figure.y),
-           fmt::format("it needs {}", metric->needs == Needs::cost ? "c, or the cost model block" : "operations_ratio"),
-           "add it to [fixed] or [axes]");
-  } else if (metric->needs == Needs::varying_gamma && !gamma_varies(config)) {
-    refuse("y", fmt::format("{} is not computed", figure.y), "every iteration drafts gamma tokens",
-           "choose a policy or a drafter that copies");
-  }
-  if (metric != nullptr && (metric->needs == Needs::serving || metric->needs == Needs::latency_goal)) {
-    const bool served = has_input(config, "max_batch");
-    if (!served || (metric->needs == Needs::latency_goal && !has_input(config, "latency_goal_ms"))) {
-      refuse("y", fmt::format("{} is not computed", figure.y),
-             served ? "it needs latency_goal_ms" : "it belongs to a server", served ? "" : "set fidelity = \"system\"");
-    }
-  }
+  if (!figure.along.empty()) check_quantity(config, "x", figure.x, refuse);
+  check_quantity(config, "y", figure.y, refuse);
   const std::vector<std::string> widths{"single_column", "double_column"};
   if (std::find(widths.begin(), widths.end(), figure.width) == widths.end()) {
     refuse("width", fmt::format("unknown width \"{}\"", figure.width), "", suggestion_for(figure.width, widths));

@@ -149,10 +149,10 @@ void read_figure(const Node& node, SweepConfig& config, Problems& problems) {
     }
     return value == nullptr ? std::string{} : *value;
   };
-  Figure figure{text("id", true),      text("x", true),      text("y", true),
-                text("series", false), text("panel", false), text("width", false)};
+  Figure figure{text("id", true),     text("x", true),      text("y", true),     text("series", false),
+                text("panel", false), text("width", false), text("along", false)};
   if (figure.width.empty()) figure.width = "single_column";
-  static const std::vector<std::string> known{"id", "x", "y", "series", "panel", "width"};
+  static const std::vector<std::string> known{"id", "x", "y", "series", "panel", "width", "along"};
   reader.refuse_unread(known);
   check_figure(config, figure, node.line, problems);
   config.figures.push_back(std::move(figure));

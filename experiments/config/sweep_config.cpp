@@ -105,12 +105,21 @@ nlohmann::ordered_json to_json(const SweepConfig& config) {
   return json;
 }
 
+std::vector<std::string> axes_of(const Figure& figure) {
+  std::vector<std::string> axes;
+  for (const std::string& name : {figure.panel, figure.series, figure.along.empty() ? figure.x : figure.along}) {
+    if (!name.empty()) axes.push_back(name);
+  }
+  return axes;
+}
+
 nlohmann::ordered_json figures_json(const SweepConfig& config) {
   nlohmann::ordered_json figures = nlohmann::ordered_json::array();
   for (const Figure& figure : config.figures) {
     nlohmann::ordered_json json{{"id", figure.id}, {"x", figure.x}, {"y", figure.y}};
     if (!figure.series.empty()) json["series"] = figure.series;
     if (!figure.panel.empty()) json["panel"] = figure.panel;
+    if (!figure.along.empty()) json["along"] = figure.along;
     json["width"] = figure.width;
     figures.push_back(std::move(json));
   }

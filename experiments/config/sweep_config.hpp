@@ -44,12 +44,16 @@ struct SimulationPlan {
 
 struct Figure {
   std::string id;      ///< stem of its files
-  std::string x;       ///< an axis
+  std::string x;       ///< an axis, or a quantity
   std::string y;       ///< a quantity of results/metrics.hpp
   std::string series;  ///< an axis, one line each; may be empty
   std::string panel;   ///< an axis, one panel each; may be empty
   std::string width;   ///< single_column or double_column
+  std::string along;   ///< the axis in whose order points are joined where x is a quantity; else empty
 };
+
+/// The axes that give each point of the figure its place: panel, series, and x or along; those that it has.
+[[nodiscard]] std::vector<std::string> axes_of(const Figure& figure);
 
 struct SweepConfig {
   std::vector<Axis> axes;                    ///< the last one varies fastest

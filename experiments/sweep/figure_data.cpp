@@ -20,15 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// panel, series, x: those that the figure has.
-std::vector<std::string> axes_of(const Figure& figure) {
-  std::vector<std::string> axes;
-  for (const std::string& name : {figure.panel, figure.series, figure.x}) {
-    if (!name.empty()) axes.push_back(name);
-  }
-  return axes;
-}
-
 /// The one-line summary of a parameter as an axis label, without what is said behind a semicolon.
 std::string axis_label(const std::string& name) {
   const std::string& summary = find_parameter(name)->summary;
@@ -36,8 +27,12 @@ std::string axis_label(const std::string& name) {
   return summary.substr(0, summary.find(';'));
 }
 
+/// x where it is one, and y.
+std::vector<std::string> quantities_of(const Figure& figure) {
+  return figure.along.empty() ? std::vector{figure.y} : std::vector{figure.x, figure.y};
+}
+
 std::string figure_json(const Figure& figure) {
-  const Metric& metric = *find_metric(figure.y);
   const auto or_null = [](const std::string& text) {
     return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
   };
@@ -48,8 +43,12 @@ std::string figure_json(const Figure& figure) {
                               {"series", or_null(figure.series)},
                               {"panel", or_null(figure.panel)},
                               {"width", figure.width}};
-  json["labels"] = {{figure.y, metric.label}};
-  json["units"] = {{figure.y, metric.unit}};
+  if (!figure.along.empty()) json["along"] = figure.along;
+  for (const std::string& name : quantities_of(figure)) {
+    const Metric& metric = *find_metric(name);
+    json["labels"][name] = metric.label;
+    json["units"][name] = metric.unit;
+  }
   for (const std::string& axis : axes_of(figure)) json["labels"][axis] = axis_label(axis);
   json["marks"] = nullptr;
   return json.dump(2) + "\n";
@@ -68,10 +67,12 @@ void write_figure_csv(const SweepConfig& config, const Figure& figure, const std
   }
   CsvReader reader(points_path(folder));
   std::vector<std::optional<std::size_t>> places;
-  for (const std::string_view form : {"analytic_{}", "simulated_{}", "simulated_{}_standard_error"}) {
-    const std::string column = fmt::format(fmt::runtime(form), figure.y);
-    places.push_back(reader.column(column));
-    line += csv_cell(column) + ",";
+  for (const std::string& name : quantities_of(figure)) {
+    for (const std::string_view form : {"analytic_{}", "simulated_{}", "simulated_{}_standard_error"}) {
+      const std::string column = fmt::format(fmt::runtime(form), name);
+      places.push_back(reader.column(column));
+      line += csv_cell(column) + ",";
+    }
   }
   line.back() = '\n';
   const std::string temporary = path + ".tmp";

@@ -259,6 +259,27 @@ TEST_CASE("figures name axes and quantities of the sweep and leave no axis open"
         "e.toml:5: figure.width: unknown width \"single_colum\" - did you mean single_column?");
 }
 
+TEST_CASE("a figure of one quantity against another says along which axis its points are joined") {
+  const std::string base =
+      "[axes]\nalpha = [0.5, 0.6]\ngamma = [1, 2]\n[fixed]\nc = 0.1\n[[figure]]\nid = \"f\"\n"
+      "x = \"tokens_per_iteration\"\ny = \"speedup\"\nseries = \"alpha\"\n";
+  CHECK(problems_of(base + "along = \"gamma\"\n").empty());
+  CHECK(problems_of(base) ==
+        "e.toml:7: figure.along: missing (x is the quantity tokens_per_iteration: points are joined along an axis) - "
+        "add along, the axis that varies from point to point\n"
+        "e.toml:7: figure.x: leaves axis gamma open (each point needs a place of its own) - make gamma the series or "
+        "the panel");
+  CHECK_THAT(
+      problems_of(base + "along = \"gama\"\n"),
+      Catch::Contains("figure.along: \"gama\" is no axis (figures show axes of this sweep) - did you mean gamma?"));
+  std::string misspelt = base + "along = \"gamma\"\n";
+  misspelt.replace(misspelt.find("tokens_per_iteration"), 20, "tokens_per_iteratio ");
+  CHECK_THAT(problems_of(misspelt), Catch::Contains("figure.x: unknown quantity \"tokens_per_iteratio \""));
+  std::string elsewhere = base + "along = \"gamma\"\n";
+  elsewhere.replace(elsewhere.find("tokens_per_iteration"), 20, "latency_ms");
+  CHECK_THAT(problems_of(elsewhere), Catch::Contains("figure.x: latency_ms is not computed (it belongs to a server)"));
+}
+
 TEST_CASE("the resolved configuration reads back to the same configuration and hash") {
   const SweepConfig config = read(
       "[axes]\ngamma = [2, 1]\n\"process.a\" = [0.5, 0.25]\n[fixed]\nprocess = \"markov\"\n\"process.b\" = 0.1\nc = 1\n"

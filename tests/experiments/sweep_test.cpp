@@ -346,6 +346,24 @@ TEST_CASE("the manifest tells what was run and gives the digests of what it wrot
   CHECK(std::count(data.begin(), data.end(), '\n') == 5);
 }
 
+TEST_CASE("the data of a figure of two quantities hold both and the axis between them") {
+  const tests::TemporaryFolder folder;
+  const SweepConfig config = tests::config_of(
+      "[axes]\nalpha = [0.3, 0.6]\ngamma = [1, 2]\n[fixed]\nc = 0.1\n[[figure]]\nid = \"f\"\n"
+      "x = \"tokens_per_iteration\"\ny = \"speedup\"\nseries = \"alpha\"\nalong = \"gamma\"\n");
+  run(config, folder / "a", 1);
+  const std::string data = tests::content_of(folder / "a/f.csv");
+  CHECK(
+      data.starts_with("alpha,gamma,analytic_tokens_per_iteration,simulated_tokens_per_iteration,"
+                       "simulated_tokens_per_iteration_standard_error,analytic_speedup,simulated_speedup,"
+                       "simulated_speedup_standard_error\n0.3,1,1.3,,,1.18"));
+  const auto figure = nlohmann::json::parse(tests::content_of(folder / "a/f.figure.json"));
+  CHECK(figure["along"] == "gamma");
+  CHECK(figure["labels"]["tokens_per_iteration"] == "tokens per iteration");
+  CHECK(figure["units"]["tokens_per_iteration"] == "tokens");
+  CHECK(figure["labels"].contains("gamma"));
+}
+
 TEST_CASE("closed form alone leaves the simulated columns out") {
   const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.5\ngamma = 2\nc = 0.1\n");
   CHECK(points_header(config) ==

@@ -164,6 +164,47 @@ class Sweep(Drawn):
         self.assertTrue({"paper", "wanted"} <= set(self.labels(figure)))
 
 
+class TradeOff(Drawn):
+    def figure(self):
+        spec = figure_specification.read(self.directory / "trade.figure.json")
+        return sweep_figure.figure(spec, sweep_figure.data(self.directory, spec))
+
+    def test_points_have_bars_both_ways_and_are_joined_in_the_order_of_the_axis_along_which_they_lie(self):
+        sample_data.write_trade_off(self.directory)
+        figure = self.figure()
+        axes = self.panels(figure)[0]
+        for gamma, fastest, line in zip((0, 2), (10, 6), [line for line in axes.lines if line.get_zorder() == 2]):
+            latency = [fastest * (1 + clients / 16) for clients in (1, 8, 64)]
+            numpy.testing.assert_allclose(line.get_ydata(), latency)
+            numpy.testing.assert_allclose(line.get_xdata(), [100 * n / t for n, t in zip((1, 8, 64), latency)])
+        for container in axes.containers:
+            bars = container.lines[2]
+            if len(container.lines[0].get_xdata()):
+                self.assertEqual(len(bars), 2)
+                for segment in bars[0].get_segments():
+                    self.assertAlmostEqual(segment[1, 0] - segment[0, 0], 2 * 1.96 * 2.0)
+                for segment in bars[1].get_segments():
+                    self.assertAlmostEqual(segment[1, 1] - segment[0, 1], 2 * 1.96 * 0.1)
+        self.assertIn("simulated, 95 %; arrivals.clients: 1, 8, 64", " ".join(self.labels(figure)).replace("\n", " "))
+
+    def test_a_closed_form_alone_is_a_line_and_says_so(self):
+        sample_data.write_trade_off(self.directory, simulated=False)
+        figure = self.figure()
+        self.assertEqual(rows_of(self.panels(figure)[0]), [])
+        self.assertEqual(len([line for line in self.panels(figure)[0].lines if line.get_zorder() == 2]), 2)
+        self.assertTrue(any("closed form" in text for text in self.labels(figure)))
+
+    def test_without_values_of_both_quantities_there_is_nothing_to_draw(self):
+        sample_data.write_trade_off(self.directory)
+        text = (self.directory / "trade.csv").read_text(encoding="utf-8")
+        lines = [line.split(",") for line in text.splitlines()]
+        (self.directory / "trade.csv").write_text(
+            "\n".join([",".join(lines[0])] + [",".join([*cells[:3], "", "", *cells[5:]]) for cells in lines[1:]]),
+            encoding="utf-8")
+        with self.assertRaisesRegex(load.BadFile, "no value of tokens_per_s to draw"):
+            self.figure()
+
+
 class Papers(Drawn):
     def test_figure_2_draws_a_curve_a_draft_length_and_lets_the_unbounded_one_leave_the_figure(self):
         figure, table = self.experiment(leviathan_figure2, sample_data.write_figure2)

@@ -122,6 +122,13 @@ class Layout(InDirectory):
     def test_a_single_point(self):
         self.check(self.sweep(alphas=[0.8], gammas=[5], cs=[0.02]), "single_column")
 
+    def test_one_quantity_against_another(self):
+        for width in style.WIDTH_IN:
+            for simulated in (True, False):
+                with self.subTest(width=width, simulated=simulated):
+                    sample_data.write_trade_off(self.directory, id="speedup", width=width, simulated=simulated)
+                    self.check(self.sweep_of_folder(), width)
+
     def test_the_figures_of_the_papers(self):
         for module, write, width in ((leviathan_figure2, sample_data.write_figure2, "single_column"),
                                      (leviathan_figure3, sample_data.write_figure3, "single_column"),

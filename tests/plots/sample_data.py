@@ -204,6 +204,25 @@ def write_rule_lossiness(directory):
                "total_variation_standard_error", "top1_probability", "top1_probability_standard_error"], rows)
 
 
+def write_trade_off(directory, simulated=True, **changes):
+    """A server under load: throughput and latency against its clients, plain and with drafts; no closed form."""
+    write_specification(directory, **{"id": "trade", "x": "tokens_per_s", "y": "latency_ms", "series": "gamma",
+                                      "panel": None, "along": "arrivals.clients",
+                                      "labels": {"tokens_per_s": "tokens per second", "latency_ms": "latency"},
+                                      "units": {"tokens_per_s": "1/s", "latency_ms": "ms"}, **changes})
+    rows = []
+    for gamma, fastest in ((0, 10), (2, 6)):
+        for clients in (64, 1, 8):  # in no order
+            latency = fastest * (1 + clients / 16)
+            numbers = [100 * clients / latency, 2.0, latency, 0.1]
+            rows.append([gamma, clients, *(["", *numbers[:2], "", *numbers[2:]] if simulated
+                                           else [numbers[0], "", "", numbers[2], "", ""])])
+    write_csv(directory / f"{changes.get('id', 'trade')}.csv",
+              ["gamma", "arrivals.clients", *(form.format(name) for name in ("tokens_per_s", "latency_ms")
+                                              for form in ("analytic_{}", "simulated_{}", "simulated_{}_standard_error"))],
+              rows)
+
+
 def write_batch_latencies(directory):
     """Two systems, of which one was simulated, on two clocks, the second ten times as slow."""
     rows = []

@@ -1,0 +1,53 @@
+"""What figures of a sweep share: which panels and series there are, how they stand, and in what words."""
+
+import figure_specification
+import load
+import style
+
+MOST_PANELS = 12
+
+
+def values(table, column, most, what):
+    """The values of a column that tells panels or series apart; [None] where there is none."""
+    if column is None:
+        return [None]
+    found = table.values(column)
+    if len(found) > most:
+        raise load.BadFile(table.path, f"{column} has {len(found)} values; a readable figure takes at most {most} "
+                                       f"{what} (put it on the x axis, or sweep fewer values)")
+    return found
+
+
+def refuse_ambiguous(spec, table):
+    """Two rows for one point mean that an axis of the sweep is not in the figure: no line can be drawn."""
+    axes = figure_specification.axes(spec)
+    seen = set()
+    for point in zip(*(table[name].tolist() for name in axes)):
+        if point in seen:
+            where = ", ".join(f"{name} = {style.value_text(value)}" for name, value in zip(axes, point))
+            raise load.BadFile(table.path, f"more than one row for {where} (another axis varies: fix it, or make it "
+                                           "the series or the panel)")
+        seen.add(point)
+
+
+def columns(width, count):
+    if width == "single_column":
+        return 1 if count <= 3 else 2
+    return count if count <= 4 else 3 if count <= 6 else 4
+
+
+def panel_height(width, count):
+    if count == 1:
+        return 2.1 if width == "single_column" else 2.8
+    return 1.35 if width == "single_column" else 1.9
+
+
+def label(spec, column):
+    """The words for a column, with its unit where they do not name it already."""
+    words = spec["labels"].get(column, column.replace("_", " "))
+    unit = (spec.get("units") or {}).get(column, "")
+    return style.plain(f"{words} ({unit.replace('^2', '²')})" if unit and unit not in words else words)
+
+
+def title(spec, column, value):
+    return f"{style.symbol(column)} = {style.value_text(value)}"

@@ -1,0 +1,137 @@
+// Servers whose passes take the times of a device.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "experiments/devices/devices.hpp"
+#include "experiments/sweep/answer.hpp"
+#include "experiments/sweep/point.hpp"
+#include "gpu_bench/latency/pair_surface.hpp"
+#include "gpu_bench/profile/profile_json.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+#include "tests/experiments/config_testing.hpp"
+#include "tests/experiments/temporary_folder.hpp"
+#include "tests/gpu_bench/latency/modelled_profile.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr std::int64_t served_batch = 4;
+constexpr std::int64_t served_gamma = 3;
+
+/// Every draft accepted, every place taken, all requests alike: nothing is left to chance.
+std::string certain_server(const std::string& more, const std::string& times) {
+  return "[fixed]\nfidelity = \"system\"\nalpha = 1.0\nmax_batch = 4\narrivals = \"closed\"\n"
+         "\"arrivals.clients\" = 4\n" +
+         more + times + "[simulation]\nrequests = 40\nreplicas = 2\nwarmup_requests = 4\nseed = 1\n";
+}
+
+const std::string of_a_sheet =
+    "cost = \"roofline\"\n\"cost.device\" = \"a100-80gb\"\n\"cost.target\" = \"llama-2-7b\"\n";
+const std::string one_by_one = of_a_sheet + "\"cost.draft\" = \"sheared-llama-1.3b\"\n";
+
+double latency_us(const std::string& text) {
+  const SweepConfig config = tests::config_of(text);
+  Resources resources;
+  resources.prepare(config);
+  const PointInputs inputs = Points(config).inputs(0);
+  const auto simulator = make_simulator(inputs, *config.simulation, resources);
+  const SimulatedAnswer answer = simulated_answer(inputs, sim::run(*simulator, {1, 0}, 1));
+  CHECK_FALSE(answer.estimates[speedup_metric]);
+  CHECK_FALSE(analytic_answer(inputs, 0.0)[latency_metric]);  // caches grow: no closed form
+  return 1e3 * answer.estimates[latency_metric].value().mean;
+}
+
+gpu_bench::PairSurface a100(const std::string& drafter, gpu_bench::Role drafting) {
+  return {load_profile("a100-80gb"), gpu_bench::model_registry(), "llama-2-7b", drafter, drafting};
+}
+
+std::string refused_server(const std::string& text) {
+  const SweepConfig config = tests::config_of(text);
+  Resources resources;
+  try {
+    resources.prepare(config);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("a server with the times of a device takes the sum of its passes, each at the cache that it meets") {
+  const gpu_bench::PairSurface pair = a100("sheared-llama-1.3b", gpu_bench::Role::autoregressive_drafting);
+  constexpr double rounding = 1e-6;  // times are whole nanoseconds
+  double plain_us = 0.0;
+  for (std::int64_t token = 0; token < 6; ++token) plain_us += pair.target_pass(1, served_batch, token).time_us;
+  CHECK(latency_us(certain_server("gamma = 0\noutput_tokens = 6\n", one_by_one)) == Approx(plain_us).epsilon(rounding));
+  // A prompt of 100 tokens yields the first token; two iterations of four tokens follow.
+  const std::string nine = "gamma = 3\noutput_tokens = 9\nprompt_tokens = 100\n";
+  const auto two_iterations_us = [&](const gpu_bench::PairSurface& times, auto&& drafting_us) {
+    double us = times.target_pass(100, served_batch, 0).time_us;
+    for (const std::int64_t context : {101, 105}) {
+      us += times.target_pass(served_gamma + 1, served_batch, context).time_us + drafting_us(context);
+    }
+    return us;
+  };
+  const double autoregressive_us =
+      pair.drafter_pass(100, served_batch, 0).time_us + two_iterations_us(pair, [&](std::int64_t context) {
+        return served_gamma * pair.drafting(1, served_batch, context + 1).time_us;
+      });
+  CHECK(latency_us(certain_server(nine, one_by_one)) == Approx(autoregressive_us).epsilon(rounding));
+  // Heads read no prompt.
+  const gpu_bench::PairSurface heads = a100("llama-2-7b", gpu_bench::Role::head_drafting);
+  const double heads_us = two_iterations_us(
+      heads, [&](std::int64_t context) { return heads.drafting(served_gamma, served_batch, context).time_us; });
+  CHECK(latency_us(certain_server(nine + "drafter = \"heads\"\n", of_a_sheet + "\"cost.draft\" = \"llama-2-7b\"\n")) ==
+        Approx(heads_us).epsilon(rounding));
+}
+
+TEST_CASE("a schedule of gamma on a device drafts what the batch says") {
+  const gpu_bench::PairSurface pair = a100("sheared-llama-1.3b", gpu_bench::Role::autoregressive_drafting);
+  const double plain_us = pair.target_pass(1, served_batch, 0).time_us + pair.target_pass(1, served_batch, 1).time_us;
+  const std::string two = "output_tokens = 2\n";
+  CHECK(latency_us(certain_server(two + "gamma_schedule = [[1, 3, 3], [4, 4, 0]]\n", one_by_one)) ==
+        Approx(plain_us).epsilon(1e-6));
+  CHECK(latency_us(certain_server(two + "gamma_schedule = [[1, 3, 0], [4, 4, 1]]\n", one_by_one)) ==
+        Approx(pair.target_pass(2, served_batch, 0).time_us + pair.drafting(1, served_batch, 0).time_us).epsilon(1e-6));
+}
+
+TEST_CASE("a server asks no time that nobody knows, and says so before it serves") {
+  const std::string some = "gamma = 3\noutput_tokens = 9\n";
+  CHECK(refused_server(certain_server(some, one_by_one)) == "accepted");
+  std::string elsewhere = certain_server(some, one_by_one);
+  elsewhere.replace(elsewhere.find("a100-80gb"), 9, "a100-08gb");
+  CHECK_THAT(refused_server(elsewhere), Catch::Contains("did you mean a100-80gb?"));
+  // A cache begins empty: a profile that knows no context of 0 tokens cannot time a server.
+  gpu_bench::Profile profile =
+      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  const tests::TemporaryFolder folder;
+  const auto measured = [&](const std::string& name) {
+    tests::write_text(folder / name, gpu_bench::to_json(profile));
+    return "cost = \"measured\"\n\"cost.profile\" = \"" + (folder / name) +
+           "\"\n\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\n";
+  };
+  const std::string unknown = "cost: llama-2-7b decoder_pass fp16: no time for batch 1, 4 tokens and context ";
+  CHECK_THAT(refused_server(certain_server(some, measured("long.json"))), Catch::Contains(unknown + "0"));
+  for (gpu_bench::StepRow& row : profile.steps) row.cell.context -= 128;
+  CHECK(refused_server(certain_server(some, measured("short.json"))) == "accepted");
+  // The last tokens of an answer meet the longest cache.
+  CHECK_THAT(refused_server(certain_server("gamma = 3\noutput_tokens = 3000\n", measured("short.json"))),
+             Catch::Contains(unknown + "3000"));
+}
+
+TEST_CASE("a server takes its times from one place") {
+  const std::string some = "gamma = 3\noutput_tokens = 9\n";
+  CHECK(tests::refusal_of(certain_server(some, one_by_one)).empty());
+  CHECK_THAT(tests::refusal_of(certain_server(some + "target_step = { weights_ms = 1 }\n", one_by_one)),
+             Catch::Contains("fixed.target_step.weights_ms: not used"));
+  CHECK_THAT(tests::refusal_of(certain_server(some, one_by_one + "\"cost.batch\" = 4\n")),
+             Catch::Contains("fixed.cost.batch: not used"));
+  CHECK_THAT(tests::refusal_of(certain_server(some, "cost = \"roofline\"\n\"cost.device\" = \"h100\"\n")),
+             Catch::Contains("fixed.cost.target: missing"));
+  CHECK_THAT(tests::refusal_of(certain_server(some, "cost = \"block\"\n")),
+             Catch::Contains("fixed.cost: block in fidelity system"));
+  CHECK_THAT(tests::refusal_of(certain_server(some, "")), Catch::Contains("fixed.target_step.weights_ms: missing"));
+}
+
+}  // namespace foredraft::experiments
