@@ -24,11 +24,6 @@ constexpr std::int64_t largest_context = 1'000'000;
 
 const std::vector<std::string> profile_drafters{"autoregressive", "block", "heads"};
 
-gpu_bench::Role role_of(const std::string& drafter) {
-  if (drafter == "block") return gpu_bench::Role::block_drafting;
-  return drafter == "heads" ? gpu_bench::Role::head_drafting : gpu_bench::Role::autoregressive_drafting;
-}
-
 void refuse_other_costs(CommandLine& line) {
   for (const std::string_view name : {"c", "step-ms", "draft-ms", "verify-ms", "overhead-ms", "operations-ratio"}) {
     if (line.has(name))
@@ -51,7 +46,7 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   }
   ProfileQuestion question{.target = line.text("target").value_or(""),
                            .draft = line.text("draft").value_or(""),
-                           .drafting = role_of(line.word("drafter", profile_drafters).value_or("autoregressive")),
+                           .drafting = drafting_role(line.word("drafter", profile_drafters).value_or("autoregressive")),
                            .alpha = acceptance.alpha,
                            .marginal = acceptance.marginal,
                            .acceptance_length = acceptance.acceptance_length,

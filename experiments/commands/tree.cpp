@@ -3,12 +3,15 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/tree/tree_cost.hpp"
+#include "core/check.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/devices/devices.hpp"
 #include "experiments/results/result_folder.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/files.hpp"
+#include "experiments/tree/profile_price.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
 
@@ -17,6 +20,8 @@ namespace {
 
 constexpr std::int64_t most_tree_nodes = 16'384;
 constexpr std::int64_t most_tree_depth = 1'024;
+constexpr std::int64_t largest_tree_batch = 65'536;
+constexpr std::int64_t largest_tree_context = 1'000'000;
 constexpr double any_cost = std::numeric_limits<double>::max();
 constexpr std::string_view tree_folder_schema = "foredraft.tree_result/1";
 
@@ -26,8 +31,39 @@ struct TreeOptions {
   std::optional<std::int64_t> depth;
   std::optional<double> c;
   std::optional<double> growth;
-  Drafting drafting;
+  std::string drafter;
+  std::optional<PricedPair> pair;  ///< whose times the profile says
 };
+
+/// With --profile the times of passes take the place of --c and of the cost of verification.
+std::optional<PricedPair> read_pair(CommandLine& line, const std::string& drafter) {
+  if (!line.has("profile")) {
+    for (const std::string_view name : {"target", "draft", "batch", "context"}) {
+      if (line.has(name))
+        line.refuse(name, "given without --profile", "it asks for times of a device", "e.g. --profile h200");
+    }
+    if (drafter == "heads") {
+      line.refuse("drafter", "heads without --profile", "the cost of a head is a time of a device",
+                  "use block where all heads together cost --c");
+    }
+    return std::nullopt;
+  }
+  for (const std::string_view name : {"c", "verify-growth", "cost-file"}) {
+    if (line.has(name)) line.refuse(name, "given beside --profile", "the profile says what passes take", "keep one");
+  }
+  line.require("target", "the model that verifies", "e.g. --target qwen1.5-7b; foredraft list models");
+  const bool heads = drafter == "heads";
+  if (!heads) line.require("draft", "the model that drafts", "e.g. --draft qwen1.5-0.5b; foredraft list models");
+  if (heads && line.has("draft")) {
+    line.refuse("draft", "not used by heads", "they stand on the target itself", "remove it");
+  }
+  const std::string target = line.text("target").value_or("");
+  return PricedPair{.target = target,
+                    .draft = heads ? target : line.text("draft").value_or(""),
+                    .drafting = drafting_role(drafter),
+                    .batch = line.integer("batch", 1, largest_tree_batch).value_or(1),
+                    .context = line.integer("context", 0, largest_tree_context).value_or(512)};
+}
 
 TreeOptions read_options(CommandLine& line) {
   line.require("accuracies", "one row a head: marginal accuracy of rank 1, 2, ...", "e.g. --accuracies heads.csv");
@@ -41,12 +77,13 @@ TreeOptions read_options(CommandLine& line) {
   if (line.has("json") && line.has("dot")) {
     line.refuse("dot", "given beside --json", "standard output holds one document", "keep one");
   }
-  return {
-      .nodes = line.integer("nodes", 1, most_tree_nodes).value_or(1),
-      .depth = line.integer("depth", 0, most_tree_depth),
-      .c = line.real("c", 0.0, any_cost),
-      .growth = line.real("verify-growth", 0.0, any_cost),
-      .drafting = parse_drafting(line.word("drafter", {"autoregressive", "block"}).value_or("autoregressive")).value()};
+  const std::string drafter = line.word("drafter", {"autoregressive", "block", "heads"}).value_or("autoregressive");
+  return {.nodes = line.integer("nodes", 1, most_tree_nodes).value_or(1),
+          .depth = line.integer("depth", 0, most_tree_depth),
+          .c = line.real("c", 0.0, any_cost),
+          .growth = line.real("verify-growth", 0.0, any_cost),
+          .drafter = drafter,
+          .pair = read_pair(line, drafter)};
 }
 
 analytic::HeadAccuracies read_accuracies(CommandLine& line, const TreeOptions& options) {
@@ -69,13 +106,22 @@ analytic::HeadAccuracies read_accuracies(CommandLine& line, const TreeOptions& o
   return {std::move(rows), analytic::RankOrder::falling};
 }
 
-std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& options, std::int64_t nodes) {
+std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& options, std::int64_t nodes,
+                                    std::int64_t depth) {
+  if (options.pair) {
+    const std::string profile = line.text("profile").value();
+    try {
+      return price_from_profile(load_profile(profile), *options.pair, nodes, depth);
+    } catch (const DomainError& error) {
+      throw InputError(fmt::format("{}: {}", profile, error.what()));
+    }
+  }
   const auto file = line.text("cost-file");
   if (!options.c && !options.growth && !file) return std::nullopt;
   TreePrice price{.verification = file ? parse_verification_times(read_file(*file), *file)
                                        : analytic::linear_verification(nodes, options.growth.value_or(0.0)),
                   .c = options.c.value_or(0.0),
-                  .drafting = options.drafting};
+                  .drafting = parse_drafting(options.drafter).value()};
   if (static_cast<std::int64_t>(price.verification.size()) < nodes) {
     line.refuse("cost-file", fmt::format("{} ends at {} nodes", *file, price.verification.size()),
                 fmt::format("{} nodes are asked for, and beyond its last row nothing is known", nodes),
@@ -94,7 +140,7 @@ TreeQuestion read_tree_question(CommandLine& line) {
   const std::int64_t nodes = std::max(options.nodes, given ? given->size() : 1);
   if (nodes > most_tree_nodes) throw InputError(fmt::format("--paths: more than {} nodes", most_tree_nodes));
   const std::int64_t depth = options.depth.value_or(accuracies.heads());
-  auto price = read_price(line, options, nodes);
+  auto price = read_price(line, options, nodes, depth);
   return {.accuracies = std::move(accuracies),
           .nodes = nodes,
           .depth = depth,
@@ -124,9 +170,15 @@ CommandSpec tree_spec() {
                   {"every-depth", "", "the file's one row holds at every depth: a draft model instead of heads"},
                   {"paths", "FILE", "judge this tree: a path of child ranks a line, or Medusa's list [[0], [0, 1]]"},
                   {"c", "C", "draft/target time of one step; with it the tree of the greatest speedup is sought"},
-                  {"drafter", "D", "autoregressive: drafting costs depth * c (default); block: c (parallel heads)"},
+                  {"drafter", "D",
+                   "autoregressive: drafting costs depth * c (default); block: c; heads, of a profile: a head a depth"},
                   {"verify-growth", "G", "each node beyond the first adds G of a target step (default 0)"},
                   {"cost-file", "FILE", "or: rows nodes,time of a target pass, any unit, from 1 node on"},
+                  {"profile", "P", "or times of a device: a profile.json, or a data sheet (foredraft list devices),"},
+                  {"target", "T", "  the model that verifies"},
+                  {"draft", "D", "  the model that drafts; heads stand on the target"},
+                  {"batch", "B", "  sequences at once (default 1)"},
+                  {"context", "N", "  tokens that each already holds (default 512)"},
                   {"json", "", "one JSON document, schema foredraft.tree/1"},
                   {"dot", "", "the tree for Graphviz, e.g. | dot -Tsvg"},
                   {"out", "DIR", "writes tree.json, tree.csv, tree.dot and the picture tree.{pdf,svg,png} as well"}},
@@ -134,7 +186,9 @@ CommandSpec tree_spec() {
       .most_positional = 0,
       .examples = {"foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64",
                    "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 128 --c 0.01 "
-                   "--drafter block --verify-growth 0.005 --out results/tree"}};
+                   "--drafter block --verify-growth 0.005 --out results/tree",
+                   "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64 --profile h200 "
+                   "--target vicuna-33b --drafter heads --batch 4"}};
 }
 
 int run_tree(const std::vector<std::string>& arguments) {
@@ -148,8 +202,9 @@ int run_tree(const std::vector<std::string>& arguments) {
   const auto out = line.text("out");
   if (out) {
     std::vector<std::string> inputs;
-    for (const char* option : {"accuracies", "paths", "cost-file"}) {
-      if (const auto path = line.text(option)) inputs.push_back(*path);
+    for (const char* option : {"accuracies", "paths", "cost-file", "profile"}) {
+      const auto path = line.text(option);
+      if (path && std::filesystem::exists(*path)) inputs.push_back(*path);  // a shipped data sheet is no file
     }
     ResultFolder folder(*out, {.schema = tree_folder_schema}, line.words());
     write_tree(folder, answer, inputs);

@@ -34,13 +34,6 @@ std::vector<CostParameter> surface_parameters() {
 CostText target() { return {"cost.target", "roofline, measured: the model that verifies; foredraft list models"}; }
 CostText draft() { return {"cost.draft", "roofline, measured: the model that drafts; of heads the target itself"}; }
 
-gpu_bench::Role role_of(std::string_view drafter) {
-  if (drafter == "autoregressive") return gpu_bench::Role::autoregressive_drafting;
-  if (drafter == "block") return gpu_bench::Role::block_drafting;
-  if (drafter == "heads") return gpu_bench::Role::head_drafting;
-  throw DomainError(fmt::format("no times of drafter {} (known: autoregressive, block, heads)", drafter));
-}
-
 /// A roofline is of a data sheet, measured times are of what was measured.
 gpu_bench::Profile profile_of(const std::string& device, bool datasheet) {
   gpu_bench::Profile profile = load_profile(device);
@@ -59,7 +52,7 @@ const SharedPair& pair_of(const std::string& device, bool datasheet, const CostS
   SharedPair& pair = prepared[fmt::format("{}|{}|{}|{}|{}", datasheet, device, of_target, of_draft, setting.drafter)];
   if (!pair) {
     pair = std::make_shared<gpu_bench::PairSurface>(profile_of(device, datasheet), gpu_bench::model_registry(),
-                                                    of_target, of_draft, role_of(setting.drafter));
+                                                    of_target, of_draft, drafting_role(setting.drafter));
   }
   return pair;
 }
@@ -108,7 +101,7 @@ StepTimes surface_steps(const std::string& device, bool datasheet, const CostSet
                 return inside_us(pair->target_pass(shape.tokens, shape.batch, std::llround(shape.context)), device);
               },
           .drafter_us =
-              [pair, device, role = role_of(setting.drafter)](const sim::StepShape& shape) {
+              [pair, device, role = drafting_role(setting.drafter)](const sim::StepShape& shape) {
                 return inside_us(drafter_latency(*pair, role, shape), device);
               }};
 }

@@ -18,6 +18,7 @@ struct TreePrice {
   std::vector<double> verification;  ///< [n - 1]: target pass over n positions; at least as many as nodes
   double c;                          ///< draft/target time of one step
   Drafting drafting;
+  std::string times = {};  ///< whose they are, for people; empty: as stated
 };
 
 struct TreeQuestion {

@@ -34,6 +34,7 @@ Json to_json(const TreeAnswer& answer) {
             {"most_depth", question.depth}};
   json["drafter"] = question.price ? Json(to_string(question.price->drafting)) : Json(nullptr);
   json["c"] = question.price ? Json(question.price->c) : Json(nullptr);
+  json["times"] = question.price && !question.price->times.empty() ? Json(question.price->times) : Json(nullptr);
   json.update(judged_json(answer.chosen));
   json["tokens_pmf"] = answer.pmf;
   json["paths"] = paths_json(answer.chosen.tree);

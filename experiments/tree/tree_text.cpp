@@ -68,6 +68,7 @@ std::string to_text(const TreeAnswer& answer) {
                         answer.chosen.tree.size(), question.nodes);
   }
   text += fmt::format("paths     {}\n", path_list(answer.chosen.tree));
+  if (question.price && !question.price->times.empty()) text += fmt::format("times     {}\n", question.price->times);
   return text +
          "assumes   a candidate's accuracy depends on its depth and rank alone; the root, the target's own token, "
          "counts as a node\n";

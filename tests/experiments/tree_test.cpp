@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -7,8 +8,10 @@
 #include "analytic/tree/tree_cost.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/devices/steps_file.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/text/problems.hpp"
+#include "experiments/tree/profile_price.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
 #include "tests/experiments/temporary_folder.hpp"
@@ -72,6 +75,35 @@ TEST_CASE("with a price the tree of the greatest speedup is chosen, and its cost
   CHECK_THAT(to_text(answer_tree(question)), Catch::StartsWith("speedup 1.00x: speculation does not pay.\n"));
 }
 
+TEST_CASE("the times of a device price trees by passes over so many tokens and by drafts, worked by hand") {
+  std::string steps = "model,role,batch,tokens,context,ms\n";
+  for (int n = 1; n <= 7; ++n) steps += fmt::format("big,decoder_pass,2,{},100,{}\n", n, 10.0 + 0.5 * (n - 1));
+  steps += "small,decoder_pass,2,1,100,1\nblock,block_drafting,2,1,100,1\nblock,block_drafting,2,2,100,1.5\n";
+  const gpu_bench::Profile profile = parse_steps(steps, "steps.csv");
+  PricedPair pair{.target = "big",
+                  .draft = "small",
+                  .drafting = gpu_bench::Role::autoregressive_drafting,
+                  .batch = 2,
+                  .context = 100};
+  TreeQuestion question = tree_question(7);
+  question.price = price_from_profile(profile, pair, 7, 2);
+  // The tree of the test above, at the same prices: 2.125 tokens for 12 ms and two drafts of 1 ms.
+  const TreeAnswer answer = answer_tree(question);
+  CHECK(answer.chosen.tree.size() == 5);
+  CHECK(answer.chosen.speedup.value() == Approx(2.125 * 10.0 / 14.0).epsilon(tests::second_route));
+  CHECK_THAT(to_text(answer),
+             Catch::Contains("\ntimes     steps measured by a user, source user: big and small at batch 2, "
+                             "context 100; sampling and the engine's own time not in it\n"));
+  pair.draft = "block";
+  pair.drafting = gpu_bench::Role::block_drafting;
+  const TreePrice block = price_from_profile(profile, pair, 7, 2);
+  CHECK(block.drafting == Drafting::block);
+  CHECK(block.c == Approx(0.15).epsilon(tests::second_route));
+  CHECK_THROWS_WITH(price_from_profile(profile, pair, 8, 2), Catch::Contains("8 tokens and context 100"));
+  pair.target = "bigger";
+  CHECK_THROWS_WITH(price_from_profile(profile, pair, 7, 2), Catch::Contains("unknown model \"bigger\""));
+}
+
 TEST_CASE("a given tree is judged beside the best one of its size") {
   TreeQuestion question = tree_question(4);
   question.given = analytic::tree_from_paths(std::vector<analytic::TreePath>{{1}, {1, 0}, {1, 1}});
@@ -95,6 +127,7 @@ TEST_CASE("tree's JSON has the keys of its schema and the values of the tree") {
                                          "most_depth",
                                          "drafter",
                                          "c",
+                                         "times",
                                          "nodes",
                                          "depth",
                                          "leaves",
@@ -201,6 +234,16 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
   refused(heads + " --nodes 4 --cost-file " + (folder / "cost.csv"), "ends at 3 nodes");
   refused(heads + " --nodes 3 --verify-growth 0.1 --cost-file " + (folder / "cost.csv"), "stated once");
   refused(heads + " --nodes 0", "invalid nodes=0");
+  refused(heads + " --nodes 4 --target a", "--target: given without --profile");
+  refused(heads + " --nodes 4 --drafter heads", "--drafter: heads without --profile");
+  refused(heads + " --nodes 4 --profile h200 --c 0.1", "--c: given beside --profile");
+  refused(heads + " --nodes 4 --profile h200 --c 0.1", "--target: missing");
+  refused(heads + " --nodes 4 --profile h200 --target llama-2-7b --draft llama", "h200: unknown model \"llama\"");
+  const std::string priced = heads + " --nodes 4 --profile h200 --target llama-2-7b --drafter heads";
+  refused(priced + " --draft t5-small", "--draft: not used by heads");
+  CHECK_THAT(output_of_tree(priced, code),
+             Catch::StartsWith("speedup ") && Catch::Contains("llama-2-7b with heads at batch 1, context 512; sampling"));
+  CHECK(code == 0);
   refused(heads + " --nodes 4 --c nan", "--c");
   refused("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid accuracies[head 1][rank 2]=0.75");
   refused(heads + " --nodes 4 --out " + folder.path(), "it holds files and no manifest.json");
