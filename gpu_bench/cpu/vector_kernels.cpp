@@ -10,41 +10,13 @@
 #define HWY_TARGET_INCLUDE "gpu_bench/cpu/vector_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-// Behind the two above: it has a part for each instruction set as well.
+// Behind the two above: they have a part for each instruction set as well.
 #include <hwy/contrib/math/math-inl.h>
+#include "gpu_bench/cpu/float_vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace foredraft::gpu_bench::HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using FloatTag = hn::ScalableTag<float>;
-using Floats = hn::Vec<FloatTag>;
-constexpr int64_t lanes = static_cast<int64_t>(hn::MaxLanes(FloatTag()));
-constexpr int64_t line_floats = 16;  // of a cache line
-
-HWY_INLINE int64_t Smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-HWY_INLINE Floats Constant(float value) { return hn::Set(FloatTag(), value); }
-HWY_INLINE Floats Load(const float* from) { return hn::LoadU(FloatTag(), from); }
-HWY_INLINE float Sum(Floats value) { return hn::GetLane(hn::SumOfLanes(FloatTag(), value)); }
-
-/// The first `left` of a vector's lanes, or all; `rest` in the others.
-HWY_INLINE Floats LoadSome(const float* from, int64_t left, float rest = 0.0F) {
-  if (HWY_LIKELY(left >= lanes)) return Load(from);
-  HWY_ALIGN float padded[lanes];
-  for (int64_t i = 0; i < lanes; ++i) padded[i] = i < left ? from[i] : rest;
-  return hn::Load(FloatTag(), padded);
-}
-
-HWY_INLINE void StoreSome(Floats value, float* to, int64_t left) {
-  if (HWY_LIKELY(left >= lanes)) {
-    hn::StoreU(value, FloatTag(), to);
-    return;
-  }
-  HWY_ALIGN float padded[lanes];
-  hn::Store(value, FloatTag(), padded);
-  for (int64_t i = 0; i < left; ++i) to[i] = padded[i];
-}
 
 // A product is computed in tiles whose sums stay in registers, of which 512-bit vectors and NEON have 32 and others 16.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
@@ -53,6 +25,7 @@ constexpr int64_t tile_rows = 4;
 constexpr int64_t tile_rows = 2;
 #endif
 constexpr int64_t tile_outputs = 4;
+constexpr int64_t line_floats = 16;  // of a cache line
 /// Rows of this size stay in the second-level cache while the weights pass by.
 constexpr int64_t block_floats = 65'536;
 

@@ -1,6 +1,5 @@
 #include "gpu_bench/cpu/cpu_runner.hpp"
 
-#include <hwy/highway.h>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -8,6 +7,7 @@
 #include "gpu_bench/kernels/test_programs.hpp"
 #include "gpu_bench/step/passes.hpp"
 #include "gpu_bench/step/reference.hpp"
+#include "tests/gpu_bench/cpu/instruction_sets.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -74,10 +74,7 @@ TEST_CASE("buffers on the CPU hold the reference's contents bit for bit, poison 
 }
 
 TEST_CASE("passes on the CPU agree with the reference on every instruction set, by one thread and by three") {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().DeInit();
-    INFO(vector_instruction_set());
+  tests::on_every_instruction_set([] {
     for (const TestProgram& tested : all_programs()) {
       const std::vector<double> want = reference_output(tested.program);
       for (const unsigned threads : {1U, 3U}) {
@@ -95,9 +92,7 @@ TEST_CASE("passes on the CPU agree with the reference on every instruction set, 
         }
       }
     }
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().DeInit();
+  });
 }
 
 TEST_CASE("a second pass over refilled buffers gives the bits of the first, any number of threads the same") {

@@ -9,10 +9,6 @@ namespace {
 /// Splits of one chunk: a vocabulary of some hundreds already has several.
 constexpr unsigned small_split = chunk_tokens;
 
-/// How far a decision may lie from where it falls and still differ from the reference, as a probability. Sums in single
-/// precision are good to some 5e-7; a weight whose logit is 20 below the largest to 3e-6 of itself.
-constexpr double rounding_of_decisions = 3e-6;
-
 template <unsigned split_tokens = small_split, class Storage>
 Emitted fused(const Batch<Storage>& batch, HostOrder order = HostOrder::forward, unsigned threads = 32) {
   return emitted_by(
@@ -21,34 +17,6 @@ Emitted fused(const Batch<Storage>& batch, HostOrder order = HostOrder::forward,
         fused_exact<split_tokens>(input, output, workspace, launcher, threads);
       },
       order);
-}
-
-/// Every request against the reference; returns how many differ, as they may where the margin is below the rounding.
-template <class Storage>
-unsigned check_reference(const Batch<Storage>& batch, const Emitted& emitted, bool with_faults = true) {
-  unsigned different = 0;
-  for (unsigned request = 0; request < batch.batch; ++request) {
-    INFO("request " << request << ", gamma " << batch.gamma << ", vocabulary " << batch.vocabulary);
-    const ReferenceTokens want = reference_rejection_sampling(ReferenceInput(batch, request).request());
-    if (with_faults) CHECK(emitted.faults[request] == (want.fault ? 1U : 0U));
-    if (emitted.tokens_of(request) == want.tokens) continue;
-    CHECK(want.margin < rounding_of_decisions);
-    ++different;
-  }
-  return different;
-}
-
-/// One request with one draft in fp32.
-Batch<float> single(const std::vector<float>& target, const std::vector<float>& draft, std::int32_t token,
-                    std::uint32_t iteration = 0) {
-  Batch<float> batch{.batch = 1, .gamma = 1, .vocabulary = static_cast<unsigned>(target.size())};
-  batch.draws = draw_stream(seed, 7, iteration);
-  std::ranges::copy(target, batch.target_row(0, 0).begin());
-  std::ranges::fill(batch.target_row(0, 1), -float_infinity);
-  batch.target_row(0, 1).back() = 0.0F;  // the bonus token is the last
-  std::ranges::copy(draft, batch.draft_row(0, 0).begin());
-  batch.draft(0, 0) = token;
-  return batch;
 }
 
 }  // namespace
@@ -116,17 +84,7 @@ TEST_CASE("the fused verifier gives a request the same tokens alone as in any ba
   batch.draws.first_request = 100;
   const Emitted together = fused(batch);
   for (unsigned request = 0; request < requests; ++request) {
-    Batch<float> alone{.batch = 1, .gamma = batch.gamma, .vocabulary = batch.vocabulary};
-    alone.draws = batch.draws;
-    alone.draws.first_request += request;
-    alone.draft_counts = {batch.draft_counts[request]};
-    for (unsigned i = 0; i <= batch.gamma; ++i) {
-      std::ranges::copy(batch.target_row(request, i), alone.target_row(0, i).begin());
-      if (i == batch.gamma) break;
-      std::ranges::copy(batch.draft_row(request, i), alone.draft_row(0, i).begin());
-      alone.draft(0, i) = batch.draft(request, i);
-    }
-    CHECK(fused(alone).tokens_of(0) == together.tokens_of(request));
+    CHECK(fused(alone(batch, request)).tokens_of(0) == together.tokens_of(request));
   }
 }
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+
+#include "gpu_bench/verify/online_softmax.hpp"
+
+/// The bulk work of a verification on a CPU, over part of a row that fits the first-level cache: fp32, on the widest
+/// vectors that the machine has. Logits that are no numbers count as verification.hpp says. Instruction sets fuse and
+/// order sums differently, so their results differ by roundings.
+namespace foredraft::gpu_bench {
+
+/// Logits from memory, each read there once. At least one.
+[[nodiscard]] SoftmaxPart softmax_part(std::span<const float> logits);
+
+/// Part of a row as probabilities: exp(logit - top) * factor.
+struct ScaledLogits {
+  const float* logits;
+  float top;     ///< finite
+  float factor;  ///< at least 0
+};
+
+struct WeightsSum {
+  float sum;
+  bool fault;  ///< a logit was NaN or +inf
+};
+
+/// weights = max(0, p - q); q = 0 where `draft` has no logits.
+[[nodiscard]] WeightsSum residual_weights(const ScaledLogits& target, const ScaledLogits& draft,
+                                          std::span<float> weights);
+
+}  // namespace foredraft::gpu_bench
