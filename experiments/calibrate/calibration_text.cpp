@@ -106,6 +106,25 @@ std::string pairs_table(const gpu_bench::Profile& profile, const std::vector<gpu
          "measured\n";
 }
 
+/// Of each vocabulary at the first batch that was measured; nothing without rows of draws.
+std::string sampling_lines(const gpu_bench::Profile& profile) {
+  constexpr std::int64_t shown_gamma = 4;
+  std::string text;
+  for (const gpu_bench::VerificationRow& draw : profile.verifications) {
+    gpu_bench::VerificationCell cell = draw.cell;
+    if (cell.gamma != 0 || cell.batch != profile.verifications.front().cell.batch) continue;
+    cell.gamma = shown_gamma;
+    const gpu_bench::VerificationRow* verification = gpu_bench::find_verification(profile, cell);
+    text += fmt::format("sampling  vocabulary {}, batch {}: a token drawn in {:.0f} us", cell.vocabulary, cell.batch,
+                        draw.timing.summary.median_us);
+    if (verification != nullptr) {
+      text += fmt::format(", {} drafts verified in {:.0f} us", shown_gamma, verification->timing.summary.median_us);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string noise_text(const gpu_bench::Profile& profile) {
@@ -120,8 +139,10 @@ std::string noise_text(const gpu_bench::Profile& profile) {
 std::string calibration_text(const gpu_bench::Profile& profile, const std::vector<gpu_bench::PlannedPair>& pairs) {
   std::string text = limits_line(profile) + "\n" + pairs_table(profile, pairs) + "\n";
   const std::string noise = noise_text(profile);
+  text += sampling_lines(profile);
   text += "noise     " + (noise.empty() ? "not known: nothing was measured twice" : noise) + "\n";
   text += "cells     " + fmt::format("{} measured", profile.steps.size());
+  if (!profile.verifications.empty()) text += fmt::format(", {} verifications", profile.verifications.size());
   if (!profile.complete()) text += fmt::format(", {} parts missing; the same command goes on", profile.missing.size());
   return text + "\n";
 }

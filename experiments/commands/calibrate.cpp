@@ -93,12 +93,19 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
                                  .batches = options.batches.value_or(options.quick ? Counts{1} : Counts{1, 4}),
                                  .contexts = options.contexts.value_or(options.quick ? Counts{128} : Counts{128, 512}),
                                  .launch = gpu_bench::Launch::eager};
-  const gpu_bench::CpuRequest request{.path = options.out,
-                                      .identity = program_identity(),
-                                      .budget_s = 60.0 * options.minutes.value_or(usual_minutes),
-                                      .models = gpu_bench::model_registry(),
-                                      .plan = gpu_bench::plan_grid(pairs, grid),
-                                      .threads = options.threads};
+  const std::vector<gpu_bench::ModelShape> models = gpu_bench::model_registry();
+  Counts vocabularies;
+  for (const PlannedPair& pair : pairs) {
+    vocabularies.push_back(gpu_bench::find_model(models, pair.target.name).vocabulary);
+  }
+  const gpu_bench::CpuRequest request{
+      .path = options.out,
+      .identity = program_identity(),
+      .budget_s = 60.0 * options.minutes.value_or(usual_minutes),
+      .models = models,
+      .plan = gpu_bench::plan_grid(pairs, grid),
+      .verifications = gpu_bench::plan_sampling(grid.batches, vocabularies, "fp32", grid.launch),
+      .threads = options.threads};
   const auto say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
   gpu_bench::CpuResult result = gpu_bench::measure_cpu(request, catch_interrupts(), say);
   return {.end = result.end, .profile = std::move(result.profile)};
@@ -148,7 +155,9 @@ CommandSpec calibrate_spec() {
   return {
       .name = "calibrate",
       .arguments = "--out PROFILE.json [options]",
-      .summary = "Measures what passes of models cost on this machine, without their weights, and writes a profile.",
+      .summary =
+          "Measures what passes of models and verifications cost on this machine, without their weights, and writes "
+          "a profile.",
       .options = {{"out", "PROFILE.json", "new, or the unfinished profile of this machine, which is continued"},
                   {"backend", "B", "cpu (default): fp32 on this processor; cuda: starts foredraft-gpu"},
                   {"target", "T", "one target instead of the usual pairs; foredraft list models"},

@@ -66,6 +66,11 @@ CpuVerifier::CpuVerifier(const VerificationShape& shape, ThreadTeam& team)
       decisions_(static_cast<std::size_t>(shape.batch)),
       residuals_(static_cast<std::size_t>(shape.batch * chunks_)) {}
 
+std::size_t CpuVerifier::memory_bytes() const {
+  return parts_.size() * sizeof(SoftmaxPart) + decisions_.size() * sizeof(Decision) +
+         residuals_.size() * sizeof(WeightsSum);
+}
+
 void CpuVerifier::run(const Input& input, const VerificationOutput& output) {
   FOREDRAFT_EXPECT(input.batch == shape_.batch && input.gamma == shape_.gamma && input.vocabulary == shape_.vocabulary);
   team_->run([&](unsigned thread) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,9 @@ class CpuVerifier {
 
   /// An input of this shape. What it says of drafts may be null where gamma is 0, draft_counts included.
   void run(const VerificationInput<float>& input, const VerificationOutput& output);
+
+  /// Taken besides inputs and outputs.
+  [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
   /// What is known of a request once its rows are read.

@@ -16,6 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using FloatTag = hn::ScalableTag<float>;
 using Floats = hn::Vec<FloatTag>;
+// NOLINTNEXTLINE(misc-definitions-in-headers): of this instruction set
 constexpr int64_t lanes = static_cast<int64_t>(hn::MaxLanes(FloatTag()));
 
 HWY_INLINE int64_t Smaller(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -22,7 +22,7 @@ constexpr double usable_share = 0.9;
 
 /// Calls use(element, word) for each element of a random buffer.
 template <typename Use>
-void for_each_word(const Buffer& buffer, std::uint64_t seed, unsigned threads, const Use& use) {
+void for_each_content_word(const Buffer& buffer, std::uint64_t seed, unsigned threads, const Use& use) {
   constexpr std::int64_t words_per_draw = std::tuple_size_v<PhiloxWords>;
   constexpr std::int64_t part_draws = 1 << 14U;
   const StreamId stream{Purpose::buffer_content, content_point(buffer.name), 0};
@@ -49,16 +49,17 @@ void fill(const Buffer& buffer, void* memory, std::uint64_t seed, unsigned threa
                         std::numeric_limits<float>::quiet_NaN());
       return;
     case BufferKind::tokens:
-      return for_each_word(buffer, seed, threads, [&](std::int64_t element, std::uint32_t word) {
+      return for_each_content_word(buffer, seed, threads, [&](std::int64_t element, std::uint32_t word) {
         tokens[element] = static_cast<std::int32_t>(token_from_word(word, buffer.vocabulary));
       });
     case BufferKind::weight:
     case BufferKind::input:
     case BufferKind::cache:
-      return for_each_word(buffer, seed, threads,
-                           [values, factor = content_factor(buffer.scale)](std::int64_t element, std::uint32_t word) {
-                             values[element] = static_cast<float>(bell_from_word(word)) * factor;
-                           });
+      return for_each_content_word(
+          buffer, seed, threads,
+          [values, factor = content_factor(buffer.scale)](std::int64_t element, std::uint32_t word) {
+            values[element] = static_cast<float>(bell_from_word(word)) * factor;
+          });
   }
 }
 

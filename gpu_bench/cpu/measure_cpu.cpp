@@ -13,6 +13,7 @@
 #include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/cpu/cpu_limits.hpp"
 #include "gpu_bench/cpu/cpu_runner.hpp"
+#include "gpu_bench/cpu/measure_verifications.hpp"
 #include "gpu_bench/kernels/test_programs.hpp"
 #include "gpu_bench/measure/rotation.hpp"
 #include "gpu_bench/profile/profile_file.hpp"
@@ -28,6 +29,7 @@ namespace {
 constexpr std::uint64_t content_seed = 1;
 constexpr double share_for_repeating = 0.15;  // of the time: groups measured once more for the A/A comparison
 constexpr double share_for_limits = 0.05;
+constexpr double share_for_verifications = 0.08;  // a call is much shorter than a pass: as many samples in less time
 /// Of what is left for the cells: the rest goes to filling their buffers, to warming up and to a last sample.
 constexpr double share_for_samples = 0.5;
 constexpr double least_cell_s = 0.02;
@@ -62,6 +64,7 @@ class CpuMeasurement {
     profile_.device = profile_device(facts_, team_.size());
     const std::vector<CellGroup> kept = keep_unfinished(unfinished);
     test_runner();
+    test_cpu_verifier(team_);
     cell_s_ = seconds_a_cell();
     profile_.protocol = protocol_of(cell_s_, 1);
     note_conditions();
@@ -69,10 +72,13 @@ class CpuMeasurement {
     const RunPlan plan{.groups = request_.plan,
                        .models = request_.models,
                        .budget_s = request_.budget_s,
-                       .repeat_share = share_for_repeating};
+                       .repeat_share = share_for_repeating,
+                       .verifications = request_.verifications,
+                       .verification_share = share_for_verifications};
     const DeviceSide device{.measure_limits = [this] { measure_limits(); },
                             .measure_group = [this](const CellGroup& group) { return measure_group(group); },
                             .break_down = {},
+                            .verify = [this](const auto& cells) { return measure_verifications(cells); },
                             .finish = [] {},
                             .keep_samples = {},
                             .write = [this](const Profile& profile) { write_profile_file(request_.path, profile); }};
@@ -122,7 +128,8 @@ class CpuMeasurement {
   [[nodiscard]] double seconds_a_cell() const {
     std::size_t cells = 0;
     for (const CellGroup& group : request_.plan) cells += group.cells.size();
-    const double for_cells = (1.0 - share_for_repeating - share_for_limits) * request_.budget_s;
+    const double for_cells =
+        (1.0 - share_for_repeating - share_for_limits - share_for_verifications) * request_.budget_s;
     return std::clamp(share_for_samples * for_cells / static_cast<double>(std::max<std::size_t>(1, cells)),
                       least_cell_s, most_cell_s);
   }
@@ -151,6 +158,16 @@ class CpuMeasurement {
           [this] { stop_if_interrupted(); }));
     }
     return measure(arms, protocol_of(cell_s_, arms.size()), steady_now_s);
+  }
+
+  std::vector<VerificationRow> measure_verifications(const std::vector<VerificationCell>& cells) {
+    std::size_t planned = 0;
+    for (const auto& group : request_.verifications) planned += group.size();
+    const double cell_s =
+        share_for_samples * share_for_verifications * request_.budget_s / static_cast<double>(planned);
+    return measure_cpu_verifications(cells, team_,
+                                     protocol_of(std::clamp(cell_s, least_cell_s, most_cell_s), cells.size()),
+                                     [this] { stop_if_interrupted(); });
   }
 
   CpuRunner make_runner(const Cell& cell) {

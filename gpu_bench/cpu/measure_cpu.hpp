@@ -10,12 +10,13 @@
 namespace foredraft::gpu_bench {
 
 struct CpuRequest {
-  std::string path;                ///< of the profile
-  Identity identity;               ///< versions; the machine's part is filled in
-  double budget_s = 120.0;         ///< for everything
-  std::vector<ModelShape> models;  ///< that the plan names
-  std::vector<CellGroup> plan;     ///< fp32, the most important first
-  unsigned threads = 0;            ///< 0: one per hardware thread
+  std::string path;                                          ///< of the profile
+  Identity identity;                                         ///< versions; the machine's part is filled in
+  double budget_s = 120.0;                                   ///< for everything
+  std::vector<ModelShape> models;                            ///< that the plan names
+  std::vector<CellGroup> plan;                               ///< fp32, the most important first
+  std::vector<std::vector<VerificationCell>> verifications;  ///< groups, the most important first
+  unsigned threads = 0;                                      ///< 0: one per hardware thread
 };
 
 struct CpuResult {
@@ -23,11 +24,11 @@ struct CpuResult {
   Profile profile;
 };
 
-/// Tests the runner against the reference, measures the CPU's limits and the cells of the plan, each for its share of
-/// the time, and leaves a profile that says what is missing, written again after every group of cells. A file with an
-/// unfinished profile of the same device and program is continued. Progress goes line by line to `say`. Throws
-/// DomainError for a file that is taken, std::runtime_error where the runner fails its test or the file cannot be
-/// written; what was measured is kept.
+/// Tests the runner and the verifier against their references, measures the CPU's limits, the cells of the plan and the
+/// verifications, each for its share of the time, and leaves a profile that says what is missing, written again after
+/// every group of cells. A file with an unfinished profile of the same device and program is continued. Progress goes
+/// line by line to `say`. Throws DomainError for a file that is taken, std::runtime_error where one of the two fails
+/// its test or the file cannot be written; what was measured is kept.
 [[nodiscard]] CpuResult measure_cpu(const CpuRequest& request, const std::atomic<bool>& interrupted,
                                     const std::function<void(const std::string&)>& say);
 

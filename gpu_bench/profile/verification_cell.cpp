@@ -1,6 +1,7 @@
 #include "gpu_bench/profile/verification_cell.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -60,6 +61,31 @@ std::vector<std::vector<VerificationCell>> plan_verifications(const std::vector<
       if (!verifier.waits_for_host || of.cache == Cache::cold) continue;
       cell.launch = Launch::eager;
       group.push_back(cell);
+    }
+  }
+  return groups;
+}
+
+std::vector<std::vector<VerificationCell>> plan_sampling(const std::vector<std::int64_t>& batches,
+                                                         std::vector<std::int64_t> vocabularies,
+                                                         const std::string& dtype, Launch launch) {
+  std::ranges::sort(vocabularies);
+  const auto repeated = std::ranges::unique(vocabularies);
+  vocabularies.erase(repeated.begin(), repeated.end());
+  std::vector<std::vector<VerificationCell>> groups;
+  for (const std::int64_t batch : batches) {
+    for (const std::int64_t vocabulary : vocabularies) {
+      std::vector<VerificationCell>& group = groups.emplace_back();
+      for (const std::int64_t gamma : {0, 1, 4, 8}) {
+        group.push_back({.verifier = "fused_exact",
+                         .dtype = dtype,
+                         .batch = batch,
+                         .gamma = gamma,
+                         .vocabulary = vocabulary,
+                         .logits = "real_like",
+                         .cache = Cache::hot,
+                         .launch = launch});
+      }
     }
   }
   return groups;

@@ -39,4 +39,11 @@ struct PlannedVerifier {
 [[nodiscard]] std::vector<std::vector<VerificationCell>> plan_verifications(
     const std::vector<PlannedVerifier>& verifiers);
 
+/// What passes of this type and launch sample with: fused_exact over real-like logits, hot, for the pass has just
+/// written them, with gamma 0 (a token from each row), 1, 4 and 8. A group a batch and vocabulary, batches in their
+/// order; equal vocabularies count once.
+[[nodiscard]] std::vector<std::vector<VerificationCell>> plan_sampling(const std::vector<std::int64_t>& batches,
+                                                                       std::vector<std::int64_t> vocabularies,
+                                                                       const std::string& dtype, Launch launch);
+
 }  // namespace foredraft::gpu_bench

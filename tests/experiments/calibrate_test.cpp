@@ -40,12 +40,14 @@ TEST_CASE("calibrate writes a profile of the pair that is asked for, and never o
   INFO(first.err);
   REQUIRE(first.code == 0);
   CHECK_THAT(first.out, Catch::Contains("with 1 thread") && Catch::Contains("tiny-drafter") &&
-                            Catch::Contains("v(3)") && Catch::Contains("noise"));
+                            Catch::Contains("v(3)") && Catch::Contains("noise") &&
+                            Catch::Contains("sampling  vocabulary 4096, batch 1: a token drawn in"));
   const gpu_bench::Profile profile = gpu_bench::read_profile(folder / "cpu.json");
   CHECK(profile.source == gpu_bench::Source::measured);
   CHECK(profile.complete());
   CHECK(profile.against_itself);
-  CHECK(profile.steps.size() == 13);  // 9 of the target, 2 of the drafter, 2 drafts
+  CHECK(profile.steps.size() == 13);         // 9 of the target, 2 of the drafter, 2 drafts
+  CHECK(profile.verifications.size() == 4);  // a draw, and gamma 1, 4 and 8
   CHECK_FALSE(profile.kernels.empty());
   CHECK_FALSE(profile.limits.matrix_peak_fp16_flop_per_s.value);
   CHECK_FALSE(profile.identity.commit.empty());

@@ -44,4 +44,21 @@ TEST_CASE("launch by launch is planned for what waits for the host alone, over h
   CHECK(eager == 54);
 }
 
+TEST_CASE("sampling is planned for draws and verifications of each batch and vocabulary once, hot, side by side") {
+  const auto groups = plan_sampling({1, 4}, {37'000, 32'128, 37'000}, "fp32", Launch::eager);
+  REQUIRE(groups.size() == 4);
+  std::set<VerificationCell> cells;
+  for (const auto& group : groups) {
+    CHECK(group.front().gamma == 0);
+    for (const VerificationCell& cell : group) {
+      CHECK(cells.insert(cell).second);
+      CHECK((cell.batch == group.front().batch && cell.vocabulary == group.front().vocabulary));
+      CHECK((cell.verifier == "fused_exact" && cell.dtype == "fp32" && cell.cache == Cache::hot));
+      CHECK(cell.launch == Launch::eager);
+    }
+  }
+  CHECK(cells.size() == 16);
+  CHECK((groups[0][0].batch == 1 && groups[1][0].batch == 1));
+}
+
 }  // namespace foredraft::gpu_bench
