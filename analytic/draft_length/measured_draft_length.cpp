@@ -32,7 +32,7 @@ std::optional<double> break_even_c(const MeasuredIteration& iteration, double to
                                    std::int64_t passes) {
   check_positive("tokens_per_iteration", tokens_per_iteration);
   check_at_least("passes", passes, 1);
-  const double rest = break_even_tokens(iteration) - iteration.drafting.time / iteration.plain.time;
+  const double rest = break_even_tokens(iteration) - iteration.drafting.time / plain_time(iteration);
   if (tokens_per_iteration <= rest) return std::nullopt;
   return (tokens_per_iteration - rest) / static_cast<double>(passes);
 }

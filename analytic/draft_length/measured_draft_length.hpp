@@ -20,7 +20,7 @@ namespace foredraft::analytic {
 [[nodiscard]] std::optional<double> break_even_alpha(const MeasuredIteration& iteration, std::int64_t gamma,
                                                      Convention convention);
 
-/// The time of one draft pass over that of a plain token at which an iteration of `passes` >= 1 passes pays; nothing
+/// The time of one draft pass over plain_time at which an iteration of `passes` >= 1 passes pays; nothing
 /// where even free drafts do not.
 [[nodiscard]] std::optional<double> break_even_c(const MeasuredIteration& iteration, double tokens_per_iteration,
                                                  std::int64_t passes);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/check.hpp"
@@ -73,9 +74,14 @@ DecodingCost surface_cost(const std::string& device, bool datasheet, const CostV
   const auto batch = static_cast<std::int64_t>(values.at("cost.batch"));
   const auto context = static_cast<std::int64_t>(values.at("cost.context"));
   if (setting.gamma == 0) return {};
-  const double plain_us = inside_us(pair.target_pass(1, batch, context), device);
+  const auto sampling_us = [](const std::optional<gpu_bench::Latency>& latency) {
+    return latency ? latency->time_us : 0.0;
+  };
+  const double plain_us =
+      inside_us(pair.target_pass(1, batch, context), device) + sampling_us(pair.plain_sampling(batch));
   const double verify_us =
-      inside_us(pair.target_pass(max_tokens(setting.gamma, setting.convention), batch, context), device);
+      inside_us(pair.target_pass(max_tokens(setting.gamma, setting.convention), batch, context), device) +
+      sampling_us(pair.sampling(setting.gamma, batch));
   const double drafting_us = inside_us(pair.drafting(setting.gamma, batch, context), device);
   const auto passes = static_cast<double>(draft_passes(setting.gamma, setting.drafting));
   return {.iteration = (verify_us + 1e3 * values.at("cost.overhead_ms")) / plain_us,

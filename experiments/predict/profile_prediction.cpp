@@ -25,18 +25,23 @@ double tokens_of(const ProfileQuestion& question, std::int64_t gamma) {
   return analytic::tokens_per_iteration(question.marginal, gamma, question.convention);
 }
 
-AtDraftLength at_length(const ProfileQuestion& question, const gpu_bench::PairSurface& pair, const Latency& plain,
-                        std::int64_t gamma, std::int64_t batch, std::int64_t context) {
+analytic::KnownTime known(const Latency& latency) { return {latency.time_us, latency.spread.value_or(0.0)}; }
+
+AtDraftLength at_length(const ProfileQuestion& question, const gpu_bench::PairSurface& pair, const AtBatch& cell,
+                        std::int64_t gamma) {
   AtDraftLength at{.gamma = gamma,
-                   .verify = pair.target_pass(max_tokens(gamma, question.convention), batch, context),
-                   .drafting = pair.drafting(gamma, batch, context)};
-  at.iteration = {.plain = {plain.time_us, plain.spread.value_or(0.0)},
-                  .drafting = {at.drafting.time_us, at.drafting.spread.value_or(0.0)},
-                  .verify = {at.verify.time_us, at.verify.spread.value_or(0.0)},
-                  .overhead = question.overhead_us};
+                   .verify = pair.target_pass(max_tokens(gamma, question.convention), cell.batch, cell.context),
+                   .drafting = pair.drafting(gamma, cell.batch, cell.context),
+                   .sampling = pair.sampling(gamma, cell.batch).value_or(Latency{})};
+  at.iteration = {.plain = known(cell.plain),
+                  .drafting = known(at.drafting),
+                  .verify = known(at.verify),
+                  .overhead = question.overhead_us,
+                  .plain_sampling = known(cell.plain_sampling),
+                  .sampling = known(at.sampling)};
   at.tokens = tokens_of(question, gamma);
   at.speedup = analytic::speedup(at.tokens, at.iteration);
-  if (plain.spread && at.drafting.spread && at.verify.spread) at.spread = analytic::speedup_spread(at.iteration);
+  if (cell.plain.spread && at.drafting.spread && at.verify.spread) at.spread = analytic::speedup_spread(at.iteration);
   return at;
 }
 
@@ -45,10 +50,11 @@ AtBatch at_batch(const ProfileQuestion& question, const gpu_bench::PairSurface& 
   AtBatch at{.batch = batch,
              .context = context,
              .plain = pair.target_pass(1, batch, context),
-             .one_draft = pair.drafting(1, batch, context)};
+             .one_draft = pair.drafting(1, batch, context),
+             .plain_sampling = pair.plain_sampling(batch).value_or(Latency{})};
   std::vector<double> speedups{1.0};
   for (std::int64_t gamma = 1; gamma <= most_drafts(question); ++gamma) {
-    at.lengths.push_back(at_length(question, pair, at.plain, gamma, batch, context));
+    at.lengths.push_back(at_length(question, pair, at, gamma));
     speedups.push_back(at.lengths.back().speedup);
   }
   at.use = static_cast<std::int64_t>(analytic::first_near_best(speedups, near_best));
@@ -92,6 +98,7 @@ ProfilePrediction predict(const ProfileQuestion& question, const gpu_bench::Prof
                                .source = profile.source,
                                .setting = pair.setting(),
                                .valid = !profile.against_itself || profile.against_itself->valid(),
+                               .sampling_known = pair.plain_sampling(question.batches.front()).has_value(),
                                .launches_known = profile.source != gpu_bench::Source::datasheet ||
                                                  profile.limits.graph_node_us.value.has_value()};
   for (const std::int64_t context : question.contexts) {

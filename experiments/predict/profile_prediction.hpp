@@ -32,6 +32,7 @@ struct ProfileQuestion {
 struct AtDraftLength {
   std::int64_t gamma = 0;
   gpu_bench::Latency verify, drafting;
+  gpu_bench::Latency sampling = {};         ///< drawing the drafts and verifying them; 0 where it is not known
   analytic::MeasuredIteration iteration{};  ///< in us
   double tokens = 0.0;                      ///< per iteration
   double speedup = 0.0;
@@ -41,6 +42,7 @@ struct AtDraftLength {
 struct AtBatch {
   std::int64_t batch = 0, context = 0;
   gpu_bench::Latency plain, one_draft;
+  gpu_bench::Latency plain_sampling = {};   ///< drawing the token behind a plain pass; 0 where it is not known
   std::vector<AtDraftLength> lengths = {};  ///< gamma 1, 2, ...
   std::int64_t use = 0;                     ///< smallest gamma within 1 % of the best; 0: plain decoding
 };
@@ -57,6 +59,7 @@ struct ProfilePrediction {
   gpu_bench::Source source = gpu_bench::Source::measured;
   gpu_bench::Setting setting = {};
   bool valid = true;                                       ///< false: the profile's A/A run says that it is not
+  bool sampling_known = false;                             ///< false: nothing is charged for it
   bool launches_known = true;                              ///< false: a roofline without the cost of a launch
   std::vector<AtBatch> cells = {};                         ///< every batch of the first context, then of the next
   std::vector<std::vector<ScheduleRange>> schedules = {};  ///< one a context: every batch from the first to the last

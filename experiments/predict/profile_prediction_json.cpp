@@ -20,6 +20,11 @@ Json latency_json(const gpu_bench::Latency& latency) {
   return json;
 }
 
+/// Null where it is not known.
+Json sampling_json(const gpu_bench::Latency& latency) {
+  return latency.time_us > 0.0 ? latency_json(latency) : Json(nullptr);
+}
+
 Drafting charged(gpu_bench::Role role) {
   return role == gpu_bench::Role::block_drafting ? Drafting::block : Drafting::autoregressive;
 }
@@ -30,6 +35,7 @@ Json length_json(const ProfileQuestion& question, const AtBatch& at, const AtDra
   Json json{{"gamma", length.gamma},
             {"verify", latency_json(length.verify)},
             {"drafting", latency_json(length.drafting)},
+            {"sampling", sampling_json(length.sampling)},
             {"iteration_ms", iteration_us / 1e3},
             {"verification_growth", analytic::verification_growth(length.iteration)},
             {"tokens_per_iteration", length.tokens},
@@ -46,14 +52,16 @@ Json length_json(const ProfileQuestion& question, const AtBatch& at, const AtDra
 }
 
 Json cell_json(const ProfileQuestion& question, const AtBatch& at) {
-  Json json{{"batch", at.batch},
-            {"context", at.context},
-            {"plain", latency_json(at.plain)},
-            {"plain_tokens_per_s", 1e6 * static_cast<double>(at.batch) / at.plain.time_us},
-            {"one_draft", latency_json(at.one_draft)},
-            {"best_gamma", at.use},
-            {"best_speedup", at.use == 0 ? 1.0 : at.lengths[static_cast<std::size_t>(at.use) - 1].speedup},
-            {"gammas", Json::array()}};
+  Json json{
+      {"batch", at.batch},
+      {"context", at.context},
+      {"plain", latency_json(at.plain)},
+      {"plain_sampling", sampling_json(at.plain_sampling)},
+      {"plain_tokens_per_s", 1e6 * static_cast<double>(at.batch) / (at.plain.time_us + at.plain_sampling.time_us)},
+      {"one_draft", latency_json(at.one_draft)},
+      {"best_gamma", at.use},
+      {"best_speedup", at.use == 0 ? 1.0 : at.lengths[static_cast<std::size_t>(at.use) - 1].speedup},
+      {"gammas", Json::array()}};
   for (const AtDraftLength& length : at.lengths) json["gammas"].push_back(length_json(question, at, length));
   return json;
 }

@@ -114,12 +114,13 @@ std::string step_lines(const ProfilePrediction& prediction) {
   const double whole_us = analytic::iteration_time(length->iteration);
   std::string text = fmt::format("step        batch {}, gamma {}: draft {} + verify {}", at.batch, length->gamma,
                                  ms_text(length->drafting.time_us), ms_text(length->verify.time_us));
+  if (prediction.sampling_known) text += fmt::format(" + sampling {}", ms_text(length->sampling.time_us));
   if (question.overhead_us > 0.0) text += fmt::format(" + overhead {}", ms_text(question.overhead_us));
   text += fmt::format(" = {} ms for {:.2f} tokens; plain {} ms\n", ms_text(whole_us), length->tokens,
-                      ms_text(length->tokens * at.plain.time_us));
+                      ms_text(length->tokens * analytic::plain_time(length->iteration)));
   const auto batch = static_cast<double>(at.batch);
   text += fmt::format("rate        {:.5g} tokens/s against {:.5g} plain; verification takes {:.2f} plain steps\n",
-                      1e6 * batch * length->tokens / whole_us, 1e6 * batch / at.plain.time_us,
+                      1e6 * batch * length->tokens / whole_us, 1e6 * batch / analytic::plain_time(length->iteration),
                       analytic::verification_growth(length->iteration));
   const auto alpha = analytic::break_even_alpha(length->iteration, length->gamma, question.convention);
   const std::int64_t passes = question.drafting == gpu_bench::Role::block_drafting ? 1 : length->gamma;
@@ -132,6 +133,7 @@ std::string step_lines(const ProfilePrediction& prediction) {
 std::string origin_line(const ProfilePrediction& prediction) {
   std::set<std::string> origins;
   std::set<std::string> outside;
+  bool sampling_inside = true;
   for (const AtBatch& at : prediction.cells) {
     const auto note = [&](const gpu_bench::Latency& latency) {
       origins.insert(std::string(to_string(latency.origin)));
@@ -141,6 +143,7 @@ std::string origin_line(const ProfilePrediction& prediction) {
     for (const AtDraftLength& length : at.lengths) {
       note(length.verify);
       note(length.drafting);
+      sampling_inside = sampling_inside && length.sampling.inside;
     }
   }
   const auto joined = [](const std::set<std::string>& words) {
@@ -154,6 +157,7 @@ std::string origin_line(const ProfilePrediction& prediction) {
   if (prediction.source != gpu_bench::Source::user) {
     text += fmt::format("; {}, {}, {}", setting.dtype, to_string(setting.cache), to_string(setting.launch));
   }
+  if (!sampling_inside) text += "; some sampling is of larger or smaller batches than were measured";
   text += "\n";
   if (!outside.empty()) text += fmt::format("OUTSIDE     the domain of the fit: {}\n", joined(outside));
   if (!prediction.valid)
@@ -197,10 +201,9 @@ std::string to_text(const ProfilePrediction& prediction) {
                         schedule_text(prediction.schedules[i]));
   }
   return text + step_lines(prediction) + origin_line(prediction) + interval_line(prediction) +
-         fmt::format(
-             "not in it   {}accepting and sampling tokens, prompts and encoders, whether it "
-             "fits into memory\n",
-             question.overhead_us > 0.0 ? "" : "the engine's own overhead per iteration (--overhead-us), ");
+         fmt::format("not in it   {}{}prompts and encoders, whether it fits into memory\n",
+                     question.overhead_us > 0.0 ? "" : "the engine's own overhead per iteration (--overhead-us), ",
+                     prediction.sampling_known ? "" : "accepting and sampling tokens, ");
 }
 
 }  // namespace foredraft::experiments

@@ -13,11 +13,6 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// What a second run differs by, of one time: a difference of two has sqrt(2) of its width. [A/A]
-double between_runs(const Profile& profile) {
-  return profile.against_itself ? profile.against_itself->p95_difference / std::numbers::sqrt2 : 0.0;
-}
-
 const ModelShape* shape_of(const std::vector<ModelShape>& shapes, const std::string& name) {
   const auto found =
       std::find_if(shapes.begin(), shapes.end(), [&](const ModelShape& shape) { return shape.name == name; });
@@ -26,7 +21,7 @@ const ModelShape* shape_of(const std::vector<ModelShape>& shapes, const std::str
 
 std::vector<StepTable::Row> rows_of(const Profile& profile, const PassKind& kind, std::int64_t source_length) {
   std::vector<StepTable::Row> rows;
-  const double runs = between_runs(profile);
+  const double runs = spread_between_runs(profile);
   for (const StepRow& row : profile.steps) {
     const Cell& cell = row.cell;
     const bool same = cell.model == kind.model && cell.role == kind.role && cell.source_length == source_length &&
@@ -68,6 +63,10 @@ std::string_view to_string(Origin origin) {
       return "roofline";
   }
   return "";
+}
+
+double spread_between_runs(const Profile& profile) {
+  return profile.against_itself ? profile.against_itself->p95_difference / std::numbers::sqrt2 : 0.0;
 }
 
 Setting setting_for(const Profile& profile, std::string_view target) {

@@ -64,6 +64,10 @@ class CostSurface {
   std::optional<LatencyModel> roofline_;
 };
 
+/// Half width of the 95 % interval of one time over it that A/A leaves: a difference of two has sqrt(2) of its width. 0
+/// without A/A.
+[[nodiscard]] double spread_between_runs(const Profile& profile);
+
 /// The setting that answers for a target: that of its first plain pass in the profile, else that of the profile's first
 /// step; of a data sheet fp16, cold, graph.
 [[nodiscard]] Setting setting_for(const Profile& profile, std::string_view target);

@@ -29,6 +29,8 @@ PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& 
   if (!one_by_one || knows(profile, shapes, drafter, drafting)) {
     drafting_ = surface_of(profile, shapes, target, drafter, drafting);
   }
+  const auto shape = std::ranges::find(shapes, target, &ModelShape::name);
+  if (shape != shapes.end()) sampling_.emplace(profile, setting(), shape->vocabulary);
 }
 
 Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
@@ -48,6 +50,28 @@ Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64
     if (const std::optional<Latency> one = drafter_pass_->measured_at({batch, 1, context})) return one_by_one(*one);
   }
   return drafting_ ? drafting_->at({batch, gamma, context}) : one_by_one(drafter_pass_->at({batch, 1, context}));
+}
+
+std::optional<Latency> PairSurface::sampling(std::int64_t gamma, std::int64_t batch) const {
+  check_at_least("gamma", gamma, 1);
+  const std::optional<Latency> verification = sampling_ ? sampling_->at(batch, gamma) : std::nullopt;
+  if (!verification) return std::nullopt;
+  const std::int64_t draws = drafter_pass_ ? gamma : 1;
+  const std::optional<Latency> draw = plain_sampling(batch * gamma / draws);
+  if (!draw) return std::nullopt;
+  const double drawing_us = static_cast<double>(draws) * draw->time_us;
+  const double whole_us = drawing_us + verification->time_us;
+  if (!(whole_us > 0.0)) return std::nullopt;
+  return Latency{
+      .time_us = whole_us,
+      .spread = (drawing_us * draw->spread.value_or(0.0) + verification->time_us * verification->spread.value_or(0.0)) /
+                whole_us,
+      .origin = std::max(draw->origin, verification->origin),
+      .inside = draw->inside && verification->inside};
+}
+
+std::optional<Latency> PairSurface::plain_sampling(std::int64_t batch) const {
+  return sampling_ ? sampling_->at(batch, 0) : std::nullopt;
 }
 
 }  // namespace foredraft::gpu_bench

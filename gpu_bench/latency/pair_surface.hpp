@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu_bench/latency/cost_surface.hpp"
+#include "gpu_bench/latency/verification_surface.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -22,12 +23,20 @@ class PairSurface {
   /// All drafts of an iteration, gamma >= 1. One by one where that was not measured: gamma passes of the drafter.
   [[nodiscard]] Latency drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
+  /// Of an iteration: drawing its drafts, one by one or from all of their rows at once, and verifying them. Nothing
+  /// where the profile does not tell (VerificationSurface).
+  [[nodiscard]] std::optional<Latency> sampling(std::int64_t gamma, std::int64_t batch) const;
+
+  /// Drawing a token of each sequence in plain decoding; nothing likewise.
+  [[nodiscard]] std::optional<Latency> plain_sampling(std::int64_t batch) const;
+
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
  private:
   CostSurface target_;
   std::optional<CostSurface> drafting_;
   std::optional<CostSurface> drafter_pass_;  ///< of a drafter that drafts one by one
+  std::optional<VerificationSurface> sampling_;
 };
 
 }  // namespace foredraft::gpu_bench

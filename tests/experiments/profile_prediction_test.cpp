@@ -107,6 +107,7 @@ TEST_CASE("the JSON of a prediction from times has the fields of every predictio
   CHECK(cell["best_speedup"] == 1.0);
   CHECK(cell["plain"]["ms"].get<double>() == Approx(20.0).epsilon(tests::few_ulp));
   CHECK(cell["plain"]["ci95_ms"].is_null());
+  CHECK(cell["plain_sampling"].is_null());
   CHECK(cell["plain_tokens_per_s"].get<double>() == Approx(200.0).epsilon(tests::few_ulp));
   const auto& two = cell["gammas"][1];
   CHECK(two["verification_growth"].get<double>() == Approx(3.0).epsilon(tests::few_ulp));
@@ -141,6 +142,43 @@ TEST_CASE("intervals carry the spread of a measured profile through, and unmeasu
   gpu_bench::Profile noisy = profile;
   noisy.against_itself->median_difference = 0.05;
   CHECK_THAT(to_text(predict(question, noisy)), Catch::Contains("NOT VALID"));
+}
+
+TEST_CASE("a profile with verifications charges sampling to plain decoding and to each iteration, and shows it") {
+  gpu_bench::Profile profile =
+      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
+  question.alpha = 0.7;
+  question.gamma = 2;
+  question.batches = {1};
+  question.contexts = {128};
+  const AtDraftLength free = predict(question, profile).cells.front().lengths[1];
+  CHECK(free.sampling.time_us == 0.0);
+  CHECK_THAT(to_text(predict(question, profile)), Catch::Contains("accepting and sampling tokens"));
+
+  gpu_bench::tests::add_sampling(profile, 32'000);
+  const ProfilePrediction prediction = predict(question, profile);
+  const AtBatch& at = prediction.cells.front();
+  const AtDraftLength& two = at.lengths[1];
+  const double draw = gpu_bench::tests::modelled_sampling_us(1, 0, 32'000);
+  const double sampling = 2.0 * draw + gpu_bench::tests::modelled_sampling_us(1, 2, 32'000);
+  CHECK(two.sampling.time_us == Approx(sampling).epsilon(tests::second_route));
+  const double whole = two.drafting.time_us + two.verify.time_us + sampling;
+  CHECK(two.speedup == Approx(two.tokens * (at.plain.time_us + draw) / whole).epsilon(tests::second_route));
+  CHECK(two.spread.value() < free.spread.value());  // more errors, independent, of the same time
+  CHECK_THAT(to_text(prediction), Catch::Contains(" + sampling 0.00824 = ") &&
+                                      !Catch::Contains("accepting and sampling tokens") &&
+                                      !Catch::Contains("larger or smaller"));
+  const auto json = to_json(prediction);
+  const auto& cell = json["cells"][0];
+  CHECK(cell["plain_sampling"]["ms"].get<double>() == Approx(1e-3 * draw).epsilon(tests::second_route));
+  CHECK(cell["plain_tokens_per_s"].get<double>() ==
+        Approx(1e6 / (at.plain.time_us + draw)).epsilon(tests::second_route));
+  CHECK(cell["gammas"][1]["sampling"]["ms"].get<double>() == Approx(1e-3 * sampling).epsilon(tests::second_route));
+  CHECK(cell["gammas"][1]["iteration_ms"].get<double>() == Approx(1e-3 * whole).epsilon(tests::second_route));
+  question.batches = {64};
+  CHECK_THAT(to_text(predict(question, profile)),
+             Catch::Contains("some sampling is of larger or smaller batches than"));
 }
 
 TEST_CASE("bound by memory a verification costs one step, and the speedup is that of constant c") {

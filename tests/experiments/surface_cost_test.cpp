@@ -40,8 +40,9 @@ std::string refused_by_resources(const std::string& text) {
 
 TEST_CASE("the cost models roofline and measured charge what a prediction from the same times does") {
   const tests::TemporaryFolder folder;
-  const gpu_bench::Profile measured = gpu_bench::tests::modelled_profile(
+  gpu_bench::Profile measured = gpu_bench::tests::modelled_profile(
       gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b", "t5-small"}, 0.0);
+  gpu_bench::tests::add_sampling(measured, 32'000);
   tests::write_text(folder / "p.json", gpu_bench::to_json(measured));
   const std::string fixed =
       "[fixed]\nalpha = 0.7\ngamma = 3\n\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\n"

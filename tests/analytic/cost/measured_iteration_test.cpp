@@ -29,6 +29,23 @@ TEST_CASE("a measured iteration pays by its tokens over its time in plain tokens
   CHECK(break_even_tokens(iteration) == Approx(6.0 / 4.14).epsilon(tests::few_ulp));
 }
 
+TEST_CASE("sampling is part of an iteration and of a plain token, not of the growth of passes, worked by hand") {
+  MeasuredIteration iteration = iteration_of(4.0, 1.5, 4.2, 0.2);
+  iteration.plain_sampling = {0.5, 0.0};
+  iteration.sampling = {1.1, 0.0};
+  CHECK(plain_time(iteration) == Approx(4.5).epsilon(tests::few_ulp));
+  CHECK(iteration_time(iteration) == Approx(7.0).epsilon(tests::few_ulp));
+  CHECK(speedup(2.0, iteration) == Approx(9.0 / 7.0).epsilon(tests::few_ulp));
+  CHECK(break_even_tokens(iteration) == Approx(7.0 / 4.5).epsilon(tests::few_ulp));
+  CHECK(verification_growth(iteration) == Approx(4.2 / 4.0).epsilon(tests::few_ulp));
+  // A draft pass at the break-even c pays exactly, sampling included.
+  const double c = break_even_c(iteration, 2.5, 3).value();
+  iteration.drafting.time = 3.0 * c * 4.5;
+  CHECK(speedup(2.5, iteration) == Approx(1.0).epsilon(tests::second_route));
+  iteration.sampling.time = -1.0;
+  CHECK_THROWS_AS(iteration_time(iteration), DomainError);
+}
+
 TEST_CASE("where a verification costs one step the measured speedup is the one of constant c") {
   for (const std::int64_t gamma : {1, 3, 8}) {
     const double c = 0.07;
@@ -81,6 +98,8 @@ TEST_CASE("the spread of a measured speedup is that of its times, each by its sh
   iteration.plain.spread = 0.03;
   iteration.drafting.spread = 0.08;
   CHECK(speedup_spread(iteration) == Approx(std::sqrt(0.0009 + 0.0001 + 0.0004)).epsilon(tests::few_ulp));
+  iteration.plain_sampling = {1.0, 0.05};
+  iteration.sampling = {2.0, 0.04};
   // Against the speedup itself: times moved by a small multiple of their spreads.
   const double tokens = 2.0;
   const double step = 1e-6;
@@ -93,7 +112,9 @@ TEST_CASE("the spread of a measured speedup is that of its times, each by its sh
   const double sum = std::hypot(moved([](MeasuredIteration& i) -> KnownTime& { return i.plain; }),
                                 moved([](MeasuredIteration& i) -> KnownTime& { return i.drafting; }),
                                 moved([](MeasuredIteration& i) -> KnownTime& { return i.verify; }));
-  CHECK(speedup_spread(iteration) == Approx(sum).epsilon(1e-5));  // first order in the step
+  const double of_sampling = std::hypot(moved([](MeasuredIteration& i) -> KnownTime& { return i.plain_sampling; }),
+                                        moved([](MeasuredIteration& i) -> KnownTime& { return i.sampling; }));
+  CHECK(speedup_spread(iteration) == Approx(std::hypot(sum, of_sampling)).epsilon(1e-5));  // first order in the step
 }
 
 TEST_CASE("times and counts that cannot be are refused") {

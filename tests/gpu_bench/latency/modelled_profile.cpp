@@ -25,6 +25,21 @@ double one_us(const LatencyModel& model, const Operation& operation, DataType ty
   return (attends ? model.attend_launch_us : model.launch_us) + longer_sum + 1e6 * joined;
 }
 
+Measurement known_to_04_percent(double us) {
+  return {.name = "modelled",
+          .summary = {.samples = 21,
+                      .median_us = us,
+                      .median_ci95_us = {0.996 * us, 1.004 * us},
+                      .p5_us = us,
+                      .p25_us = us,
+                      .p75_us = us,
+                      .p95_us = us,
+                      .min_us = us,
+                      .mean_us = us,
+                      .mad_us = 0.0},
+          .samples_us = {}};
+}
+
 class NormalStream {
  public:
   double next() {
@@ -63,19 +78,7 @@ Profile modelled_profile(const LatencyModel& model, const std::vector<std::strin
                     .context = context,
                     .source_length = find_model(model_registry(), name).source_length};
     const double us = modelled_us(model, cell) * std::exp(noise * normal.next());
-    const Measurement measurement{.name = "modelled",
-                                  .summary = {.samples = 21,
-                                              .median_us = us,
-                                              .median_ci95_us = {0.996 * us, 1.004 * us},
-                                              .p5_us = us,
-                                              .p25_us = us,
-                                              .p75_us = us,
-                                              .p95_us = us,
-                                              .min_us = us,
-                                              .mean_us = us,
-                                              .mad_us = 0.0},
-                                  .samples_us = {}};
-    profile.steps.push_back({cell, timing_of(measurement, 0.0, 0.0, 0.0)});
+    profile.steps.push_back({cell, timing_of(known_to_04_percent(us), 0.0, 0.0, 0.0)});
   };
   for (const std::string& name : names) {
     for (const std::int64_t context : {128, 1024}) {
@@ -86,6 +89,23 @@ Profile modelled_profile(const LatencyModel& model, const std::vector<std::strin
     for (const std::int64_t gamma : {1, 2, 4}) add(name, Role::autoregressive_drafting, 1, gamma, 128);
   }
   return profile;
+}
+
+double modelled_sampling_us(std::int64_t batch, std::int64_t gamma, std::int64_t vocabulary) {
+  constexpr double us_an_element = 1e-5;
+  return 2.0 + us_an_element * static_cast<double>(batch * (2 * gamma + 1) * vocabulary);
+}
+
+VerificationRow sampling_row(const VerificationCell& cell, double us) {
+  return {.cell = cell, .launches = 1, .timing = timing_of(known_to_04_percent(us), 0.0, 0.0, 0.0)};
+}
+
+void add_sampling(Profile& profile, std::int64_t vocabulary) {
+  for (const auto& group : plan_sampling({1, 8}, {vocabulary}, "fp16", Launch::graph)) {
+    for (const VerificationCell& cell : group) {
+      profile.verifications.push_back(sampling_row(cell, modelled_sampling_us(cell.batch, cell.gamma, vocabulary)));
+    }
+  }
 }
 
 }  // namespace foredraft::gpu_bench::tests

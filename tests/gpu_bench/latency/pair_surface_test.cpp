@@ -1,6 +1,7 @@
 #include "gpu_bench/latency/pair_surface.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "core/check.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
@@ -31,6 +32,28 @@ TEST_CASE("drafts one by one take what was measured of them, else as many passes
         Approx(3.0 * modelled("qwen1.5-0.5b", Role::decoder_pass, 8, 1, 1024)).epsilon(foredraft::tests::second_route));
   CHECK(many.origin == Origin::measured);
   CHECK_THROWS_AS(pair.drafting(0, 1, 128), DomainError);
+}
+
+TEST_CASE("drafts that are made one by one are drawn one by one, those of a block or of heads from all rows at once") {
+  constexpr std::int64_t vocabulary = 32'000;
+  Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  const auto pair_of = [&](const std::string& drafter, Role drafting) {
+    return PairSurface(profile, model_registry(), "llama-2-7b", drafter, drafting);
+  };
+  const auto us = [&](std::int64_t batch, std::int64_t gamma) {
+    return tests::modelled_sampling_us(batch, gamma, vocabulary);
+  };
+  CHECK_FALSE(pair_of("sheared-llama-1.3b", Role::autoregressive_drafting).sampling(3, 2));
+  tests::add_sampling(profile, vocabulary);
+  const PairSurface one_by_one = pair_of("sheared-llama-1.3b", Role::autoregressive_drafting);
+  const Latency sampling = one_by_one.sampling(3, 2).value();
+  CHECK(sampling.time_us == Approx(3.0 * us(2, 0) + us(2, 3)).epsilon(foredraft::tests::second_route));
+  CHECK(sampling.spread.value() ==
+        Approx(std::hypot(0.004, 0.01 / std::sqrt(2.0))).epsilon(foredraft::tests::second_route));
+  CHECK(one_by_one.plain_sampling(2)->time_us == Approx(us(2, 0)).epsilon(foredraft::tests::second_route));
+  const PairSurface heads = pair_of("llama-2-7b", Role::head_drafting);
+  CHECK(heads.sampling(3, 2)->time_us == Approx(us(6, 0) + us(2, 3)).epsilon(foredraft::tests::second_route));
+  CHECK_THROWS_AS(heads.sampling(0, 2), DomainError);
 }
 
 TEST_CASE("blocks and heads draft by their own passes") {
