@@ -22,6 +22,7 @@ _PARTS = {"drafting_us": ("drafting", {"facecolor": style.DRAFT}),
 _PLAIN = {"facecolor": style.GREY}
 _EDGE = {"edgecolor": style.INK, "linewidth": 0.4}
 COLUMNS = {"context": load.AXIS, "batch": load.AXIS, "gamma": load.AXIS, "plain_us": load.NUMBER,
+           "plain_sampling_us": load.NUMBER,
            **dict.fromkeys(_PARTS, load.NUMBER), "tokens_per_iteration": load.NUMBER, "speedup_spread": load.NUMBER,
            **origins.COLUMNS}
 _MOST_PANELS = 8
@@ -45,7 +46,7 @@ def figure(table):
     for axes, batch in zip((axes for axes in grid.flat if axes is not None), batches):
         rows = table.where(batch=batch)
         _draw_bars(axes, rows.keep([gamma in gammas for gamma in rows["gamma"]]).sorted_by("gamma"))
-        axes.set_title(f"batch {style.value_text(batch)}: plain {rows['plain_us'][0] / 1e3:.3g} ms")
+        axes.set_title(f"batch {style.value_text(batch)}: plain {_plain_us(rows)[0] / 1e3:.3g} ms")
     first = grid[0, 0]
     first.set_xlim(-0.7, len(gammas) + 0.7)
     first.set_ylim(0, 1.12 * max(1.0, first.get_ylim()[1] / 1.05))
@@ -64,6 +65,11 @@ def figure(table):
     return drawn
 
 
+def _plain_us(rows):
+    """A token of plain decoding."""
+    return rows["plain_us"] + rows["plain_sampling_us"]
+
+
 def _draw_bars(axes, rows):
     """Plain decoding at 0, then one bar for each draft length, the fastest with its speedup."""
     axes.axhline(1, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 1.5)), zorder=1)
@@ -71,7 +77,7 @@ def _draw_bars(axes, rows):
     x = numpy.arange(1, len(rows) + 1)
     bottom = numpy.zeros(len(rows))
     for part, (_, look) in _PARTS.items():
-        height = rows[part] / (rows["tokens_per_iteration"] * rows["plain_us"])
+        height = rows[part] / (rows["tokens_per_iteration"] * _plain_us(rows))
         axes.bar(x, height, bottom=bottom, width=0.75, zorder=2, **look, **_EDGE)
         bottom += height
     origins.points(axes, rows, x, bottom, rows["speedup_spread"], style.INK, size=2.6)

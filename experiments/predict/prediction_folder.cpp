@@ -1,5 +1,6 @@
 #include "experiments/predict/prediction_folder.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "experiments/text/data_text.hpp"
@@ -9,20 +10,17 @@ namespace {
 
 using gpu_bench::Latency;
 
-/// Appends the time, its spread and its origin.
-DataText& latency_cells(DataText& data, const Latency& latency) {
-  return data.cell(latency.time_us).cell(latency.spread).cell(to_string(latency.origin));
-}
-
 std::string_view inside_text(bool inside) { return inside ? "yes" : "no"; }
 
 bool all_inside(const AtBatch& at, const AtDraftLength& length) {
-  return at.plain.inside && length.drafting.inside && length.verify.inside;
+  return at.plain.inside && at.plain_sampling.inside && length.drafting.inside && length.verify.inside &&
+         length.sampling.inside;
 }
 
 /// The least certain of the origins that a speedup rests on.
 gpu_bench::Origin origin_of(const AtBatch& at, const AtDraftLength& length) {
-  return std::max({at.plain.origin, length.drafting.origin, length.verify.origin});
+  return std::max({at.plain.origin, at.plain_sampling.origin, length.drafting.origin, length.verify.origin,
+                   length.sampling.origin});
 }
 
 /// A row for each draft length at each batch and context: those three, then what `add` appends.
@@ -42,11 +40,12 @@ std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::
 
 std::string step_time_csv(const ProfilePrediction& prediction) {
   return csv_by_length(prediction,
-                       {"plain_us", "drafting_us", "verify_us", "sampling_us", "overhead_us", "tokens_per_iteration",
-                        "speedup_spread", "origin", "inside_domain"},
+                       {"plain_us", "plain_sampling_us", "drafting_us", "verify_us", "sampling_us", "overhead_us",
+                        "tokens_per_iteration", "speedup_spread", "origin", "inside_domain"},
                        [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
-                         data.cell(at.plain.time_us).cell(length.drafting.time_us).cell(length.verify.time_us);
-                         data.cell(0.0).cell(prediction.question.overhead_us).cell(length.tokens).cell(length.spread);
+                         data.cell(at.plain.time_us).cell(at.plain_sampling.time_us);
+                         data.cell(length.drafting.time_us).cell(length.verify.time_us).cell(length.sampling.time_us);
+                         data.cell(prediction.question.overhead_us).cell(length.tokens).cell(length.spread);
                          data.cell(to_string(origin_of(at, length))).cell(inside_text(all_inside(at, length)));
                        });
 }
@@ -66,8 +65,9 @@ std::string verification_cost_csv(const std::vector<VerificationCurve>& curves) 
     const std::optional<double> knee = knee_tokens(curve);
     for (const VerificationCurve::Point& point : curve.points) {
       data.row().cell(static_cast<double>(curve.context)).cell(static_cast<double>(curve.batch));
-      latency_cells(data.cell(static_cast<double>(point.tokens)), point.pass);
-      data.cell(inside_text(point.pass.inside))
+      data.cell(static_cast<double>(point.tokens)).cell(point.pass.time_us).cell(point.pass.spread);
+      data.cell(to_string(point.pass.origin))
+          .cell(inside_text(point.pass.inside))
           .cell(point.growth)
           .cell(point.growth_spread)
           .cell(knee_growth)
@@ -107,16 +107,24 @@ ResultFolder::Kind folder_kind(const ProfileQuestion& question, const FileDigest
 }
 
 std::string prediction_csv(const ProfilePrediction& prediction) {
-  return csv_by_length(
-      prediction,
-      {"plain_us", "plain_spread", "plain_origin", "drafting_us", "drafting_spread", "drafting_origin", "verify_us",
-       "verify_spread", "verify_origin", "sampling_us", "overhead_us", "inside_domain", "tokens_per_iteration",
-       "speedup", "speedup_spread", "use"},
-      [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
-        latency_cells(latency_cells(latency_cells(data, at.plain), length.drafting), length.verify);
-        data.cell(0.0).cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
-        data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
-      });
+  std::vector<std::string> columns;
+  for (const char* time : {"plain", "plain_sampling", "drafting", "verify", "sampling"}) {
+    for (const char* what : {"us", "spread", "origin"}) columns.push_back(fmt::format("{}_{}", time, what));
+  }
+  columns.insert(columns.end(),
+                 {"overhead_us", "inside_domain", "tokens_per_iteration", "speedup", "speedup_spread", "use"});
+  return csv_by_length(prediction, columns, [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
+    const auto add = [&data](const Latency& time, bool known) {
+      data.cell(time.time_us).cell(time.spread).cell(known ? to_string(time.origin) : "");
+    };
+    add(at.plain, true);
+    add(at.plain_sampling, prediction.sampling_known);
+    add(length.drafting, true);
+    add(length.verify, true);
+    add(length.sampling, prediction.sampling_known);
+    data.cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
+    data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
+  });
 }
 
 bool has_decision_map(const ProfileQuestion& question) {

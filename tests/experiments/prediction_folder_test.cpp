@@ -39,15 +39,19 @@ ProfilePrediction prediction_of_two_batches() {
   const gpu_bench::Latency drafting{.time_us = 2.0, .spread = 0.125, .origin = gpu_bench::Origin::interpolated};
   const gpu_bench::Latency verify{.time_us = 16.0, .spread = 0.5, .origin = gpu_bench::Origin::fitted};
   ProfilePrediction prediction{.question = question_of_two_batches(), .device = "made up"};
-  AtBatch one{.batch = 1, .context = 100, .plain = plain, .one_draft = drafting, .use = 1};
+  AtBatch one{.batch = 1, .context = 100, .plain = plain, .one_draft = drafting};
+  one.plain_sampling = {.time_us = 0.5, .spread = 1.0};
+  one.use = 1;
   AtDraftLength length{.gamma = 1, .verify = verify, .drafting = drafting, .tokens = 1.75, .speedup = 1.5};
   length.spread = 0.375;
+  length.sampling = {.time_us = 0.75, .spread = 0.0625, .origin = gpu_bench::Origin::interpolated};
   one.lengths = {length};
   AtBatch two{.batch = 2, .context = 100, .plain = {.time_us = 16.0}, .one_draft = {}};
   length = {.gamma = 1, .verify = {.time_us = 32.0}, .drafting = {.time_us = 4.0}, .tokens = 1.75, .speedup = 0.5};
-  length.drafting.inside = false;
+  length.sampling.inside = false;
   two.lengths = {length};
   prediction.cells = {one, two};
+  prediction.sampling_known = true;
   return prediction;
 }
 
@@ -105,6 +109,14 @@ TEST_CASE("a curve of verification ends where its growth is clear, where the dev
   question.draft = "qwen1.5-0.5b";
   question.contexts = {128};
   CHECK(verification_curves(question, profile).front().points.back().tokens == 32);
+  const gpu_bench::Profile of_three = gpu_bench::tests::modelled_profile(
+      gpu_bench::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
+  question.target = "sheared-llama-1.3b";  // fitted
+  CHECK(verification_curves(question, of_three).front().points.size() > 9);
+  question.contexts = {4096};  // longer than any that was measured
+  const VerificationCurve outside = verification_curves(question, of_three).front();
+  CHECK(outside.points.size() == 9);
+  CHECK_FALSE(outside.points.front().pass.inside);
 }
 
 TEST_CASE("the growth of verification is known as well as its two passes, and from one token exactly") {
@@ -142,16 +154,18 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
   };
   write("out");
   CHECK(tests::content_of(folder / "out/prediction.csv") ==
-        "context,batch,gamma,plain_us,plain_spread,plain_origin,drafting_us,drafting_spread,drafting_origin,verify_us,"
-        "verify_spread,verify_origin,sampling_us,overhead_us,inside_domain,tokens_per_iteration,speedup,speedup_spread,"
-        "use\n"
-        "100,1,1,8,0.25,measured,2,0.125,interpolated,16,0.5,fitted,0,500,yes,1.75,1.5,0.375,1\n"
-        "100,2,1,16,,measured,4,,measured,32,,measured,0,500,no,1.75,0.5,,0\n");
+        "context,batch,gamma,plain_us,plain_spread,plain_origin,plain_sampling_us,plain_sampling_spread,"
+        "plain_sampling_origin,drafting_us,drafting_spread,drafting_origin,verify_us,verify_spread,verify_origin,"
+        "sampling_us,sampling_spread,sampling_origin,overhead_us,inside_domain,tokens_per_iteration,speedup,"
+        "speedup_spread,use\n"
+        "100,1,1,8,0.25,measured,0.5,1,measured,2,0.125,interpolated,16,0.5,fitted,0.75,0.0625,interpolated,500,yes,"
+        "1.75,1.5,0.375,1\n"
+        "100,2,1,16,,measured,0,,measured,4,,measured,32,,measured,0,,measured,500,no,1.75,0.5,,0\n");
   CHECK(tests::content_of(folder / "out/step-time.csv") ==
-        "context,batch,gamma,plain_us,drafting_us,verify_us,sampling_us,overhead_us,tokens_per_iteration,"
-        "speedup_spread,origin,inside_domain\n"
-        "100,1,1,8,2,16,0,500,1.75,0.375,fitted,yes\n"
-        "100,2,1,16,4,32,0,500,1.75,,measured,no\n");
+        "context,batch,gamma,plain_us,plain_sampling_us,drafting_us,verify_us,sampling_us,overhead_us,"
+        "tokens_per_iteration,speedup_spread,origin,inside_domain\n"
+        "100,1,1,8,0.5,2,16,0.75,500,1.75,0.375,fitted,yes\n"
+        "100,2,1,16,0,4,32,0,500,1.75,,measured,no\n");
   CHECK(tests::content_of(folder / "out/batch-speedup.csv") ==
         "context,batch,gamma,speedup,speedup_spread,origin,inside_domain\n"
         "100,1,1,1.5,0.375,fitted,yes\n"
