@@ -1,0 +1,226 @@
+#include "gpu_bench/loop/loop_run.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "core/check.hpp"
+#include "core/random_stream.hpp"
+#include "gpu_bench/loop/forced_logits.hpp"
+#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/verify/reference.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+constexpr std::int64_t test_vocabulary = 11;
+
+LoopCell cell_of(std::int64_t gamma, double alpha, std::int64_t batch = 1) {
+  return {.target = "target",
+          .drafter = "drafter",
+          .dtype = "fp32",
+          .gamma = gamma,
+          .alpha = alpha,
+          .batch = batch,
+          .context = 64};
+}
+
+/// A device that makes up its logits, forces them as loop_run.hpp says, and lets the reference of the rule decide. Its
+/// clock goes on by what it says that a step takes.
+struct MadeUpDevice {
+  double plain_us = 1000.0;
+  double iteration_us = 2000.0;
+  double second_run = 1.0;      ///< what iterations are slower by when a cell comes again
+  std::int64_t too_large = -1;  ///< batch for which there is no memory
+  std::int64_t interrupt_after = std::numeric_limits<std::int64_t>::max();  ///< iterations
+  std::function<void(std::vector<std::int32_t>& tokens, std::vector<std::int32_t>& counts)> lie = {};
+
+  double now_s = 0.0;
+  std::int64_t iterations = 0;
+  std::vector<LoopCell> visited = {};
+  std::vector<std::vector<LoopRow>> kept = {};
+  std::vector<std::string> said = {};
+  std::vector<std::int32_t> drafts = {}, tokens = {}, counts = {};
+
+  LoopResult run(const std::vector<LoopCell>& cells, double budget_s) {
+    const LoopDevice device{.side_of = [this](const LoopCell& cell) { return side_of(cell); },
+                            .now_s = [this] { return now_s; }};
+    return run_loop(
+        cells, budget_s, device, [this](const std::vector<LoopRow>& rows) { kept.push_back(rows); },
+        [this](const std::string& line) { said.push_back(line); });
+  }
+
+  LoopSide side_of(const LoopCell& cell) {
+    if (cell.batch == too_large) throw MemoryError("too little memory");
+    const bool again = std::find(visited.begin(), visited.end(), cell) != visited.end();
+    visited.push_back(cell);
+    return {.plain_step = [this] { return spent(plain_us); },
+            .iterate =
+                [this, cell, us = iteration_us * (again ? second_run : 1.0)](std::span<const std::int32_t> wanted) {
+                  if (++iterations > interrupt_after) throw Interrupted{};
+                  verify(cell, wanted);
+                  if (lie) lie(tokens, counts);
+                  return IterationTaken{.us = spent(us), .drafts = drafts, .tokens = tokens, .emitted_counts = counts};
+                }};
+  }
+
+  double spent(double us) {
+    now_s += 1e-6 * us;
+    return us;
+  }
+
+  void verify(const LoopCell& cell, std::span<const std::int32_t> wanted) {
+    constexpr double no_logit = -std::numeric_limits<double>::infinity();
+    const auto vocabulary = static_cast<std::size_t>(test_vocabulary);
+    drafts.clear();
+    tokens.assign(static_cast<std::size_t>(cell.batch * (cell.gamma + 1)), -1);
+    counts.clear();
+    RandomStream words(17, {Purpose::test, 0, static_cast<std::uint64_t>(iterations)});
+    for (std::int64_t b = 0; b < cell.batch; ++b) {
+      const auto random_rows = [&](std::int64_t rows) {
+        std::vector<double> logits(static_cast<std::size_t>(rows) * vocabulary);
+        for (double& logit : logits) logit = 6.0 * words.uniform();
+        return logits;
+      };
+      const std::vector<double> draft_logits = random_rows(cell.gamma);
+      std::vector<double> target_logits = random_rows(cell.gamma + 1);
+      std::vector<std::int32_t> own_drafts;
+      for (std::int64_t i = 0; i < cell.gamma; ++i) {
+        own_drafts.push_back(static_cast<std::int32_t>(words.uniform() * static_cast<double>(test_vocabulary)));
+        const ForcedRow forced = forced_row(i, wanted[static_cast<std::size_t>(b)], cell.gamma);
+        const std::int64_t first = i * test_vocabulary;
+        if (forced != ForcedRow::own) {
+          std::copy_n(draft_logits.begin() + first, vocabulary, target_logits.begin() + first);
+        }
+        if (forced == ForcedRow::copy_without_draft) {
+          target_logits[static_cast<std::size_t>(first + own_drafts.back())] = no_logit;
+        }
+      }
+      const ReferenceTokens emitted =
+          reference_rejection_sampling({.target_logits = target_logits,
+                                        .draft_logits = draft_logits,
+                                        .drafts = own_drafts,
+                                        .vocabulary = test_vocabulary,
+                                        .draws = draw_stream(5, 0, static_cast<std::uint32_t>(iterations)),
+                                        .request = static_cast<unsigned>(b)});
+      std::copy(emitted.tokens.begin(), emitted.tokens.end(), tokens.begin() + b * (cell.gamma + 1));
+      counts.push_back(static_cast<std::int32_t>(emitted.tokens.size()));
+      drafts.insert(drafts.end(), own_drafts.begin(), own_drafts.end());
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("gpu_bench_loop: the real rule accepts exactly the drafts that forced logits are made for") {
+  // The loop refuses any other count, and any other token than the drafts: hundreds of iterations pass its check.
+  MadeUpDevice device;
+  const std::vector<LoopCell> cells{cell_of(1, 0.5), cell_of(5, 0.8, 3), cell_of(7, 0.0), cell_of(4, 1.0, 2)};
+  const LoopResult result = device.run(cells, 4.0);
+  CHECK(result.end == MeasureEnd::done);
+  CHECK(result.missing.empty());
+  REQUIRE(result.rows.size() == 4);
+  CHECK(device.iterations > 100);
+  CHECK(result.rows[2].tokens_per_iteration == 1.0);
+  CHECK(result.rows[3].tokens_per_iteration == 5.0);
+  // 160 points of the sequence at most five per cent of one off at each of five borders.
+  CHECK(result.rows[1].tokens_per_iteration == Approx((1.0 - std::pow(0.8, 6)) / 0.2).margin(0.1));
+}
+
+TEST_CASE("gpu_bench_loop: a verifier that emits something else than what it was forced to ends the run") {
+  const auto run_with = [](auto lie) {
+    MadeUpDevice device;
+    device.lie = lie;
+    static_cast<void>(device.run({cell_of(3, 0.5)}, 1.0));
+  };
+  using Tokens = std::vector<std::int32_t>;
+  CHECK_THROWS_WITH(run_with([](Tokens&, Tokens& counts) { ++counts[0]; }), Catch::Contains("emitted"));
+  CHECK_THROWS_WITH(run_with([](Tokens& tokens, Tokens& counts) {
+                      if (counts[0] > 1) ++tokens[0];
+                    }),
+                    Catch::Contains("other tokens than its drafts"));
+  CHECK_THROWS_WITH(
+      run_with([](Tokens& tokens, Tokens& counts) { tokens[static_cast<std::size_t>(counts[0] - 1)] = -1; }),
+      Catch::Contains("no token behind its drafts"));
+  MadeUpDevice stubborn;
+  stubborn.lie = [&](Tokens& tokens, Tokens& counts) {
+    tokens[static_cast<std::size_t>(counts[0] - 1)] = stubborn.drafts[0];
+  };
+  CHECK_THROWS_WITH(stubborn.run({cell_of(1, 0.0)}, 1.0), Catch::Contains("emitted the draft that it rejected"));
+}
+
+TEST_CASE("gpu_bench_loop: every cell is run twice, some time apart, each time with an equal share of what is left") {
+  MadeUpDevice device;
+  device.second_run = 1.25;
+  const std::vector<LoopCell> cells{cell_of(2, 0.5), cell_of(4, 0.5)};
+  const LoopResult result = device.run(cells, 2.0);
+  CHECK(device.visited == std::vector<LoopCell>{cells[0], cells[1], cells[0], cells[1]});
+  CHECK(device.now_s <= 2.1);
+  REQUIRE(result.rows.size() == 2);
+  for (const LoopRow& row : result.rows) {
+    REQUIRE(row.between_runs);
+    // Tokens differ a little between the runs; the time of an iteration by a quarter.
+    CHECK(*row.between_runs == Approx(0.25).margin(0.1));
+    CHECK(row.plain.median_us == 1000.0);
+    CHECK(row.iteration.ci95_us.low == 2000.0);
+    CHECK(row.iteration.ci95_us.high == 2500.0);
+    CHECK(speedup(row) == Approx(row.tokens_per_iteration * 1000.0 / row.iteration.median_us));
+    CHECK(tokens_per_s(row) == Approx(speedup(row) * plain_tokens_per_s(row)));
+    const Interval interval = speedup_ci95(row);
+    CHECK(interval.high - speedup(row) == Approx(speedup(row) * 250.0 / row.iteration.median_us));
+    CHECK(speedup(row) - interval.low == Approx(interval.high - speedup(row)));
+  }
+  CHECK(device.kept.size() == 4);
+  CHECK(device.kept.front().size() == 1);
+  CHECK(!device.kept[1][0].between_runs);
+  CHECK_THAT(device.said.front(), Catch::Contains("run 1 of 2, cell 1 of 2") && Catch::Contains("2 s left"));
+}
+
+TEST_CASE("gpu_bench_loop: tokens a second are those of all sequences") {
+  MadeUpDevice device;
+  const LoopResult result = device.run({cell_of(2, 1.0, 4)}, 0.5);
+  REQUIRE(result.rows.size() == 1);
+  CHECK(plain_tokens_per_s(result.rows[0]) == Approx(4.0 / 1e-3));
+  CHECK(tokens_per_s(result.rows[0]) == Approx(4.0 * 3.0 / 2e-3));
+  CHECK(speedup(result.rows[0]) == Approx(1.5));
+}
+
+TEST_CASE("gpu_bench_loop: an interrupted loop keeps its rows and names what is missing") {
+  const std::vector<LoopCell> cells{cell_of(2, 0.5), cell_of(3, 0.5), cell_of(4, 0.5)};
+  MadeUpDevice device;
+  static_cast<void>(device.run({cells[0]}, 100.0));
+  const std::int64_t of_one_cell = device.iterations / 2;
+  MadeUpDevice stopped;
+  stopped.interrupt_after = of_one_cell + 1;
+  const LoopResult result = stopped.run(cells, 100.0);
+  CHECK(result.end == MeasureEnd::interrupted);
+  REQUIRE(result.rows.size() == 1);
+  CHECK(result.rows[0].cell == cells[0]);
+  REQUIRE(result.missing.size() == 2);
+  CHECK(result.missing[0].what == to_text(cells[1]));
+  CHECK(result.missing[0].why == "the run was interrupted");
+  REQUIRE(stopped.kept.size() == 1);
+}
+
+TEST_CASE("gpu_bench_loop: a cell that does not fit into memory is named, the others are run") {
+  MadeUpDevice device;
+  device.too_large = 9;
+  const LoopResult result = device.run({cell_of(2, 0.5, 9), cell_of(2, 0.5, 1)}, 0.5);
+  REQUIRE(result.rows.size() == 1);
+  CHECK(result.rows[0].cell.batch == 1);
+  REQUIRE(result.missing.size() == 1);
+  CHECK(result.missing[0].why == "too little memory");
+}
+
+TEST_CASE("gpu_bench_loop: a cell that is none is refused before anything runs") {
+  MadeUpDevice device;
+  LoopCell no_drafting = cell_of(2, 0.5);
+  no_drafting.drafting = Role::encoder_pass;
+  for (const LoopCell& cell : {cell_of(0, 0.5), cell_of(2, 1.5), cell_of(2, 0.5, 0), no_drafting}) {
+    CHECK_THROWS_AS(device.run({cell_of(1, 0.5), cell}, 1.0), DomainError);
+  }
+  CHECK(device.visited.empty());
+}
+
+}  // namespace foredraft::gpu_bench

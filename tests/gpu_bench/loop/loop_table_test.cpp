@@ -1,0 +1,66 @@
+#include "gpu_bench/loop/loop_table.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/check.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+LoopCell table_cell() {
+  return {.target = "t5-base",
+          .drafter = "t5-small",
+          .drafting = Role::block_drafting,
+          .dtype = "bf16",
+          .launch = Launch::eager,
+          .gamma = 7,
+          .alpha = 0.1 + 0.2,
+          .batch = 3,
+          .context = 192};
+}
+
+}  // namespace
+
+TEST_CASE("gpu_bench_loop: cells and rows come back from their files to the last bit") {
+  const std::vector<LoopCell> cells{table_cell(), LoopCell{.target = "a", .drafter = "b", .dtype = "fp32"}};
+  CHECK(read_loop_cells(loop_cells_csv(cells), "cells.csv") == cells);
+
+  const LoopRow once{.cell = table_cell(),
+                     .plain = {.median_us = 1.0 / 3.0, .ci95_us = {0.3, 0.4}, .samples = 20},
+                     .iteration = {.median_us = 7.25, .ci95_us = {7.0, 7.5}, .samples = 21},
+                     .tokens_per_iteration = 2.5};
+  LoopRow twice = once;
+  twice.between_runs = 0.01;
+  const std::string csv = loop_rows_csv({once, twice});
+  const std::vector<LoopRow> rows = read_loop_rows(csv, "rows.csv");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].cell == once.cell);
+  CHECK(rows[0].plain.median_us == once.plain.median_us);
+  CHECK(rows[0].iteration.ci95_us.high == 7.5);
+  CHECK(rows[0].iteration.samples == 21);
+  CHECK(!rows[0].between_runs);
+  CHECK(rows[1].between_runs == 0.01);
+  CHECK(loop_rows_csv(rows) == csv);
+}
+
+TEST_CASE("gpu_bench_loop: a file of cells that was not written here is refused with its line") {
+  const std::string csv = loop_cells_csv({table_cell()});
+  const auto refusal = [](const std::string& text) -> std::string {
+    try {
+      static_cast<void>(read_loop_cells(text, "cells.csv"));
+    } catch (const DomainError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refusal("") ==
+        "cells.csv:1: other columns than target,drafter,drafting,dtype,launch,gamma,alpha,batch,context");
+  CHECK(refusal(loop_cells_csv({}) + "a,b,decoder_pass,fp32,graph,1,0.5,1,0\n") ==
+        "cells.csv:2: invalid drafting=\"decoder_pass\"");
+  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1x,0.5,1,0\n") == "cells.csv:3: invalid gamma=\"1x\"");
+  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1,0.5,1\n") == "cells.csv:3: invalid context=\"\"");
+  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1,0.5,1,0,9\n") == "cells.csv:3: more cells than columns");
+  CHECK(refusal(csv).empty());
+}
+
+}  // namespace foredraft::gpu_bench
