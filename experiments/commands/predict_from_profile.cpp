@@ -9,6 +9,7 @@
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/devices/devices.hpp"
+#include "experiments/devices/drafter_words.hpp"
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"
@@ -22,7 +23,6 @@ namespace {
 constexpr std::int64_t largest_batch = 65'536;
 constexpr std::int64_t largest_context = 1'000'000;
 
-const std::vector<std::string> profile_drafters{"autoregressive", "block", "heads"};
 
 void refuse_other_costs(CommandLine& line) {
   for (const std::string_view name : {"c", "step-ms", "draft-ms", "verify-ms", "overhead-ms", "operations-ratio"}) {
@@ -46,7 +46,7 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   }
   ProfileQuestion question{.target = line.text("target").value_or(""),
                            .draft = line.text("draft").value_or(""),
-                           .drafting = drafting_role(line.word("drafter", profile_drafters).value_or("autoregressive")),
+                           .drafting = drafting_role(line.word("drafter", drafter_words()).value_or("autoregressive")),
                            .alpha = acceptance.alpha,
                            .marginal = acceptance.marginal,
                            .acceptance_length = acceptance.acceptance_length,

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -8,6 +9,7 @@
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
+#include "experiments/devices/drafter_words.hpp"
 #include "experiments/results/result_folder.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/files.hpp"

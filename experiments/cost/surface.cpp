@@ -8,6 +8,7 @@
 #include "core/check.hpp"
 #include "experiments/cost/cost_definition.hpp"
 #include "experiments/devices/devices.hpp"
+#include "experiments/devices/drafter_words.hpp"
 #include "gpu_bench/latency/pair_surface.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
 

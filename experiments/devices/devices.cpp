@@ -36,11 +36,4 @@ gpu_bench::Profile load_profile(const std::string& name) {
   }
 }
 
-gpu_bench::Role drafting_role(std::string_view drafter) {
-  if (drafter == "autoregressive") return gpu_bench::Role::autoregressive_drafting;
-  if (drafter == "block") return gpu_bench::Role::block_drafting;
-  if (drafter == "heads") return gpu_bench::Role::head_drafting;
-  throw DomainError(fmt::format("no times of drafter {} (known: autoregressive, block, heads)", drafter));
-}
-
 }  // namespace foredraft::experiments

@@ -26,8 +26,4 @@ struct DeviceText {
 /// profile.
 [[nodiscard]] gpu_bench::Profile load_profile(const std::string& name);
 
-/// What "autoregressive", "block" and "heads" mean where times are those of a device; throws DomainError for other
-/// words.
-[[nodiscard]] gpu_bench::Role drafting_role(std::string_view drafter);
-
 }  // namespace foredraft::experiments

@@ -4,6 +4,7 @@
 #include "analytic/draft_length/measured_draft_length.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
+#include "experiments/devices/drafter_words.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 
 namespace foredraft::experiments {
@@ -82,9 +83,7 @@ nlohmann::ordered_json to_json(const ProfilePrediction& prediction) {
   const double tokens = shown == nullptr ? 1.0 : shown->tokens;
   const std::int64_t gamma = shown == nullptr ? 0 : shown->gamma;
   Json json{{"schema", "foredraft.predict/1"}, {"convention", to_string(question.convention)}};
-  json["drafter"] = question.drafting == gpu_bench::Role::head_drafting
-                        ? std::string("heads")
-                        : std::string(to_string(charged(question.drafting)));
+  json["drafter"] = drafter_word(question.drafting);
   if (question.marginal.empty()) {
     json["alpha"] = question.alpha;
     if (question.acceptance_length) json["acceptance_length"] = *question.acceptance_length;

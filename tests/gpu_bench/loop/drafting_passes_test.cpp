@@ -51,7 +51,7 @@ struct DraftingCase {
 
 }  // namespace
 
-TEST_CASE("gpu_bench_loop: drafting cut where tokens are picked drafts what the whole program does") {
+TEST_CASE("drafting cut where tokens are picked drafts what the whole program does") {
   constexpr std::int64_t gamma = 3;
   const PassRequest request{.batch = 2, .context = 4};
   for (const DraftingCase& one : {DraftingCase{tests::tiny_decoder(), Role::autoregressive_drafting, 3},
@@ -76,7 +76,7 @@ TEST_CASE("gpu_bench_loop: drafting cut where tokens are picked drafts what the 
   }
 }
 
-TEST_CASE("gpu_bench_loop: a role that drafts nothing has no drafting passes") {
+TEST_CASE("a role that drafts nothing has no drafting passes") {
   CHECK_THROWS_AS(drafting_passes(tests::tiny_decoder(), Role::decoder_pass, {}, 2), DomainError);
 }
 

@@ -24,7 +24,7 @@ double mean_accepted(ForcedAcceptance& acceptance, std::size_t iterations, std::
 
 }  // namespace
 
-TEST_CASE("gpu_bench_loop: forced acceptance has the closed form's mean, far closer than random draws would") {
+TEST_CASE("forced acceptance has the closed form's mean, far closer than random draws would") {
   for (const double alpha : {0.3, 0.5, 0.8, 0.95}) {
     for (const std::int64_t gamma : {1, 3, 7}) {
       double expected = 0.0;
@@ -42,7 +42,7 @@ TEST_CASE("gpu_bench_loop: forced acceptance has the closed form's mean, far clo
   }
 }
 
-TEST_CASE("gpu_bench_loop: nothing is accepted at alpha 0 and everything at alpha 1") {
+TEST_CASE("nothing is accepted at alpha 0 and everything at alpha 1") {
   ForcedAcceptance none(0.0, 4);
   ForcedAcceptance all(1.0, 4);
   CHECK(mean_accepted(none, 100, 2) == 0.0);

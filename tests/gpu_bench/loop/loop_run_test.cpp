@@ -113,7 +113,7 @@ struct MadeUpDevice {
 
 }  // namespace
 
-TEST_CASE("gpu_bench_loop: the real rule accepts exactly the drafts that forced logits are made for") {
+TEST_CASE("the real rule accepts exactly the drafts that forced logits are made for") {
   // The loop refuses any other count, and any other token than the drafts: hundreds of iterations pass its check.
   MadeUpDevice device;
   const std::vector<LoopCell> cells{cell_of(1, 0.5), cell_of(5, 0.8, 3), cell_of(7, 0.0), cell_of(4, 1.0, 2)};
@@ -128,7 +128,7 @@ TEST_CASE("gpu_bench_loop: the real rule accepts exactly the drafts that forced 
   CHECK(result.rows[1].tokens_per_iteration == Approx((1.0 - std::pow(0.8, 6)) / 0.2).margin(0.1));
 }
 
-TEST_CASE("gpu_bench_loop: a verifier that emits something else than what it was forced to ends the run") {
+TEST_CASE("a verifier that emits something else than what it was forced to ends the run") {
   const auto run_with = [](auto lie) {
     MadeUpDevice device;
     device.lie = lie;
@@ -150,7 +150,7 @@ TEST_CASE("gpu_bench_loop: a verifier that emits something else than what it was
   CHECK_THROWS_WITH(stubborn.run({cell_of(1, 0.0)}, 1.0), Catch::Contains("emitted the draft that it rejected"));
 }
 
-TEST_CASE("gpu_bench_loop: every cell is run twice, some time apart, each time with an equal share of what is left") {
+TEST_CASE("every cell is run twice, some time apart, each time with an equal share of what is left") {
   MadeUpDevice device;
   device.second_run = 1.25;
   const std::vector<LoopCell> cells{cell_of(2, 0.5), cell_of(4, 0.5)};
@@ -177,7 +177,7 @@ TEST_CASE("gpu_bench_loop: every cell is run twice, some time apart, each time w
   CHECK_THAT(device.said.front(), Catch::Contains("run 1 of 2, cell 1 of 2") && Catch::Contains("2 s left"));
 }
 
-TEST_CASE("gpu_bench_loop: tokens a second are those of all sequences") {
+TEST_CASE("tokens a second are those of all sequences") {
   MadeUpDevice device;
   const LoopResult result = device.run({cell_of(2, 1.0, 4)}, 0.5);
   REQUIRE(result.rows.size() == 1);
@@ -186,7 +186,7 @@ TEST_CASE("gpu_bench_loop: tokens a second are those of all sequences") {
   CHECK(speedup(result.rows[0]) == Approx(1.5));
 }
 
-TEST_CASE("gpu_bench_loop: an interrupted loop keeps its rows and names what is missing") {
+TEST_CASE("an interrupted loop keeps its rows and names what is missing") {
   const std::vector<LoopCell> cells{cell_of(2, 0.5), cell_of(3, 0.5), cell_of(4, 0.5)};
   MadeUpDevice device;
   static_cast<void>(device.run({cells[0]}, 100.0));
@@ -203,7 +203,7 @@ TEST_CASE("gpu_bench_loop: an interrupted loop keeps its rows and names what is 
   REQUIRE(stopped.kept.size() == 1);
 }
 
-TEST_CASE("gpu_bench_loop: a cell that does not fit into memory is named, the others are run") {
+TEST_CASE("a cell that does not fit into memory is named, the others are run") {
   MadeUpDevice device;
   device.too_large = 9;
   const LoopResult result = device.run({cell_of(2, 0.5, 9), cell_of(2, 0.5, 1)}, 0.5);
@@ -213,7 +213,7 @@ TEST_CASE("gpu_bench_loop: a cell that does not fit into memory is named, the ot
   CHECK(result.missing[0].why == "too little memory");
 }
 
-TEST_CASE("gpu_bench_loop: a cell that is none is refused before anything runs") {
+TEST_CASE("a cell that is none is refused before anything runs") {
   MadeUpDevice device;
   LoopCell no_drafting = cell_of(2, 0.5);
   no_drafting.drafting = Role::encoder_pass;

@@ -21,7 +21,7 @@ LoopCell table_cell() {
 
 }  // namespace
 
-TEST_CASE("gpu_bench_loop: cells and rows come back from their files to the last bit") {
+TEST_CASE("cells and rows come back from their files to the last bit") {
   const std::vector<LoopCell> cells{table_cell(), LoopCell{.target = "a", .drafter = "b", .dtype = "fp32"}};
   CHECK(read_loop_cells(loop_cells_csv(cells), "cells.csv") == cells);
 
@@ -43,7 +43,7 @@ TEST_CASE("gpu_bench_loop: cells and rows come back from their files to the last
   CHECK(loop_rows_csv(rows) == csv);
 }
 
-TEST_CASE("gpu_bench_loop: a file of cells that was not written here is refused with its line") {
+TEST_CASE("a file of cells that was not written here is refused with its line") {
   const std::string csv = loop_cells_csv({table_cell()});
   const auto refusal = [](const std::string& text) -> std::string {
     try {
