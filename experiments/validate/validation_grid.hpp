@@ -23,8 +23,8 @@ struct GridRequest {
 /// The pairs that are measured unless others are asked for, of which the profile has times.
 [[nodiscard]] std::vector<gpu_bench::PlannedPair> pairs_in(const gpu_bench::Profile& profile);
 
-/// Whether the profile has measured a pass of this loop: the plain step, the verification, or the drafting, at its batch
-/// and context.
+/// Whether the profile has measured a pass of this loop: the plain step, the verification, or the drafting, at its
+/// batch and context.
 [[nodiscard]] bool is_calibrated(const gpu_bench::Profile& profile, const gpu_bench::LoopCell& cell);
 
 /// Nothing asked for: at least 24 cells, at least 8 a pair, over gamma 2 to 7, alpha 0.5 to 0.9, and batches and

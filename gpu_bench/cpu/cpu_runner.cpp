@@ -202,7 +202,7 @@ void CpuRunner::run(int set) {
 
 std::vector<double> CpuRunner::read(BufferId id, int set) const {
   const Buffer& buffer = program_.buffers[static_cast<std::size_t>(id)];
-  const void* memory = addresses_[static_cast<std::size_t>(set)][static_cast<std::size_t>(id)];
+  const void* memory = address(id, set);
   const auto count = static_cast<std::size_t>(buffer.elements);
   if (buffer.kind == BufferKind::tokens) {
     const std::span tokens(static_cast<const std::int32_t*>(memory), count);

@@ -23,6 +23,11 @@ class CpuRunner {
   /// Contents of a buffer, token ids as whole numbers.
   [[nodiscard]] std::vector<double> read(BufferId id, int set = 0) const;
 
+  /// Memory of a buffer: floats, or 32-bit token ids.
+  [[nodiscard]] void* address(BufferId id, int set = 0) const {
+    return addresses_[static_cast<std::size_t>(set)][static_cast<std::size_t>(id)];
+  }
+
   [[nodiscard]] int sets() const { return static_cast<int>(addresses_.size()); }
 
  private:

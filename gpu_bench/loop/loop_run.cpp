@@ -13,9 +13,10 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// What a verifier may come to after however little is left of the time.
-constexpr double least_visit_s = 0.05;
 constexpr int runs = 2;
+/// Of a cell, in steps and iterations, however little is left of the time.
+constexpr double least_samples = 4.0;
+constexpr double least_budget_s = 1e-6;
 
 /// The samples of one run of a cell, or of several put together.
 struct LoopSamples {
@@ -91,7 +92,7 @@ class LoopRun {
         start_s_(device.now_s()),
         end_s_(start_s_ + budget_s),
         samples_(cells.size()),
-        why_missing_(cells.size(), "no time left") {
+        why_missing_(cells.size()) {
     check_positive("budget_s", budget_s);
     for (const LoopCell& cell : cells) {
       check_loop_cell(cell);
@@ -107,8 +108,7 @@ class LoopRun {
       }
     } catch (const Interrupted&) {
       result.end = MeasureEnd::interrupted;
-      std::replace(why_missing_.begin(), why_missing_.end(), std::string("no time left"),
-                   std::string("the run was interrupted"));
+      std::replace(why_missing_.begin(), why_missing_.end(), std::string(), std::string("the run was interrupted"));
     }
     result.rows = rows();
     for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
@@ -121,13 +121,11 @@ class LoopRun {
   void visit(int run, std::size_t cell) {
     const double now_s = device_.now_s();
     const auto visits_left = static_cast<double>(cells_.size() * static_cast<std::size_t>(runs - run + 1) - cell);
-    const double share_s = std::max(least_visit_s, (end_s_ - now_s) / visits_left);
+    const double share_s = std::max(0.0, end_s_ - now_s) / visits_left;
     say_(fmt::format("{:5.0f} s  run {} of {}, cell {} of {}: {}; {:.0f} s left", now_s - start_s_, run, runs, cell + 1,
                      cells_.size(), to_text(cells_[cell]), std::max(0.0, end_s_ - now_s)));
     try {
-      LoopSamples samples = measured(cell, now_s + share_s, static_cast<std::uint64_t>(run));
-      if (samples.plain_us.empty() || samples.iteration_us.empty()) return;
-      samples_[cell].push_back(std::move(samples));
+      samples_[cell].push_back(measured(cell, now_s + share_s, static_cast<std::uint64_t>(run)));
     } catch (const MemoryError& error) {
       why_missing_[cell] = error.what();
       return;
@@ -151,10 +149,14 @@ class LoopRun {
       samples.iterations += cell.batch;
       return Sample{.us = taken.us};
     };
+    const double warm_up_s = device_.now_s();
+    static_cast<void>(side.plain_step());
+    static_cast<void>(iterate());
+    const double now_s = device_.now_s();
     Protocol protocol;
-    protocol.warm_up = 1;
+    protocol.warm_up = 0;
     protocol.seed = seed;
-    protocol.budget_s = std::max(least_visit_s, until_s - device_.now_s());
+    protocol.budget_s = std::max({until_s - now_s, least_samples * (now_s - warm_up_s), least_budget_s});
     std::vector<Measurement> arms =
         measure({{.name = "plain step", .run = [&side] { return Sample{.us = side.plain_step()}; }},
                  {.name = "iteration", .run = iterate}},

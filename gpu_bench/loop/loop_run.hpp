@@ -82,9 +82,9 @@ struct LoopResult {
 };
 
 /// Runs all cells, then all of them once more, each time with an equal share of the time that is left: plain steps and
-/// iterations in turn, by the protocol of measure(). `keep` gets all rows that are known whenever there are more.
-/// Throws DomainError for cells that are none, std::runtime_error where a verifier does not emit what it was forced to:
-/// the accepted drafts and one token more.
+/// iterations in turn, by the protocol of measure(), a few of each even where no time is left. `keep` gets all rows
+/// that are known whenever there are more. Throws DomainError for cells that are none, std::runtime_error where a
+/// verifier does not emit what it was forced to: the accepted drafts and one token more.
 [[nodiscard]] LoopResult run_loop(const std::vector<LoopCell>& cells, double budget_s, const LoopDevice& device,
                                   const std::function<void(const std::vector<LoopRow>&)>& keep,
                                   const std::function<void(const std::string&)>& say);

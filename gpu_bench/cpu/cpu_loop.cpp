@@ -1,0 +1,251 @@
+#include "gpu_bench/cpu/cpu_loop.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+
+#include "core/check.hpp"
+#include "gpu_bench/cpu/cpu_runner.hpp"
+#include "gpu_bench/cpu/cpu_verifier.hpp"
+#include "gpu_bench/loop/drafting_passes.hpp"
+#include "gpu_bench/loop/forced_logits.hpp"
+#include "gpu_bench/run/host_facts.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+constexpr std::uint64_t loop_content_seed = 1;
+constexpr std::uint64_t loop_draw_seed = 2;
+
+std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
+
+/// A pass and where its logits and its tokens lie.
+struct LoopPass {
+  LoopPass(const Program& program, HostPool& pool, ThreadTeam& team)
+      : runner(program, std::span(&pool, 1), team), logits(static_cast<float*>(runner.address(program.output))) {
+    const auto read = std::ranges::find(program.buffers, "tokens", &Buffer::name);
+    if (read != program.buffers.end()) {
+      tokens = static_cast<std::int32_t*>(runner.address(static_cast<BufferId>(read - program.buffers.begin())));
+    }
+  }
+
+  CpuRunner runner;
+  float* logits;
+  std::int32_t* tokens = nullptr;  ///< that it embeds; null where it embeds none (heads)
+};
+
+/// One token from each of `rows` rows of logits.
+class RowDraws {
+ public:
+  RowDraws(std::int64_t rows, std::int64_t vocabulary, ThreadTeam& team)
+      : verifier_({.batch = rows, .gamma = 0, .vocabulary = vocabulary}, team),
+        rows_(static_cast<unsigned>(rows)),
+        vocabulary_(static_cast<unsigned>(vocabulary)),
+        counts_(size(rows)),
+        faults_(size(rows)) {}
+
+  void draw(const float* logits, std::int32_t* tokens, std::uint32_t time) {
+    const VerificationInput<float> input{.target_logits = logits,
+                                         .draft_logits = nullptr,
+                                         .drafts = nullptr,
+                                         .draft_counts = nullptr,
+                                         .draft_log_sum_exps = nullptr,
+                                         .batch = rows_,
+                                         .gamma = 0,
+                                         .vocabulary = vocabulary_,
+                                         .draws = draw_stream(loop_draw_seed, 0, time)};
+    verifier_.run(input, {.tokens = tokens, .emitted_counts = counts_.data(), .faults = faults_.data()});
+  }
+
+ private:
+  CpuVerifier verifier_;
+  unsigned rows_, vocabulary_;
+  std::vector<std::int32_t> counts_;
+  std::vector<std::uint32_t> faults_;
+};
+
+struct LoopModels {
+  const ModelShape& target;
+  const ModelShape& drafter;
+  HostPool& target_pool;
+  HostPool& drafter_pool;
+};
+
+class CpuLoopSide {
+ public:
+  CpuLoopSide(const LoopCell& cell, const LoopModels& models, ThreadTeam& team)
+      : cell_(cell),
+        vocabulary_(models.target.vocabulary),
+        plain_(target_pass(cell, models, 1), models.target_pool, team),
+        plain_draws_(cell.batch, vocabulary_, team),
+        target_(target_pass(cell, models, cell.gamma + 1), models.target_pool, team),
+        verifier_({.batch = cell.batch, .gamma = cell.gamma, .vocabulary = vocabulary_}, team),
+        drafts_(size(cell.batch * cell.gamma)),
+        draft_counts_(size(cell.batch), static_cast<std::int32_t>(cell.gamma)),
+        tokens_(size(cell.batch * (cell.gamma + 1))),
+        emitted_counts_(size(cell.batch)),
+        faults_(size(cell.batch)) {
+    const PassRequest request{.batch = cell.batch, .context = cell.context};
+    for (const DraftingPass& pass : drafting_passes(models.drafter, cell.drafting, request, cell.gamma)) {
+      drafting_.emplace_back(pass, models.drafter_pool, team);
+    }
+    if (drafting_.size() > 1) draft_logits_.resize(size(cell.batch * cell.gamma * vocabulary_));
+  }
+
+  double plain_step() {
+    const double start_s = steady_now_s();
+    plain_.runner.run();
+    // Drawn where the next step reads it.
+    plain_draws_.draw(plain_.logits, plain_.tokens, time_++);
+    return 1e6 * (steady_now_s() - start_s);
+  }
+
+  IterationTaken iterate(std::span<const std::int32_t> accepted) {
+    const double start_s = steady_now_s();
+    draft();
+    target_.runner.run();
+    const double drafted_s = steady_now_s();
+    const float* draft_logits = gathered_logits();
+    force(draft_logits, accepted);
+    const double forced_s = steady_now_s();
+    verify(draft_logits);
+    const double end_s = steady_now_s();
+    return {.us = 1e6 * (drafted_s - start_s + end_s - forced_s),
+            .drafts = drafts_,
+            .tokens = tokens_,
+            .emitted_counts = emitted_counts_};
+  }
+
+ private:
+  struct Drafting {
+    Drafting(const DraftingPass& part, HostPool& pool, ThreadTeam& team)
+        : pass(part.program, pool, team),
+          draws(part.rows, part.vocabulary, team),
+          drafts(static_cast<std::int32_t*>(pass.runner.address(part.drafts))) {}
+
+    LoopPass pass;
+    RowDraws draws;
+    std::int32_t* drafts;
+  };
+
+  static Program target_pass(const LoopCell& cell, const LoopModels& models, std::int64_t tokens) {
+    return decoder_pass(models.target, {.tokens = tokens, .batch = cell.batch, .context = cell.context});
+  }
+
+  /// Tokens one after another, or all at once; then what the target is to read.
+  void draft() {
+    for (Drafting& drafting : drafting_) {
+      drafting.pass.runner.run();
+      drafting.draws.draw(drafting.pass.logits, drafting.drafts, time_++);
+    }
+    const auto passes = static_cast<std::int64_t>(drafting_.size());
+    const std::int64_t of_pass = cell_.gamma / passes;  // one, or gamma
+    for (std::int64_t b = 0; b < cell_.batch; ++b) {
+      for (std::int64_t i = 0; i < cell_.gamma; ++i) {
+        const std::int32_t draft = drafting_[size(i / of_pass)].drafts[b * of_pass + i % of_pass];
+        drafts_[size(b * cell_.gamma + i)] = draft;
+        target_.tokens[b * (cell_.gamma + 1) + 1 + i] = draft;
+      }
+    }
+  }
+
+  /// [batch, gamma, vocabulary]
+  const float* gathered_logits() {
+    if (drafting_.size() == 1) return drafting_.front().pass.logits;
+    for (std::int64_t b = 0; b < cell_.batch; ++b) {
+      for (std::int64_t i = 0; i < cell_.gamma; ++i) {
+        std::copy_n(drafting_[size(i)].pass.logits + b * vocabulary_, vocabulary_,
+                    draft_logits_.data() + (b * cell_.gamma + i) * vocabulary_);
+      }
+    }
+    return draft_logits_.data();
+  }
+
+  void force(const float* draft_logits, std::span<const std::int32_t> accepted) {
+    for (std::int64_t b = 0; b < cell_.batch; ++b) {
+      for (std::int64_t i = 0; i < cell_.gamma; ++i) {
+        const ForcedRow forced = forced_row(i, accepted[size(b)], cell_.gamma);
+        if (forced == ForcedRow::own) break;
+        float* row = target_.logits + (b * (cell_.gamma + 1) + i) * vocabulary_;
+        std::copy_n(draft_logits + (b * cell_.gamma + i) * vocabulary_, vocabulary_, row);
+        if (forced == ForcedRow::copy_without_draft) {
+          row[drafts_[size(b * cell_.gamma + i)]] = -std::numeric_limits<float>::infinity();
+        }
+      }
+    }
+  }
+
+  void verify(const float* draft_logits) {
+    const VerificationInput<float> input{.target_logits = target_.logits,
+                                         .draft_logits = draft_logits,
+                                         .drafts = drafts_.data(),
+                                         .draft_counts = draft_counts_.data(),
+                                         .draft_log_sum_exps = nullptr,
+                                         .batch = static_cast<unsigned>(cell_.batch),
+                                         .gamma = static_cast<unsigned>(cell_.gamma),
+                                         .vocabulary = static_cast<unsigned>(vocabulary_),
+                                         .draws = draw_stream(loop_draw_seed, 0, time_++)};
+    verifier_.run(input,
+                  {.tokens = tokens_.data(), .emitted_counts = emitted_counts_.data(), .faults = faults_.data()});
+    if (std::ranges::count(faults_, 0U) != std::ssize(faults_)) {
+      throw std::runtime_error(to_text(cell_) + ": a pass left logits that are no numbers");
+    }
+    // The next iteration goes on from the last token.
+    for (std::int64_t b = 0; b < cell_.batch; ++b) {
+      const std::int32_t last = tokens_[size(b * (cell_.gamma + 1) + emitted_counts_[size(b)] - 1)];
+      target_.tokens[b * (cell_.gamma + 1)] = last;
+      if (std::int32_t* read = drafting_.front().pass.tokens; read != nullptr) {
+        read[b * (cell_.gamma / static_cast<std::int64_t>(drafting_.size()))] = last;
+      }
+    }
+  }
+
+  LoopCell cell_;
+  std::int64_t vocabulary_;
+  LoopPass plain_;
+  RowDraws plain_draws_;
+  std::vector<Drafting> drafting_;
+  LoopPass target_;
+  CpuVerifier verifier_;
+  std::vector<float> draft_logits_;  ///< where drafts come from several passes
+  std::vector<std::int32_t> drafts_, draft_counts_, tokens_, emitted_counts_;
+  std::vector<std::uint32_t> faults_;
+  std::uint32_t time_ = 0;  ///< of the draws: no two are alike
+};
+
+}  // namespace
+
+CpuLoop::CpuLoop(const std::vector<ModelShape>& models, unsigned threads, std::function<void()> before_step)
+    : models_(models), team_(threads), before_step_(std::move(before_step)) {}
+
+HostPool& CpuLoop::pool_of(const std::string& model) {
+  return pools_.try_emplace(model, loop_content_seed, team_.size()).first->second;
+}
+
+LoopSide CpuLoop::side_of(const LoopCell& cell) {
+  if (cell.dtype != "fp32") throw DomainError(fmt::format("{}: a CPU computes in fp32 here", to_text(cell)));
+  const ModelShape& target = find_model(models_, cell.target);
+  const ModelShape& drafter = find_model(models_, cell.drafter);
+  if (target.vocabulary != drafter.vocabulary) {
+    throw DomainError(fmt::format("{}: vocabularies of {} and {} tokens: the rule compares tokens of one vocabulary",
+                                  to_text(cell), target.vocabulary, drafter.vocabulary));
+  }
+  std::erase_if(pools_, [&](const auto& pool) { return pool.first != cell.target && pool.first != cell.drafter; });
+  const auto side = std::make_shared<CpuLoopSide>(
+      cell, LoopModels{target, drafter, pool_of(cell.target), pool_of(cell.drafter)}, team_);
+  return {.plain_step =
+              [side, this] {
+                before_step_();
+                return side->plain_step();
+              },
+          .iterate =
+              [side, this](std::span<const std::int32_t> accepted) {
+                before_step_();
+                return side->iterate(accepted);
+              }};
+}
+
+}  // namespace foredraft::gpu_bench
