@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # clang-tidy 16 over the non-test sources, or over the files given. Needs the asan preset built (for all sources: it
-# compiles a dozen files as one unit, which reads each library header once) or the release preset configured (for files).
+# compiles two dozen files as one unit, which reads each library header once) or the release preset configured (for files).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ $# -gt 0 ]; then

@@ -35,6 +35,8 @@ class RoundTrip {
   explicit RoundTrip(Stack to) { leave_for(to, &kept_); }
   RoundTrip(const RoundTrip&) = delete;
   RoundTrip& operator=(const RoundTrip&) = delete;
+  RoundTrip(RoundTrip&&) = delete;
+  RoundTrip& operator=(RoundTrip&&) = delete;
   ~RoundTrip() { arrive(kept_); }
 
  private:
@@ -47,6 +49,8 @@ class Stay {
   explicit Stay(Stack& outside) : outside_(outside) { outside_ = arrive(nullptr); }
   Stay(const Stay&) = delete;
   Stay& operator=(const Stay&) = delete;
+  Stay(Stay&&) = delete;
+  Stay& operator=(Stay&&) = delete;
   ~Stay() { leave_for(outside_, nullptr); }
 
  private:

@@ -14,6 +14,8 @@ class Fiber {
   Fiber() = default;
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
+  Fiber(Fiber&&) = delete;
+  Fiber& operator=(Fiber&&) = delete;
   /// What has not ended is unwound: its locals are destroyed.
   ~Fiber();
 
