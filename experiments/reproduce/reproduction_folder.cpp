@@ -10,7 +10,9 @@ ResultFolder::Kind reproduction_kind(const std::vector<ExperimentEntry>& experim
     ids.push_back(experiment.id);
     summaries[std::string(experiment.id)] = experiment.summary;
   }
-  return {.schema = reproduction_schema, .content = {{"experiments", ids}, {"summaries", summaries}, {"seed", seed}}};
+  return {.schema = reproduction_schema,
+          .content = {{"experiments", ids}, {"seed", seed}},
+          .notes = {{"summaries", summaries}}};
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ ResultFolder::ResultFolder(std::string path, const Kind& kind, const std::vector
   check_result_folder(path_, wanted);
   manifest_ = {{"schema", kind.schema}, {"version", program.at("version")}, {"state", "running"}};
   manifest_.update(kind.content);
+  manifest_.update(kind.notes);
   manifest_["inputs"] = Json::array();
   manifest_["outputs"] = Json::array();
   manifest_["program"] = program;

@@ -14,10 +14,12 @@ namespace foredraft::experiments {
 /// with the digests of everything.
 class ResultFolder {
  public:
-  /// What a folder is: its manifest has these keys and values beside the version of the program.
+  /// What a folder is: the keys and values of its manifest that tell it from others, as the version of the program
+  /// does, and further ones that do not.
   struct Kind {
     std::string_view schema;
     nlohmann::ordered_json content = nlohmann::ordered_json::object();
+    nlohmann::ordered_json notes = nlohmann::ordered_json::object();
   };
 
   /// Creates the folder. One of the same kind and program version is written again, file by file; one that holds
