@@ -241,8 +241,9 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
   refused(heads + " --nodes 4 --profile h200 --target llama-2-7b --draft llama", "h200: unknown model \"llama\"");
   const std::string priced = heads + " --nodes 4 --profile h200 --target llama-2-7b --drafter heads";
   refused(priced + " --draft t5-small", "--draft: not used by heads");
-  CHECK_THAT(output_of_tree(priced, code),
-             Catch::StartsWith("speedup ") && Catch::Contains("llama-2-7b with heads at batch 1, context 512; sampling"));
+  CHECK_THAT(
+      output_of_tree(priced, code),
+      Catch::StartsWith("speedup ") && Catch::Contains("llama-2-7b with heads at batch 1, context 512; sampling"));
   CHECK(code == 0);
   refused(heads + " --nodes 4 --c nan", "--c");
   refused("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid accuracies[head 1][rank 2]=0.75");
