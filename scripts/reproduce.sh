@@ -20,6 +20,8 @@ measure_this_machine() {
   if ! grep -qs '"complete": true' "$out/cpu.json"; then
     build/release/foredraft calibrate --out "$out/cpu.json" --minutes 1.5 --accept-noise || return
   fi
+  # A validation is never written over: what an interrupted one left is put aside.
+  [ ! -e "$out/validation" ] || mv "$out/validation" "$out/validation.unfinished.$(date +%s)" || return
   build/release/foredraft validate --profile "$out/cpu.json" --out "$out/validation" --minutes 2
 }
 validation=()

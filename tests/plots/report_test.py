@@ -212,6 +212,9 @@ class Report(InDirectory):
         (self.directory / "validation.json").write_text('{"schema": "foredraft.validation/1", "valid": false}',
                                                         encoding="utf-8")
         self.assertIn('<span class="chip finding">! noisy</span>', self.report())
+        (self.directory / "validation.json").unlink()
+        sample_data.write_validation(self.directory, between_runs=0.021)
+        self.assertIn("noisy", self.report())
 
     def test_what_it_cannot_use_is_named(self):
         self.refused("nothing to report", status=2)

@@ -13,7 +13,7 @@ PROGRAM = """#!/usr/bin/env bash
 echo "$@" >> calls
 case $1 in
   calibrate) echo "{\\"complete\\": ${COMPLETE:-true}}" > "$3"; exit "${CALIBRATE:-0}" ;;
-  validate) mkdir -p "$5"; echo '{"state": "complete"}' > "$5/manifest.json"; exit "${VALIDATE:-0}" ;;
+  validate) mkdir "$5" || exit 2; echo '{"state": "complete"}' > "$5/manifest.json"; exit "${VALIDATE:-0}" ;;
 esac
 """
 CALIBRATE = "calibrate --out r/cpu.json --minutes 1.5 --accept-noise"
@@ -52,14 +52,16 @@ class Reproduce(unittest.TestCase):
     def test_what_was_not_finished_goes_on(self):
         self.run_script(COMPLETE="false")
         (self.root / "r/validation/manifest.json").write_text('{"state": "running"}', encoding="utf-8")
-        self.assertEqual(self.run_script()[2][:2], [CALIBRATE, VALIDATE])
+        self.assertEqual(self.run_script()[2], [CALIBRATE, VALIDATE, f"{REPRODUCE} --validation r/validation"])
+        aside, = (self.root / "r").glob("validation.unfinished.*/manifest.json")
+        self.assertIn("running", aside.read_text(encoding="utf-8"))
         (self.root / "r/validation/manifest.json").unlink()
         self.assertEqual(self.run_script()[2][0], VALIDATE)
 
     def test_a_machine_that_cannot_be_validated_does_not_keep_the_papers_back_and_it_is_said(self):
         for environment, tried in (({"CALIBRATE": "1"}, [CALIBRATE]), ({"VALIDATE": "2"}, [CALIBRATE, VALIDATE])):
-            for left in (self.root / "r").glob("**/*.json"):
-                left.unlink()
+            shutil.rmtree(self.root / "r")
+            (self.root / "r").mkdir()
             status, err, calls = self.run_script(**environment)
             self.assertEqual((status, calls), (0, [*tried, REPRODUCE]))
             self.assertIn("this machine is not in the report", err)
