@@ -59,7 +59,7 @@ TEST_CASE("a profile of the pair that is asked for is complete, is shown as a ta
   const gpu_bench::Profile profile = gpu_bench::read_profile(folder / "cpu.json");
   CHECK_THAT(experiments::calibration_text(profile, pairs),
              Catch::Contains("with 1 thread") && Catch::Contains("tiny-drafter") && Catch::Contains("v(3)") &&
-                 Catch::Contains("13 rows measured twice") && Catch::Contains("13 measured\n") &&
+                 Catch::Contains("13 rows measured twice") && Catch::Contains("13 measured, 4 verifications\n") &&
                  Catch::Contains("sampling  vocabulary 4096, batch 1: a token drawn in"));
   CHECK(profile.source == gpu_bench::Source::measured);
   CHECK(profile.complete());
