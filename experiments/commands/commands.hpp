@@ -36,6 +36,8 @@ CommandSpec tree_spec();
 int run_tree(const std::vector<std::string>& arguments);
 CommandSpec calibrate_spec();
 int run_calibrate(const std::vector<std::string>& arguments);
+CommandSpec validate_spec();
+int run_validate(const std::vector<std::string>& arguments);
 CommandSpec plot_spec();
 int run_plot(const std::vector<std::string>& arguments);
 CommandSpec list_spec();

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+#include <algorithm>
+#include <cstdio>
+
+#include "core/check.hpp"
+#include "core/parallel.hpp"
+#include "experiments/calibrate/calibration_text.hpp"
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/plot_script.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/devices/devices.hpp"
+#include "experiments/validate/run_validation.hpp"
+#include "experiments/validate/validation_grid.hpp"
+#include "gpu_bench/cpu/cpu_facts.hpp"
+#include "gpu_bench/cpu/cpu_loop.hpp"
+#include "gpu_bench/run/host_facts.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr double usual_validate_minutes = 2.0;
+constexpr double most_validate_minutes = 1440.0;
+constexpr std::int64_t most_validate_count = 1'000'000;
+
+struct ValidateOptions {
+  std::string profile;
+  std::string out;
+  std::vector<std::string> models;  ///< target and drafter; empty: the usual pairs
+  GridRequest grid;
+  double minutes = usual_validate_minutes;
+  unsigned threads = 0;
+};
+
+ValidateOptions read_validate_options(CommandLine& line) {
+  line.require("profile", "the times to predict from", "e.g. --profile cpu.json, as foredraft calibrate leaves it");
+  line.require("out", "where the results go", "e.g. --out results/validation");
+  if (line.has("target")) line.require("draft", "a target is validated with its drafter", "e.g. --draft t5-small");
+  if (line.has("draft")) line.require("target", "a drafter is validated with its target", "e.g. --target t5-base");
+  ValidateOptions options;
+  options.profile = line.text("profile").value_or("");
+  options.out = line.text("out").value_or("");
+  for (const char* option : {"target", "draft"}) {
+    if (const auto name = line.text(option)) options.models.push_back(*name);
+  }
+  options.grid.gammas = line.integers("gamma", 1, 1023);
+  options.grid.alphas = line.probabilities("alpha");
+  options.grid.batches = line.integers("batch", 1, most_validate_count);
+  options.grid.contexts = line.integers("context", 0, most_validate_count);
+  options.minutes = line.real("minutes", 0.001, most_validate_minutes).value_or(usual_validate_minutes);
+  options.threads = line.threads();
+  line.done();
+  return options;
+}
+
+/// Times of one device say nothing of another.
+void check_device(const gpu_bench::Profile& profile, const ValidateOptions& options) {
+  if (profile.source != gpu_bench::Source::measured) {
+    throw InputError(
+        fmt::format("{}: its times were not measured here (source {}) - foredraft calibrate measures this machine",
+                    options.profile, to_string(profile.source)));
+  }
+  const std::string here = gpu_bench::profile_device(gpu_bench::cpu_facts(), resolve_threads(options.threads)).name;
+  if (profile.device.name != here) {
+    throw InputError(
+        fmt::format("{}: is a profile of {}, and this is {} (times of one say nothing of the other) - give the "
+                    "--threads that it was calibrated with, or calibrate this machine",
+                    options.profile, profile.device.name, here));
+  }
+}
+
+std::vector<gpu_bench::PlannedPair> validated_pairs(const gpu_bench::Profile& profile, const ValidateOptions& options) {
+  if (!options.models.empty()) return gpu_bench::pairs_of(gpu_bench::model_registry(), options.models);
+  std::vector<gpu_bench::PlannedPair> pairs = pairs_in(profile);
+  if (pairs.empty()) {
+    throw InputError(
+        fmt::format("{}: has times of none of the usual pairs - name one with --target and --draft", options.profile));
+  }
+  return pairs;
+}
+
+}  // namespace
+
+CommandSpec validate_spec() {
+  return {
+      .name = "validate",
+      .arguments = "--profile PROFILE.json --out DIR [options]",
+      .summary = "Predicts decoding loops from a profile, then runs them on this machine and compares.",
+      .options = {{"profile", "PROFILE.json", "of this machine, as foredraft calibrate leaves it"},
+                  {"out", "DIR", "new: prediction.csv, written first; validation.csv; manifest.json; figures"},
+                  {"target", "T", "one target instead of the pairs of the profile"},
+                  {"draft", "D", "its drafter"},
+                  {"gamma", "G,...", "drafts an iteration; with any of these four lists all combinations are run,"},
+                  {"alpha", "A,...", "  else at least 24 cells over gamma 2 to 7, alpha 0.5 to 0.9, and batches and"},
+                  {"batch", "B,...", "  contexts between those of the profile; a list that is not given has then one"},
+                  {"context", "N,...", "  value: gamma 3, alpha 0.7, the first batch and context between"},
+                  {"minutes", "M", "for all loops (default 2)"},
+                  {"threads", "N", "0 (default): one per hardware thread; as the profile was calibrated"},
+                  {"accept-noise", "", "exit with 0 although the profile says that it is not valid"},
+                  {"no-figures", "", "data alone"}},
+      .fewest_positional = 0,
+      .most_positional = 0,
+      .examples = {"foredraft validate --profile cpu.json --out results/validation",
+                   "foredraft validate --profile t5.json --target t5-base --draft t5-small --batch 2,3 --gamma 2,5 "
+                   "--out results/t5"}};
+}
+
+int run_validate(const std::vector<std::string>& arguments) {
+  CommandLine line(validate_spec(), arguments);
+  if (line.wants_help()) {
+    fmt::print("{}", help_text(validate_spec()));
+    return exit_done;
+  }
+  ValidateOptions options = read_validate_options(line);
+  const gpu_bench::Profile profile = load_profile(options.profile);
+  check_device(profile, options);
+  options.grid.pairs = validated_pairs(profile, options);
+  const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, options.grid);
+  const std::vector<CellPrediction> predictions = predict_cells(cells, profile, options.profile);
+
+  const std::atomic<bool>& interrupted = catch_interrupts();
+  gpu_bench::CpuLoop loop(gpu_bench::model_registry(), resolve_threads(options.threads), [&interrupted] {
+    if (interrupted) throw gpu_bench::Interrupted{};
+  });
+  const gpu_bench::LoopDevice device{.side_of = [&loop](const gpu_bench::LoopCell& cell) { return loop.side_of(cell); },
+                                     .now_s = gpu_bench::steady_now_s};
+  const auto say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+  const gpu_bench::LoopResult result = run_validation(
+      options.out, digest_file(options.profile), line.words(), predictions,
+      [&](const auto& keep) { return gpu_bench::run_loop(cells, 60.0 * options.minutes, device, keep, say); });
+  if (result.end == gpu_bench::MeasureEnd::interrupted) {
+    fmt::print(stderr, "interrupted: {}/validation.csv keeps {} of {} cells; another --out starts again\n", options.out,
+               result.rows.size(), cells.size());
+    return exit_interrupted;
+  }
+  if (result.rows.empty()) {
+    throw RunError(fmt::format("foredraft validate: no loop could be run: {}", result.missing.front().why));
+  }
+  if (!line.has("no-figures")) static_cast<void>(draw_figures(options.out));
+  fmt::print("{}", validation_text(predictions, result, profile.device.name));
+  if (!profile.against_itself || profile.against_itself->valid()) return exit_done;
+  std::fflush(stdout);
+  fmt::print(stderr,
+             "{} is not valid: {}. Its predictions say little - calibrate again on a quiet machine, or take "
+             "them as they are with --accept-noise\n",
+             options.profile, noise_text(profile));
+  return line.has("accept-noise") ? exit_done : exit_failed;
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,60 @@
+#include "experiments/validate/run_validation.hpp"
+
+#include <fmt/format.h>
+#include <filesystem>
+
+#include "experiments/results/manifest.hpp"
+#include "experiments/text/files.hpp"
+#include "experiments/text/problems.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+void refuse_taken_folder(const std::string& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored) || (fs::is_directory(folder) && fs::is_empty(folder))) return;
+  throw InputError(
+      fmt::format("{}: is there and not empty (a validation is never written over) - choose another --out", folder));
+}
+
+}  // namespace
+
+gpu_bench::LoopResult run_validation(const std::string& folder, const FileDigest& profile,
+                                     const std::vector<std::string>& command_line,
+                                     const std::vector<CellPrediction>& predictions, const RunLoops& run) {
+  refuse_taken_folder(folder);
+  make_folder(folder);
+  const auto path = [&](const char* name) { return (fs::path(folder) / name).string(); };
+  const std::string predicted = prediction_csv(predictions);
+  const Json program = program_json();
+  Json manifest{{"schema", validation_schema},
+                {"version", program.at("version")},
+                {"state", "running"},
+                {"inputs", files_json({profile})},
+                {"outputs", files_json({digest_text("prediction.csv", predicted)})},
+                {"program", program},
+                {"run", {{"command_line", command_line}, {"started", utc_now()}, {"ended", nullptr}}}};
+  const auto write_manifest = [&] { write_file_atomically(path("manifest.json"), document_text(manifest)); };
+  try {
+    write_file_atomically(path("prediction.csv"), predicted);
+    write_manifest();
+  } catch (const RunError& error) {  // nothing was measured: the folder is the user's mistake
+    throw InputError(error.what());
+  }
+  const auto keep = [&](const std::vector<gpu_bench::LoopRow>& rows) {
+    write_file_atomically(path("validation.csv"), validation_csv(predictions, rows));
+  };
+  gpu_bench::LoopResult result = run(keep);
+  keep(result.rows);
+  manifest["state"] = result.end == gpu_bench::MeasureEnd::interrupted ? "interrupted" : "complete";
+  manifest["outputs"] = files_json({digest_text("prediction.csv", predicted),
+                                    digest_text("validation.csv", validation_csv(predictions, result.rows))});
+  manifest["run"]["ended"] = utc_now();
+  write_manifest();
+  return result;
+}
+
+}  // namespace foredraft::experiments

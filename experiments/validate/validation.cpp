@@ -1,0 +1,179 @@
+#include "experiments/validate/validation.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "experiments/predict/drafter_words.hpp"
+#include "experiments/predict/profile_prediction.hpp"
+#include "experiments/text/data_text.hpp"
+#include "experiments/text/problems.hpp"
+#include "experiments/text/table.hpp"
+#include "gpu_bench/measure/sample_summary.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+using gpu_bench::Latency;
+using gpu_bench::LoopCell;
+using gpu_bench::LoopRow;
+
+CellPrediction predict_cell(const LoopCell& cell, const gpu_bench::Profile& profile) {
+  ProfileQuestion question{
+      .target = cell.target, .draft = cell.drafter, .drafting = cell.drafting, .alpha = cell.alpha};
+  question.gamma = cell.gamma;
+  question.batches = {cell.batch};
+  question.contexts = {cell.context};
+  const ProfilePrediction prediction = predict(question, profile);
+  const AtBatch& at = prediction.cells.front();
+  const AtDraftLength& length = at.lengths[static_cast<std::size_t>(cell.gamma) - 1];
+  for (const Latency* latency : {&at.plain, &length.drafting, &length.verify}) {
+    if (!latency->inside) throw DomainError(to_text(cell) + ": outside of the domain in which the profile answers");
+  }
+  CellPrediction predicted{.cell = cell,
+                           .plain_us = at.plain.time_us + at.plain_sampling.time_us,
+                           .drafting_us = length.drafting.time_us,
+                           .verify_us = length.verify.time_us,
+                           .sampling_us = length.sampling.time_us,
+                           .tokens_per_iteration = length.tokens,
+                           .speedup = length.speedup,
+                           .speedup_ci95 = {},
+                           .origin = std::max({at.plain.origin, length.drafting.origin, length.verify.origin})};
+  if (length.spread) {
+    predicted.speedup_ci95 = Interval{length.speedup * (1.0 - *length.spread), length.speedup * (1.0 + *length.spread)};
+  }
+  return predicted;
+}
+
+const std::vector<std::string> cell_columns{"target", "drafter", "drafting", "dtype",
+                                            "gamma",  "alpha",   "batch",    "context"};
+
+std::vector<std::string> with_cell_columns(const std::vector<std::string>& further) {
+  std::vector<std::string> columns = cell_columns;
+  columns.insert(columns.end(), further.begin(), further.end());
+  return columns;
+}
+
+void begin_cell_row(DataText& text, const LoopCell& cell) {
+  text.row().cell(cell.target).cell(cell.drafter).cell(drafter_word(cell.drafting)).cell(cell.dtype);
+  text.cell(static_cast<double>(cell.gamma)).cell(cell.alpha);
+  text.cell(static_cast<double>(cell.batch)).cell(static_cast<double>(cell.context));
+}
+
+std::optional<double> low_of(const std::optional<Interval>& interval) {
+  return interval ? std::optional(interval->low) : std::nullopt;
+}
+std::optional<double> high_of(const std::optional<Interval>& interval) {
+  return interval ? std::optional(interval->high) : std::nullopt;
+}
+
+const CellPrediction& prediction_of(const std::vector<CellPrediction>& predictions, const LoopCell& cell) {
+  const auto found = std::find_if(predictions.begin(), predictions.end(),
+                                  [&](const CellPrediction& prediction) { return prediction.cell == cell; });
+  if (found == predictions.end()) throw std::logic_error("a cell was run that nobody predicted");
+  return *found;
+}
+
+/// Median and largest of what there is, as "3.1 % (median) and 9.8 % (worst)".
+std::string middle_and_worst(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return fmt::format("{:.1f} % (median) and {:.1f} % (worst)", 100.0 * gpu_bench::percentile(values, 0.5),
+                     100.0 * values.back());
+}
+
+std::string speedup_with(double speedup, const std::optional<Interval>& ci95) {
+  if (!ci95) return fmt::format("{:.2f}", speedup);
+  return fmt::format("{:.2f} +- {:.2f}", speedup, 0.5 * (ci95->high - ci95->low));
+}
+
+}  // namespace
+
+std::vector<CellPrediction> predict_cells(const std::vector<LoopCell>& cells, const gpu_bench::Profile& profile,
+                                          const std::string& name) {
+  std::vector<CellPrediction> predictions;
+  Problems problems(name);
+  for (const LoopCell& cell : cells) {
+    try {
+      predictions.push_back(predict_cell(cell, profile));
+    } catch (const DomainError& error) {
+      problems.add({.text = error.what()});
+    }
+  }
+  problems.raise();
+  return predictions;
+}
+
+std::string prediction_csv(const std::vector<CellPrediction>& predictions) {
+  DataText text(with_cell_columns({"plain_us", "drafting_us", "verify_us", "sampling_us", "tokens_per_iteration",
+                                   "speedup", "speedup_low", "speedup_high", "origin"}));
+  for (const CellPrediction& one : predictions) {
+    begin_cell_row(text, one.cell);
+    text.cell(one.plain_us).cell(one.drafting_us).cell(one.verify_us).cell(one.sampling_us);
+    text.cell(one.tokens_per_iteration)
+        .cell(one.speedup)
+        .cell(low_of(one.speedup_ci95))
+        .cell(high_of(one.speedup_ci95));
+    text.cell(to_string(one.origin));
+  }
+  return text.csv();
+}
+
+double signed_error(const CellPrediction& prediction, const LoopRow& row) {
+  return prediction.speedup / speedup(row) - 1.0;
+}
+
+std::string validation_csv(const std::vector<CellPrediction>& predictions, const std::vector<LoopRow>& rows) {
+  DataText text(
+      with_cell_columns({"predicted_plain_tokens_per_s", "measured_plain_tokens_per_s", "predicted_tokens_per_s",
+                         "measured_tokens_per_s", "predicted_tokens_per_iteration", "measured_tokens_per_iteration",
+                         "predicted_speedup", "predicted_low", "predicted_high", "measured_speedup", "measured_low",
+                         "measured_high", "between_runs", "signed_error", "origin"}));
+  for (const LoopRow& row : rows) {
+    const CellPrediction& predicted = prediction_of(predictions, row.cell);
+    const double plain_per_s = 1e6 * static_cast<double>(row.cell.batch) / predicted.plain_us;
+    const Interval measured = speedup_ci95(row);
+    begin_cell_row(text, row.cell);
+    text.cell(plain_per_s).cell(plain_tokens_per_s(row)).cell(plain_per_s * predicted.speedup).cell(tokens_per_s(row));
+    text.cell(predicted.tokens_per_iteration).cell(row.tokens_per_iteration);
+    text.cell(predicted.speedup).cell(low_of(predicted.speedup_ci95)).cell(high_of(predicted.speedup_ci95));
+    text.cell(speedup(row)).cell(measured.low).cell(measured.high);
+    text.cell(row.between_runs).cell(signed_error(predicted, row)).cell(to_string(predicted.origin));
+  }
+  return text.csv();
+}
+
+std::string validation_text(const std::vector<CellPrediction>& predictions, const gpu_bench::LoopResult& result,
+                            const std::string& device) {
+  Table table;
+  for (const char* title : {"target", "drafter", "drafts"}) table.columns.push_back({title, Table::Align::left});
+  for (const char* title : {"gamma", "alpha", "batch", "context", "predicted", "measured", "error", "between runs"}) {
+    table.columns.push_back({title, Table::Align::right});
+  }
+  std::vector<double> errors;
+  std::vector<double> spreads;
+  for (const LoopRow& row : result.rows) {
+    const CellPrediction& predicted = prediction_of(predictions, row.cell);
+    const double error = signed_error(predicted, row);
+    errors.push_back(std::abs(error));
+    if (row.between_runs) spreads.push_back(*row.between_runs);
+    const LoopCell& cell = row.cell;
+    table.rows.push_back({cell.target, cell.drafter, std::string(drafter_word(cell.drafting)),
+                          fmt::format("{}", cell.gamma), fmt::format("{}", cell.alpha), fmt::format("{}", cell.batch),
+                          fmt::format("{}", cell.context), speedup_with(predicted.speedup, predicted.speedup_ci95),
+                          speedup_with(speedup(row), speedup_ci95(row)), fmt::format("{:+.1f} %", 100.0 * error),
+                          row.between_runs ? fmt::format("{:.1f} %", 100.0 * *row.between_runs) : ""});
+  }
+  std::string text = fmt::format("Speedups of {} decoding loops were predicted to {}.\n\n{}\n", result.rows.size(),
+                                 middle_and_worst(errors), to_text(table));
+  text += fmt::format("device      {}\n", device);
+  if (!spreads.empty()) text += fmt::format("noise       two runs of a cell differ by {}\n", middle_and_worst(spreads));
+  for (const gpu_bench::Missing& missing : result.missing) {
+    text += fmt::format("missing     {}: {}\n", missing.what, missing.why);
+  }
+  return text +
+         "what it is  the model's composition of passes held against this program's own passes, with forced "
+         "acceptance and a\n            context that does not grow; it says nothing of an engine and its overheads\n";
+}
+
+}  // namespace foredraft::experiments

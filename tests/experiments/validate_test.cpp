@@ -1,0 +1,159 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <set>
+
+#include "experiments/predict/profile_prediction.hpp"
+#include "experiments/text/problems.hpp"
+#include "experiments/validate/run_validation.hpp"
+#include "experiments/validate/validation_grid.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+#include "tests/experiments/temporary_folder.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// Times of the tiny pair over the grid that calibrate measures, all of them made up: a token more costs a tenth.
+gpu_bench::Profile tiny_profile(const std::vector<std::int64_t>& batches, const std::vector<std::int64_t>& contexts) {
+  gpu_bench::Profile profile;
+  profile.device.name = "made up";
+  const auto pairs = gpu_bench::pairs_of(gpu_bench::model_registry(), {"tiny-target", "tiny-drafter"});
+  for (const gpu_bench::CellGroup& group :
+       gpu_bench::plan_grid(pairs, {.dtypes = {"fp32"}, .batches = batches, .contexts = contexts})) {
+    for (const gpu_bench::Cell& cell : group.cells) {
+      const double us =
+          (cell.model == "tiny-target" ? 1000.0 : 100.0) * (1.0 + 0.1 * static_cast<double>(cell.tokens * cell.batch)) +
+          0.1 * static_cast<double>(cell.context);
+      profile.steps.push_back({.cell = cell,
+                               .timing = {.summary = {.samples = 20,
+                                                      .median_us = us,
+                                                      .median_ci95_us = {us, us},
+                                                      .p5_us = us,
+                                                      .p25_us = us,
+                                                      .p75_us = us,
+                                                      .p95_us = us,
+                                                      .min_us = us,
+                                                      .mean_us = us,
+                                                      .mad_us = 0.0}}});
+    }
+  }
+  return profile;
+}
+
+GridRequest tiny_request() {
+  return {.pairs = gpu_bench::pairs_of(gpu_bench::model_registry(), {"tiny-target", "tiny-drafter"})};
+}
+
+/// A loop that takes what was predicted, times `slower`.
+gpu_bench::LoopRow row_as_predicted(const CellPrediction& prediction, double slower) {
+  const double iteration_us = slower * prediction.plain_us * prediction.tokens_per_iteration / prediction.speedup;
+  return {
+      .cell = prediction.cell,
+      .plain = {.median_us = prediction.plain_us, .ci95_us = {prediction.plain_us, prediction.plain_us}, .samples = 9},
+      .iteration = {.median_us = iteration_us, .ci95_us = {iteration_us, iteration_us}, .samples = 9},
+      .tokens_per_iteration = prediction.tokens_per_iteration,
+      .between_runs = 0.01};
+}
+
+std::string refused_with(auto&& run) {
+  try {
+    run();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("the grid of validate has 24 cells and none of the passes that the profile measured") {
+  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, tiny_request());
+  CHECK(cells.size() == 24);
+  CHECK(std::set(cells.begin(), cells.end()).size() == 24);
+  std::set<std::int64_t> gammas, batches, contexts;
+  for (const gpu_bench::LoopCell& cell : cells) {
+    CHECK_FALSE(is_calibrated(profile, cell));
+    gammas.insert(cell.gamma);
+    batches.insert(cell.batch);
+    contexts.insert(cell.context);
+  }
+  CHECK(gammas == std::set<std::int64_t>{2, 3, 5, 7});
+  CHECK(batches == std::set<std::int64_t>{2, 3});
+  CHECK(contexts == std::set<std::int64_t>{256, 384});
+
+  // One batch is enough where contexts leave room, and the other way round.
+  for (const gpu_bench::LoopCell& cell : validation_cells(tiny_profile({1}, {128, 512}), tiny_request())) {
+    CHECK(cell.batch == 1);
+    CHECK((cell.context == 256 || cell.context == 384));
+  }
+  CHECK_THAT(refused_with([] { static_cast<void>(validation_cells(tiny_profile({1}, {128}), tiny_request())); }),
+             Catch::Contains("calibrate with e.g. --batch 1,4 --context 128,512"));
+}
+
+TEST_CASE("cells that are asked for are all combinations, and a calibrated one is refused by name") {
+  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  GridRequest request = tiny_request();
+  request.gammas = {2, 5};
+  request.batches = {2, 3};
+  CHECK(validation_cells(profile, request).size() == 4);
+  request.batches = {1};
+  request.contexts = {128};
+  CHECK_THAT(refused_with([&] { static_cast<void>(validation_cells(profile, request)); }),
+             Catch::Contains("gamma 5 alpha 0.7 batch 1 context 128: the profile has measured its passes"));
+}
+
+TEST_CASE("a cell outside of what the profile answers is refused by name") {
+  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  GridRequest request = tiny_request();
+  request.batches = {64};
+  const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, request);
+  CHECK_THAT(refused_with([&] { static_cast<void>(predict_cells(cells, profile, "cpu.json")); }),
+             Catch::Contains("cpu.json: ") && Catch::Contains("batch 64"));
+}
+
+TEST_CASE("a loop that takes what was predicted has no error, and one a tenth slower was promised a tenth too much") {
+  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  const std::vector<CellPrediction> predictions =
+      predict_cells(validation_cells(profile, tiny_request()), profile, "cpu.json");
+  REQUIRE(predictions.size() == 24);
+  for (const CellPrediction& one : predictions) {
+    CHECK(signed_error(one, row_as_predicted(one, 1.0)) == Approx(0.0).margin(1e-12));
+    CHECK(signed_error(one, row_as_predicted(one, 1.1)) == Approx(0.1));
+  }
+}
+
+TEST_CASE("the prediction and its digest are on the disk before a loop runs, and rows of an interrupted run are kept") {
+  const tests::TemporaryFolder folder;
+  const std::string out = folder / "validation";
+  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  const std::vector<CellPrediction> predictions =
+      predict_cells(validation_cells(profile, tiny_request()), profile, "cpu.json");
+  const FileDigest input = digest_text("cpu.json", "{}");
+  std::string before;
+  const gpu_bench::LoopResult result =
+      run_validation(out, input, {"foredraft", "validate"}, predictions, [&](const auto& keep) {
+        before = tests::content_of(out + "/prediction.csv");
+        CHECK(before == prediction_csv(predictions));
+        CHECK_THAT(tests::content_of(out + "/manifest.json"),
+                   Catch::Contains(digest_text("prediction.csv", before).sha256) && Catch::Contains("\"running\""));
+        const std::vector rows{row_as_predicted(predictions.front(), 1.0)};
+        keep(rows);
+        CHECK(tests::content_of(out + "/validation.csv") == validation_csv(predictions, rows));
+        return gpu_bench::LoopResult{.end = gpu_bench::MeasureEnd::interrupted, .rows = rows, .missing = {}};
+      });
+  CHECK(result.rows.size() == 1);
+  CHECK(tests::content_of(out + "/prediction.csv") == before);
+  CHECK_THAT(tests::content_of(out + "/manifest.json"), Catch::Contains("\"interrupted\""));
+  CHECK_THAT(tests::content_of(out + "/validation.csv"),
+             Catch::Contains("tiny-target,tiny-drafter,autoregressive,fp32,2,0.5,2,256"));
+  const std::string kept = tests::content_of(out + "/validation.csv");
+  CHECK_THAT(refused_with([&] {
+               static_cast<void>(
+                   run_validation(out, input, {}, predictions, [](const auto&) { return gpu_bench::LoopResult{}; }));
+             }),
+             Catch::Contains("is there and not empty"));
+  CHECK(tests::content_of(out + "/validation.csv") == kept);
+}
+
+}  // namespace foredraft::experiments
