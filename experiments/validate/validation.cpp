@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/check.hpp"
 #include "experiments/predict/drafter_words.hpp"
@@ -92,14 +93,16 @@ std::string speedup_with(double speedup, const std::optional<Interval>& ci95) {
 std::vector<CellPrediction> predict_cells(const std::vector<LoopCell>& cells, const gpu_bench::Profile& profile,
                                           const std::string& name) {
   std::vector<CellPrediction> predictions;
-  Problems problems(name);
+  std::set<std::string> refusals;  // cells may share their reason
   for (const LoopCell& cell : cells) {
     try {
       predictions.push_back(predict_cell(cell, profile));
     } catch (const DomainError& error) {
-      problems.add({.text = error.what()});
+      refusals.insert(error.what());
     }
   }
+  Problems problems(name);
+  for (const std::string& refusal : refusals) problems.add({.text = refusal});
   problems.raise();
   return predictions;
 }
