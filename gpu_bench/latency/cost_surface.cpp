@@ -84,7 +84,10 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
   std::int64_t source_length = kind_.source_length;
   if (source_length == 0 && shape != nullptr) source_length = shape->source_length;
   std::vector<StepTable::Row> rows = rows_of(profile, kind_, source_length);
-  if (!rows.empty()) table_.emplace(std::move(rows), name_of(kind_));
+  if (!rows.empty()) {
+    table_.emplace(rows);
+    table_->refuse_decrease(name_of(kind_));
+  }
   if (shape == nullptr) {
     if (!table_) refuse_model(profile, shapes, kind_.model);
     return;
@@ -103,6 +106,11 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
   } else if (!table_) {
     fit_ = fit_latency(profile, shapes, kind_.setting, 0);
   }
+  if (!table_) return;
+  shape_ = fit_ ? fit_->model : roofline(profile.limits, kind_.setting.dtype);
+  if (!shape_) return;
+  for (StepTable::Row& row : rows) row.time_us /= pass_us(*shape_, *work_, row.point);
+  table_.emplace(std::move(rows));
 }
 
 bool CostSurface::inside(const PassPoint& point) const {
@@ -117,7 +125,7 @@ std::optional<Latency> CostSurface::measured_at(const PassPoint& point) const {
   if (!table_) return std::nullopt;
   const std::optional<StepTable::Answer> found = table_->at(point);
   if (!found) return std::nullopt;
-  return Latency{.time_us = found->time_us,
+  return Latency{.time_us = found->time_us * (shape_ ? pass_us(*shape_, *work_, point) : 1.0),
                  .spread = spread_known_ ? std::optional(found->spread) : std::nullopt,
                  .origin = found->measured ? Origin::measured : Origin::interpolated};
 }

@@ -38,6 +38,10 @@ struct PassKind {
 
 /// Prepared for one kind of pass: a time is found in the table of the profile, else by the fit, else, of a data sheet,
 /// by the roofline.
+///
+/// Between its points the table has the shape of a model, the profile's fit or the roofline of its limits: what is
+/// interpolated is how far measured times lie above it. A pass hardly takes longer for more rows until its arithmetic
+/// takes as long as its weights; straight lines between a batch of 1 and one of 4 would cut that corner.
 class CostSurface {
  public:
   /// `shapes`: the models whose passes can be counted. Uses the profile's fit of this setting, or makes it when a model
@@ -58,7 +62,8 @@ class CostSurface {
 
   PassKind kind_;
   bool spread_known_ = true;
-  std::optional<StepTable> table_;
+  std::optional<StepTable> table_;     ///< of times, or of times over those of `shape_`
+  std::optional<LatencyModel> shape_;  ///< of the table
   std::optional<PassWork> work_;
   std::optional<LatencyFit> fit_;
   std::optional<LatencyModel> roofline_;

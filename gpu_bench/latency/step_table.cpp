@@ -17,7 +17,7 @@ auto order_of(const StepTable::Row& row) { return std::tuple(row.point.context, 
 
 }  // namespace
 
-StepTable::StepTable(std::vector<Row> rows, const std::string& name) {
+StepTable::StepTable(std::vector<Row> rows) {
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return order_of(a) < order_of(b); });
   for (const Row& row : rows) {
     const auto context = static_cast<double>(row.point.context);
@@ -29,7 +29,6 @@ StepTable::StepTable(std::vector<Row> rows, const std::string& name) {
     // An encoder's pass has no tokens: a curve of one point.
     batches.back().curve.push_back({tokens, std::log(std::max(tokens, 1.0)), std::log(row.time_us), row.spread});
   }
-  check(name);
   interpolation_error_ = error_of_interpolation();
 }
 
@@ -90,8 +89,8 @@ std::optional<StepTable::Answer> StepTable::at(const PassPoint& point) const {
                 std::hypot(mixed(low->spread, high->spread, share), interpolation_error_), false};
 }
 
-void StepTable::check(const std::string& name) const {
-  const auto refuse_decrease = [&](const Anchor& less, const Anchor& more, const std::string& what) {
+void StepTable::refuse_decrease(const std::string& name) const {
+  const auto compare = [&](const Anchor& less, const Anchor& more, const std::string& what) {
     if (more.log_us >= less.log_us + std::log1p(-largest_decrease)) return;
     throw DomainError(fmt::format("{}: {:.5g} us for {} {} and {:.5g} us for {} (more work takes no less time)", name,
                                   std::exp(less.log_us), what, less.count, std::exp(more.log_us), more.count));
@@ -102,8 +101,7 @@ void StepTable::check(const std::string& name) const {
       for (std::size_t j = 0; j < batch.curve.size(); ++j) {
         const Anchor& anchor = batch.curve[j];
         if (j > 0) {
-          refuse_decrease(batch.curve[j - 1], anchor,
-                          fmt::format("batch {} context {} tokens", batch.count, context.count));
+          compare(batch.curve[j - 1], anchor, fmt::format("batch {} context {} tokens", batch.count, context.count));
         }
         if (i == 0) continue;
         const Curve& smaller = context.batches[i - 1].curve;
@@ -114,7 +112,7 @@ void StepTable::check(const std::string& name) const {
         Anchor more = anchor;
         less.count = context.batches[i - 1].count;
         more.count = batch.count;
-        refuse_decrease(less, more, fmt::format("tokens {} context {} batch", anchor.count, context.count));
+        compare(less, more, fmt::format("tokens {} context {} batch", anchor.count, context.count));
       }
     }
   }

@@ -8,7 +8,7 @@
 
 namespace foredraft::gpu_bench {
 
-/// Measured times of one kind of pass, and what lies between them.
+/// Measured times of one kind of pass, or their ratios to what a model says, and what lies between them.
 ///
 /// Along tokens and along batch straight lines of log time over log count, along context straight lines of time over
 /// context (what attention reads grows with it): exact at every measured point, and never beyond its two neighbours
@@ -27,9 +27,12 @@ class StepTable {
     bool measured;  ///< a point of the table, not between points
   };
 
-  /// Each point once. Throws DomainError where a pass that has more to do takes less than (1 - largest_decrease) of the
-  /// time of its neighbour with less: `name` stands in the message.
-  StepTable(std::vector<Row> rows, const std::string& name);
+  /// Each point once.
+  explicit StepTable(std::vector<Row> rows);
+
+  /// Throws DomainError where a pass that has more to do takes less than (1 - largest_decrease) of the time of its
+  /// neighbour with less: `name` stands in the message. For tables of times.
+  void refuse_decrease(const std::string& name) const;
 
   /// Nothing outside of what was measured. A time between points is as uncertain as its neighbours and the 95th
   /// percentile of the errors that leaving out one inner point makes.
@@ -65,7 +68,6 @@ class StepTable {
   static std::optional<Found> on_curve(const Curve& curve, double count, double log_count);
   static std::optional<Found> in_context(const Context& context, double batch, double log_batch, double tokens,
                                          double log_tokens);
-  void check(const std::string& name) const;
   [[nodiscard]] double error_of_interpolation() const;
 
   std::vector<Context> contexts_;

@@ -35,11 +35,13 @@ const Counts batches_of_contexts{1, 8, 64};
 const Counts verified_tokens{1, 2, 3, 4, 5, 6, 8, 12, 16};
 const Counts drafter_tokens{1, 2};
 const Counts grid_draft_lengths{1, 4};
+const Counts longer_drafts_at_once{8};
 
 /// What one step of the plan measures of each pair.
 struct Step {
-  Counts tokens;         ///< of plain passes of both models, or of the target where the drafter's are stated
-  Counts draft_lengths;  ///< of drafting
+  Counts tokens;             ///< of plain passes of both models, or of the target where the drafter's are stated
+  Counts draft_lengths;      ///< of drafting
+  Counts more_at_once = {};  ///< besides, of blocks and heads: drafts made one by one are passes
   bool encoders = false;
   std::int64_t batch = 1;
   std::int64_t context = usual_context;
@@ -78,6 +80,7 @@ std::vector<Step> steps_of_a_grid(const PlanGrid& grid) {
     for (const std::int64_t context : grid.contexts) {
       steps.push_back({.tokens = verified_tokens,
                        .draft_lengths = grid_draft_lengths,
+                       .more_at_once = longer_drafts_at_once,
                        .batch = batch,
                        .context = context,
                        .launch = grid.launch,
@@ -125,6 +128,9 @@ std::vector<Cell> cells_of(const PlannedPair& pair, const Step& step, const std:
   const bool repeats_passes = step.by_operation && plain_drafter;
   if (!repeats_passes) {
     for (const std::int64_t gamma : step.draft_lengths) add(pair.drafter, pair.drafting, gamma);
+  }
+  if (!plain_drafter) {
+    for (const std::int64_t gamma : step.more_at_once) add(pair.drafter, pair.drafting, gamma);
   }
   if (step.encoders) {
     for (const PlannedModel* model : {&pair.target, &pair.drafter}) {

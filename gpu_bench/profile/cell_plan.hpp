@@ -47,8 +47,9 @@ struct PlanGrid {
 };
 
 /// At each of them, what a prediction for the pairs needs: passes of the target over 1 to 16 tokens, of the drafter
-/// over 1 and 2 (it reads a fully accepted draft's last token besides the bonus), drafts of 1 and 4 tokens; behind
-/// all of these the encoders, at the first batch. Throws DomainError as plan_cells does, and for an empty grid.
+/// over 1 and 2 (it reads a fully accepted draft's last token besides the bonus), drafts of 1 and 4 tokens, by blocks
+/// and heads also of 8; behind all of these the encoders, at the first batch. Throws DomainError as plan_cells does,
+/// and for an empty grid.
 [[nodiscard]] std::vector<CellGroup> plan_grid(const std::vector<PlannedPair>& pairs, const PlanGrid& grid);
 
 }  // namespace foredraft::gpu_bench

@@ -116,7 +116,7 @@ class ProfileRun {
 
   /// The cells that have a time now.
   std::vector<Cell> time_group(const CellGroup& group) {
-    const std::vector<Measurement> measured = device_.measure_group(group);
+    std::vector<Measurement> measured = device_.measure_group(group);
     std::vector<Cell> cells;
     for (std::size_t i = 0; i < group.cells.size(); ++i) {
       if (measured[i].summary.samples == 0) continue;
@@ -125,9 +125,22 @@ class ProfileRun {
       profile_.steps.push_back(
           {.cell = cell, .timing = timing_of(measured[i], work.read_bytes, work.written_bytes, work.flop)});
       keep_samples(to_text(cell), measured[i]);
+      samples_us_.emplace(cell, std::move(measured[i].samples_us));
       cells.push_back(cell);
     }
     return cells;
+  }
+
+  /// The row of a cell that was timed in this run takes in what was measured later: a device whose speed changes within
+  /// minutes is then known at two times and not at one.
+  void take_in(const Cell& cell, const Measurement& again) {
+    const auto first = samples_us_.find(cell);
+    if (first == samples_us_.end()) return;
+    std::vector<double>& samples_us = first->second;
+    samples_us.insert(samples_us.end(), again.samples_us.begin(), again.samples_us.end());
+    const auto row = std::ranges::find_if(profile_.steps, [&cell](const StepRow& step) { return step.cell == cell; });
+    row->timing.summary = summarise(samples_us);
+    row->timing.throttled += again.throttled;
   }
 
   /// The A/A comparison: groups measured again, from the first on, while there is time. Rows of an earlier run count.
@@ -148,6 +161,7 @@ class ProfileRun {
         keep_samples(to_text(timed.cells[i]) + " again", again[i]);
         first.push_back(
             {.name = again[i].name, .summary = find_step(profile_, timed.cells[i])->timing.summary, .samples_us = {}});
+        take_in(timed.cells[i], again[i]);
         second.push_back(std::move(again[i]));
       }
     }
@@ -183,6 +197,7 @@ class ProfileRun {
   GroupQueue queue_;
   std::string not_repeated_ = "the run ended before";
   std::map<VerificationCell, std::string> not_verified_;
+  std::map<Cell, std::vector<double>> samples_us_;  ///< of the cells timed in this run
 };
 
 }  // namespace

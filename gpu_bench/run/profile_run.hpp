@@ -46,9 +46,9 @@ struct RunSurroundings {
 enum class MeasureEnd { done, interrupted };
 
 /// Fills `profile`, whose identity, device and protocol are set, and which holds the rows of `kept` already. Ends with
-/// the comparison of rows with themselves (A/A), without which the profile is not complete, and with the latency model
-/// fitted to all rows where there are models enough. What the device throws passes
-/// through, behind a note in the profile.
+/// the comparison of rows with themselves (A/A), without which the profile is not complete; rows measured twice in this
+/// run hold the samples of both times. Then the latency model is fitted to all rows where there are models enough. What
+/// the device throws passes through, behind a note in the profile.
 [[nodiscard]] MeasureEnd measure_profile(Profile& profile, const RunPlan& plan, const std::vector<CellGroup>& kept,
                                          const DeviceSide& device, const RunSurroundings& around);
 

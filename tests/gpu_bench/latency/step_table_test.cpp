@@ -29,7 +29,7 @@ std::vector<StepTable::Row> rows_with_knee() {
 }  // namespace
 
 TEST_CASE("every measured point is answered exactly, with its own spread") {
-  const StepTable table(rows_with_knee(), "knee");
+  const StepTable table(rows_with_knee());
   for (const StepTable::Row& row : rows_with_knee()) {
     const auto found = table.at(row.point);
     REQUIRE(found);
@@ -40,7 +40,7 @@ TEST_CASE("every measured point is answered exactly, with its own spread") {
 }
 
 TEST_CASE("between two points a time lies between theirs and moves one way") {
-  const StepTable table(rows_with_knee(), "knee");
+  const StepTable table(rows_with_knee());
   const auto check_between = [&](const PassPoint& from, const PassPoint& to, auto&& at) {
     const double start = table.at(from)->time_us;
     const double end = table.at(to)->time_us;
@@ -60,7 +60,7 @@ TEST_CASE("between two points a time lies between theirs and moves one way") {
 }
 
 TEST_CASE("log time is straight over log counts, time over context") {
-  const StepTable table(rows_with_knee(), "knee");
+  const StepTable table(rows_with_knee());
   const double low = table.at({1, 8, 128})->time_us;
   const double high = table.at({1, 32, 128})->time_us;
   CHECK(table.at({1, 16, 128})->time_us == Approx(std::sqrt(low * high)).epsilon(foredraft::tests::few_ulp));
@@ -75,12 +75,12 @@ TEST_CASE("log time is straight over log counts, time over context") {
       power.push_back({{batch, tokens, 0}, 3.0 * std::pow(static_cast<double>(batch * tokens), 0.7), 0.0});
     }
   }
-  CHECK(StepTable(power, "power").at({30, 5, 0})->time_us ==
+  CHECK(StepTable(power).at({30, 5, 0})->time_us ==
         Approx(3.0 * std::pow(150.0, 0.7)).epsilon(foredraft::tests::second_route));
 }
 
 TEST_CASE("nothing is answered outside of what was measured") {
-  const StepTable table(rows_with_knee(), "knee");
+  const StepTable table(rows_with_knee());
   for (const PassPoint& outside : {PassPoint{1, 33, 128}, PassPoint{65, 1, 128}, PassPoint{1, 1, 127},
                                    PassPoint{1, 1, 1025}, PassPoint{64, 64, 1024}}) {
     CHECK_FALSE(table.at(outside));
@@ -94,7 +94,7 @@ TEST_CASE("a curve that does not reach the tokens asked for is passed over") {
   }
   rows.push_back({{4, 1, 0}, 12.0, 0.0});
   rows.push_back({{1, 1, 1000}, 2.0, 0.0});
-  const StepTable table(rows, "ragged");
+  const StepTable table(rows);
   CHECK(table.at({4, 1, 0})->time_us == Approx(12.0).epsilon(foredraft::tests::few_ulp));
   CHECK(table.at({4, 2, 0})->time_us == Approx(4.0).epsilon(foredraft::tests::few_ulp));  // between batches 1 and 16
   CHECK(table.at({1, 1, 500})->time_us == Approx(1.5).epsilon(foredraft::tests::few_ulp));
@@ -107,12 +107,12 @@ TEST_CASE("a time between points is as uncertain as its neighbours and as leavin
   for (const std::int64_t tokens : {1, 2, 4, 8}) {
     rows.push_back({{1, tokens, 0}, static_cast<double>(tokens), tokens == 8 ? 0.03 : 0.01});
   }
-  CHECK(StepTable(rows, "power").at({1, 6, 0})->spread ==
+  CHECK(StepTable(rows).at({1, 6, 0})->spread ==
         Approx(0.01 + 0.02 * std::log(1.5) / std::log(2.0)).epsilon(foredraft::tests::second_route));
   // One point 20 % above: leaving it out, or a neighbour of it, shows by how much.
   rows[2].time_us *= 1.2;
-  CHECK(StepTable(rows, "bump").at({1, 6, 0})->spread > 0.09);
-  CHECK(StepTable(rows, "bump").at({1, 4, 0})->spread == 0.01);
+  CHECK(StepTable(rows).at({1, 6, 0})->spread > 0.09);
+  CHECK(StepTable(rows).at({1, 4, 0})->spread == 0.01);
 }
 
 TEST_CASE("times that fall where there is more to do are refused, beyond what a change of tiles makes") {
@@ -124,7 +124,7 @@ TEST_CASE("times that fall where there is more to do are refused, beyond what a 
       }
     }
     try {
-      const StepTable table(rows, "model-a decoder_pass fp16");
+      StepTable(rows).refuse_decrease("model-a decoder_pass fp16");
     } catch (const DomainError& error) {
       return std::string(error.what());
     }

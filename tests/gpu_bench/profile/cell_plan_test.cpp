@@ -289,9 +289,9 @@ TEST_CASE(
   CHECK(count("large", Role::decoder_pass) == 4 * 9);
   CHECK(count("small", Role::decoder_pass) == 4 * 2);
   CHECK(count("small", Role::autoregressive_drafting) == 4 * 2);
-  CHECK(count("large", Role::head_drafting) == 4 * 2);
+  CHECK(count("large", Role::head_drafting) == 4 * 3);
   CHECK(count("parallel", Role::decoder_pass) == 0);
-  CHECK(count("parallel", Role::block_drafting) == 4 * 2);
+  CHECK(count("parallel", Role::block_drafting) == 4 * 3);
   CHECK(count("translator", Role::encoder_pass) == 1);
   for (const CellGroup& group : plan) {
     const auto encodes = [](const Cell& cell) { return cell.role == Role::encoder_pass; };

@@ -100,6 +100,8 @@ TEST_CASE("a run measures its groups in order, some again, and keeps every group
   CHECK(device.measured == std::vector<std::int64_t>{1, 2, 3, 4, 1, 2, 3});
   REQUIRE(profile.steps.size() == 4);
   CHECK(profile.steps[3].timing.summary.median_us == 40.0);
+  CHECK(profile.steps[2].timing.summary.samples == 6);
+  CHECK(profile.steps[3].timing.summary.samples == 3);
   CHECK(profile.steps[0].timing.flop > 0.0);
   CHECK(profile.complete());
   REQUIRE(profile.against_itself);
