@@ -116,8 +116,11 @@ HWY_INLINE void MultiplyRows(const MatrixProduct& p, int64_t first, int64_t end,
   for (; row + tile_rows <= end; row += tile_rows) {
     MultiplyTile<tile_rows, outputs>(p, row, output, fetch_next && row == first);
   }
-  for (; row + 2 <= end; row += 2) MultiplyTile<2, outputs>(p, row, output, fetch_next && row == first);
-  if (row < end) MultiplyTile<1, outputs>(p, row, output, fetch_next && row == first);
+  fetch_next = fetch_next && row == first;
+  // What is left makes one tile: in two, three rows took longer than four.
+  if (end - row == 3) MultiplyTile<3, outputs>(p, row, output, fetch_next);
+  if (end - row == 2) MultiplyTile<2, outputs>(p, row, output, fetch_next);
+  if (end - row == 1) MultiplyTile<1, outputs>(p, row, output, fetch_next);
 }
 
 void Multiply(const MatrixProduct& p) {
