@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/check.hpp"
-#include "experiments/predict/drafter_words.hpp"
+#include "experiments/devices/drafter_words.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/text/data_text.hpp"
 #include "experiments/text/problems.hpp"
