@@ -1,24 +1,17 @@
 #include <fmt/format.h>
-#include <algorithm>
 #include <cstdio>
 
-#include "core/check.hpp"
-#include "core/parallel.hpp"
 #include "experiments/calibrate/calibration_text.hpp"
 #include "experiments/cli/exit_codes.hpp"
-#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/commands/validate_loops.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/text/files.hpp"
 #include "experiments/validate/run_validation.hpp"
 #include "experiments/validate/speedups_file.hpp"
 #include "experiments/validate/validation_grid.hpp"
-#include "gpu_bench/cpu/cpu_facts.hpp"
-#include "gpu_bench/cpu/cpu_loop.hpp"
-#include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/run/run_errors.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
 
 namespace foredraft::experiments {
@@ -70,22 +63,6 @@ struct Validated {
   Measurement measured;
 };
 
-/// Times of one device say nothing of another.
-void check_device(const gpu_bench::Profile& profile, const ValidateOptions& options) {
-  if (profile.source != gpu_bench::Source::measured) {
-    throw InputError(
-        fmt::format("{}: its times were not measured here (source {}) - foredraft calibrate measures this machine",
-                    options.profile, to_string(profile.source)));
-  }
-  const std::string here = gpu_bench::profile_device(gpu_bench::cpu_facts(), resolve_threads(options.threads)).name;
-  if (profile.device.name != here) {
-    throw InputError(
-        fmt::format("{}: is a profile of {}, and this is {} (times of one say nothing of the other) - give the "
-                    "--threads that it was calibrated with, or calibrate this machine",
-                    options.profile, profile.device.name, here));
-  }
-}
-
 std::vector<gpu_bench::PlannedPair> validated_pairs(const gpu_bench::Profile& profile, const ValidateOptions& options) {
   if (!options.models.empty()) return gpu_bench::pairs_of(gpu_bench::model_registry(), options.models);
   std::vector<gpu_bench::PlannedPair> pairs = pairs_in(profile);
@@ -110,24 +87,17 @@ Validated validate_against(const ValidateOptions& options, const gpu_bench::Prof
   return {.predictions = std::move(speedups.predictions), .measured = std::move(measured)};
 }
 
-/// Of cells on this machine.
-Validated validate_here(ValidateOptions options, const gpu_bench::Profile& profile, const ValidationInputs& inputs) {
-  check_device(profile, options);
-  options.grid.pairs = validated_pairs(profile, options);
-  const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, options.grid);
+Validated validate_here(const ValidateOptions& options, const gpu_bench::Profile& profile,
+                        const ValidationInputs& inputs) {
+  const RunLoops run = loops_of(
+      profile,
+      {.profile = options.profile, .folder = options.out, .minutes = options.minutes, .threads = options.threads});
+  GridRequest grid = options.grid;
+  grid.pairs = validated_pairs(profile, options);
+  const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, grid);
   std::vector<CellPrediction> predictions = predict_cells(cells, profile, options.profile);
-  const std::atomic<bool>& interrupted = catch_interrupts();
-  gpu_bench::CpuLoop loop(gpu_bench::model_registry(), resolve_threads(options.threads), [&interrupted] {
-    if (interrupted) throw gpu_bench::Interrupted{};
-  });
-  const gpu_bench::LoopDevice device{.side_of = [&loop](const gpu_bench::LoopCell& cell) { return loop.side_of(cell); },
-                                     .now_s = gpu_bench::steady_now_s};
-  const auto say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
-  Measurement measured = run_validation(options.out, inputs, predictions, [&](const auto& keep) {
-    const auto keep_rows = [&](const std::vector<gpu_bench::LoopRow>& rows) { keep(measured_cells(rows)); };
-    gpu_bench::LoopResult result = gpu_bench::run_loop(cells, 60.0 * options.minutes, device, keep_rows, say);
-    return Measurement{.end = result.end, .cells = measured_cells(result.rows), .missing = std::move(result.missing)};
-  });
+  Measurement measured =
+      run_validation(options.out, inputs, predictions, [&](const KeepCells& keep) { return run(cells, keep); });
   return {.predictions = std::move(predictions), .measured = std::move(measured)};
 }
 
@@ -151,7 +121,7 @@ CommandSpec validate_spec() {
                   {"batch", "B,...", "  contexts between those of the profile; a list that is not given has then one"},
                   {"context", "N,...", "  value: gamma 3, alpha 0.7, the first batch and context between"},
                   {"minutes", "M", "for all loops (default 2)"},
-                  {"threads", "N", "0 (default): one per hardware thread; as the profile was calibrated"},
+                  {"threads", "N", "of a CPU; 0 (default): one per hardware thread; as the profile was calibrated"},
                   {"accept-noise", "", "exit with 0 although the profile says that it is not valid"},
                   {"no-figures", "", "data alone"}},
       .fewest_positional = 0,

@@ -20,8 +20,10 @@ struct ValidationInputs {
   std::vector<std::string> command_line;  ///< the program's name first
 };
 
+using KeepCells = std::function<void(const std::vector<MeasuredCell>&)>;
+
 /// Measures, and hands over all cells that are known whenever there are more.
-using Measure = std::function<Measurement(const std::function<void(const std::vector<MeasuredCell>&)>& keep)>;
+using Measure = std::function<Measurement(const KeepCells& keep)>;
 
 /// Writes DIR/prediction.csv and its digest in DIR/manifest.json, both on the disk before `measure` is called; then
 /// DIR/validation.csv, written again with every new row; the manifest last, its state "complete" or "interrupted".
