@@ -72,7 +72,8 @@ def page(directory):
         add("findings", "Findings", scorecard.findings(score, _anchor))
     if (directory / f"{validation.ID}.csv").exists():
         figure = [_figure(drawings.pop(stem), False) for stem in (validation.ID,) if stem in drawings]
-        add("this-machine", "This machine", validation_report.section(directory, "this-machine", figure))
+        add("this-machine", validation_report.title(directory),
+            validation_report.section(directory, "this-machine", figure))
     for name, title, own in papers.by_paper(experiments):
         entries = "".join(f'<li><a href="#{_anchor(experiment)}">{html.escape(_short_id(experiment))}</a></li>'
                           for experiment in own)

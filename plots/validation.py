@@ -1,4 +1,4 @@
-"""Speedups that were predicted before a decoding loop ran against those it then showed: a marker for each pair of models,
+"""Predicted speedups against those that a decoding loop or an engine showed: a marker for each pair of models,
 95 % intervals both ways, bands of 5 and 15 % about the diagonal."""
 
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ def figure(table):
                       markeredgecolor="white", markeredgewidth=0.25)
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
-    layout.arrange(drawn, grid, 2.6, "speedup predicted from the profile alone", "speedup measured in the loop", [
+    layout.arrange(drawn, grid, 2.6, "speedup predicted from the profile alone", "speedup measured", [
         layout.Legend([curves.series_handle(look, line=False) for look in looks], table.pairs),
         layout.Legend([Patch(facecolor=shade, **_EDGE) for _, shade in reversed(_BANDS)],
                       [f"within {100 * width:g} %" for width, _ in reversed(_BANDS)], words(errors(table.rows)))])

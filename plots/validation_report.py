@@ -1,4 +1,4 @@
-"""The section of a report on how well this machine was predicted: what it is worth, the figure, every cell."""
+"""The section of a report on how well this machine, or an engine, was predicted: what it is worth, the figure, every cell."""
 
 import html
 
@@ -12,26 +12,40 @@ _MOST_BETWEEN_RUNS = 0.02  # median, as calibrate has it
 _CELL = ("target", "drafter", "gamma", "alpha", "batch", "context")
 _TITLES = {"predicted_speedup": "predicted", "measured_speedup": "measured", "signed_error": "error, %",
            "between_runs": "between runs, %"}
+_LOOP = ("The predictions were written before the first loop ran, from measured passes of none of these cells. What agrees "
+         "is the composition of our own passes into iterations; somebody's engine does more than that.")
+_ENGINE = ("The speedups were measured by a user in an engine. Its own overheads are in the measured numbers and not in the "
+           "prediction.")
+
+
+def title(directory):
+    return "An engine" if _of_engine(_manifest(directory)) else "This machine"
 
 
 def section(directory, anchor, figure):
     """The HTML of the section. `figure`: the drawing, or nothing where none could be made."""
     table = validation.read(directory)
-    source = directory / "validation.json"  # beside results of something else
-    manifest = load.document(source, "foredraft.[a-z_.]+/1") if source.exists() else load.manifest(directory) or {}
-    return [f'<h2 id="{anchor}">This machine</h2>',
-            f"<p>{html.escape(validation.words(validation.errors(table)))}. The predictions were written before the "
-            "first loop ran, from measured passes of none of these cells. What agrees is the composition of our own "
-            "passes into iterations; somebody's engine does more than that.</p>",
+    manifest = _manifest(directory)
+    return [f'<h2 id="{anchor}">{title(directory)}</h2>',
+            f"<p>{html.escape(validation.words(validation.errors(table)))}. {_ENGINE if _of_engine(manifest) else _LOOP}</p>",
             *_noise(manifest, validation.errors(table)), *figure, "<details>", "<summary>every cell</summary>", *_cells(directory),
             "</details>"]
+
+
+def _manifest(directory):
+    source = directory / "validation.json"  # beside results of something else
+    return load.document(source, "foredraft.[a-z_.]+/1") if source.exists() else load.manifest(directory) or {}
+
+
+def _of_engine(manifest):
+    return manifest.get("measured_by") == "user"
 
 
 def _noise(manifest, errors):
     """A mark where the profile was not valid by its own A/A run, or two runs of a cell differ by more than it allows."""
     if manifest.get("valid", True) and not errors.between_runs > _MOST_BETWEEN_RUNS:
         return []
-    return [f'<p>{scorecard.chip("finding", "noisy")} This machine did not repeat its own measurements to within '
+    return [f'<p>{scorecard.chip("finding", "noisy")} The machine did not repeat its own measurements to within '
             f"{100 * _MOST_BETWEEN_RUNS:g} %: neither side of the comparison is worth much.</p>"]
 
 

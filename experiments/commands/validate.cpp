@@ -1,22 +1,17 @@
 #include <fmt/format.h>
-#include <algorithm>
 #include <cstdio>
 
-#include "core/check.hpp"
-#include "core/parallel.hpp"
 #include "experiments/calibrate/calibration_text.hpp"
 #include "experiments/cli/exit_codes.hpp"
-#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/commands/validate_loops.hpp"
 #include "experiments/devices/devices.hpp"
+#include "experiments/text/files.hpp"
 #include "experiments/validate/run_validation.hpp"
+#include "experiments/validate/speedups_file.hpp"
 #include "experiments/validate/validation_grid.hpp"
-#include "gpu_bench/cpu/cpu_facts.hpp"
-#include "gpu_bench/cpu/cpu_loop.hpp"
-#include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/run/run_errors.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
 
 namespace foredraft::experiments {
@@ -29,6 +24,7 @@ constexpr std::int64_t most_validate_count = 1'000'000;
 struct ValidateOptions {
   std::string profile;
   std::string out;
+  std::string against;              ///< empty: loops are run
   std::vector<std::string> models;  ///< target and drafter; empty: the usual pairs
   GridRequest grid;
   double minutes = usual_validate_minutes;
@@ -38,11 +34,17 @@ struct ValidateOptions {
 ValidateOptions read_validate_options(CommandLine& line) {
   line.require("profile", "the times to predict from", "e.g. --profile cpu.json, as foredraft calibrate leaves it");
   line.require("out", "where the results go", "e.g. --out results/validation");
+  for (const std::string_view name : {"target", "draft", "gamma", "alpha", "batch", "context", "minutes", "threads"}) {
+    if (line.has("against") && line.has(name)) {
+      line.refuse(name, "given beside --against", "its file says what was measured, and nothing is run", "remove one");
+    }
+  }
   if (line.has("target")) line.require("draft", "a target is validated with its drafter", "e.g. --draft t5-small");
   if (line.has("draft")) line.require("target", "a drafter is validated with its target", "e.g. --target t5-base");
   ValidateOptions options;
   options.profile = line.text("profile").value_or("");
   options.out = line.text("out").value_or("");
+  options.against = line.text("against").value_or("");
   for (const char* option : {"target", "draft"}) {
     if (const auto name = line.text(option)) options.models.push_back(*name);
   }
@@ -56,21 +58,10 @@ ValidateOptions read_validate_options(CommandLine& line) {
   return options;
 }
 
-/// Times of one device say nothing of another.
-void check_device(const gpu_bench::Profile& profile, const ValidateOptions& options) {
-  if (profile.source != gpu_bench::Source::measured) {
-    throw InputError(
-        fmt::format("{}: its times were not measured here (source {}) - foredraft calibrate measures this machine",
-                    options.profile, to_string(profile.source)));
-  }
-  const std::string here = gpu_bench::profile_device(gpu_bench::cpu_facts(), resolve_threads(options.threads)).name;
-  if (profile.device.name != here) {
-    throw InputError(
-        fmt::format("{}: is a profile of {}, and this is {} (times of one say nothing of the other) - give the "
-                    "--threads that it was calibrated with, or calibrate this machine",
-                    options.profile, profile.device.name, here));
-  }
-}
+struct Validated {
+  std::vector<CellPrediction> predictions;
+  Measurement measured;
+};
 
 std::vector<gpu_bench::PlannedPair> validated_pairs(const gpu_bench::Profile& profile, const ValidateOptions& options) {
   if (!options.models.empty()) return gpu_bench::pairs_of(gpu_bench::model_registry(), options.models);
@@ -82,6 +73,34 @@ std::vector<gpu_bench::PlannedPair> validated_pairs(const gpu_bench::Profile& pr
   return pairs;
 }
 
+bool says_valid(const gpu_bench::Profile& profile) {
+  return !profile.against_itself || profile.against_itself->valid();
+}
+
+Validated validate_against(const ValidateOptions& options, const gpu_bench::Profile& profile, ValidationInputs inputs) {
+  const std::string text = read_file(options.against);
+  inputs.files.push_back(digest_text(options.against, text));
+  PredictedSpeedups speedups = predict_speedups(text, options.against, profile);
+  Measurement measured = run_validation(options.out, inputs, speedups.predictions, [&speedups](const auto& /*keep*/) {
+    return Measurement{.cells = std::move(speedups.measured)};
+  });
+  return {.predictions = std::move(speedups.predictions), .measured = std::move(measured)};
+}
+
+Validated validate_here(const ValidateOptions& options, const gpu_bench::Profile& profile,
+                        const ValidationInputs& inputs) {
+  const RunLoops run = loops_of(
+      profile,
+      {.profile = options.profile, .folder = options.out, .minutes = options.minutes, .threads = options.threads});
+  GridRequest grid = options.grid;
+  grid.pairs = validated_pairs(profile, options);
+  const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, grid);
+  std::vector<CellPrediction> predictions = predict_cells(cells, profile, options.profile);
+  Measurement measured =
+      run_validation(options.out, inputs, predictions, [&](const KeepCells& keep) { return run(cells, keep); });
+  return {.predictions = std::move(predictions), .measured = std::move(measured)};
+}
+
 }  // namespace
 
 CommandSpec validate_spec() {
@@ -89,8 +108,12 @@ CommandSpec validate_spec() {
       .name = "validate",
       .arguments = "--profile PROFILE.json --out DIR [options]",
       .summary = "Predicts decoding loops from a profile, then runs them on this machine and compares.",
-      .options = {{"profile", "PROFILE.json", "of this machine, as foredraft calibrate leaves it"},
+      .options = {{"profile", "PROFILE.json",
+                   "of this machine, as foredraft calibrate leaves it; with --against any, or a "
+                   "shipped device (foredraft list devices)"},
                   {"out", "DIR", "new: prediction.csv, written first; validation.csv; manifest.json; figures"},
+                  {"against", "FILE.csv",
+                   "speedups that you measured in an engine (docs/validation.md); no loop is run"},
                   {"target", "T", "one target instead of the pairs of the profile"},
                   {"draft", "D", "its drafter"},
                   {"gamma", "G,...", "drafts an iteration; with any of these four lists all combinations are run,"},
@@ -98,12 +121,13 @@ CommandSpec validate_spec() {
                   {"batch", "B,...", "  contexts between those of the profile; a list that is not given has then one"},
                   {"context", "N,...", "  value: gamma 3, alpha 0.7, the first batch and context between"},
                   {"minutes", "M", "for all loops (default 2)"},
-                  {"threads", "N", "0 (default): one per hardware thread; as the profile was calibrated"},
+                  {"threads", "N", "of a CPU; 0 (default): one per hardware thread; as the profile was calibrated"},
                   {"accept-noise", "", "exit with 0 although the profile says that it is not valid"},
                   {"no-figures", "", "data alone"}},
       .fewest_positional = 0,
       .most_positional = 0,
       .examples = {"foredraft validate --profile cpu.json --out results/validation",
+                   "foredraft validate --profile h200 --against speedups.csv --out results/engine",
                    "foredraft validate --profile t5.json --target t5-base --draft t5-small --batch 2,3 --gamma 2,5 "
                    "--out results/t5"}};
 }
@@ -114,34 +138,25 @@ int run_validate(const std::vector<std::string>& arguments) {
     fmt::print("{}", help_text(validate_spec()));
     return exit_done;
   }
-  ValidateOptions options = read_validate_options(line);
+  const ValidateOptions options = read_validate_options(line);
   const gpu_bench::Profile profile = load_profile(options.profile);
-  check_device(profile, options);
-  options.grid.pairs = validated_pairs(profile, options);
-  const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, options.grid);
-  const std::vector<CellPrediction> predictions = predict_cells(cells, profile, options.profile);
-
-  const std::atomic<bool>& interrupted = catch_interrupts();
-  gpu_bench::CpuLoop loop(gpu_bench::model_registry(), resolve_threads(options.threads), [&interrupted] {
-    if (interrupted) throw gpu_bench::Interrupted{};
-  });
-  const gpu_bench::LoopDevice device{.side_of = [&loop](const gpu_bench::LoopCell& cell) { return loop.side_of(cell); },
-                                     .now_s = gpu_bench::steady_now_s};
-  const auto say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
-  const gpu_bench::LoopResult result = run_validation(
-      options.out, digest_file(options.profile), line.words(), predictions,
-      [&](const auto& keep) { return gpu_bench::run_loop(cells, 60.0 * options.minutes, device, keep, say); });
-  if (result.end == gpu_bench::MeasureEnd::interrupted) {
+  const ValidationInputs inputs{.files = {digest_text(options.profile, profile_text(options.profile))},
+                                .measured_by = options.against.empty() ? MeasuredBy::loop : MeasuredBy::user,
+                                .valid = says_valid(profile),
+                                .command_line = line.words()};
+  const auto [predictions, measured] =
+      options.against.empty() ? validate_here(options, profile, inputs) : validate_against(options, profile, inputs);
+  if (measured.end == gpu_bench::MeasureEnd::interrupted) {
     fmt::print(stderr, "interrupted: {}/validation.csv keeps {} of {} cells; another --out starts again\n", options.out,
-               result.rows.size(), cells.size());
+               measured.cells.size(), predictions.size());
     return exit_interrupted;
   }
-  if (result.rows.empty()) {
-    throw RunError(fmt::format("foredraft validate: no loop could be run: {}", result.missing.front().why));
+  if (measured.cells.empty()) {
+    throw RunError(fmt::format("foredraft validate: no loop could be run: {}", measured.missing.front().why));
   }
   if (!line.has("no-figures")) static_cast<void>(draw_figures(options.out));
-  fmt::print("{}", validation_text(predictions, result, profile.device.name));
-  if (!profile.against_itself || profile.against_itself->valid()) return exit_done;
+  fmt::print("{}", validation_text(predictions, measured, inputs.measured_by, profile.device.name));
+  if (inputs.valid) return exit_done;
   std::fflush(stdout);
   fmt::print(stderr,
              "{} is not valid: {}. Its predictions say little - calibrate again on a quiet machine, or take "

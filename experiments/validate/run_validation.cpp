@@ -22,9 +22,8 @@ void refuse_taken_folder(const std::string& folder) {
 
 }  // namespace
 
-gpu_bench::LoopResult run_validation(const std::string& folder, const FileDigest& profile,
-                                     const std::vector<std::string>& command_line,
-                                     const std::vector<CellPrediction>& predictions, const RunLoops& run) {
+Measurement run_validation(const std::string& folder, const ValidationInputs& inputs,
+                           const std::vector<CellPrediction>& predictions, const Measure& measure) {
   refuse_taken_folder(folder);
   make_folder(folder);
   const auto path = [&](const char* name) { return (fs::path(folder) / name).string(); };
@@ -33,10 +32,12 @@ gpu_bench::LoopResult run_validation(const std::string& folder, const FileDigest
   Json manifest{{"schema", validation_schema},
                 {"version", program.at("version")},
                 {"state", "running"},
-                {"inputs", files_json({profile})},
+                {"measured_by", to_string(inputs.measured_by)},
+                {"valid", inputs.valid},
+                {"inputs", files_json(inputs.files)},
                 {"outputs", files_json({digest_text("prediction.csv", predicted)})},
                 {"program", program},
-                {"run", {{"command_line", command_line}, {"started", utc_now()}, {"ended", nullptr}}}};
+                {"run", {{"command_line", inputs.command_line}, {"started", utc_now()}, {"ended", nullptr}}}};
   const auto write_manifest = [&] { write_file_atomically(path("manifest.json"), document_text(manifest)); };
   try {
     write_file_atomically(path("prediction.csv"), predicted);
@@ -44,17 +45,17 @@ gpu_bench::LoopResult run_validation(const std::string& folder, const FileDigest
   } catch (const RunError& error) {  // nothing was measured: the folder is the user's mistake
     throw InputError(error.what());
   }
-  const auto keep = [&](const std::vector<gpu_bench::LoopRow>& rows) {
-    write_file_atomically(path("validation.csv"), validation_csv(predictions, rows));
+  const auto keep = [&](const std::vector<MeasuredCell>& cells) {
+    write_file_atomically(path("validation.csv"), validation_csv(predictions, cells));
   };
-  gpu_bench::LoopResult result = run(keep);
-  keep(result.rows);
-  manifest["state"] = result.end == gpu_bench::MeasureEnd::interrupted ? "interrupted" : "complete";
+  Measurement measured = measure(keep);
+  keep(measured.cells);
+  manifest["state"] = measured.end == gpu_bench::MeasureEnd::interrupted ? "interrupted" : "complete";
   manifest["outputs"] = files_json({digest_text("prediction.csv", predicted),
-                                    digest_text("validation.csv", validation_csv(predictions, result.rows))});
+                                    digest_text("validation.csv", validation_csv(predictions, measured.cells))});
   manifest["run"]["ended"] = utc_now();
   write_manifest();
-  return result;
+  return measured;
 }
 
 }  // namespace foredraft::experiments

@@ -12,15 +12,23 @@ namespace foredraft::experiments {
 
 inline constexpr std::string_view validation_schema = "foredraft.validation/1";
 
-/// Runs loops and hands over all rows that are known whenever there are more.
-using RunLoops =
-    std::function<gpu_bench::LoopResult(const std::function<void(const std::vector<gpu_bench::LoopRow>&)>& keep)>;
+/// What the manifest of a validation says of it, besides its files.
+struct ValidationInputs {
+  std::vector<FileDigest> files;  ///< the profile first
+  MeasuredBy measured_by = MeasuredBy::loop;
+  bool valid = true;                      ///< the profile's own verdict on its A/A run; true where it has none
+  std::vector<std::string> command_line;  ///< the program's name first
+};
 
-/// Writes DIR/prediction.csv and its digest in DIR/manifest.json, both on the disk before `run` is called; then
+using KeepCells = std::function<void(const std::vector<MeasuredCell>&)>;
+
+/// Measures, and hands over all cells that are known whenever there are more.
+using Measure = std::function<Measurement(const KeepCells& keep)>;
+
+/// Writes DIR/prediction.csv and its digest in DIR/manifest.json, both on the disk before `measure` is called; then
 /// DIR/validation.csv, written again with every new row; the manifest last, its state "complete" or "interrupted".
 /// Throws InputError where the folder is there and not empty.
-[[nodiscard]] gpu_bench::LoopResult run_validation(const std::string& folder, const FileDigest& profile,
-                                                   const std::vector<std::string>& command_line,
-                                                   const std::vector<CellPrediction>& predictions, const RunLoops& run);
+[[nodiscard]] Measurement run_validation(const std::string& folder, const ValidationInputs& inputs,
+                                         const std::vector<CellPrediction>& predictions, const Measure& measure);
 
 }  // namespace foredraft::experiments

@@ -16,36 +16,8 @@
 namespace foredraft::experiments {
 namespace {
 
-using gpu_bench::Latency;
 using gpu_bench::LoopCell;
 using gpu_bench::LoopRow;
-
-CellPrediction predict_cell(const LoopCell& cell, const gpu_bench::Profile& profile) {
-  ProfileQuestion question{
-      .target = cell.target, .draft = cell.drafter, .drafting = cell.drafting, .alpha = cell.alpha};
-  question.gamma = cell.gamma;
-  question.batches = {cell.batch};
-  question.contexts = {cell.context};
-  const ProfilePrediction prediction = predict(question, profile);
-  const AtBatch& at = prediction.cells.front();
-  const AtDraftLength& length = at.lengths[static_cast<std::size_t>(cell.gamma) - 1];
-  for (const Latency* latency : {&at.plain, &length.drafting, &length.verify}) {
-    if (!latency->inside) throw DomainError(to_text(cell) + ": outside of the domain in which the profile answers");
-  }
-  CellPrediction predicted{.cell = cell,
-                           .plain_us = at.plain.time_us + at.plain_sampling.time_us,
-                           .drafting_us = length.drafting.time_us,
-                           .verify_us = length.verify.time_us,
-                           .sampling_us = length.sampling.time_us,
-                           .tokens_per_iteration = length.tokens,
-                           .speedup = length.speedup,
-                           .speedup_ci95 = {},
-                           .origin = std::max({at.plain.origin, length.drafting.origin, length.verify.origin})};
-  if (length.spread) {
-    predicted.speedup_ci95 = Interval{length.speedup * (1.0 - *length.spread), length.speedup * (1.0 + *length.spread)};
-  }
-  return predicted;
-}
 
 const std::vector<std::string> cell_columns{"target", "drafter", "drafting", "dtype",
                                             "gamma",  "alpha",   "batch",    "context"};
@@ -90,6 +62,33 @@ std::string speedup_with(double speedup, const std::optional<Interval>& ci95) {
 
 }  // namespace
 
+CellPrediction predict_cell(const LoopCell& cell, const gpu_bench::Profile& profile) {
+  ProfileQuestion question{
+      .target = cell.target, .draft = cell.drafter, .drafting = cell.drafting, .alpha = cell.alpha};
+  question.gamma = cell.gamma;
+  question.batches = {cell.batch};
+  question.contexts = {cell.context};
+  const ProfilePrediction prediction = predict(question, profile);
+  const AtBatch& at = prediction.cells.front();
+  const AtDraftLength& length = at.lengths[static_cast<std::size_t>(cell.gamma) - 1];
+  for (const gpu_bench::Latency* latency : {&at.plain, &length.drafting, &length.verify}) {
+    if (!latency->inside) throw DomainError(to_text(cell) + ": outside of the domain in which the profile answers");
+  }
+  CellPrediction predicted{.cell = cell,
+                           .plain_us = at.plain.time_us + at.plain_sampling.time_us,
+                           .drafting_us = length.drafting.time_us,
+                           .verify_us = length.verify.time_us,
+                           .sampling_us = length.sampling.time_us,
+                           .tokens_per_iteration = length.tokens,
+                           .speedup = length.speedup,
+                           .speedup_ci95 = {},
+                           .origin = std::max({at.plain.origin, length.drafting.origin, length.verify.origin})};
+  if (length.spread) {
+    predicted.speedup_ci95 = Interval{length.speedup * (1.0 - *length.spread), length.speedup * (1.0 + *length.spread)};
+  }
+  return predicted;
+}
+
 std::vector<CellPrediction> predict_cells(const std::vector<LoopCell>& cells, const gpu_bench::Profile& profile,
                                           const std::string& name) {
   std::vector<CellPrediction> predictions;
@@ -122,61 +121,89 @@ std::string prediction_csv(const std::vector<CellPrediction>& predictions) {
   return text.csv();
 }
 
-double signed_error(const CellPrediction& prediction, const LoopRow& row) {
-  return prediction.speedup / speedup(row) - 1.0;
+std::vector<MeasuredCell> measured_cells(const std::vector<LoopRow>& rows) {
+  std::vector<MeasuredCell> cells;
+  for (const LoopRow& row : rows) {
+    cells.push_back({.cell = row.cell,
+                     .plain_tokens_per_s = plain_tokens_per_s(row),
+                     .tokens_per_s = tokens_per_s(row),
+                     .tokens_per_iteration = row.tokens_per_iteration,
+                     .speedup = speedup(row),
+                     .speedup_ci95 = speedup_ci95(row),
+                     .between_runs = row.between_runs});
+  }
+  return cells;
 }
 
-std::string validation_csv(const std::vector<CellPrediction>& predictions, const std::vector<LoopRow>& rows) {
+std::string_view to_string(MeasuredBy by) { return by == MeasuredBy::loop ? "loop" : "user"; }
+
+double signed_error(const CellPrediction& prediction, double measured_speedup) {
+  return prediction.speedup / measured_speedup - 1.0;
+}
+
+std::string validation_csv(const std::vector<CellPrediction>& predictions, const std::vector<MeasuredCell>& measured) {
   DataText text(
       with_cell_columns({"predicted_plain_tokens_per_s", "measured_plain_tokens_per_s", "predicted_tokens_per_s",
                          "measured_tokens_per_s", "predicted_tokens_per_iteration", "measured_tokens_per_iteration",
                          "predicted_speedup", "predicted_low", "predicted_high", "measured_speedup", "measured_low",
                          "measured_high", "between_runs", "signed_error", "origin"}));
-  for (const LoopRow& row : rows) {
-    const CellPrediction& predicted = prediction_of(predictions, row.cell);
-    const double plain_per_s = 1e6 * static_cast<double>(row.cell.batch) / predicted.plain_us;
-    const Interval measured = speedup_ci95(row);
-    begin_cell_row(text, row.cell);
-    text.cell(plain_per_s).cell(plain_tokens_per_s(row)).cell(plain_per_s * predicted.speedup).cell(tokens_per_s(row));
-    text.cell(predicted.tokens_per_iteration).cell(row.tokens_per_iteration);
+  for (const MeasuredCell& one : measured) {
+    const CellPrediction& predicted = prediction_of(predictions, one.cell);
+    const double plain_per_s = 1e6 * static_cast<double>(one.cell.batch) / predicted.plain_us;
+    begin_cell_row(text, one.cell);
+    text.cell(plain_per_s).cell(one.plain_tokens_per_s).cell(plain_per_s * predicted.speedup).cell(one.tokens_per_s);
+    text.cell(predicted.tokens_per_iteration).cell(one.tokens_per_iteration);
     text.cell(predicted.speedup).cell(low_of(predicted.speedup_ci95)).cell(high_of(predicted.speedup_ci95));
-    text.cell(speedup(row)).cell(measured.low).cell(measured.high);
-    text.cell(row.between_runs).cell(signed_error(predicted, row)).cell(to_string(predicted.origin));
+    text.cell(one.speedup).cell(low_of(one.speedup_ci95)).cell(high_of(one.speedup_ci95));
+    text.cell(one.between_runs).cell(signed_error(predicted, one.speedup)).cell(to_string(predicted.origin));
   }
   return text.csv();
 }
 
-std::string validation_text(const std::vector<CellPrediction>& predictions, const gpu_bench::LoopResult& result,
-                            const std::string& device) {
+std::string validation_text(const std::vector<CellPrediction>& predictions, const Measurement& measurement,
+                            MeasuredBy by, const std::string& device) {
   Table table;
   for (const char* title : {"target", "drafter", "drafts"}) table.columns.push_back({title, Table::Align::left});
-  for (const char* title : {"gamma", "alpha", "batch", "context", "predicted", "measured", "error", "between runs"}) {
+  for (const char* title : {"gamma", "alpha", "batch", "context", "predicted", "measured", "error"}) {
     table.columns.push_back({title, Table::Align::right});
   }
+  const bool own = by == MeasuredBy::loop;
+  if (own) table.columns.push_back({"between runs", Table::Align::right});
   std::vector<double> errors;
   std::vector<double> spreads;
-  for (const LoopRow& row : result.rows) {
-    const CellPrediction& predicted = prediction_of(predictions, row.cell);
-    const double error = signed_error(predicted, row);
+  for (const MeasuredCell& one : measurement.cells) {
+    const CellPrediction& predicted = prediction_of(predictions, one.cell);
+    const double error = signed_error(predicted, one.speedup);
     errors.push_back(std::abs(error));
-    if (row.between_runs) spreads.push_back(*row.between_runs);
-    const LoopCell& cell = row.cell;
-    table.rows.push_back({cell.target, cell.drafter, std::string(drafter_word(cell.drafting)),
-                          fmt::format("{}", cell.gamma), fmt::format("{}", cell.alpha), fmt::format("{}", cell.batch),
-                          fmt::format("{}", cell.context), speedup_with(predicted.speedup, predicted.speedup_ci95),
-                          speedup_with(speedup(row), speedup_ci95(row)), fmt::format("{:+.1f} %", 100.0 * error),
-                          row.between_runs ? fmt::format("{:.1f} %", 100.0 * *row.between_runs) : ""});
+    if (one.between_runs) spreads.push_back(*one.between_runs);
+    const LoopCell& cell = one.cell;
+    std::vector<std::string> line{cell.target,
+                                  cell.drafter,
+                                  std::string(drafter_word(cell.drafting)),
+                                  fmt::format("{}", cell.gamma),
+                                  fmt::format("{}", cell.alpha),
+                                  fmt::format("{}", cell.batch),
+                                  fmt::format("{}", cell.context),
+                                  speedup_with(predicted.speedup, predicted.speedup_ci95),
+                                  speedup_with(one.speedup, one.speedup_ci95),
+                                  fmt::format("{:+.1f} %", 100.0 * error)};
+    if (own) line.push_back(one.between_runs ? fmt::format("{:.1f} %", 100.0 * *one.between_runs) : "");
+    table.rows.push_back(std::move(line));
   }
-  std::string text = fmt::format("Speedups of {} decoding loops were predicted to {}.\n\n{}\n", result.rows.size(),
-                                 middle_and_worst(errors), to_text(table));
+  std::string text =
+      fmt::format("Speedups of {} {} were predicted to {}.\n\n{}\n", measurement.cells.size(),
+                  own ? "decoding loops" : "cells of an engine", middle_and_worst(errors), to_text(table));
   text += fmt::format("device      {}\n", device);
   if (!spreads.empty()) text += fmt::format("noise       two runs of a cell differ by {}\n", middle_and_worst(spreads));
-  for (const gpu_bench::Missing& missing : result.missing) {
+  for (const gpu_bench::Missing& missing : measurement.missing) {
     text += fmt::format("missing     {}: {}\n", missing.what, missing.why);
   }
-  return text +
-         "what it is  the model's composition of passes held against this program's own passes, with forced "
-         "acceptance and a\n            context that does not grow; it says nothing of an engine and its overheads\n";
+  return text + (own ? "what it is  the model's composition of passes held against this program's own passes, with "
+                       "forced acceptance and a\n            context that does not grow; it says nothing of an engine "
+                       "and its overheads\n"
+                     : "what it is  the model's composition of passes held against speedups that a user measured in an "
+                       "engine; the engine's own\n            overheads are in the measured numbers and not in the "
+                       "prediction\n");
 }
 
 }  // namespace foredraft::experiments

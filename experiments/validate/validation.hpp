@@ -2,13 +2,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/intervals.hpp"
 #include "gpu_bench/latency/cost_surface.hpp"
 #include "gpu_bench/loop/loop_run.hpp"
 
-/// Predictions from a profile beside the decoding loops that were then run.
+/// Predictions from a profile beside the decoding loops that were then run, or beside what an engine showed.
 namespace foredraft::experiments {
 
 /// What `foredraft predict --profile` says of one cell. Times of an iteration in us.
@@ -22,23 +23,50 @@ struct CellPrediction {
   gpu_bench::Origin origin = gpu_bench::Origin::measured;  ///< the least good of its times'
 };
 
-/// Each cell by predict(). Throws InputError for models that nobody knows, for cells outside the profile's domain and
-/// where the profile cannot answer: all cells at once.
+/// Throws DomainError for models that nobody knows, outside of the profile's domain and where it cannot answer.
+[[nodiscard]] CellPrediction predict_cell(const gpu_bench::LoopCell& cell, const gpu_bench::Profile& profile);
+
+/// All cells. Throws InputError for those that cannot be predicted, all of them at once.
 [[nodiscard]] std::vector<CellPrediction> predict_cells(const std::vector<gpu_bench::LoopCell>& cells,
                                                         const gpu_bench::Profile& profile, const std::string& name);
 
 /// prediction.csv: docs/metrics.md says what its columns mean.
 [[nodiscard]] std::string prediction_csv(const std::vector<CellPrediction>& predictions);
 
+/// What was measured of a cell; nothing where nobody said.
+struct MeasuredCell {
+  gpu_bench::LoopCell cell;
+  std::optional<double> plain_tokens_per_s = {}, tokens_per_s = {}, tokens_per_iteration = {};
+  double speedup = 0.0;
+  std::optional<Interval> speedup_ci95 = {};
+  std::optional<double> between_runs = {};  ///< as of LoopRow
+};
+
+[[nodiscard]] std::vector<MeasuredCell> measured_cells(const std::vector<gpu_bench::LoopRow>& rows);
+
+/// Whose speedups they are.
+enum class MeasuredBy {
+  loop,  ///< this program's own passes
+  user   ///< an engine, as a user says
+};
+[[nodiscard]] std::string_view to_string(MeasuredBy by);
+
+/// What a prediction is held against.
+struct Measurement {
+  gpu_bench::MeasureEnd end = gpu_bench::MeasureEnd::done;
+  std::vector<MeasuredCell> cells = {};
+  std::vector<gpu_bench::Missing> missing = {};
+};
+
 /// Of the predicted speedup over the measured one, less 1: above 0 where too much was promised.
-[[nodiscard]] double signed_error(const CellPrediction& prediction, const gpu_bench::LoopRow& row);
+[[nodiscard]] double signed_error(const CellPrediction& prediction, double measured_speedup);
 
-/// validation.csv: a line a row; rows are of cells that were predicted.
+/// validation.csv: a line a measured cell, of those that were predicted.
 [[nodiscard]] std::string validation_csv(const std::vector<CellPrediction>& predictions,
-                                         const std::vector<gpu_bench::LoopRow>& rows);
+                                         const std::vector<MeasuredCell>& measured);
 
-/// The errors in a sentence, every cell, and what the comparison says. At least one row.
+/// The errors in a sentence, every cell, and what the comparison says. At least one cell.
 [[nodiscard]] std::string validation_text(const std::vector<CellPrediction>& predictions,
-                                          const gpu_bench::LoopResult& result, const std::string& device);
+                                          const Measurement& measurement, MeasuredBy by, const std::string& device);
 
 }  // namespace foredraft::experiments

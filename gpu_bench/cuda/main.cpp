@@ -32,7 +32,7 @@ using foredraft::DomainError;
 
 constexpr std::string_view usage = R"(foredraft-gpu: what a pass of a model costs on this machine's GPU
 
-  foredraft-gpu facts                            what the device is
+  foredraft-gpu facts [--device NAME]            what the device is; exit code 2 where its name is another
   foredraft-gpu test                             compares its passes with the reference, at small shapes
   foredraft-gpu measure --out DIR [--minutes M]  leaves DIR/profile.json, steps.csv, kernels.csv,
                                                  verifications.csv, samples.csv, report.md
@@ -64,6 +64,7 @@ struct GpuArguments {
   std::vector<std::int64_t> batches;
   std::vector<std::int64_t> contexts;
   std::string file;
+  std::string device;
   bool quick = false;
 };
 
@@ -121,6 +122,8 @@ GpuArguments parse_arguments(std::span<char*> words) {
       arguments.contexts = counts_of(word, value(), 0);
     } else if (word == "--file") {
       arguments.file = value();
+    } else if (word == "--device") {
+      arguments.device = value();
     } else if (word == "--quick") {
       arguments.quick = true;
     } else if (arguments.command.empty() && !word.starts_with("-")) {
@@ -211,8 +214,9 @@ int run(std::span<char*> words) {
   }
   const GpuArguments arguments = parse_arguments(words);
   if (arguments.command == "facts") {
-    fmt::print("{}", to_text(device_facts()));
-    return 0;
+    const DeviceFacts facts = device_facts();
+    fmt::print("{}", to_text(facts));
+    return arguments.device.empty() || arguments.device == facts.name ? 0 : 2;
   }
   if (arguments.command == "test") return test_command();
   std::signal(SIGINT, [](int) { interrupt_requested = true; });

@@ -5,40 +5,17 @@
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/text/problems.hpp"
 #include "experiments/validate/run_validation.hpp"
+#include "experiments/validate/speedups_file.hpp"
 #include "experiments/validate/validation_grid.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
 #include "tests/experiments/temporary_folder.hpp"
+#include "tests/experiments/tiny_profile.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-/// Times of the tiny pair over the grid that calibrate measures, all of them made up: a token more costs a tenth.
-gpu_bench::Profile tiny_profile(const std::vector<std::int64_t>& batches, const std::vector<std::int64_t>& contexts) {
-  gpu_bench::Profile profile;
-  profile.device.name = "made up";
-  const auto pairs = gpu_bench::pairs_of(gpu_bench::model_registry(), {"tiny-target", "tiny-drafter"});
-  for (const gpu_bench::CellGroup& group :
-       gpu_bench::plan_grid(pairs, {.dtypes = {"fp32"}, .batches = batches, .contexts = contexts})) {
-    for (const gpu_bench::Cell& cell : group.cells) {
-      const double us =
-          (cell.model == "tiny-target" ? 1000.0 : 100.0) * (1.0 + 0.1 * static_cast<double>(cell.tokens * cell.batch)) +
-          0.1 * static_cast<double>(cell.context);
-      profile.steps.push_back({.cell = cell,
-                               .timing = {.summary = {.samples = 20,
-                                                      .median_us = us,
-                                                      .median_ci95_us = {us, us},
-                                                      .p5_us = us,
-                                                      .p25_us = us,
-                                                      .p75_us = us,
-                                                      .p95_us = us,
-                                                      .min_us = us,
-                                                      .mean_us = us,
-                                                      .mad_us = 0.0}}});
-    }
-  }
-  return profile;
-}
+using tests::tiny_profile;
 
 GridRequest tiny_request() {
   return {.pairs = gpu_bench::pairs_of(gpu_bench::model_registry(), {"tiny-target", "tiny-drafter"})};
@@ -112,14 +89,33 @@ TEST_CASE("a cell outside of what the profile answers is refused by name") {
              Catch::Contains("cpu.json: ") && Catch::Contains("batch 64"));
 }
 
+TEST_CASE(
+    "a measured speedup outside of what the profile answers is refused by its line, one inside has its prediction") {
+  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  const std::string header = "target,draft,gamma,alpha,batch,context,speedup\n";
+  const std::string inside = "tiny-target,tiny-drafter,3,0.7,2,256,1.5\n";
+  CHECK_THAT(refused_with([&] {
+               static_cast<void>(predict_speedups(header + inside + "tiny-target,tiny-drafter,3,0.7,64,256,1.5\n",
+                                                  "engine.csv", profile));
+             }),
+             Catch::Contains("engine.csv:3: ") && Catch::Contains("batch 64") && !Catch::Contains("engine.csv:2"));
+  const PredictedSpeedups found = predict_speedups(header + inside, "engine.csv", profile);
+  REQUIRE(found.measured.size() == 1);
+  CHECK(found.measured[0].speedup == 1.5);
+  CHECK(found.measured[0].cell == found.predictions.at(0).cell);
+  CHECK(found.measured[0].cell.dtype == "fp32");
+  CHECK_FALSE(found.measured[0].speedup_ci95);
+  CHECK(found.predictions[0].speedup == predict_cell(found.measured[0].cell, profile).speedup);
+}
+
 TEST_CASE("a loop that takes what was predicted has no error, and one a tenth slower was promised a tenth too much") {
   const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::vector<CellPrediction> predictions =
       predict_cells(validation_cells(profile, tiny_request()), profile, "cpu.json");
   REQUIRE(predictions.size() == 24);
   for (const CellPrediction& one : predictions) {
-    CHECK(signed_error(one, row_as_predicted(one, 1.0)) == Approx(0.0).margin(1e-12));
-    CHECK(signed_error(one, row_as_predicted(one, 1.1)) == Approx(0.1));
+    CHECK(signed_error(one, speedup(row_as_predicted(one, 1.0))) == Approx(0.0).margin(1e-12));
+    CHECK(signed_error(one, speedup(row_as_predicted(one, 1.1))) == Approx(0.1));
   }
 }
 
@@ -129,30 +125,31 @@ TEST_CASE("the prediction and its digest are on the disk before a loop runs, and
   const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::vector<CellPrediction> predictions =
       predict_cells(validation_cells(profile, tiny_request()), profile, "cpu.json");
-  const FileDigest input = digest_text("cpu.json", "{}");
+  const ValidationInputs inputs{
+      .files = {digest_text("cpu.json", "{}")}, .valid = false, .command_line = {"foredraft", "validate"}};
   std::string before;
-  const gpu_bench::LoopResult result =
-      run_validation(out, input, {"foredraft", "validate"}, predictions, [&](const auto& keep) {
-        before = tests::content_of(out + "/prediction.csv");
-        CHECK(before == prediction_csv(predictions));
-        CHECK_THAT(tests::content_of(out + "/manifest.json"),
-                   Catch::Contains(digest_text("prediction.csv", before).sha256) && Catch::Contains("\"running\""));
-        const std::vector rows{row_as_predicted(predictions.front(), 1.0)};
-        keep(rows);
-        CHECK(tests::content_of(out + "/validation.csv") == validation_csv(predictions, rows));
-        return gpu_bench::LoopResult{.end = gpu_bench::MeasureEnd::interrupted, .rows = rows, .missing = {}};
-      });
-  CHECK(result.rows.size() == 1);
+  const Measurement measured = run_validation(out, inputs, predictions, [&](const auto& keep) {
+    before = tests::content_of(out + "/prediction.csv");
+    CHECK(before == prediction_csv(predictions));
+    CHECK_THAT(tests::content_of(out + "/manifest.json"),
+               Catch::Contains(digest_text("prediction.csv", before).sha256) && Catch::Contains("\"running\"") &&
+                   Catch::Contains("\"valid\": false"));
+    const std::vector<MeasuredCell> cells = measured_cells({row_as_predicted(predictions.front(), 1.0)});
+    keep(cells);
+    CHECK(tests::content_of(out + "/validation.csv") == validation_csv(predictions, cells));
+    return Measurement{.end = gpu_bench::MeasureEnd::interrupted, .cells = cells};
+  });
+  CHECK(measured.cells.size() == 1);
   CHECK(tests::content_of(out + "/prediction.csv") == before);
   CHECK_THAT(tests::content_of(out + "/manifest.json"), Catch::Contains("\"interrupted\""));
   CHECK_THAT(tests::content_of(out + "/validation.csv"),
              Catch::Contains("tiny-target,tiny-drafter,autoregressive,fp32,2,0.5,2,256"));
   const std::string kept = tests::content_of(out + "/validation.csv");
-  CHECK_THAT(refused_with([&] {
-               static_cast<void>(
-                   run_validation(out, input, {}, predictions, [](const auto&) { return gpu_bench::LoopResult{}; }));
-             }),
-             Catch::Contains("is there and not empty"));
+  CHECK_THAT(
+      refused_with([&] {
+        static_cast<void>(run_validation(out, inputs, predictions, [](const auto& /*keep*/) { return Measurement{}; }));
+      }),
+      Catch::Contains("is there and not empty"));
   CHECK(tests::content_of(out + "/validation.csv") == kept);
 }
 

@@ -577,6 +577,19 @@ class Validation(Drawn):
         self.assertAlmostEqual(found.median, (sizes[11] + sizes[12]) / 2)
         self.assertIn(f"24 cells: error median {100 * found.median:.1f} %, worst 9.0 %; between runs 2.0 %", titles)
 
+    def test_speedups_of_an_engine_have_no_intervals_and_no_second_run(self):
+        sample_data.write_validation(self.directory, between_runs="", intervals=False)
+        table = validation.read(self.directory)
+        figure = validation.figure(table)
+        self.assertEqual(validation.words(validation.errors(table)).count("between runs"), 0)
+        axes = self.panels(figure)[0]
+        self.assertEqual(sum(len(container.lines[0].get_xdata()) for container in axes.containers), 24)
+        for segments in axes.containers[0].lines[2]:
+            self.assertEqual({tuple(numpy.ptp(segment, axis=0)) for segment in segments.get_segments()}, {(0.0, 0.0)})
+        low, high = axes.get_xlim()
+        self.assertLess(low, min(table["measured_speedup"]))
+        self.assertGreater(high, max(table["predicted_speedup"]))
+
     def test_each_pair_of_models_has_a_marker_of_its_own(self):
         figure = validation.figure(self.table)
         self.assertEqual(self.labels(figure)[:2], ["t5-base / t5-small", "transformer-base / t5-small"])

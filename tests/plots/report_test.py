@@ -204,6 +204,17 @@ class Report(InDirectory):
         self.assertNotIn("noisy", section)
         self.assertNotIn('id="figures"', text)
 
+    def test_an_engine_is_not_called_this_machine(self):
+        sample_data.write_validation(self.directory, between_runs="", intervals=False)
+        sample_data.write_manifest(self.directory, schema="foredraft.validation/1", valid=True, measured_by="user")
+        self.assertEqual(run_main(plot.main, self.directory)[0], 0)
+        text = self.report()
+        self.assertIn('<li><a href="#this-machine">An engine</a></li>', text)
+        self.assertIn("Its own overheads are in the measured numbers", text)
+        self.assertNotIn("This machine", text)
+        self.assertNotIn("our own passes", text)
+        self.assertNotIn("noisy", text)
+
     def test_a_noisy_machine_is_marked_also_beside_results_of_something_else(self):
         sample_data.write_scorecard(self.directory)
         sample_data.write_manifest(self.directory)

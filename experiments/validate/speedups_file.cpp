@@ -1,0 +1,82 @@
+#include "experiments/validate/speedups_file.hpp"
+
+#include <fmt/format.h>
+#include <set>
+
+#include "core/check.hpp"
+#include "experiments/devices/drafter_words.hpp"
+#include "experiments/text/user_table.hpp"
+#include "gpu_bench/latency/cost_surface.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr std::int64_t longest_measured_draft = 1023;
+constexpr std::int64_t most_measured_count = 1'000'000;
+
+std::string read_model(UserTable& table, std::string_view column) {
+  std::string name = table.cell(column);
+  if (name.empty() || name.find_first_of(",\"") != std::string::npos) {
+    table.refuse(std::string(column), fmt::format("invalid {}=\"{}\"", column, name),
+                 "must be a name without commas and quotes");
+  }
+  return name;
+}
+
+gpu_bench::Role read_drafting(UserTable& table) {
+  const std::string word = table.cell("drafter");
+  if (word.empty()) return gpu_bench::Role::autoregressive_drafting;
+  const auto role = role_of_drafter(word);
+  if (role) return *role;
+  table.refuse("drafter", fmt::format("unknown drafter \"{}\"", word), suggestion_for(word, drafter_words()));
+  return gpu_bench::Role::autoregressive_drafting;
+}
+
+gpu_bench::LoopCell read_cell(UserTable& table, const gpu_bench::Profile& profile) {
+  gpu_bench::LoopCell cell;
+  cell.target = read_model(table, "target");
+  cell.drafting = read_drafting(table);
+  const std::string draft = table.cell("draft");
+  if (cell.drafting != gpu_bench::Role::head_drafting) {
+    cell.drafter = read_model(table, "draft");
+  } else if (draft.empty() || draft == cell.target) {
+    cell.drafter = cell.target;
+  } else {
+    table.refuse("draft", fmt::format("invalid draft=\"{}\"", draft), "heads stand on the target: leave it empty");
+  }
+  const gpu_bench::Setting setting = gpu_bench::setting_for(profile, cell.target);
+  cell.dtype = setting.dtype;
+  cell.launch = setting.launch;
+  cell.gamma = table.count("gamma", 1, longest_measured_draft);
+  cell.alpha = table.probability("alpha");
+  cell.batch = table.count("batch", 1, most_measured_count);
+  cell.context = table.count("context", 0, most_measured_count);
+  return cell;
+}
+
+}  // namespace
+
+PredictedSpeedups predict_speedups(std::string_view text, const std::string& file, const gpu_bench::Profile& profile) {
+  PredictedSpeedups found;
+  std::set<gpu_bench::LoopCell> seen;
+  UserTable table(text, file, {"target", "draft", "gamma", "alpha", "batch", "context", "speedup"}, {"drafter"});
+  while (table.next()) {
+    MeasuredCell measured{.cell = read_cell(table, profile)};
+    measured.speedup = table.positive("speedup");
+    if (table.row_refused()) continue;
+    if (!seen.insert(measured.cell).second) {
+      table.refuse("", to_text(measured.cell) + ": given twice", "a cell has one speedup");
+      continue;
+    }
+    try {
+      found.predictions.push_back(predict_cell(measured.cell, profile));
+      found.measured.push_back(std::move(measured));
+    } catch (const DomainError& error) {
+      table.refuse("", error.what(), "");
+    }
+  }
+  table.done("holds no speedup");
+  return found;
+}
+
+}  // namespace foredraft::experiments

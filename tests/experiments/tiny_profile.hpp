@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gpu_bench/profile/profile.hpp"
+#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/shapes/model_registry.hpp"
+
+namespace foredraft::tests {
+
+/// Times of the tiny pair over the grid that calibrate measures, all of them made up: a token more costs a tenth.
+inline gpu_bench::Profile tiny_profile(const std::vector<std::int64_t>& batches,
+                                       const std::vector<std::int64_t>& contexts) {
+  gpu_bench::Profile profile;
+  profile.device.name = "made up";
+  const auto pairs = gpu_bench::pairs_of(gpu_bench::model_registry(), {"tiny-target", "tiny-drafter"});
+  for (const gpu_bench::CellGroup& group :
+       gpu_bench::plan_grid(pairs, {.dtypes = {"fp32"}, .batches = batches, .contexts = contexts})) {
+    for (const gpu_bench::Cell& cell : group.cells) {
+      const double us =
+          (cell.model == "tiny-target" ? 1000.0 : 100.0) * (1.0 + 0.1 * static_cast<double>(cell.tokens * cell.batch)) +
+          0.1 * static_cast<double>(cell.context);
+      profile.steps.push_back({.cell = cell,
+                               .timing = {.summary = {.samples = 20,
+                                                      .median_us = us,
+                                                      .median_ci95_us = {us, us},
+                                                      .p5_us = us,
+                                                      .p25_us = us,
+                                                      .p75_us = us,
+                                                      .p95_us = us,
+                                                      .min_us = us,
+                                                      .mean_us = us,
+                                                      .mad_us = 0.0}}});
+    }
+  }
+  return profile;
+}
+
+}  // namespace foredraft::tests
