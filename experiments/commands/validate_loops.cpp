@@ -33,9 +33,9 @@ void refuse_other_processor(const gpu_bench::Profile& profile, const LoopsReques
 }
 
 Measurement run_on_processor(const std::vector<LoopCell>& cells, const LoopsRequest& request, const KeepCells& keep) {
-  const std::atomic<bool>& interrupted = catch_interrupts();
-  gpu_bench::CpuLoop loop(gpu_bench::model_registry(), resolve_threads(request.threads), [&interrupted] {
-    if (interrupted) throw gpu_bench::Interrupted{};
+  const std::atomic<bool>& wanted_to_end = catch_interrupts();
+  gpu_bench::CpuLoop loop(gpu_bench::model_registry(), resolve_threads(request.threads), [&wanted_to_end] {
+    if (wanted_to_end) throw gpu_bench::Interrupted{};
   });
   const gpu_bench::LoopDevice device{.side_of = [&loop](const LoopCell& cell) { return loop.side_of(cell); },
                                      .now_s = gpu_bench::steady_now_s};
