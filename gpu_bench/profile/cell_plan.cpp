@@ -27,7 +27,7 @@ Counts tokens_between() {
 const Counts coarse_tokens{1, 2, 4, 8, 16, 32};
 const Counts many_tokens{48, 64, 96, 128, 256};
 const Counts draft_lengths{1, 2, 4, 8};
-const Counts batches{2, 4, 8, 16, 32, 64};
+const Counts larger_batches{2, 4, 8, 16, 32, 64};
 const Counts contexts{128, 1024, 2048, 4096};
 const Counts batches_of_contexts{1, 8, 64};
 
@@ -57,7 +57,7 @@ std::vector<Step> steps_of_a_dtype() {
   steps.push_back({.tokens = {}, .draft_lengths = draft_lengths, .encoders = true});
   steps.push_back({.tokens = tokens_between(), .draft_lengths = {}});
   steps.push_back({.tokens = {1, 6}, .draft_lengths = {4}, .by_operation = true});
-  for (const std::int64_t batch : batches) {
+  for (const std::int64_t batch : larger_batches) {
     steps.push_back({.tokens = coarse_tokens, .draft_lengths = draft_lengths, .encoders = true, .batch = batch});
   }
   for (const std::int64_t batch : {8, 64}) {
