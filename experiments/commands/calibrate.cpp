@@ -93,7 +93,7 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
                                  .batches = options.batches.value_or(options.quick ? Counts{1} : Counts{1, 4}),
                                  .contexts = options.contexts.value_or(options.quick ? Counts{128} : Counts{128, 512}),
                                  .launch = gpu_bench::Launch::eager};
-  const std::vector<gpu_bench::ModelShape> models = gpu_bench::model_registry();
+  const std::vector<gpu_bench::ModelShape>& models = gpu_bench::model_registry();
   Counts vocabularies;
   for (const PlannedPair& pair : pairs) {
     vocabularies.push_back(gpu_bench::find_model(models, pair.target.name).vocabulary);
