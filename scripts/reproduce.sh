@@ -22,7 +22,7 @@ measure_this_machine() {
   fi
   # A validation is never written over: what an interrupted one left is put aside.
   [ ! -e "$out/validation" ] || mv "$out/validation" "$out/validation.unfinished.$(date +%s)" || return
-  build/release/foredraft validate --profile "$out/cpu.json" --out "$out/validation" --minutes 2
+  build/release/foredraft validate --profile "$out/cpu.json" --out "$out/validation" --minutes 2 --accept-noise
 }
 validation=()
 if measure_this_machine; then
