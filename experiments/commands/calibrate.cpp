@@ -91,7 +91,7 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
   const double usual_minutes = options.quick ? 0.5 : 2.0;
   const gpu_bench::PlanGrid grid{.dtypes = {"fp32"},
                                  .batches = options.batches.value_or(options.quick ? Counts{1} : Counts{1, 4}),
-                                 .contexts = options.contexts.value_or(options.quick ? Counts{128} : Counts{128, 512}),
+                                 .contexts = options.contexts.value_or(options.quick ? Counts{128} : Counts{0, 512}),
                                  .launch = gpu_bench::Launch::eager};
   const std::vector<gpu_bench::ModelShape>& models = gpu_bench::model_registry();
   Counts vocabularies;
@@ -164,7 +164,7 @@ CommandSpec calibrate_spec() {
                   {"target", "T", "one target instead of the usual pairs; foredraft list models"},
                   {"draft", "D", "its drafter"},
                   {"batch", "B,...", "sequences side by side (cpu: 1,4)"},
-                  {"context", "N,...", "tokens already in the cache (cpu: 128,512)"},
+                  {"context", "N,...", "tokens already in the cache (cpu: 0,512)"},
                   {"minutes", "M", "for everything (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
                   {"threads", "N", "cpu: 0 (default): one per hardware thread; the profile is of that many"},
                   {"quick", "", "fewer cells: batch 1 and context 128 on a CPU; fewer samples on a GPU"},

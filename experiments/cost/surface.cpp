@@ -61,8 +61,13 @@ const SharedPair& pair_of(const std::string& device, bool datasheet, const CostS
 /// Outside of the domain of a fit nothing is answered: a row of a sweep cannot carry a warning.
 double inside_us(const gpu_bench::Latency& latency, const std::string& device) {
   if (latency.inside) return latency.time_us;
-  throw DomainError(device + ": this batch, context and gamma lie outside the domain of its fit");
+  throw DomainError(device +
+                    ": this batch, context and gamma lie outside the domain of its fit - ask within it, or "
+                    "measure there (foredraft calibrate --batch --context)");
 }
+
+/// Sampling follows straight lines beyond what was measured; nothing where the profile does not tell.
+double sampling_us(const std::optional<gpu_bench::Latency>& latency) { return latency ? latency->time_us : 0.0; }
 
 DecodingCost surface_cost(const std::string& device, bool datasheet, const CostValues& values,
                           const CostSetting& setting) {
@@ -70,9 +75,6 @@ DecodingCost surface_cost(const std::string& device, bool datasheet, const CostV
   const auto batch = static_cast<std::int64_t>(values.at("cost.batch"));
   const auto context = static_cast<std::int64_t>(values.at("cost.context"));
   if (setting.gamma == 0) return {};
-  const auto sampling_us = [](const std::optional<gpu_bench::Latency>& latency) {
-    return latency ? latency->time_us : 0.0;
-  };
   const double plain_us =
       inside_us(pair.target_pass(1, batch, context), device) + sampling_us(pair.plain_sampling(batch));
   const double verify_us =
@@ -95,11 +97,18 @@ gpu_bench::Latency drafter_latency(const gpu_bench::PairSurface& pair, gpu_bench
   return pair.drafting(shape.tokens, shape.batch, context);
 }
 
+/// Drawing and verifying in the iteration to which a pass of the target belongs; a prompt yields one token.
+double drawing_us(const gpu_bench::PairSurface& pair, const sim::StepShape& shape, Convention convention) {
+  const std::int64_t gamma = shape.tokens - (convention == Convention::bonus ? 1 : 0);
+  return sampling_us(shape.prompt || gamma == 0 ? pair.plain_sampling(shape.batch) : pair.sampling(gamma, shape.batch));
+}
+
 StepTimes surface_steps(const std::string& device, bool datasheet, const CostSetting& setting) {
   const SharedPair pair = pair_of(device, datasheet, setting);
   return {.target_us =
-              [pair, device](const sim::StepShape& shape) {
-                return inside_us(pair->target_pass(shape.tokens, shape.batch, std::llround(shape.context)), device);
+              [pair, device, convention = setting.convention](const sim::StepShape& shape) {
+                return inside_us(pair->target_pass(shape.tokens, shape.batch, std::llround(shape.context)), device) +
+                       drawing_us(*pair, shape, convention);
               },
           .drafter_us =
               [pair, device, role = drafting_role(setting.drafter)](const sim::StepShape& shape) {

@@ -28,15 +28,11 @@ Role read_role(UserTable& table) {
 gpu_bench::StepRow read_step(UserTable& table) {
   gpu_bench::StepRow row;
   // A setting of its own: nobody can compare it with another.
-  row.cell = {.model = table.cell("model"), .role = read_role(table), .dtype = "user"};
+  row.cell = {.model = table.name("model"), .role = read_role(table), .dtype = "user"};
   row.cell.batch = table.count("batch", 1);
   row.cell.tokens = table.count("tokens", 1);
   row.cell.context = table.count("context", 0);
   const double us = 1e3 * table.positive("ms");
-  if (row.cell.model.empty() || row.cell.model.find_first_of(",\"") != std::string::npos) {
-    table.refuse("model", fmt::format("invalid model=\"{}\"", row.cell.model),
-                 "must be a name without commas and quotes");
-  }
   row.timing.summary = {.samples = 1,
                         .median_us = us,
                         .median_ci95_us = {us, us},

@@ -70,6 +70,15 @@ double UserTable::probability(std::string_view column) {
   return 0.0;
 }
 
+std::string UserTable::name(std::string_view column) {
+  std::string text = cell(column);
+  if (text.empty() || text.find_first_of(",\"") != std::string::npos) {
+    refuse(std::string(column), fmt::format("invalid {}=\"{}\"", column, text),
+           "must be a name without commas and quotes");
+  }
+  return text;
+}
+
 void UserTable::refuse(std::string key, std::string text, std::string why) {
   row_refused_ = true;
   if (++refused_ > most_messages) return;

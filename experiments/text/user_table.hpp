@@ -31,6 +31,8 @@ class UserTable {
                      std::int64_t maximum = std::numeric_limits<std::int64_t>::max());
   double positive(std::string_view column);
   double probability(std::string_view column);
+  /// One that can stand in a CSV cell as it is; refused where it is empty or holds a comma or a quote.
+  std::string name(std::string_view column);
 
   /// A problem of this row, in the words of the caller.
   void refuse(std::string key, std::string text, std::string why);

@@ -14,15 +14,6 @@ namespace {
 constexpr std::int64_t longest_measured_draft = 1023;
 constexpr std::int64_t most_measured_count = 1'000'000;
 
-std::string read_model(UserTable& table, std::string_view column) {
-  std::string name = table.cell(column);
-  if (name.empty() || name.find_first_of(",\"") != std::string::npos) {
-    table.refuse(std::string(column), fmt::format("invalid {}=\"{}\"", column, name),
-                 "must be a name without commas and quotes");
-  }
-  return name;
-}
-
 gpu_bench::Role read_drafting(UserTable& table) {
   const std::string word = table.cell("drafter");
   if (word.empty()) return gpu_bench::Role::autoregressive_drafting;
@@ -34,11 +25,11 @@ gpu_bench::Role read_drafting(UserTable& table) {
 
 gpu_bench::LoopCell read_cell(UserTable& table, const gpu_bench::Profile& profile) {
   gpu_bench::LoopCell cell;
-  cell.target = read_model(table, "target");
+  cell.target = table.name("target");
   cell.drafting = read_drafting(table);
   const std::string draft = table.cell("draft");
   if (cell.drafting != gpu_bench::Role::head_drafting) {
-    cell.drafter = read_model(table, "draft");
+    cell.drafter = table.name("draft");
   } else if (draft.empty() || draft == cell.target) {
     cell.drafter = cell.target;
   } else {

@@ -71,7 +71,7 @@ FreeCounts free_counts(const Profile& profile, const std::string& target, const 
   if (counts.batches.empty() && counts.contexts.empty()) {
     throw InputError(fmt::format(
         "foredraft validate: the profile has {} at one batch and one context, or at neighbours (every loop there is "
-        "made of passes that were measured) - calibrate with e.g. --batch 1,4 --context 128,512, or give --batch and "
+        "made of passes that were measured) - calibrate with e.g. --batch 1,4 --context 0,512, or give --batch and "
         "--context",
         target));
   }

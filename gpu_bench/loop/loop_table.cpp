@@ -6,6 +6,7 @@
 #include <concepts>
 
 #include "core/check.hpp"
+#include "gpu_bench/profile/cell_text.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -15,8 +16,9 @@ constexpr std::array loop_launches{Launch::graph, Launch::eager};
 
 // One list of fields a struct, for writing and for reading.
 
-void visit_loop_fields(auto& cell, auto&& visit) requires
-    std::same_as<std::remove_const_t<std::remove_reference_t<decltype(cell)>>, LoopCell> {
+void visit_loop_fields(auto& cell, auto&& visit)
+  requires std::same_as<std::remove_const_t<std::remove_reference_t<decltype(cell)>>, LoopCell>
+{
   visit("target", cell.target);
   visit("drafter", cell.drafter);
   visit("drafting", cell.drafting);
@@ -28,8 +30,9 @@ void visit_loop_fields(auto& cell, auto&& visit) requires
   visit("context", cell.context);
 }
 
-void visit_loop_fields(auto& row, auto&& visit) requires
-    std::same_as<std::remove_const_t<std::remove_reference_t<decltype(row)>>, LoopRow> {
+void visit_loop_fields(auto& row, auto&& visit)
+  requires std::same_as<std::remove_const_t<std::remove_reference_t<decltype(row)>>, LoopRow>
+{
   visit_loop_fields(row.cell, visit);
   visit("plain_us", row.plain.median_us);
   visit("plain_ci95_low_us", row.plain.ci95_us.low);
@@ -41,17 +44,6 @@ void visit_loop_fields(auto& row, auto&& visit) requires
   visit("iteration_samples", row.iteration.samples);
   visit("tokens_per_iteration", row.tokens_per_iteration);
   visit("between_runs", row.between_runs);
-}
-
-template <typename T>
-std::string loop_cell_text(const T& value) {
-  if constexpr (std::is_enum_v<T>) {
-    return std::string(to_string(value));
-  } else if constexpr (std::same_as<T, std::optional<double>>) {
-    return value ? fmt::format("{}", *value) : "";
-  } else {
-    return fmt::format("{}", value);
-  }
 }
 
 template <typename Row>
@@ -71,7 +63,7 @@ template <typename Row>
 std::string loop_csv(const std::vector<Row>& rows) {
   std::string csv = loop_csv_header<Row>();
   for (const Row& row : rows) {
-    csv += loop_csv_line(row, [](const char* /*name*/, const auto& value) { return loop_cell_text(value); });
+    csv += loop_csv_line(row, [](const char* /*name*/, const auto& value) { return cell_text(value); });
   }
   return csv;
 }

@@ -2,21 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "gpu_bench/profile/cell_text.hpp"
 #include "gpu_bench/profile/profile_fields.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
-
-template <typename T>
-std::string cell_text(const T& value) {
-  if constexpr (std::is_enum_v<T>) {
-    return std::string(to_string(value));
-  } else if constexpr (std::same_as<T, std::optional<double>>) {
-    return value ? fmt::format("{}", *value) : "";
-  } else {
-    return fmt::format("{}", value);
-  }
-}
 
 /// One line for a row; `text` gives a cell from a field's name and value.
 template <typename Row>

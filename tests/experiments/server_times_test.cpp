@@ -45,6 +45,20 @@ gpu_bench::PairSurface a100(const std::string& drafter, gpu_bench::Role drafting
   return {load_profile("a100-80gb"), gpu_bench::model_registry(), "llama-2-7b", drafter, drafting};
 }
 
+/// Of which every time is known, for caches from 0 to 896 tokens.
+gpu_bench::Profile served_profile() {
+  gpu_bench::Profile profile =
+      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  for (gpu_bench::StepRow& row : profile.steps) row.cell.context -= 128;
+  return profile;
+}
+
+std::string of_profile(const std::string& path, const gpu_bench::Profile& profile) {
+  tests::write_text(path, gpu_bench::to_json(profile));
+  return "cost = \"measured\"\n\"cost.profile\" = \"" + path +
+         "\"\n\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\n";
+}
+
 std::string refused_server(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
   Resources resources;
@@ -86,6 +100,31 @@ TEST_CASE("a server with the times of a device takes the sum of its passes, each
         Approx(heads_us).epsilon(rounding));
 }
 
+TEST_CASE("a server on a measured profile pays for drawing tokens and for verifying them") {
+  constexpr std::int64_t vocabulary = 32'000;  // of llama-2-7b
+  const tests::TemporaryFolder folder;
+  gpu_bench::Profile profile = served_profile();
+  const std::string passes = of_profile(folder / "passes.json", profile);
+  gpu_bench::tests::add_sampling(profile, vocabulary);
+  const std::string all = of_profile(folder / "all.json", profile);
+  const auto sampling_us = [](std::int64_t gamma) {
+    const double draws_us =
+        static_cast<double>(gamma) * gpu_bench::tests::modelled_sampling_us(served_batch, 0, vocabulary);
+    return draws_us + gpu_bench::tests::modelled_sampling_us(served_batch, gamma, vocabulary);
+  };
+  const auto paid_us = [&](const std::string& lengths) {
+    return latency_us(certain_server(lengths, all)) - latency_us(certain_server(lengths, passes));
+  };
+  constexpr double rounding_us = 0.02;  // times are whole nanoseconds, a few passes
+  CHECK(paid_us("gamma = 0\noutput_tokens = 6\n") == Approx(6.0 * sampling_us(0)).margin(rounding_us));
+  CHECK(paid_us("gamma = 3\noutput_tokens = 8\n") == Approx(2.0 * sampling_us(3)).margin(rounding_us));
+  // The prompt yields the first token.
+  CHECK(paid_us("gamma = 3\noutput_tokens = 9\nprompt_tokens = 8\n") ==
+        Approx(sampling_us(0) + 2.0 * sampling_us(3)).margin(rounding_us));
+  CHECK(paid_us("gamma = 3\noutput_tokens = 6\nconvention = \"no_bonus\"\n") ==
+        Approx(2.0 * sampling_us(3)).margin(rounding_us));
+}
+
 TEST_CASE("a schedule of gamma on a device drafts what the batch says") {
   const gpu_bench::PairSurface pair = a100("sheared-llama-1.3b", gpu_bench::Role::autoregressive_drafting);
   const double plain_us = pair.target_pass(1, served_batch, 0).time_us + pair.target_pass(1, served_batch, 1).time_us;
@@ -103,20 +142,16 @@ TEST_CASE("a server asks no time that nobody knows, and says so before it serves
   elsewhere.replace(elsewhere.find("a100-80gb"), 9, "a100-08gb");
   CHECK_THAT(refused_server(elsewhere), Catch::Contains("did you mean a100-80gb?"));
   // A cache begins empty: a profile that knows no context of 0 tokens cannot time a server.
-  gpu_bench::Profile profile =
-      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   const tests::TemporaryFolder folder;
-  const auto measured = [&](const std::string& name) {
-    tests::write_text(folder / name, gpu_bench::to_json(profile));
-    return "cost = \"measured\"\n\"cost.profile\" = \"" + (folder / name) +
-           "\"\n\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\n";
-  };
+  gpu_bench::Profile longer = served_profile();
+  for (gpu_bench::StepRow& row : longer.steps) row.cell.context += 128;
   const std::string unknown = "cost: llama-2-7b decoder_pass fp16: no time for batch 1, 4 tokens and context ";
-  CHECK_THAT(refused_server(certain_server(some, measured("long.json"))), Catch::Contains(unknown + "0"));
-  for (gpu_bench::StepRow& row : profile.steps) row.cell.context -= 128;
-  CHECK(refused_server(certain_server(some, measured("short.json"))) == "accepted");
+  CHECK_THAT(refused_server(certain_server(some, of_profile(folder / "long.json", longer))),
+             Catch::Contains(unknown + "0"));
+  const std::string known = of_profile(folder / "short.json", served_profile());
+  CHECK(refused_server(certain_server(some, known)) == "accepted");
   // The last tokens of an answer meet the longest cache.
-  CHECK_THAT(refused_server(certain_server("gamma = 3\noutput_tokens = 3000\n", measured("short.json"))),
+  CHECK_THAT(refused_server(certain_server("gamma = 3\noutput_tokens = 3000\n", known)),
              Catch::Contains(unknown + "3000"));
 }
 

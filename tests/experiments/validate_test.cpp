@@ -65,7 +65,7 @@ TEST_CASE("the grid of validate has 24 cells and none of the passes that the pro
     CHECK((cell.context == 256 || cell.context == 384));
   }
   CHECK_THAT(refused_with([] { static_cast<void>(validation_cells(tiny_profile({1}, {128}), tiny_request())); }),
-             Catch::Contains("calibrate with e.g. --batch 1,4 --context 128,512"));
+             Catch::Contains("calibrate with e.g. --batch 1,4 --context 0,512"));
 }
 
 TEST_CASE("cells that are asked for are all combinations, and a calibrated one is refused by name") {

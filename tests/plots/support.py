@@ -1,6 +1,7 @@
 """What the tests of the plots share: the path to them, a folder of its own for each test, and what a figure shows."""
 
 import contextlib
+import csv
 import io
 import sys
 import tempfile
@@ -14,6 +15,8 @@ sys.path.insert(0, str(PLOTS))
 from matplotlib.container import ErrorbarContainer  # noqa: E402
 from matplotlib.text import Text  # noqa: E402  (the plots settle matplotlib's parameters first where they are used)
 
+import load  # noqa: E402
+
 
 class InDirectory(unittest.TestCase):
     """A test with an empty directory, self.directory."""
@@ -22,6 +25,25 @@ class InDirectory(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.directory = Path(folder.name)
+
+
+class Drawn(InDirectory):
+    """A test of what a figure shows of the files in its directory."""
+
+    def panels(self, figure):
+        return [axes for axes in figure.axes if axes.get_visible()]
+
+    def experiment(self, module, write):
+        write(self.directory)
+        table = load.table(self.directory / f"{module.ID}.csv", module.COLUMNS)
+        return module.figure(table), table
+
+    def records(self, name):
+        with open(self.directory / name, encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def labels(self, figure):
+        return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
 def run_main(main, *arguments):

@@ -34,7 +34,7 @@ std::vector<double> by_power_iteration(const std::vector<double>& marginal, std:
   for (int step = 0; step < steps; ++step) {
     std::vector<long double> next(cap, 0.0L);
     for (std::size_t g = 1; g <= cap; ++g) {
-      const long double up = marginal[g - 1];
+      const auto up = static_cast<long double>(marginal[g - 1]);
       next[g - 1] += law[g - 1] / 2.0L;
       next[std::min(g + 2, cap) - 1] += law[g - 1] * up / 2.0L;
       next[std::max<std::size_t>(g - 1, 1) - 1] += law[g - 1] * (1.0L - up) / 2.0L;

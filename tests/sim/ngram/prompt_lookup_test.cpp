@@ -114,12 +114,10 @@ TEST_CASE("greedy text of copied drafts is the text of plain greedy decoding") {
     SpeculationStreams streams(3, 0, 0);
     std::vector<Token> copied{2, 3, 4, 2};
     std::vector<Token> plain = copied;
-    std::int64_t drafted = 0;
     std::int64_t accepted = 0;
     std::int64_t emitted = 0;
     while (copied.size() < 80) {
       const CopiedIteration done = iterate_copied(*target, Choice::greedy, 3, 64, 5, convention, copied, streams);
-      drafted += done.drafted;
       accepted += done.accepted;
       emitted += done.emitted;
       CHECK(done.accepted <= done.tested);

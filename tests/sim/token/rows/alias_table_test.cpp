@@ -27,7 +27,7 @@ std::vector<double> steep_law(std::size_t size) {
   std::vector<double> law(size);
   for (std::size_t x = 0; x < size; ++x) law[x] = std::pow(10.0, -static_cast<double>(x * 37 % 101) * 0.12);
   const long double sum = std::accumulate(law.begin(), law.end(), 0.0L);
-  for (double& probability : law) probability = static_cast<double>(probability / sum);
+  for (double& probability : law) probability = static_cast<double>(static_cast<long double>(probability) / sum);
   return law;
 }
 

@@ -1,0 +1,177 @@
+"""The figures of a prediction and of its validation show the data they were given."""
+
+import unittest
+
+import numpy
+import sample_data
+from support import Drawn, rows_of
+
+import batch_speedup
+import decision_map
+import load
+import step_time
+import validation
+import verification_cost
+
+
+class Prediction(Drawn):
+    def figure(self, module, **changes):
+        return self.experiment(module, lambda directory: sample_data.write_prediction(directory, **changes))[0]
+
+    def points(self, axes):
+        return sorted(point for series in rows_of(axes) for point in series)
+
+    def test_the_parts_of_an_iteration_are_stacked_over_its_tokens_beside_a_plain_step(self):
+        figure = self.figure(step_time)
+        panels = self.panels(figure)
+        self.assertEqual([axes.get_title(loc="left") for axes in panels],
+                         ["batch 1: plain 1.01 ms", "batch 8: plain 1.08 ms", "batch 32: plain 1.32 ms"])
+        bars = panels[1].patches
+        self.assertEqual((bars[0].get_height(), len(bars)), (1, 1 + 4 * 4))
+        two = [bar for bar in bars if abs(bar.get_x() + bar.get_width() / 2 - 2) < 1e-9]
+        scale = sample_data.tokens(0.7, 2) * 1080
+        numpy.testing.assert_allclose([bar.get_height() * scale for bar in two], [200, 1240, 50, 100])
+        numpy.testing.assert_allclose([bar.get_y() * scale for bar in two], [0, 200, 1440, 1490])
+        x, top, low, high = self.points(panels[1])[1]
+        numpy.testing.assert_allclose((x, top, low, high), (2, 1590 / scale, 0.97 * 1590 / scale, 1.03 * 1590 / scale))
+
+    def test_the_fastest_bar_alone_says_its_speedup_and_none_where_all_lose(self):
+        texts = [text.get_text() for axes in self.panels(self.figure(step_time)) for text in axes.texts]
+        best = max(float(row["speedup"]) for row in self.records("batch-speedup.csv") if row["batch"] == "1")
+        self.assertEqual((len(texts), texts[0]), (3, f"{best:.2f}×"))
+        losing = self.figure(step_time, alpha=0.05)
+        self.assertEqual([text for axes in self.panels(losing) for text in axes.texts], [])
+
+    def test_a_speedup_has_its_batch_its_bar_and_a_marker_that_says_where_it_comes_from(self):
+        figure = self.figure(batch_speedup)
+        panels = self.panels(figure)
+        self.assertEqual([axes.get_title(loc="left") for axes in panels], ["context 512", "context 4096"])
+        wanted = [row for row in self.records("batch-speedup.csv") if row["context"] == "512"]
+        drawn = self.points(panels[0])
+        self.assertEqual(len(drawn), len(wanted))
+        for x, y, low, high in drawn:
+            row = min(wanted, key=lambda row: abs(float(row["speedup"]) - y))
+            numpy.testing.assert_allclose((y, low, high), [float(row["speedup"]) * k for k in (1, 0.97, 1.03)])
+            self.assertLess(abs(numpy.log2(x / float(row["batch"]))), 0.13)
+        self.assertIn([1.0, 1.0], [list(line.get_ydata()) for line in panels[0].lines])
+        self.assertEqual(self.labels(figure), ["1", "2", "3", "4", "measured", "interpolated", "fitted",
+                                               "outside the domain of the fit", "slower than plain decoding"])
+        crosses = [line for line in panels[0].lines if line.get_marker() == "x" and len(line.get_xdata())]
+        self.assertEqual(len(crosses), 1)
+
+    def test_bars_of_unknown_intervals_are_left_out_and_it_is_said(self):
+        figure = self.figure(batch_speedup, spread="")
+        self.assertTrue(all(low == y == high for axes in self.panels(figure) for _, y, low, high in self.points(axes)))
+        self.assertIn("no intervals known", " ".join(text.get_text() for text in figure.texts).replace("\n", " "))
+        self.assertEqual({x for axes in self.panels(figure) for x, *_ in self.points(axes)}, {1, 8, 32})
+
+    def test_a_bar_does_not_reach_below_zero(self):
+        lows = [low for axes in self.panels(self.figure(batch_speedup, spread=1.5)) for *_, low, _ in self.points(axes)]
+        self.assertEqual(min(lows), 0)
+
+    def test_the_cost_of_verification_grows_from_one_and_has_a_ring_at_each_knee(self):
+        figure = self.figure(verification_cost, contexts=(512,))
+        axes = self.panels(figure)[0]
+        numpy.testing.assert_allclose([y for x, y, *_ in self.points(axes) if x == 1], 1)
+        numpy.testing.assert_allclose([y for x, y, *_ in self.points(axes) if x == 16],
+                                      sorted((1 + 0.16 * batch) / (1 + 0.01 * batch) for batch in (1, 8, 32)))
+        rings = [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines
+                 if line.get_markersize() > 6 and line.get_marker() == "o" and numpy.isfinite(line.get_xdata()).all()]
+        numpy.testing.assert_allclose(rings, [(11.1, 1.1), (2.35, 1.1), (1.4125, 1.1)])
+        self.assertEqual(self.labels(figure)[:3], ["1: 11.1", "8: 2.35", "32: 1.41"])
+
+    def test_a_curve_without_a_knee_says_how_far_it_was_looked_for(self):
+        sample_data.write_prediction(self.directory, batches=(1,), contexts=(512,))
+        path = self.directory / "verification-cost.csv"
+        path.write_text(path.read_text(encoding="utf-8").replace(",11.1\n", ",\n"), encoding="utf-8")
+        figure = verification_cost.figure(load.table(path, verification_cost.COLUMNS))
+        self.assertEqual(self.labels(figure)[0], "1: beyond 16")
+
+    def test_the_decision_map_has_a_strip_a_context_whose_ranges_meet_between_batches(self):
+        figure = self.figure(decision_map)
+        axes = self.panels(figure)[0]
+        ranges = sorted((patch.get_y(), patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches)
+        lower = [(start, end) for y, start, end in ranges if y < 0]
+        edges = [0, (numpy.log2(8) + numpy.log2(9)) / 2, (numpy.log2(10) + numpy.log2(11)) / 2, 5]
+        numpy.testing.assert_allclose(lower, list(zip(edges, edges[1:])))
+        self.assertEqual([text.get_text() for text in axes.get_yticklabels()], ["512", "4096"])
+        self.assertEqual(self.labels(figure), ["plain", "1", "3"])
+
+    def test_words_that_no_prediction_has_and_ranges_that_are_none_are_refused(self):
+        for name, module, before, after, words in (
+                ("batch-speedup", batch_speedup, "fitted", "guessed", "origin: 'guessed'"),
+                ("verification-cost", verification_cost, ",yes,", ",perhaps,", "inside_domain: 'perhaps'"),
+                ("step-time", step_time, "interpolated", "", "origin: ''"),
+                ("decision-map", decision_map, "512,1,8,3", "512,9,8,3", "gamma 3 from batch 9 to 8 is no range")):
+            sample_data.write_prediction(self.directory)
+            path = self.directory / f"{name}.csv"
+            path.write_text(path.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
+            with self.assertRaisesRegex(load.BadFile, f"{name}.csv: {words}"):
+                module.draw(self.directory)
+
+    def test_more_batches_and_contexts_than_a_figure_holds_are_thinned_from_end_to_end(self):
+        many = {"batches": tuple(range(1, 15)), "contexts": tuple(range(100, 1400, 100)), "gammas": (1,)}
+        self.assertEqual([axes.get_title(loc="left")[:8] for axes in self.panels(self.figure(step_time, **many))][::7],
+                         ["batch 1:", "batch 14"])
+        titles = [axes.get_title(loc="left") for axes in self.panels(self.figure(batch_speedup, **many))]
+        self.assertEqual((len(titles), titles[0], titles[-1]), (6, "context 100", "context 1300"))
+        self.assertEqual(len(self.panels(self.figure(decision_map, **many))[0].get_yticklabels()), 12)
+
+
+class Validation(Drawn):
+    def setUp(self):
+        super().setUp()
+        sample_data.write_validation(self.directory)
+        self.table = validation.read(self.directory)
+
+    def test_every_measured_cell_stands_at_its_prediction_with_intervals_both_ways(self):
+        axes = self.panels(validation.figure(self.table))[0]
+        rows = self.records("validation.csv")[:-1]
+        drawn = sorted((x, y) for container in axes.containers
+                       for x, y in zip(container.lines[0].get_xdata(), container.lines[0].get_ydata()))
+        numpy.testing.assert_allclose(drawn, sorted((float(row["predicted_speedup"]), float(row["measured_speedup"]))
+                                                    for row in rows))
+        across, along = axes.containers[0].lines[2]
+        first = rows[0]
+        numpy.testing.assert_allclose(across.get_segments()[0][:, 0],
+                                      [float(first["predicted_low"]), float(first["predicted_high"])])
+        numpy.testing.assert_allclose(along.get_segments()[0][:, 1],
+                                      [float(first["measured_low"]), float(first["measured_high"])])
+        self.assertEqual(axes.get_xlim(), axes.get_ylim())
+
+    def test_a_point_on_the_edge_of_a_band_is_off_by_its_width(self):
+        axes = self.panels(validation.figure(self.table))[0]
+        for band, width in zip(axes.collections, (0.15, 0.05)):
+            vertices = band.get_paths()[0].vertices
+            ratios = vertices[:, 0] / vertices[:, 1] - 1  # predicted over measured
+            numpy.testing.assert_allclose((ratios.min(), ratios.max()), (-width, width))
+
+    def test_the_errors_and_the_spread_between_runs_are_printed_in_the_figure(self):
+        titles = [legend.get_title().get_text() for legend in validation.figure(self.table).legends]
+        found = validation.errors(self.table)
+        sizes = sorted(abs(float(row["signed_error"])) for row in self.records("validation.csv")[:-1])
+        self.assertEqual((found.cells, found.worst), (24, 0.09))
+        self.assertAlmostEqual(found.median, (sizes[11] + sizes[12]) / 2)
+        self.assertIn(f"24 cells: error median {100 * found.median:.1f} %, worst 9.0 %; between runs 2.0 %", titles)
+
+    def test_speedups_of_an_engine_have_no_intervals_and_no_second_run(self):
+        sample_data.write_validation(self.directory, between_runs="", intervals=False)
+        table = validation.read(self.directory)
+        figure = validation.figure(table)
+        self.assertEqual(validation.words(validation.errors(table)).count("between runs"), 0)
+        axes = self.panels(figure)[0]
+        self.assertEqual(sum(len(container.lines[0].get_xdata()) for container in axes.containers), 24)
+        for segments in axes.containers[0].lines[2]:
+            self.assertEqual({tuple(numpy.ptp(segment, axis=0)) for segment in segments.get_segments()}, {(0.0, 0.0)})
+        low, high = axes.get_xlim()
+        self.assertLess(low, min(table["measured_speedup"]))
+        self.assertGreater(high, max(table["predicted_speedup"]))
+
+    def test_each_pair_of_models_has_a_marker_of_its_own(self):
+        figure = validation.figure(self.table)
+        self.assertEqual(self.labels(figure)[:2], ["t5-base / t5-small", "transformer-base / t5-small"])
+        self.assertEqual(len({container.lines[0].get_marker() for container in self.panels(figure)[0].containers}), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
