@@ -67,7 +67,7 @@ double inside_us(const gpu_bench::Latency& latency, const std::string& device) {
 }
 
 /// Sampling follows straight lines beyond what was measured; nothing where the profile does not tell.
-double sampling_us(const std::optional<gpu_bench::Latency>& latency) { return latency ? latency->time_us : 0.0; }
+double known_us(const std::optional<gpu_bench::Latency>& latency) { return latency ? latency->time_us : 0.0; }
 
 DecodingCost surface_cost(const std::string& device, bool datasheet, const CostValues& values,
                           const CostSetting& setting) {
@@ -75,11 +75,10 @@ DecodingCost surface_cost(const std::string& device, bool datasheet, const CostV
   const auto batch = static_cast<std::int64_t>(values.at("cost.batch"));
   const auto context = static_cast<std::int64_t>(values.at("cost.context"));
   if (setting.gamma == 0) return {};
-  const double plain_us =
-      inside_us(pair.target_pass(1, batch, context), device) + sampling_us(pair.plain_sampling(batch));
+  const double plain_us = inside_us(pair.target_pass(1, batch, context), device) + known_us(pair.plain_sampling(batch));
   const double verify_us =
       inside_us(pair.target_pass(max_tokens(setting.gamma, setting.convention), batch, context), device) +
-      sampling_us(pair.sampling(setting.gamma, batch));
+      known_us(pair.sampling(setting.gamma, batch));
   const double drafting_us = inside_us(pair.drafting(setting.gamma, batch, context), device);
   const auto passes = static_cast<double>(draft_passes(setting.gamma, setting.drafting));
   return {.iteration = (verify_us + 1e3 * values.at("cost.overhead_ms")) / plain_us,
@@ -98,9 +97,9 @@ gpu_bench::Latency drafter_latency(const gpu_bench::PairSurface& pair, gpu_bench
 }
 
 /// Drawing and verifying in the iteration to which a pass of the target belongs; a prompt yields one token.
-double drawing_us(const gpu_bench::PairSurface& pair, const sim::StepShape& shape, Convention convention) {
+double sampling_us(const gpu_bench::PairSurface& pair, const sim::StepShape& shape, Convention convention) {
   const std::int64_t gamma = shape.tokens - (convention == Convention::bonus ? 1 : 0);
-  return sampling_us(shape.prompt || gamma == 0 ? pair.plain_sampling(shape.batch) : pair.sampling(gamma, shape.batch));
+  return known_us(shape.prompt || gamma == 0 ? pair.plain_sampling(shape.batch) : pair.sampling(gamma, shape.batch));
 }
 
 StepTimes surface_steps(const std::string& device, bool datasheet, const CostSetting& setting) {
@@ -108,7 +107,7 @@ StepTimes surface_steps(const std::string& device, bool datasheet, const CostSet
   return {.target_us =
               [pair, device, convention = setting.convention](const sim::StepShape& shape) {
                 return inside_us(pair->target_pass(shape.tokens, shape.batch, std::llround(shape.context)), device) +
-                       drawing_us(*pair, shape, convention);
+                       sampling_us(*pair, shape, convention);
               },
           .drafter_us =
               [pair, device, role = drafting_role(setting.drafter)](const sim::StepShape& shape) {
@@ -140,7 +139,7 @@ CostEntry measured() {
           .summary = "times of passes from a measured profile: its table, else its fit",
           .source = "ours",
           .parameters = surface_parameters(),
-          .texts = {{"cost.profile", "measured: a profile.json of foredraft-gpu"}, target(), draft()},
+          .texts = {{"cost.profile", "measured: a profile of foredraft calibrate or foredraft-gpu"}, target(), draft()},
           .cost = nullptr,
           .cost_at =
               [](const CostValues& values, const CostSetting& setting) {

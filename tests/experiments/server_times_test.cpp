@@ -45,11 +45,12 @@ gpu_bench::PairSurface a100(const std::string& drafter, gpu_bench::Role drafting
   return {load_profile("a100-80gb"), gpu_bench::model_registry(), "llama-2-7b", drafter, drafting};
 }
 
-/// Of which every time is known, for caches from 0 to 896 tokens.
-gpu_bench::Profile served_profile() {
+/// Of which every time is known, for caches of `shortest` to `shortest` + 896 tokens.
+gpu_bench::Profile served_profile(std::int64_t shortest) {
+  constexpr std::int64_t modelled_shortest = 128;
   gpu_bench::Profile profile =
       gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
-  for (gpu_bench::StepRow& row : profile.steps) row.cell.context -= 128;
+  for (gpu_bench::StepRow& row : profile.steps) row.cell.context += shortest - modelled_shortest;
   return profile;
 }
 
@@ -101,13 +102,13 @@ TEST_CASE("a server with the times of a device takes the sum of its passes, each
 }
 
 TEST_CASE("a server on a measured profile pays for drawing tokens and for verifying them") {
-  constexpr std::int64_t vocabulary = 32'000;  // of llama-2-7b
+  const std::int64_t vocabulary = gpu_bench::find_model(gpu_bench::model_registry(), "llama-2-7b").vocabulary;
   const tests::TemporaryFolder folder;
-  gpu_bench::Profile profile = served_profile();
+  gpu_bench::Profile profile = served_profile(0);
   const std::string passes = of_profile(folder / "passes.json", profile);
   gpu_bench::tests::add_sampling(profile, vocabulary);
   const std::string all = of_profile(folder / "all.json", profile);
-  const auto sampling_us = [](std::int64_t gamma) {
+  const auto sampling_us = [vocabulary](std::int64_t gamma) {
     const double draws_us =
         static_cast<double>(gamma) * gpu_bench::tests::modelled_sampling_us(served_batch, 0, vocabulary);
     return draws_us + gpu_bench::tests::modelled_sampling_us(served_batch, gamma, vocabulary);
@@ -115,7 +116,9 @@ TEST_CASE("a server on a measured profile pays for drawing tokens and for verify
   const auto paid_us = [&](const std::string& lengths) {
     return latency_us(certain_server(lengths, all)) - latency_us(certain_server(lengths, passes));
   };
-  constexpr double rounding_us = 0.02;  // times are whole nanoseconds, a few passes
+  // Of two answers of at most ten passes each (a prompt's two, twice three drafts and a target's), rounded to
+  // nanoseconds.
+  constexpr double rounding_us = 2 * 10 * 0.5e-3;
   CHECK(paid_us("gamma = 0\noutput_tokens = 6\n") == Approx(6.0 * sampling_us(0)).margin(rounding_us));
   CHECK(paid_us("gamma = 3\noutput_tokens = 8\n") == Approx(2.0 * sampling_us(3)).margin(rounding_us));
   // The prompt yields the first token.
@@ -143,12 +146,10 @@ TEST_CASE("a server asks no time that nobody knows, and says so before it serves
   CHECK_THAT(refused_server(elsewhere), Catch::Contains("did you mean a100-80gb?"));
   // A cache begins empty: a profile that knows no context of 0 tokens cannot time a server.
   const tests::TemporaryFolder folder;
-  gpu_bench::Profile longer = served_profile();
-  for (gpu_bench::StepRow& row : longer.steps) row.cell.context += 128;
   const std::string unknown = "cost: llama-2-7b decoder_pass fp16: no time for batch 1, 4 tokens and context ";
-  CHECK_THAT(refused_server(certain_server(some, of_profile(folder / "long.json", longer))),
+  CHECK_THAT(refused_server(certain_server(some, of_profile(folder / "long.json", served_profile(128)))),
              Catch::Contains(unknown + "0"));
-  const std::string known = of_profile(folder / "short.json", served_profile());
+  const std::string known = of_profile(folder / "short.json", served_profile(0));
   CHECK(refused_server(certain_server(some, known)) == "accepted");
   // The last tokens of an answer meet the longest cache.
   CHECK_THAT(refused_server(certain_server("gamma = 3\noutput_tokens = 3000\n", known)),
