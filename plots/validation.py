@@ -27,7 +27,7 @@ class Errors:
     cells: int
     median: float
     worst: float
-    between_runs: float  # median of what two runs of one cell differ by
+    between_runs: float  # median over cells of what two runs of one differ by
 
 
 def read(directory):

@@ -30,7 +30,7 @@ namespace foredraft::gpu_bench {
 namespace {
 
 constexpr std::uint64_t content_seed = 1;
-constexpr double share_for_repeating = 0.1;  // of the time: groups measured once more for the A/A comparison
+constexpr double share_for_repeating = 0.1;  // of the time: groups visited once more for the A/A comparison
 constexpr double share_for_verifying = 0.25;
 
 Protocol protocol_of(bool quick, std::size_t arms) {

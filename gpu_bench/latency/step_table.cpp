@@ -91,7 +91,8 @@ std::optional<StepTable::Answer> StepTable::at(const PassPoint& point) const {
 
 void StepTable::refuse_decrease(const std::string& name) const {
   const auto compare = [&](const Anchor& less, const Anchor& more, const std::string& what) {
-    if (more.log_us >= less.log_us + std::log1p(-largest_decrease)) return;
+    const double noise = std::hypot(less.spread, more.spread);
+    if (more.log_us >= less.log_us + std::log1p(-largest_decrease) - noise) return;
     throw DomainError(fmt::format("{}: {:.5g} us for {} {} and {:.5g} us for {} (more work takes no less time)", name,
                                   std::exp(less.log_us), what, less.count, std::exp(more.log_us), more.count));
   };

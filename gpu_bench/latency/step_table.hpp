@@ -31,7 +31,7 @@ class StepTable {
   explicit StepTable(std::vector<Row> rows);
 
   /// Throws DomainError where a pass that has more to do takes less than (1 - largest_decrease) of the time of its
-  /// neighbour with less: `name` stands in the message. For tables of times.
+  /// neighbour with less, and their spreads do not explain it: `name` stands in the message. For tables of times.
   void refuse_decrease(const std::string& name) const;
 
   /// Nothing outside of what was measured. A time between points is as uncertain as its neighbours and the 95th

@@ -13,7 +13,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-constexpr int runs = 2;
+constexpr int runs = 5;
 /// Of a cell, in steps and iterations, however little is left of the time.
 constexpr double least_samples = 4.0;
 constexpr double least_budget_s = 1e-6;
@@ -45,13 +45,29 @@ LoopRow row_of(const LoopCell& cell, const LoopSamples& samples) {
           .tokens_per_iteration = static_cast<double>(samples.emitted) / static_cast<double>(samples.iterations)};
 }
 
+/// Of all pairs, the larger over the smaller less 1: their median; nothing of fewer than two.
+std::optional<double> difference_of_two(const std::vector<double>& values) {
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto [low, high] = std::minmax(values[i], values[j]);
+      differences.push_back(high / low - 1.0);
+    }
+  }
+  if (differences.empty()) return std::nullopt;
+  std::sort(differences.begin(), differences.end());
+  return percentile(differences, 0.5);
+}
+
 LoopRow row_of(const LoopCell& cell, const std::vector<LoopSamples>& of_runs) {
   LoopSamples together;
-  for (const LoopSamples& samples : of_runs) together += samples;
-  LoopRow row = row_of(cell, together);
-  if (of_runs.size() > 1) {
-    row.between_runs = std::abs(speedup(row_of(cell, of_runs[0])) / speedup(row_of(cell, of_runs[1])) - 1.0);
+  std::vector<double> speedups;
+  for (const LoopSamples& samples : of_runs) {
+    together += samples;
+    speedups.push_back(speedup(row_of(cell, samples)));
   }
+  LoopRow row = row_of(cell, together);
+  row.between_runs = difference_of_two(speedups);
   return row;
 }
 
@@ -157,14 +173,10 @@ class LoopRun {
     protocol.warm_up = 0;
     protocol.seed = seed;
     protocol.budget_s = std::max({until_s - now_s, least_samples * (now_s - warm_up_s), least_budget_s});
-    // A cell that was begun gets samples, however little was left of its share.
-    std::vector<Measurement> arms;
-    do {
-      arms = measure({{.name = "plain step", .run = [&side] { return Sample{.us = side.plain_step()}; }},
-                      {.name = "iteration", .run = iterate}},
-                     protocol, device_.now_s);
-      protocol.budget_s *= 2.0;
-    } while (arms[0].samples_us.empty() || arms[1].samples_us.empty());
+    std::vector<Measurement> arms =
+        measure({{.name = "plain step", .run = [&side] { return Sample{.us = side.plain_step()}; }},
+                 {.name = "iteration", .run = iterate}},
+                protocol, device_.now_s);
     samples.plain_us = std::move(arms[0].samples_us);
     samples.iteration_us = std::move(arms[1].samples_us);
     return samples;
@@ -185,7 +197,7 @@ class LoopRun {
   double start_s_;
   double end_s_;
   std::vector<std::vector<LoopSamples>> samples_;  ///< of each cell, run by run
-  std::vector<ForcedAcceptance> acceptance_;       ///< of each cell: goes on in its second run
+  std::vector<ForcedAcceptance> acceptance_;       ///< of each cell: goes on from run to run
   std::vector<std::string> why_missing_;
 };
 

@@ -58,13 +58,15 @@ struct LoopTime {
   std::int64_t samples = 0;
 };
 
-/// A cell that was run, once or, some time later, twice; the times are those of both runs together.
+/// A cell that was run, once or some time later again; the times are those of all its runs together.
 struct LoopRow {
   LoopCell cell;
-  LoopTime plain;                           ///< of a step
-  LoopTime iteration;                       ///< of an iteration
-  double tokens_per_iteration = 0.0;        ///< of one sequence, as the verifier emitted them
-  std::optional<double> between_runs = {};  ///< |speedup of the first run / of the second - 1|; nothing of a single run
+  LoopTime plain;                     ///< of a step
+  LoopTime iteration;                 ///< of an iteration
+  double tokens_per_iteration = 0.0;  ///< of one sequence, as the verifier emitted them
+  /// What two of its runs differ by: the larger speedup over the smaller less 1, median of all pairs of runs; nothing
+  /// of a single run.
+  std::optional<double> between_runs = {};
 };
 
 /// Tokens a second of all sequences together.
@@ -81,8 +83,9 @@ struct LoopResult {
   std::vector<Missing> missing = {};
 };
 
-/// Runs all cells, then all of them once more, each time with an equal share of the time that is left: plain steps and
-/// iterations in turn, by the protocol of measure(), a few of each even where no time is left. `keep` gets all rows
+/// Runs all cells five times over, each time with an equal share of the time that is left: plain steps and iterations
+/// in turn, by the protocol of measure(), a few of each even where no time is left. What disturbs the machine for some
+/// seconds meets one run of a cell, or two: the medians of five stay where they are. `keep` gets all rows
 /// that are known whenever there are more. Throws DomainError for cells that are none, std::runtime_error where a
 /// verifier does not emit what it was forced to: the accepted drafts and one token more.
 [[nodiscard]] LoopResult run_loop(const std::vector<LoopCell>& cells, double budget_s, const LoopDevice& device,

@@ -113,9 +113,10 @@ class Rounds {
       if (!progress_[arm].stopped) waiting.push_back(arm);
     }
     for (const std::size_t arm : shuffled(waiting, order_)) {
-      if (time_is_up()) return false;
+      if (first_round_done_ && time_is_up()) return false;
       take(arm);
     }
+    first_round_done_ = true;
     for (const std::size_t arm : waiting) look(progress_[arm]);
     return !waiting.empty();
   }
@@ -149,6 +150,7 @@ class Rounds {
   double end_s_;
   RandomStream order_;
   std::vector<Progress> progress_;
+  bool first_round_done_ = false;
   double fastest_mhz_ = 0.0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -14,6 +15,14 @@
 
 namespace foredraft::gpu_bench {
 namespace {
+
+/// What this run took of a cell: the samples of odd and of even visits. Where the first visit was an earlier run's, its
+/// samples are not known, and all others are in the second half.
+struct Timed {
+  std::array<std::vector<double>, 2> halves_us = {};
+  int visits = 1;
+  bool of_earlier_run = false;
+};
 
 class ProfileRun {
  public:
@@ -125,51 +134,63 @@ class ProfileRun {
       profile_.steps.push_back(
           {.cell = cell, .timing = timing_of(measured[i], work.read_bytes, work.written_bytes, work.flop)});
       keep_samples(to_text(cell), measured[i]);
-      samples_us_.emplace(cell, std::move(measured[i].samples_us));
+      timed_.emplace(cell, Timed{.halves_us = {std::move(measured[i].samples_us), {}}});
       cells.push_back(cell);
     }
     return cells;
   }
 
-  /// The row of a cell that was timed in this run takes in what was measured later: a device whose speed changes within
-  /// minutes is then known at two times and not at one.
-  void take_in(const Cell& cell, const Measurement& again) {
-    const auto first = samples_us_.find(cell);
-    if (first == samples_us_.end()) return;
-    std::vector<double>& samples_us = first->second;
-    samples_us.insert(samples_us.end(), again.samples_us.begin(), again.samples_us.end());
-    const auto row = std::ranges::find_if(profile_.steps, [&cell](const StepRow& step) { return step.cell == cell; });
-    row->timing.summary = summarise(samples_us);
-    row->timing.throttled += again.throttled;
-  }
-
-  /// The A/A comparison: groups measured again, from the first on, while there is time. Rows of an earlier run count.
+  /// Groups measured again, from the first on, while there is time; then the A/A comparison.
   void repeat_groups() {
+    for (int visit = 2; visit <= plan_.visits; ++visit) {
+      for (const CellGroup& group : plan_.groups) {
+        if (around_.elapsed_s() >= plan_.budget_s) break;
+        if (!group.by_operation) repeat_group(group, visit);
+      }
+    }
     std::vector<Measurement> first;
     std::vector<Measurement> second;
-    for (const CellGroup& group : plan_.groups) {
-      if (group.by_operation) continue;
-      if (around_.elapsed_s() >= plan_.budget_s) break;
-      CellGroup timed = group;
-      std::erase_if(timed.cells, [this](const Cell& cell) { return !has_samples(cell); });
-      if (timed.cells.empty()) continue;
-      around_.say(fmt::format("{:5.0f} s  once more: {} and {} more", around_.elapsed_s(), to_text(timed.cells.front()),
-                              timed.cells.size() - 1));
-      std::vector<Measurement> again = device_.measure_group(timed);
-      for (std::size_t i = 0; i < again.size(); ++i) {
-        if (again[i].summary.samples == 0) continue;
-        keep_samples(to_text(timed.cells[i]) + " again", again[i]);
-        first.push_back(
-            {.name = again[i].name, .summary = find_step(profile_, timed.cells[i])->timing.summary, .samples_us = {}});
-        take_in(timed.cells[i], again[i]);
-        second.push_back(std::move(again[i]));
-      }
+    for (const auto& [cell, timed] : timed_) {
+      if (timed.halves_us[1].empty()) continue;
+      first.push_back(
+          {.name = to_text(cell),
+           .summary = timed.of_earlier_run ? find_step(profile_, cell)->timing.summary : summarise(timed.halves_us[0]),
+           .samples_us = {}});
+      second.push_back({.name = to_text(cell), .summary = summarise(timed.halves_us[1]), .samples_us = {}});
     }
     if (first.empty()) {
       not_repeated_ = "no time left";
     } else {
       profile_.against_itself = against_itself(first, second);
     }
+  }
+
+  void repeat_group(const CellGroup& group, int visit) {
+    CellGroup known = group;
+    std::erase_if(known.cells, [this](const Cell& cell) { return !has_samples(cell); });
+    if (known.cells.empty()) return;
+    around_.say(fmt::format("{:5.0f} s  visit {}: {} and {} more", around_.elapsed_s(), visit,
+                            to_text(known.cells.front()), known.cells.size() - 1));
+    const std::vector<Measurement> again = device_.measure_group(known);
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      if (again[i].summary.samples == 0) continue;
+      keep_samples(fmt::format("{} visit {}", to_text(known.cells[i]), visit), again[i]);
+      take_in(known.cells[i], again[i]);
+    }
+  }
+
+  void take_in(const Cell& cell, const Measurement& again) {
+    Timed& timed = timed_.try_emplace(cell, Timed{.of_earlier_run = true}).first->second;
+    auto& [odd_us, even_us] = timed.halves_us;
+    const bool odd = ++timed.visits % 2 == 1 && !timed.of_earlier_run;
+    std::vector<double>& half_us = odd ? odd_us : even_us;
+    half_us.insert(half_us.end(), again.samples_us.begin(), again.samples_us.end());
+    if (timed.of_earlier_run) return;
+    std::vector<double> samples_us = odd_us;
+    samples_us.insert(samples_us.end(), even_us.begin(), even_us.end());
+    Timing& timing = std::ranges::find(profile_.steps, cell, &StepRow::cell)->timing;
+    timing.summary = summarise(samples_us);
+    timing.throttled += again.throttled;
   }
 
   /// The latency model of what was measured. One that a profile cannot hold is left out, for the times stay true.
@@ -197,7 +218,7 @@ class ProfileRun {
   GroupQueue queue_;
   std::string not_repeated_ = "the run ended before";
   std::map<VerificationCell, std::string> not_verified_;
-  std::map<Cell, std::vector<double>> samples_us_;  ///< of the cells timed in this run
+  std::map<Cell, Timed> timed_;
 };
 
 }  // namespace

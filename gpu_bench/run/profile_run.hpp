@@ -9,14 +9,15 @@
 #include "gpu_bench/shapes/model_shape.hpp"
 
 /// What measuring a profile is, whatever the device: the cells in the order of the plan within a time, everything kept
-/// as soon as it is known, some of it measured a second time, and what is missing named. Knows no clock and no device.
+/// as soon as it is known, measured again while there is time, and what is missing named. Knows no clock and no device.
 namespace foredraft::gpu_bench {
 
 struct RunPlan {
   std::vector<CellGroup> groups;          ///< the most important first
   const std::vector<ModelShape>& models;  ///< that the cells name
   double budget_s;                        ///< for everything
-  double repeat_share;                    ///< of the budget: kept free for what is measured a second time
+  double repeat_share;                    ///< of the budget: kept free for what is measured again
+  int visits = 2;                         ///< of each group, as far as the time goes
   std::vector<std::vector<VerificationCell>> verifications = {};  ///< groups, the most important first
   double verification_share = 0.0;                                ///< of the budget: kept free for them
 };
@@ -45,10 +46,11 @@ struct RunSurroundings {
 
 enum class MeasureEnd { done, interrupted };
 
-/// Fills `profile`, whose identity, device and protocol are set, and which holds the rows of `kept` already. Ends with
-/// the comparison of rows with themselves (A/A), without which the profile is not complete; rows measured twice in this
-/// run hold the samples of both times. Then the latency model is fitted to all rows where there are models enough. What
-/// the device throws passes through, behind a note in the profile.
+/// Fills `profile`, whose identity, device and protocol are set, and which holds the rows of `kept` already. All groups
+/// are visited, then all of them again, so that a device whose speed changes within minutes is known at several times:
+/// a row of this run holds the samples of all visits. Visits in turn are compared with the others (A/A), without which
+/// the profile is not complete; the rows of an earlier run are a first visit. Then the latency model is fitted to all
+/// rows where there are models enough. What the device throws passes through, behind a note in the profile.
 [[nodiscard]] MeasureEnd measure_profile(Profile& profile, const RunPlan& plan, const std::vector<CellGroup>& kept,
                                          const DeviceSide& device, const RunSurroundings& around);
 

@@ -116,11 +116,12 @@ TEST_CASE("a time between points is as uncertain as its neighbours and as leavin
 }
 
 TEST_CASE("times that fall where there is more to do are refused, beyond what a change of tiles makes") {
-  const auto refused = [](const PassPoint& point, double factor) {
+  const auto refused = [](const PassPoint& point, double factor, double spread = 0.01) {
     std::vector<StepTable::Row> rows = rows_with_knee();
     for (StepTable::Row& row : rows) {
       if (row.point.batch == point.batch && row.point.tokens == point.tokens && row.point.context == point.context) {
         row.time_us *= factor;
+        row.spread = spread;
       }
     }
     try {
@@ -135,6 +136,8 @@ TEST_CASE("times that fall where there is more to do are refused, beyond what a 
         "model-a decoder_pass fp16: 107.4 us for batch 1 context 128 tokens 1 and 77.28 us for 4 (more work takes no "
         "less time)");
   CHECK(refused({8, 1, 128}, 0.45).find("us for tokens 1 context 128 batch 1 and") != std::string::npos);
+  CHECK(refused({1, 4, 128}, 0.7, 0.1) == "accepted");
+  CHECK(refused({1, 4, 128}, 0.6, 0.1) != "accepted");
 }
 
 }  // namespace foredraft::gpu_bench

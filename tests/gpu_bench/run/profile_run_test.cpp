@@ -22,7 +22,8 @@ Cell cell_of(std::int64_t tokens) {
 /// A device whose passes take ten microseconds a token, on a clock that stands still but for 10 s a group.
 struct CountedDevice {
   double now_s = 0.0;
-  double second_time = 1.0;        ///< what the times of a group are multiplied by when it is measured again
+  std::vector<double> slower = {};  ///< what a cell takes longer by when it comes for the n-th time; 1 behind
+  int visits = 2;
   std::int64_t interrupt_at = -1;  ///< tokens of a cell that the user does not wait for
   std::vector<std::int64_t> measured = {};
   std::vector<Profile> written = {};
@@ -37,6 +38,7 @@ struct CountedDevice {
                        .models = model_registry(),
                        .budget_s = budget_s,
                        .repeat_share = 0.2,
+                       .visits = visits,
                        .verifications = verifications,
                        .verification_share = verifications.empty() ? 0.0 : 0.3};
     const DeviceSide device{
@@ -56,9 +58,9 @@ struct CountedDevice {
     for (const Cell& cell : group.cells) {
       if (cell.tokens == interrupt_at) throw Interrupted{};
       if (cell.tokens == 99) throw MemoryError("too little memory");
-      const bool again = std::find(measured.begin(), measured.end(), cell.tokens) != measured.end();
+      const auto visit = static_cast<std::size_t>(std::count(measured.begin(), measured.end(), cell.tokens));
       measured.push_back(cell.tokens);
-      const double us = 10.0 * static_cast<double>(cell.tokens) * (again ? second_time : 1.0);
+      const double us = 10.0 * static_cast<double>(cell.tokens) * (visit < slower.size() ? slower[visit] : 1.0);
       all.push_back({.name = to_text(cell), .summary = summarise(std::vector{us, us, us}), .samples_us = {us, us, us}});
     }
     now_s += 10.0;
@@ -110,18 +112,53 @@ TEST_CASE("a run measures its groups in order, some again, and keeps every group
   REQUIRE(device.written.size() == 5);  // limits, three groups, the end
   CHECK(device.written[1].steps.size() == 2);
   REQUIRE(device.kept_samples.size() == 7);
-  CHECK(device.kept_samples[4] == to_text(cell_of(1)) + " again");
+  CHECK(device.kept_samples[4] == to_text(cell_of(1)) + " visit 2");
   CHECK_FALSE(device.written[3].complete());  // the comparison is still to be made
 }
 
 TEST_CASE("rows that differ when they are measured again make a profile that is not valid") {
   CountedDevice device;
-  device.second_time = 1.2;
+  device.slower = {1.0, 1.2};
   Profile profile = empty_profile();
   CHECK(device.run(profile, three_groups, 50.0) == MeasureEnd::done);
   REQUIRE(profile.against_itself);
   CHECK(profile.against_itself->median_difference == Approx(0.2));
   CHECK_FALSE(profile.against_itself->valid());
+}
+
+TEST_CASE("all groups are visited several times while there is time, and visits in turn are compared") {
+  CountedDevice device;
+  device.visits = 5;
+  device.slower = {1.0, 1.2, 1.0, 1.2, 3.0};
+  Profile profile = empty_profile();
+  CHECK(device.run(profile, three_groups, 200.0) == MeasureEnd::done);
+  REQUIRE(device.measured.size() == 20);
+  CHECK(std::vector(device.measured.begin() + 4, device.measured.begin() + 9) ==
+        std::vector<std::int64_t>{1, 2, 3, 4, 1});
+  for (const StepRow& row : profile.steps) {
+    CHECK(row.timing.summary.samples == 15);
+    CHECK(row.timing.summary.median_us == Approx(12.0 * static_cast<double>(row.cell.tokens)));
+  }
+  REQUIRE(profile.against_itself);
+  CHECK(profile.against_itself->pairs == 4);
+  // Odd visits have a median of 1, even ones of 1.2.
+  CHECK(profile.against_itself->median_difference == Approx(0.2));
+}
+
+TEST_CASE("the row of an earlier run is compared with all visits of this one, and stays") {
+  CountedDevice earlier;
+  Profile profile = empty_profile();
+  CHECK(earlier.run(profile, {three_groups[1]}, 9.0) == MeasureEnd::done);
+  Profile resumed = empty_profile();
+  const std::vector<CellGroup> kept = keep_rows(resumed, profile);
+  CountedDevice device;
+  device.visits = 4;
+  device.slower = {1.1, 1.2, 1.3};
+  CHECK(device.run(resumed, {three_groups[1]}, 100.0, kept) == MeasureEnd::done);
+  CHECK(device.measured.size() == 3);
+  CHECK(resumed.steps[0].timing.summary.samples == 3);
+  CHECK(resumed.steps[0].timing.summary.median_us == 30.0);
+  CHECK(resumed.against_itself->median_difference == Approx(0.2));
 }
 
 TEST_CASE("an interrupted run keeps its rows, says what is missing, and goes on from there") {
