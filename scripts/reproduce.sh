@@ -10,7 +10,7 @@ scripts/setup.sh
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 echo "building (some minutes the first time)" >&2
 cmake --preset release -DFOREDRAFT_BUILD_TESTS=OFF >/dev/null
-cmake --build --preset release --target foredraft
+cmake --build --preset release -j "$(nproc)" --target foredraft
 build/release/foredraft sweep experiments/configs/quickstart.toml --out "$out/quickstart"
 
 # Under four minutes. A noisy machine goes on too, and the report marks its section; where its times contradict each other

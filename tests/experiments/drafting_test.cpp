@@ -161,7 +161,8 @@ TEST_CASE("a decay of process fidelity gives points of token fidelity no closed 
   for (const auto& cell : analytic_answer(points.inputs(1), nan)) CHECK_FALSE(cell.has_value());
 }
 
-TEST_CASE("on prose a head's accuracy falls with its position, and a stage that sees the token before stays above it") {
+TEST_CASE("on prose a head's accuracy falls with its position, and a stage that sees the token before stays above it",
+          "[many_samples]") {
   // 100,000 tokens, 50,000 iterations: standard errors of 0.0012 to 0.0024 for accuracies that differ by 0.02 and more,
   // and of up to 0.007 for acceptances that differ by 0.2 and more.
   const SweepConfig config = tests::config_of(

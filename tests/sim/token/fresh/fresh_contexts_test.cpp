@@ -134,7 +134,7 @@ TEST_CASE("for every rule, tokens emitted in fresh contexts follow the law of th
 
 // The standard error of the difference is 0.004 to 0.013, largest at temperature 0, where a context accepts all or
 // nothing.
-TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and temperature") {
+TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and temperature", "[many_samples]") {
   const auto target = GENERATE(TargetLaw::zipf, TargetLaw::gaussian_logits, TargetLaw::dirichlet);
   const auto draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
   const double temperature = GENERATE(0.0, 0.6, 1.0);
