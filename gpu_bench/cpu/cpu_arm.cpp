@@ -17,14 +17,16 @@ double mean_us(const std::function<void(int)>& call, int calls) {
 
 }  // namespace
 
-Arm cpu_arm(const std::string& name, const std::function<void(int)>& call, int rotated,
-            const std::function<void()>& before_sample) {
-  before_sample();
+int calls_of_sample(const std::function<void(int)>& call, int rotated) {
   double us = mean_us(call, 1);
   // The first call is slower than the next; whether a long one is does not matter.
   constexpr double long_call_us = 1e3;
   if (us < long_call_us) us = mean_us(call, 1);
-  const int calls = calls_per_sample(us, rotated);
+  return calls_per_sample(us, rotated);
+}
+
+Arm cpu_arm(const std::string& name, const std::function<void(int)>& call, int calls,
+            const std::function<void()>& before_sample) {
   return {.name = name, .run = [call, calls, before_sample] {
             before_sample();
             return Sample{.us = mean_us(call, calls), .clock_mhz = 0.0};

@@ -7,9 +7,12 @@
 
 namespace foredraft::gpu_bench {
 
-/// An arm whose sample is the mean of as many calls as calls_per_sample says, by the steady clock; `call(i)` makes
-/// call number i. `before_sample` may throw to end the measurement. The processor's clock is not known.
-[[nodiscard]] Arm cpu_arm(const std::string& name, const std::function<void(int)>& call, int rotated,
+/// Calls that make a sample, as calls_per_sample says of one that is tried; `call(i)` makes call number i.
+[[nodiscard]] int calls_of_sample(const std::function<void(int)>& call, int rotated);
+
+/// An arm whose sample is the mean of `calls` calls, by the steady clock. `before_sample` may throw to end the
+/// measurement. The processor's clock is not known.
+[[nodiscard]] Arm cpu_arm(const std::string& name, const std::function<void(int)>& call, int calls,
                           const std::function<void()>& before_sample);
 
 }  // namespace foredraft::gpu_bench

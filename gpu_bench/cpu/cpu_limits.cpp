@@ -102,9 +102,9 @@ class CpuLimits {
   };
 
   Measurement measure_alone(const std::string& name, const std::function<void()>& call) const {
-    return measure({cpu_arm(
-                       name, [&call](int) { call(); }, 1, before_sample_)},
-                   protocol_, steady_now_s)
+    const auto numbered = [&call](int) { call(); };
+    before_sample_();
+    return measure({cpu_arm(name, numbered, calls_of_sample(numbered, 1), before_sample_)}, protocol_, steady_now_s)
         .front();
   }
 

@@ -32,15 +32,15 @@ constexpr double share_for_repeating = 0.15;  // of the time, however long the f
 constexpr int visits = 4;
 constexpr double share_for_limits = 0.05;
 constexpr double share_for_verifications = 0.08;  // a call is much shorter than a pass: as many samples in less time
-/// Of what is left for the cells: the rest goes to filling their buffers, to warming up and to a last sample.
-constexpr double share_for_samples = 0.5;
+/// Of what is left for the cells: the rest goes to filling their buffers, to trying them and to a last sample.
+constexpr double share_for_samples = 0.6;
 constexpr double least_cell_s = 0.02;
 constexpr double most_cell_s = 2.0;
 
 Protocol protocol_of(double cell_s, std::size_t arms) {
   Protocol protocol;
   protocol.budget_s = cell_s * static_cast<double>(arms);
-  protocol.warm_up = 0;  // an arm has run its call when it is made
+  protocol.warm_up = 0;  // the first visit tries each call, and what is measured is cold
   return protocol;
 }
 
@@ -149,10 +149,9 @@ class CpuMeasurement {
     for (const Cell& cell : group.cells) {
       stop_if_interrupted();
       runners.push_back(std::make_unique<CpuRunner>(make_runner(cell)));
-      CpuRunner& runner = *runners.back();
-      arms.push_back(cpu_arm(
-          to_text(cell), [&runner](int call) { runner.run(call % runner.sets()); }, runner.sets(),
-          [this] { stop_if_interrupted(); }));
+      const auto run = [&runner = *runners.back()](int call) { runner.run(call % runner.sets()); };
+      if (!calls_.contains(cell)) calls_.emplace(cell, calls_of_sample(run, runners.back()->sets()));
+      arms.push_back(cpu_arm(to_text(cell), run, calls_.at(cell), [this] { stop_if_interrupted(); }));
     }
     Protocol protocol = protocol_of(cell_s_, arms.size());
     protocol.seed = ++measured_groups_;  // no visit in the order of another one
@@ -211,6 +210,7 @@ class CpuMeasurement {
   ThreadTeam team_;
   double cell_s_ = 0.0;
   std::uint64_t measured_groups_ = 0;
+  std::map<Cell, int> calls_;  ///< of a sample, as the first visit tried
   Profile profile_;
   std::map<std::string, std::vector<HostPool>> pools_;  ///< by model
 };

@@ -136,8 +136,9 @@ std::vector<VerificationRow> measure_cpu_verifications(const std::vector<Verific
   };
   for (const VerificationCell& cell : cells) {
     batches.push_back(std::make_unique<TimedBatch>(shape_of(cell), team, logits_profile(cell.logits)));
-    arms.push_back(cpu_arm(
-        to_text(cell), [&batch = *batches.back()](int call) { batch.verify(call); }, 1, before_sample));
+    const auto verify = [&batch = *batches.back()](int call) { batch.verify(call); };
+    before_sample();
+    arms.push_back(cpu_arm(to_text(cell), verify, calls_of_sample(verify, 1), before_sample));
   }
   const std::vector<Measurement> measured = measure(arms, protocol, steady_now_s);
   std::vector<VerificationRow> rows;
