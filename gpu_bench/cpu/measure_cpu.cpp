@@ -27,7 +27,7 @@ namespace foredraft::gpu_bench {
 namespace {
 
 constexpr std::uint64_t content_seed = 1;
-constexpr double share_for_repeating = 0.15;  // of the time, however long the first visit of all cells takes
+constexpr double share_for_repeating = 0.15;  // of the time: kept for later visits, however long the first takes
 /// A machine that others share is slower for seconds: what a cell takes is spread over the whole time.
 constexpr int visits = 4;
 constexpr double share_for_limits = 0.05;
