@@ -76,6 +76,10 @@ CpuFacts cpu_facts(const std::string& root) {
 
 std::int64_t available_memory_bytes() { return meminfo_bytes("", "MemAvailable"); }
 
+bool memory_is_plenty(const std::string& root) {
+  return meminfo_bytes(root, "MemAvailable") > meminfo_bytes(root, "MemTotal") / 2;
+}
+
 Device profile_device(const CpuFacts& facts, unsigned threads) {
   const auto figure = [](double value, const char* origin) {
     return value > 0.0 ? Figure{.value = value, .ci95 = {}, .origin = origin} : Figure{};

@@ -26,6 +26,9 @@ struct CpuFacts {
 /// Memory that new buffers may take; 0 where the system does not say.
 [[nodiscard]] std::int64_t available_memory_bytes();
 
+/// More than half of the memory is free: buffers that may be needed again can stay. Reads /proc below `root`.
+[[nodiscard]] bool memory_is_plenty(const std::string& root = "");
+
 /// The facts as a profile holds them, each with its origin; `threads` that measure are part of the name, for they are
 /// part of the device.
 [[nodiscard]] Device profile_device(const CpuFacts& facts, unsigned threads);

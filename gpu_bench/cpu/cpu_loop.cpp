@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/check.hpp"
+#include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/cpu/cpu_runner.hpp"
 #include "gpu_bench/cpu/cpu_verifier.hpp"
 #include "gpu_bench/loop/drafting_passes.hpp"
@@ -233,7 +234,9 @@ LoopSide CpuLoop::side_of(const LoopCell& cell) {
     throw DomainError(fmt::format("{}: vocabularies of {} and {} tokens: the rule compares tokens of one vocabulary",
                                   to_text(cell), target.vocabulary, drafter.vocabulary));
   }
-  std::erase_if(pools_, [&](const auto& pool) { return pool.first != cell.target && pool.first != cell.drafter; });
+  if (!memory_is_plenty()) {
+    std::erase_if(pools_, [&](const auto& pool) { return pool.first != cell.target && pool.first != cell.drafter; });
+  }
   const auto side = std::make_shared<CpuLoopSide>(
       cell, LoopModels{target, drafter, pool_of(cell.target), pool_of(cell.drafter)}, team_);
   return {.plain_step =

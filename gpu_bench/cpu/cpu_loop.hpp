@@ -12,7 +12,7 @@
 namespace foredraft::gpu_bench {
 
 /// Decoding loops on this CPU, in fp32: passes by CpuRunner, draws and verification by CpuVerifier. Weights lie in
-/// memory once, as in an engine, and stay there as long as the next loop uses the model.
+/// memory once, as in an engine, and stay there as long as the next loop uses the model or memory is plenty.
 class CpuLoop {
  public:
   /// `models`: those that cells name. `before_step` may throw Interrupted. Sides outlive none of the three.

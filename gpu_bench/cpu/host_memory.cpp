@@ -85,8 +85,12 @@ HostMemory allocate_host(std::int64_t bytes) {
 
 void* HostPool::address_of(const Buffer& buffer) {
   const Key key{buffer.name, buffer.kind, buffer.elements};
-  const auto known = entries_.find(key);
-  if (known != entries_.end()) return known->second.memory.get();
+  const auto serves = [&buffer](const Buffer& other) {
+    return other.name == buffer.name && other.kind == buffer.kind &&
+           (other.elements == buffer.elements || buffer.kind == BufferKind::cache);
+  };
+  const auto known = entries_.lower_bound(key);
+  if (known != entries_.end() && serves(known->second.buffer)) return known->second.memory.get();
   HostMemory memory = allocate_host(buffer.elements * 4);
   fill(buffer, memory.get(), seed_, threads_);
   return entries_.emplace(key, Entry{buffer, std::move(memory)}).first->second.memory.get();

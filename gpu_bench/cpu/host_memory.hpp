@@ -21,7 +21,8 @@ using HostMemory = std::unique_ptr<void, FreeMemory>;
 [[nodiscard]] HostMemory allocate_host(std::int64_t bytes);
 
 /// Memory of the buffers of one model's passes in fp32, contents as step/contents.hpp defines them. Passes share what
-/// has the same name and size: a model's weights are there once for all of them.
+/// has the same name and size: a model's weights are there once for all of them. A cache may also be the beginning of a
+/// longer one that is there already, as in an engine: where several are needed, the longest is best asked for first.
 class HostPool {
  public:
   /// `threads` that fill buffers.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <span>
 
 #include "core/check.hpp"
@@ -16,6 +18,7 @@
 #include "gpu_bench/cpu/measure_verifications.hpp"
 #include "gpu_bench/kernels/test_programs.hpp"
 #include "gpu_bench/measure/rotation.hpp"
+#include "gpu_bench/measure/sampling.hpp"
 #include "gpu_bench/profile/profile_file.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
@@ -29,10 +32,10 @@ namespace {
 constexpr std::uint64_t content_seed = 1;
 constexpr double share_for_repeating = 0.15;  // of the time: kept for later visits, however long the first takes
 /// A machine that others share is slower for seconds: what a cell takes is spread over the whole time.
-constexpr int visits = 4;
+constexpr int visits = 16;
 constexpr double share_for_limits = 0.05;
 constexpr double share_for_verifications = 0.08;  // a call is much shorter than a pass: as many samples in less time
-/// Of what is left for the cells: the rest goes to filling their buffers, to trying them and to a last sample.
+/// Of what is left for the cells: the rest goes to filling their buffers and to a last sample.
 constexpr double share_for_samples = 0.6;
 constexpr double least_cell_s = 0.02;
 constexpr double most_cell_s = 2.0;
@@ -40,8 +43,25 @@ constexpr double most_cell_s = 2.0;
 Protocol protocol_of(double cell_s, std::size_t arms) {
   Protocol protocol;
   protocol.budget_s = cell_s * static_cast<double>(arms);
-  protocol.warm_up = 0;  // the first visit tries each call, and what is measured is cold
+  protocol.warm_up = 0;  // what is measured is cold
   return protocol;
+}
+
+/// Every prediction divides by a plain step and counts drafts, which both take little time; of the passes that verify
+/// it needs one.
+int samples_a_round(const Cell& cell) {
+  if (cell.role == Role::encoder_pass) return 1;
+  if (cell.role != Role::decoder_pass) return 2;
+  return cell.tokens == 1 ? 4 : 1;
+}
+
+/// Indices of cells, so that the caches of each begin those of the one before.
+std::vector<std::size_t> longest_caches_first(const std::vector<Cell>& cells) {
+  std::vector<std::size_t> order(cells.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(),
+                           [&cells](std::size_t i) { return cells[i].batch * (cells[i].context + cells[i].tokens); });
+  return order;
 }
 
 /// The run of one profile.
@@ -144,14 +164,16 @@ class CpuMeasurement {
   /// Measures the cells of a group side by side.
   std::vector<Measurement> measure_group(const CellGroup& group) {
     make_room(group);
-    std::vector<std::unique_ptr<CpuRunner>> runners;
-    std::vector<Arm> arms;
-    for (const Cell& cell : group.cells) {
+    std::vector<std::unique_ptr<CpuRunner>> runners(group.cells.size());
+    std::vector<Arm> arms(group.cells.size());
+    for (const std::size_t i : longest_caches_first(group.cells)) {
       stop_if_interrupted();
-      runners.push_back(std::make_unique<CpuRunner>(make_runner(cell)));
-      const auto run = [&runner = *runners.back()](int call) { runner.run(call % runner.sets()); };
-      if (!calls_.contains(cell)) calls_.emplace(cell, calls_of_sample(run, runners.back()->sets()));
-      arms.push_back(cpu_arm(to_text(cell), run, calls_.at(cell), [this] { stop_if_interrupted(); }));
+      const Cell& cell = group.cells[i];
+      const Program program = program_of(request_.models, cell);
+      runners[i] = std::make_unique<CpuRunner>(program, pools_for(cell, program), team_);
+      const auto run = [&runner = *runners[i]](int call) { runner.run(call % runner.sets()); };
+      arms[i] = cpu_arm(to_text(cell), run, calls_of(program, runners[i]->sets()), [this] { stop_if_interrupted(); });
+      arms[i].samples_a_round = samples_a_round(cell);
     }
     Protocol protocol = protocol_of(cell_s_, arms.size());
     protocol.seed = ++measured_groups_;  // no visit in the order of another one
@@ -160,7 +182,7 @@ class CpuMeasurement {
 
   /// Filling buffers takes time, and every group comes again: other models' buffers stay while memory is plenty.
   void make_room(const CellGroup& group) {
-    if (available_memory_bytes() > request_.facts.memory_bytes / 2) return;
+    if (memory_is_plenty()) return;
     std::erase_if(pools_, [&group](const auto& pool) {
       return std::none_of(group.cells.begin(), group.cells.end(),
                           [&pool](const Cell& cell) { return cell.model == pool.first; });
@@ -177,8 +199,14 @@ class CpuMeasurement {
                                      [this] { stop_if_interrupted(); });
   }
 
-  CpuRunner make_runner(const Cell& cell) {
-    const Program program = program_of(request_.models, cell);
+  /// Of a sample: enough at the machine's limits, which nothing is faster than.
+  [[nodiscard]] int calls_of(const Program& program, int sets) const {
+    const Work work = work_of(program, DataType::fp32);
+    const Timing untimed = timing_of({}, work.read_bytes, work.written_bytes, work.flop);
+    return calls_per_sample(floor_us(profile_.limits, to_string(DataType::fp32), untimed).value(), sets);
+  }
+
+  std::span<HostPool> pools_for(const Cell& cell, const Program& program) {
     const std::optional<std::int64_t> copies =
         cell.cache == Cache::cold ? copies_for_cold(streamed_bytes(program, DataType::fp32),
                                                     static_cast<double>(request_.facts.last_cache_bytes))
@@ -187,7 +215,7 @@ class CpuMeasurement {
     const auto sets = static_cast<std::size_t>(*copies);
     std::vector<HostPool>& of_model = pools_[cell.model];
     while (of_model.size() < sets) of_model.emplace_back(content_seed, team_.size());
-    return {program, std::span(of_model.data(), sets), team_};
+    return {of_model.data(), sets};
   }
 
   void note_conditions() {
@@ -210,7 +238,6 @@ class CpuMeasurement {
   ThreadTeam team_;
   double cell_s_ = 0.0;
   std::uint64_t measured_groups_ = 0;
-  std::map<Cell, int> calls_;  ///< of a sample, as the first visit tried
   Profile profile_;
   std::map<std::string, std::vector<HostPool>> pools_;  ///< by model
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "core/check.hpp"
@@ -17,6 +18,8 @@ constexpr int runs = 5;
 /// Of a cell, in steps and iterations, however little is left of the time.
 constexpr double least_samples = 4.0;
 constexpr double least_budget_s = 1e-6;
+/// A step takes a fraction of an iteration, and a speedup is known no better than either.
+constexpr int plain_steps_a_round = 2;
 
 /// The samples of one run of a cell, or of several put together.
 struct LoopSamples {
@@ -108,6 +111,7 @@ class LoopRun {
         start_s_(device.now_s()),
         end_s_(start_s_ + budget_s),
         samples_(cells.size()),
+        weights_(cells.size(), 1.0),
         why_missing_(cells.size()) {
     check_positive("budget_s", budget_s);
     for (const LoopCell& cell : cells) {
@@ -121,6 +125,7 @@ class LoopRun {
     try {
       for (int run = 1; run <= runs; ++run) {
         for (std::size_t cell = 0; cell < cells_.size(); ++cell) visit(run, cell);
+        if (run == 1) weigh();
       }
     } catch (const Interrupted&) {
       result.end = MeasureEnd::interrupted;
@@ -136,8 +141,7 @@ class LoopRun {
  private:
   void visit(int run, std::size_t cell) {
     const double now_s = device_.now_s();
-    const auto visits_left = static_cast<double>(cells_.size() * static_cast<std::size_t>(runs - run + 1) - cell);
-    const double share_s = std::max(0.0, end_s_ - now_s) / visits_left;
+    const double share_s = std::max(0.0, end_s_ - now_s) * share_of_rest(run, cell);
     say_(fmt::format("{:5.0f} s  run {} of {}, cell {} of {}: {}; {:.0f} s left", now_s - start_s_, run, runs, cell + 1,
                      cells_.size(), to_text(cells_[cell]), std::max(0.0, end_s_ - now_s)));
     try {
@@ -150,6 +154,21 @@ class LoopRun {
       return;
     }
     keep_(rows());
+  }
+
+  /// What a step and an iteration take, so that from the second run on every cell gets as many samples as the others.
+  void weigh() {
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+      if (samples_[cell].empty()) continue;
+      const LoopRow row = row_of(cells_[cell], samples_[cell]);
+      weights_[cell] = row.plain.median_us + row.iteration.median_us;
+    }
+  }
+
+  [[nodiscard]] double share_of_rest(int run, std::size_t cell) const {
+    const auto from_cell = weights_.begin() + static_cast<std::ptrdiff_t>(cell);
+    const double of_a_run = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+    return weights_[cell] / (std::accumulate(from_cell, weights_.end(), 0.0) + (runs - run) * of_a_run);
   }
 
   LoopSamples measured(std::size_t index, double until_s, std::uint64_t seed) {
@@ -173,10 +192,11 @@ class LoopRun {
     protocol.warm_up = 0;
     protocol.seed = seed;
     protocol.budget_s = std::max({until_s - now_s, least_samples * (now_s - warm_up_s), least_budget_s});
-    std::vector<Measurement> arms =
-        measure({{.name = "plain step", .run = [&side] { return Sample{.us = side.plain_step()}; }},
-                 {.name = "iteration", .run = iterate}},
-                protocol, device_.now_s);
+    std::vector<Measurement> arms = measure({{.name = "plain step",
+                                              .run = [&side] { return Sample{.us = side.plain_step()}; },
+                                              .samples_a_round = plain_steps_a_round},
+                                             {.name = "iteration", .run = iterate}},
+                                            protocol, device_.now_s);
     samples.plain_us = std::move(arms[0].samples_us);
     samples.iteration_us = std::move(arms[1].samples_us);
     return samples;
@@ -197,6 +217,7 @@ class LoopRun {
   double start_s_;
   double end_s_;
   std::vector<std::vector<LoopSamples>> samples_;  ///< of each cell, run by run
+  std::vector<double> weights_;                    ///< of each cell, for its share of the time
   std::vector<ForcedAcceptance> acceptance_;       ///< of each cell: goes on from run to run
   std::vector<std::string> why_missing_;
 };

@@ -83,11 +83,11 @@ struct LoopResult {
   std::vector<Missing> missing = {};
 };
 
-/// Runs all cells five times over, each time with an equal share of the time that is left: plain steps and iterations
-/// in turn, by the protocol of measure(), a few of each even where no time is left. What disturbs the machine for some
-/// seconds meets one run of a cell, or two: the medians of five stay where they are. `keep` gets all rows
-/// that are known whenever there are more. Throws DomainError for cells that are none, std::runtime_error where a
-/// verifier does not emit what it was forced to: the accepted drafts and one token more.
+/// Runs all cells five times over: plain steps and iterations in turn, by the protocol of measure(), a few of each even
+/// where no time is left. The first run gives each cell an equal share of the time, the others each as many samples.
+/// What disturbs the machine for some seconds meets one run of a cell, or two: the medians of five stay where they are.
+/// `keep` gets all rows that are known whenever there are more. Throws DomainError for cells that are none,
+/// std::runtime_error where a verifier does not emit what it was forced to: the accepted drafts and one token more.
 [[nodiscard]] LoopResult run_loop(const std::vector<LoopCell>& cells, double budget_s, const LoopDevice& device,
                                   const std::function<void(const std::vector<LoopRow>&)>& keep,
                                   const std::function<void(const std::string&)>& say);

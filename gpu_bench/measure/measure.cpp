@@ -20,6 +20,7 @@ void check_protocol(const std::vector<Arm>& arms, const Protocol& protocol) {
   check_positive("budget_s", protocol.budget_s);
   check_probability("throttled_below", protocol.throttled_below);
   check_at_least("warm_up", protocol.warm_up, 0);
+  for (const Arm& arm : arms) check_at_least("samples_a_round of " + arm.name, arm.samples_a_round, 1);
 }
 
 /// One arm while it is measured.
@@ -108,17 +109,19 @@ class Rounds {
 
   /// False when nobody is left to be measured, or no time.
   bool one_round() {
-    std::vector<std::size_t> waiting;
+    std::vector<std::size_t> turns;
     for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
-      if (!progress_[arm].stopped) waiting.push_back(arm);
+      if (!progress_[arm].stopped) turns.insert(turns.end(), static_cast<std::size_t>(arms_[arm].samples_a_round), arm);
     }
-    for (const std::size_t arm : shuffled(waiting, order_)) {
+    for (const std::size_t arm : shuffled(turns, order_)) {
       if (first_round_done_ && time_is_up()) return false;
       take(arm);
     }
     first_round_done_ = true;
-    for (const std::size_t arm : waiting) look(progress_[arm]);
-    return !waiting.empty();
+    for (Progress& arm : progress_) {
+      if (!arm.stopped) look(arm);
+    }
+    return !turns.empty();
   }
 
   void take(std::size_t arm) {

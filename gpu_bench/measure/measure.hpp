@@ -22,6 +22,7 @@ struct Sample {
 struct Arm {
   std::string name;
   std::function<Sample()> run;
+  int samples_a_round = 1;  ///< > 1 for what more hangs on than on the others
 };
 
 struct Protocol {
@@ -46,10 +47,10 @@ struct Measurement {
   Stopped stopped = Stopped::stable;
 };
 
-/// Rounds of one sample an arm that is not done yet, in an order drawn anew each round, so that what drifts for all
-/// drifts for each; the first round is finished however little the time. `now_s` is any steady clock. An arm's
-/// exception ends the measurement and passes through. Throws DomainError for a protocol out of range, for no arms and
-/// for a sample that is not finite and > 0.
+/// Rounds of one sample an arm that is not done yet, or of several, in an order drawn anew each round, so that what
+/// drifts for all drifts for each; the first round is finished however little the time. `now_s` is any steady clock. An
+/// arm's exception ends the measurement and passes through. Throws DomainError for a protocol out of range, for no arms
+/// and for a sample that is not finite and > 0.
 [[nodiscard]] std::vector<Measurement> measure(const std::vector<Arm>& arms, const Protocol& protocol,
                                                const std::function<double()>& now_s);
 

@@ -57,6 +57,12 @@ TEST_CASE("what the system says of a processor is read, caches of instructions l
   CHECK(facts.most_clock_mhz == 3500.0);
   CHECK_FALSE(facts.base_clock_mhz);
 
+  CHECK_FALSE(memory_is_plenty(machine.root()));  // nothing is said of what is available
+  machine.put("/proc/meminfo", "MemTotal:       16000000 kB\nMemAvailable:  8000001 kB");
+  CHECK(memory_is_plenty(machine.root()));
+  machine.put("/proc/meminfo", "MemTotal:       16000000 kB\nMemAvailable:  8000000 kB");
+  CHECK_FALSE(memory_is_plenty(machine.root()));
+
   const Device device = profile_device(facts, 1);
   CHECK(device.name == "Acme Nine 3 GHz with 1 thread");
   CHECK(device.l2_bytes.value == 32.0 * 1024 * 1024);

@@ -113,6 +113,25 @@ TEST_CASE("a second pass over refilled buffers gives the bits of the first, any 
   }
 }
 
+TEST_CASE("a cache is the beginning of a longer one that is there, anything else has memory of its own") {
+  HostPool pool(seed, 1);
+  const auto address = [&pool](const char* name, BufferKind kind, std::int64_t elements) {
+    return pool.address_of({name, kind, elements, 1.0, kind == BufferKind::tokens ? 7 : 0});
+  };
+  const auto* longer = static_cast<const float*>(address("layer 0 keys", BufferKind::cache, 1000));
+  const std::vector<float> contents(longer, longer + 1000);
+  CHECK(address("layer 0 keys", BufferKind::cache, 100) == longer);
+  CHECK(address("layer 0 keys", BufferKind::cache, 1001) != longer);
+  CHECK(address("layer 0 key", BufferKind::cache, 100) != longer);
+  CHECK(address("layer 0 values", BufferKind::cache, 1000) != longer);
+  CHECK(std::equal(contents.begin(), contents.end(), longer));
+  for (const BufferKind kind : {BufferKind::weight, BufferKind::activation, BufferKind::tokens}) {
+    const void* large = address("other", kind, 1000);
+    CHECK(address("other", kind, 100) != large);
+    CHECK(address("other", kind, 1000) == large);
+  }
+}
+
 TEST_CASE("sets have weights and caches of their own and share activations") {
   const TestProgram tested = test_programs().front();
   ThreadTeam team(1);

@@ -31,6 +31,7 @@ LoopCell cell_of(std::int64_t gamma, double alpha, std::int64_t batch = 1) {
 struct MadeUpDevice {
   double plain_us = 1000.0;
   double iteration_us = 2000.0;
+  double draft_us = 0.0;            ///< of an iteration, for each draft besides
   std::vector<double> slower = {};  ///< what iterations are slower by when a cell comes for the n-th time; 1 behind
   std::int64_t too_large = -1;      ///< batch for which there is no memory
   std::int64_t interrupt_after = std::numeric_limits<std::int64_t>::max();  ///< iterations
@@ -58,7 +59,8 @@ struct MadeUpDevice {
     return {.plain_step = [this] { return spent(plain_us); },
             .iterate =
                 [this, cell,
-                 us = iteration_us * (run < slower.size() ? slower[run] : 1.0)](std::span<const std::int32_t> wanted) {
+                 us = (iteration_us + draft_us * static_cast<double>(cell.gamma)) *
+                      (run < slower.size() ? slower[run] : 1.0)](std::span<const std::int32_t> wanted) {
                   if (++iterations > interrupt_after) throw Interrupted{};
                   verify(cell, wanted);
                   if (lie) lie(tokens, counts);
@@ -155,7 +157,7 @@ TEST_CASE("a verifier that emits something else than what it was forced to ends 
   CHECK_THROWS_WITH(stubborn.run({cell_of(1, 0.0)}, 1.0), Catch::Contains("emitted the draft that it rejected"));
 }
 
-TEST_CASE("every cell is run five times, some time apart, each time with an equal share of what is left") {
+TEST_CASE("every cell is run five times, some time apart") {
   MadeUpDevice device;
   device.slower = {1.0, 1.25, 1.25, 1.125, 1.0};
   const std::vector<LoopCell> cells{cell_of(2, 1.0), cell_of(4, 1.0)};
@@ -183,6 +185,21 @@ TEST_CASE("every cell is run five times, some time apart, each time with an equa
   CHECK(!device.kept[1][0].between_runs);
   CHECK(*device.kept[2][0].between_runs == Approx(0.25));
   CHECK_THAT(device.said.front(), Catch::Contains("run 1 of 5, cell 1 of 2") && Catch::Contains("5 s left"));
+}
+
+TEST_CASE("cells whose iterations take longer have more of the time, and as many samples as others") {
+  MadeUpDevice device;
+  device.draft_us = 1000.0;
+  const LoopResult result = device.run({cell_of(1, 0.5), cell_of(9, 0.5)}, 1.0);
+  REQUIRE(result.rows.size() == 2);
+  // In the first run, a fifth of the time, 19 iterations of 3 ms and 7 of 11 ms, then 9 and 11 a run.
+  const auto few = static_cast<double>(result.rows[1].iteration.samples);
+  const auto many = static_cast<double>(result.rows[0].iteration.samples);
+  CHECK(many > 40.0);
+  CHECK(few / many == Approx(1.0).margin(0.15));
+  // Two a round; a last round is not finished, and steps that all take the same end after twenty.
+  CHECK(static_cast<double>(result.rows[0].plain.samples) > 1.5 * many);
+  CHECK(device.now_s <= 1.1);
 }
 
 TEST_CASE("two disturbed runs of five leave the time of an iteration where it is") {

@@ -226,6 +226,24 @@ TEST_CASE("the order of the arms follows the seed and puts each in front as ofte
   CHECK(std::abs(first - 500) < 80);
 }
 
+TEST_CASE("an arm that more hangs on has several samples a round") {
+  Bench bench(13);
+  std::vector<Arm> arms{bench.arm("plain", 10.0, 0.1), bench.arm("verify", 10.0, 0.1)};
+  arms[0].samples_a_round = 3;
+  Protocol protocol = usual;
+  protocol.budget_s = 400e-6;
+  const std::vector<Measurement> measured = measure(arms, protocol, bench.clock());
+  const auto samples = [&measured](std::size_t arm) { return measured[arm].summary.samples; };
+  CHECK(samples(1) >= 5);
+  CHECK(std::abs(samples(0) - 3 * samples(1)) <= 3);  // the last round is not finished
+  const auto counted = bench.called.begin() + 2 * protocol.warm_up;
+  for (std::int64_t round = 0; round + 1 < samples(1); ++round) {
+    CHECK(std::count(counted + 4 * round, counted + 4 * (round + 1), "plain") == 3);
+  }
+  arms[1].samples_a_round = 0;
+  CHECK_THROWS_WITH(measure(arms, protocol, bench.clock()), Catch::Contains("samples_a_round of verify"));
+}
+
 TEST_CASE("an exception of an arm passes through, and times that are none are refused by the name of their arm") {
   Bench bench(11);
   const Arm lost{.name = "lost", .run = []() -> Sample { throw std::runtime_error("device lost"); }};

@@ -1,5 +1,6 @@
 #include "gpu_bench/run/profile_run.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "core/check.hpp"
@@ -19,7 +20,8 @@ Cell cell_of(std::int64_t tokens) {
           .launch = Launch::eager};
 }
 
-/// A device whose passes take ten microseconds a token, on a clock that stands still but for 10 s a group.
+/// A device whose passes take ten microseconds a token, an encoder's ten, on a clock that stands still but for 10 s a
+/// group.
 struct CountedDevice {
   double now_s = 0.0;
   std::vector<double> slower = {};  ///< what a cell takes longer by when it comes for the n-th time; 1 behind
@@ -60,7 +62,8 @@ struct CountedDevice {
       if (cell.tokens == 99) throw MemoryError("too little memory");
       const auto visit = static_cast<std::size_t>(std::count(measured.begin(), measured.end(), cell.tokens));
       measured.push_back(cell.tokens);
-      const double us = 10.0 * static_cast<double>(cell.tokens) * (visit < slower.size() ? slower[visit] : 1.0);
+      const double us = 10.0 * static_cast<double>(std::max<std::int64_t>(1, cell.tokens)) *
+                        (visit < slower.size() ? slower[visit] : 1.0);
       all.push_back({.name = to_text(cell), .summary = summarise(std::vector{us, us, us}), .samples_us = {us, us, us}});
     }
     now_s += 10.0;
@@ -143,6 +146,21 @@ TEST_CASE("all groups are visited several times while there is time, and visits 
   CHECK(profile.against_itself->pairs == 4);
   // Odd visits have a median of 1, even ones of 1.2.
   CHECK(profile.against_itself->median_difference == Approx(0.2));
+}
+
+TEST_CASE("encoders, which run once a request, come in fewer visits") {
+  CountedDevice device;
+  device.visits = 9;
+  Profile profile = empty_profile();
+  const Cell encoder{.model = "transformer-base",
+                     .role = Role::encoder_pass,
+                     .dtype = "fp32",
+                     .batch = 1,
+                     .tokens = 0,
+                     .source_length = 64};
+  CHECK(device.run(profile, {{.cells = {cell_of(1)}}, {.cells = {encoder}}}, 1000.0) == MeasureEnd::done);
+  CHECK(device.measured == std::vector<std::int64_t>{1, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0});
+  CHECK(profile.against_itself->pairs == 2);
 }
 
 TEST_CASE("the row of an earlier run is compared with all visits of this one, and stays") {
