@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 
 #include "core/check.hpp"
 #include "core/problems.hpp"
@@ -21,7 +19,6 @@ const ModelShape* shape_of(const std::vector<ModelShape>& shapes, const std::str
 
 std::vector<StepTable::Row> rows_of(const Profile& profile, const PassKind& kind, std::int64_t source_length) {
   std::vector<StepTable::Row> rows;
-  const double runs = spread_between_runs(profile);
   for (const StepRow& row : profile.steps) {
     const Cell& cell = row.cell;
     const bool same = cell.model == kind.model && cell.role == kind.role && cell.source_length == source_length &&
@@ -29,7 +26,7 @@ std::vector<StepTable::Row> rows_of(const Profile& profile, const PassKind& kind
     if (!same || row.timing.summary.samples == 0) continue;
     rows.push_back({.point = {cell.batch, cell.tokens, cell.context},
                     .time_us = row.timing.summary.median_us,
-                    .spread = std::hypot(relative_spread(row.timing.summary), runs)});
+                    .spread = spread_of(row.timing, profile)});
   }
   return rows;
 }
@@ -65,8 +62,9 @@ std::string_view to_string(Origin origin) {
   return "";
 }
 
-double spread_between_runs(const Profile& profile) {
-  return profile.against_itself ? profile.against_itself->p95_difference / std::numbers::sqrt2 : 0.0;
+double spread_of(const Timing& timing, const Profile& profile) {
+  const double between_visits = profile.against_itself ? 0.5 * profile.against_itself->p95_difference : 0.0;
+  return std::max(relative_spread(timing.summary), between_visits);
 }
 
 Setting setting_for(const Profile& profile, std::string_view target) {

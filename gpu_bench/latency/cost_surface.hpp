@@ -20,9 +20,8 @@ enum class Origin { measured, interpolated, fitted, roofline };
 
 struct Latency {
   double time_us = 0.0;
-  /// Half width of the 95 % interval over the time. Of a measured time: what a second run differs by (A/A) and the
-  /// interval of the median; of others the error of interpolation or of held-out shapes besides. Nothing where nobody
-  /// knows: steps of a user, rooflines.
+  /// Half width of the 95 % interval over the time. Of a measured time: spread_of(); of others the error of
+  /// interpolation or of held-out shapes besides. Nothing where nobody knows: steps of a user, rooflines.
   std::optional<double> spread = {};
   Origin origin = Origin::measured;
   bool inside = true;  ///< the domain of its origin
@@ -69,9 +68,9 @@ class CostSurface {
   std::optional<LatencyModel> roofline_;
 };
 
-/// Half width of the 95 % interval of one time over it that A/A leaves: a difference of two has sqrt(2) of its width. 0
-/// without A/A.
-[[nodiscard]] double spread_between_runs(const Profile& profile);
+/// Half width of the 95 % interval of a time over it: that of its own samples, or the one that A/A leaves for any row
+/// where this is wider. Two halves of the samples differ by twice the error of all of them.
+[[nodiscard]] double spread_of(const Timing& timing, const Profile& profile);
 
 /// The setting that answers for a target: that of its first plain pass in the profile, else that of the profile's first
 /// step; of a data sheet fp16, cold, graph.

@@ -1,7 +1,6 @@
 #include "gpu_bench/latency/verification_surface.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -38,7 +37,7 @@ VerificationSurface::VerificationSurface(const Profile& profile, const Setting& 
     if (Setting{cell.dtype, cell.cache, cell.launch} != Setting{setting.dtype, Cache::hot, setting.launch}) continue;
     const Point point{.elements = elements_of(cell.batch, cell.gamma, cell.vocabulary),
                       .time_us = row.timing.summary.median_us,
-                      .spread = std::hypot(relative_spread(row.timing.summary), spread_between_runs(profile))};
+                      .spread = spread_of(row.timing, profile)};
     all.push_back(point);
     if (cell.vocabulary != vocabulary) continue;
     (cell.gamma == 0 ? draws : verifications).push_back(point);
