@@ -162,9 +162,9 @@ void check_schema(const Json& json) {
 
 /// What was read, written again, must be what was read: finds unknown keys and derived values that do not follow.
 void check_same(const Json& read, const Json& written) {
-  const nlohmann::json difference = nlohmann::json::diff(nlohmann::json(written), nlohmann::json(read));
+  const Json difference = Json::diff(written, read);
   if (difference.empty()) return;
-  const nlohmann::json& first = difference.front();
+  const Json& first = difference.front();
   const std::string operation = first.at("op");
   const std::string path = first.at("path");
   if (operation == "add") refuse(path, "unknown key");
