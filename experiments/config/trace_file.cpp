@@ -78,7 +78,7 @@ class TraceBuilder {
 };
 
 void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& builder) {
-  const auto json = nlohmann::json::parse(line, nullptr, false);
+  const auto json = nlohmann::ordered_json::parse(line, nullptr, false);
   const auto shape = json.is_object() && json.contains("outcomes")   ? std::optional(Shape::outcomes)
                      : json.is_object() && json.contains("accepted") ? std::optional(Shape::accepted)
                                                                      : std::nullopt;

@@ -36,7 +36,7 @@ std::string shard_text(const std::optional<Shard>& shard) {
 
 /// The keys in which two configurations differ, each with its table: "axes.alpha, simulation.seed".
 std::string differing_keys(const SweepConfig& before, const SweepConfig& now) {
-  const nlohmann::json difference = nlohmann::json::diff(nlohmann::json(to_json(before)), nlohmann::json(to_json(now)));
+  const auto difference = nlohmann::ordered_json::diff(to_json(before), to_json(now));
   std::set<std::string> keys;
   for (const auto& change : difference) {
     std::string key = change.at("path").get<std::string>().substr(1);

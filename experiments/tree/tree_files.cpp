@@ -59,7 +59,7 @@ std::string without_comments(std::string_view text) {
 }
 
 std::vector<analytic::TreePath> paths_of_list(const std::string& text, Problems& problems) {
-  const auto json = nlohmann::json::parse(text.substr(text.find('[')), nullptr, false);
+  const auto json = nlohmann::ordered_json::parse(text.substr(text.find('[')), nullptr, false);
   std::vector<analytic::TreePath> paths;
   const auto is_path = [](const auto& path) {
     return path.is_array() && std::all_of(path.begin(), path.end(), [](const auto& rank) {
