@@ -80,9 +80,9 @@ class CpuLoopSide {
   CpuLoopSide(const LoopCell& cell, const LoopModels& models, ThreadTeam& team)
       : cell_(cell),
         vocabulary_(models.target.vocabulary),
+        target_(target_pass(cell, models, cell.gamma + 1), models.target_pool, team),
         plain_(target_pass(cell, models, 1), models.target_pool, team),
         plain_draws_(cell.batch, vocabulary_, team),
-        target_(target_pass(cell, models, cell.gamma + 1), models.target_pool, team),
         verifier_({.batch = cell.batch, .gamma = cell.gamma, .vocabulary = vocabulary_}, team),
         drafts_(size(cell.batch * cell.gamma)),
         draft_counts_(size(cell.batch), static_cast<std::int32_t>(cell.gamma)),
@@ -206,10 +206,10 @@ class CpuLoopSide {
 
   LoopCell cell_;
   std::int64_t vocabulary_;
-  LoopPass plain_;
+  LoopPass target_;
+  LoopPass plain_;  ///< behind target_: its caches are the beginnings of those
   RowDraws plain_draws_;
   std::vector<Drafting> drafting_;
-  LoopPass target_;
   CpuVerifier verifier_;
   std::vector<float> draft_logits_;  ///< where drafts come from several passes
   std::vector<std::int32_t> drafts_, draft_counts_, tokens_, emitted_counts_;

@@ -47,8 +47,9 @@ Protocol protocol_of(double cell_s, std::size_t arms) {
   return protocol;
 }
 
-/// Every prediction divides by a plain step and counts drafts, which both take little time; of the passes that verify
-/// it needs one.
+/// In the same time the error of a speedup is least with samples in proportion to what a pass counts in it over the
+/// root of the pass's time: roughly these, for every speedup holds the plain step and drafts, but one of the passes
+/// that verify.
 int samples_a_round(const Cell& cell) {
   if (cell.role == Role::encoder_pass) return 1;
   if (cell.role != Role::decoder_pass) return 2;
@@ -199,7 +200,7 @@ class CpuMeasurement {
                                      [this] { stop_if_interrupted(); });
   }
 
-  /// Of a sample: enough at the machine's limits, which nothing is faster than.
+  /// Of a sample: enough at the machine's limits, which no cold pass is faster than.
   [[nodiscard]] int calls_of(const Program& program, int sets) const {
     const Work work = work_of(program, DataType::fp32);
     const Timing untimed = timing_of({}, work.read_bytes, work.written_bytes, work.flop);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <numbers>
 
 #include "core/check.hpp"
 #include "core/problems.hpp"
@@ -26,9 +27,13 @@ std::vector<StepTable::Row> rows_of(const Profile& profile, const PassKind& kind
     if (!same || row.timing.summary.samples == 0) continue;
     rows.push_back({.point = {cell.batch, cell.tokens, cell.context},
                     .time_us = row.timing.summary.median_us,
-                    .spread = spread_of(row.timing, profile)});
+                    .spread = spread_of(row, profile)});
   }
   return rows;
+}
+
+double difference_of_halves(const Profile& profile) {
+  return profile.against_itself ? profile.against_itself->p95_difference : 0.0;
 }
 
 std::string name_of(const PassKind& kind) {
@@ -62,9 +67,12 @@ std::string_view to_string(Origin origin) {
   return "";
 }
 
-double spread_of(const Timing& timing, const Profile& profile) {
-  const double between_visits = profile.against_itself ? 0.5 * profile.against_itself->p95_difference : 0.0;
-  return std::max(relative_spread(timing.summary), between_visits);
+double spread_of(const StepRow& row, const Profile& profile) {
+  return std::max(relative_spread(row.timing.summary), 0.5 * difference_of_halves(profile));
+}
+
+double spread_of(const VerificationRow& row, const Profile& profile) {
+  return std::max(relative_spread(row.timing.summary), difference_of_halves(profile) / std::numbers::sqrt2);
 }
 
 Setting setting_for(const Profile& profile, std::string_view target) {

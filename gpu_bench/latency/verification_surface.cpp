@@ -37,7 +37,7 @@ VerificationSurface::VerificationSurface(const Profile& profile, const Setting& 
     if (Setting{cell.dtype, cell.cache, cell.launch} != Setting{setting.dtype, Cache::hot, setting.launch}) continue;
     const Point point{.elements = elements_of(cell.batch, cell.gamma, cell.vocabulary),
                       .time_us = row.timing.summary.median_us,
-                      .spread = spread_of(row.timing, profile)};
+                      .spread = spread_of(row, profile)};
     all.push_back(point);
     if (cell.vocabulary != vocabulary) continue;
     (cell.gamma == 0 ? draws : verifications).push_back(point);

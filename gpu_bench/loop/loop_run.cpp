@@ -18,7 +18,8 @@ constexpr int runs = 5;
 /// Of a cell, in steps and iterations, however little is left of the time.
 constexpr double least_samples = 4.0;
 constexpr double least_budget_s = 1e-6;
-/// A step takes a fraction of an iteration, and a speedup is known no better than either.
+/// In the same time a ratio is known best with samples in proportion to one over the root of what they take; an
+/// iteration takes some four steps.
 constexpr int plain_steps_a_round = 2;
 
 /// The samples of one run of a cell, or of several put together.
@@ -156,7 +157,8 @@ class LoopRun {
     keep_(rows());
   }
 
-  /// What a step and an iteration take, so that from the second run on every cell gets as many samples as the others.
+  /// What a step and an iteration take, in us, so that from the second run on every cell gets as many samples as the
+  /// others; what could not be run keeps next to nothing.
   void weigh() {
     for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
       if (samples_[cell].empty()) continue;

@@ -49,8 +49,8 @@ struct Measurement {
 
 /// Rounds of one sample an arm that is not done yet, or of several, in an order drawn anew each round, so that what
 /// drifts for all drifts for each; the first round is finished however little the time. `now_s` is any steady clock. An
-/// arm's exception ends the measurement and passes through. Throws DomainError for a protocol out of range, for no arms
-/// and for a sample that is not finite and > 0.
+/// arm's exception ends the measurement and passes through. Throws DomainError for a protocol or an arm out of range,
+/// for no arms and for a sample that is not finite and > 0.
 [[nodiscard]] std::vector<Measurement> measure(const std::vector<Arm>& arms, const Protocol& protocol,
                                                const std::function<double()>& now_s);
 

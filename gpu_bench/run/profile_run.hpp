@@ -49,9 +49,9 @@ enum class MeasureEnd { done, interrupted };
 /// Fills `profile`, whose identity, device and protocol are set, and which holds the rows of `kept` already. All groups
 /// are visited, then all of them again, so that a device whose speed changes within minutes is known at several times:
 /// a row of this run holds the samples of all visits. Encoders are left out of three in four visits after the second.
-/// Visits in turn are compared with the others (A/A), without which
-/// the profile is not complete; the rows of an earlier run are a first visit. Then the latency model is fitted to all
-/// rows where there are models enough. What the device throws passes through, behind a note in the profile.
+/// Visits in turn are compared with the others (A/A), without which the profile is not complete; the rows of an earlier
+/// run are a first visit. Then the latency model is fitted to all rows where there are models enough. What the device
+/// throws passes through, behind a note in the profile.
 [[nodiscard]] MeasureEnd measure_profile(Profile& profile, const RunPlan& plan, const std::vector<CellGroup>& kept,
                                          const DeviceSide& device, const RunSurroundings& around);
 
