@@ -19,7 +19,7 @@ constexpr int runs = 5;
 constexpr double least_samples = 4.0;
 constexpr double least_budget_s = 1e-6;
 /// In the same time a ratio is known best with samples in proportion to one over the root of what they take; an
-/// iteration takes some four steps.
+/// iteration takes two to seven steps.
 constexpr int plain_steps_a_round = 2;
 
 /// The samples of one run of a cell, or of several put together.

@@ -99,7 +99,7 @@ TEST_CASE("an interrupted calibration leaves a valid profile, which the same mac
   const TemporaryFolder folder;
   const std::string long_run = "--target tiny-target --draft tiny-drafter --batch 1,2 --context 8,16 --minutes 60 ";
   const Calibrated interrupted =
-      calibrate(folder, long_run + "--threads 1 --out cpu.json", "timeout --preserve-status -s INT 1.5");
+      calibrate(folder, long_run + "--threads 1 --out cpu.json", "timeout --foreground --preserve-status -s INT 1.5");
   INFO(interrupted.err);
   REQUIRE(interrupted.code == 130);
   CHECK(interrupted.out.empty());

@@ -343,10 +343,13 @@ TEST_CASE("an interrupted sweep exits with 130 and says how to go on") {
   write_text(folder / "long.toml",
              "schema = \"foredraft.sweep/1\"\n[axes]\ngamma = { from = 1, to = 400 }\n[fixed]\nalpha = 0.9\n"
              "[simulation]\niterations = 100000000\nseed = 1\npath = \"reference\"\n");
-  const Outcome outcome = foredraft(folder, "sweep long.toml --out a", "timeout --signal=INT 2");
-  // timeout passes the signal on and reports 124; the program's own code needs --preserve-status.
+  const Outcome outcome = foredraft(folder, "sweep long.toml --out a", "timeout --foreground --signal=INT 2");
+  // Without --foreground timeout signals twice, its child and then its group: where the first is handled before the
+  // second comes, the program ends at once. timeout passes the signal on and reports 124; the program's own code needs
+  // --preserve-status.
   CHECK(outcome.code == 124);
-  const Outcome preserved = foredraft(folder, "sweep long.toml --out a", "timeout --preserve-status --signal=TERM 2");
+  const Outcome preserved =
+      foredraft(folder, "sweep long.toml --out a", "timeout --foreground --preserve-status --signal=TERM 2");
   CHECK(preserved.code == 130);
   CHECK_THAT(preserved.err, Catch::Contains("interrupted") && Catch::Contains("the same command resumes"));
   CHECK(preserved.out.empty());
