@@ -1,22 +1,32 @@
-"""Reads result files. A file that is not what it should be is refused with one line that names it and says why."""
+"""Reads result files. An invalid file is an error of one line that names it and says why.
+
+Nothing that a results folder holds is trusted: every file of it is opened by `_opened`, and by nothing else.
+"""
 
 import csv
+import errno
+import io
 import json
 import math
+import os
 import re
+import stat
 
 import numpy
+
+from command import BadFile
 
 NUMBER = "number"  # a float; an empty cell is NaN, the word `unbounded` infinity
 TEXT = "text"      # as it stands
 AXIS = "axis"      # never empty or NaN; numbers when every cell is one, else text
 
-
-class BadFile(Exception):
-    """A file that cannot be used; the message starts with its path."""
-
-    def __init__(self, path, problem):
-        super().__init__(f"{path}: {problem}")
+_MIB = 1 << 20
+# What is held in memory: documents, drawings, tables of figures. Far more than the program writes into one.
+_MAX_HELD_BYTES = 64 * _MIB
+# What is read row by row: the points of a sweep, which may be tens of millions.
+_MAX_STREAMED_BYTES = 16384 * _MIB
+_MAX_ROW_CHARACTERS = _MIB  # a row of the program has some thousands
+_MAX_DEPTH = 64  # of objects and lists within each other; the program's documents have fewer than ten
 
 
 class Table:
@@ -53,28 +63,79 @@ class Table:
         return cells if any(isinstance(cell, str) for cell in cells) else sorted(cells)
 
 
-def rows(path):
-    """The header of a CSV file and its rows as text, each with its line number."""
+def exists(path):
+    """Whether the folder has a file of this name. A link counts: reading it is an error."""
+    return os.path.lexists(path)
+
+
+def _opened(path, max_bytes):
+    """A binary stream of a regular file of at most `max_bytes`. Links are not followed; pipes and devices are not read."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            lines = [(reader.line_num, line) for line in reader if line]
+        file = open(path, "rb", opener=lambda name, _: os.open(
+            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
     except FileNotFoundError:
         raise BadFile(path, "is missing") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise BadFile(path, "is a link; links in a results folder are not followed") from None
+        raise BadFile(path, f"cannot be read ({error.strerror})") from None
+    status = os.fstat(file.fileno())
+    if stat.S_ISREG(status.st_mode) and status.st_size <= max_bytes:
+        return file
+    file.close()
+    raise BadFile(path, f"is larger than {max_bytes // _MIB} MiB" if stat.S_ISREG(status.st_mode)
+                  else "is not a regular file")
+
+
+def content(path):
+    """The bytes of a file that is held in memory."""
+    with _opened(path, _MAX_HELD_BYTES) as file:
+        try:
+            return file.read(_MAX_HELD_BYTES)  # no more than that even if it grows meanwhile
+        except OSError as error:
+            raise BadFile(path, f"cannot be read ({error.strerror})") from None
+
+
+def text(path):
+    """The text of a UTF-8 file."""
+    try:
+        return content(path).decode("utf-8")
+    except UnicodeDecodeError as error:
         raise BadFile(path, f"cannot be read ({error})") from None
-    if not lines:
+
+
+def rows(path, max_bytes=_MAX_STREAMED_BYTES):
+    """Yields the rows of a CSV file, the header first: pairs of a line number and cells, as many as the header has."""
+    length = 0  # of the row that is being read, in characters
+
+    def lines(file):
+        nonlocal length
+        while line := file.readline(_MAX_ROW_CHARACTERS + 1):
+            length += len(line)
+            if length > _MAX_ROW_CHARACTERS:
+                raise BadFile(path, f"has a row of more than {_MAX_ROW_CHARACTERS} characters")
+            yield line
+
+    width = None
+    with io.TextIOWrapper(_opened(path, max_bytes), encoding="utf-8", newline="") as file:
+        reader = csv.reader(lines(file), strict=True)
+        try:
+            for line in reader:
+                length = 0
+                if width is not None and line and len(line) != width:
+                    raise BadFile(path, f"line {reader.line_num} has {len(line)} cells, the header {width}")
+                if line:
+                    width = width or len(line)
+                    yield reader.line_num, line
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise BadFile(path, f"cannot be read ({error})") from None
+    if width is None:
         raise BadFile(path, "is empty (not even a header)")
-    (_, header), body = lines[0], lines[1:]
-    for number, line in body:
-        if len(line) != len(header):
-            raise BadFile(path, f"line {number} has {len(line)} cells, the header {len(header)}")
-    return header, body
 
 
 def table(path, kinds):
     """The columns named by `kinds` ({name: NUMBER | TEXT | AXIS}) of a CSV file; further columns are ignored."""
-    header, body = rows(path)
+    (_, header), *body = rows(path, _MAX_HELD_BYTES)
     missing = [name for name in kinds if name not in header]
     if missing:
         raise BadFile(path, f"has no column {', '.join(missing)} (it has {', '.join(header)})")
@@ -116,22 +177,31 @@ def _number(cell):
 def document(path, schema):
     """The JSON object in a file whose `schema` matches the pattern `schema`, such as `foredraft.figure/1`."""
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except FileNotFoundError:
-        raise BadFile(path, "is missing") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        found = json.loads(text(path))
+    except RecursionError:
+        raise _too_deep(path) from None
+    except ValueError as error:
         raise BadFile(path, f"cannot be read ({error})") from None
-    if not isinstance(content, dict):
+    level = [found]
+    for _ in range(_MAX_DEPTH + 1):
+        level = [child for value in level if isinstance(value, (dict, list))
+                 for child in (value.values() if isinstance(value, dict) else value)]
+    if level:
+        raise _too_deep(path)
+    if not isinstance(found, dict):
         raise BadFile(path, "is not a JSON object")
-    found = content.get("schema")
-    if not isinstance(found, str) or not re.fullmatch(schema, found):
+    name = found.get("schema")
+    if not isinstance(name, str) or not re.fullmatch(schema, name):
         wanted = schema.replace("[a-z_.]+", "*")
-        raise BadFile(path, f"unknown schema {json.dumps(found)} (these plots read {wanted})")
-    return content
+        raise BadFile(path, f"unknown schema {json.dumps(name)} (these plots read {wanted})")
+    return found
+
+
+def _too_deep(path):
+    return BadFile(path, f"cannot be read (nested deeper than {_MAX_DEPTH})")
 
 
 def manifest(directory):
     """The manifest of a results directory (pathlib.Path), or None where there is none."""
     path = directory / "manifest.json"
-    return document(path, "foredraft.[a-z_.]+/1") if path.exists() else None
+    return document(path, "foredraft.[a-z_.]+/1") if exists(path) else None

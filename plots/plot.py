@@ -1,11 +1,20 @@
 """Draws the figures of a results directory from its files alone: plot.py DIR.
 
 Every <id>.figure.json and every experiment figure known below whose data are there becomes <id>.pdf, .svg and .png
-beside the data. Exit status: 0 all drawn; 1 some could not be (the others are); 2 bad usage or nothing to draw.
+beside the data. Exit status: 0 all drawn; 1 something could not be drawn or written (the rest is); 2 bad usage or
+nothing to draw; 130 interrupted (finished figures stay).
 """
 
+import functools
+import os
 import sys
-from pathlib import Path
+
+sys.dont_write_bytecode = True  # a full disk would leave a part of a file, which Python then trusts
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # python -I leaves it out
+import command  # noqa: E402
+
+if __name__ == "__main__":
+    command.start()
 
 import batch_speedup
 import decision_map
@@ -42,7 +51,7 @@ _SUFFIX = ".figure.json"
 def drawings(directory):
     """The figures that `directory` has data for: pairs of an id and a function that draws it."""
     found = [(figure.ID, lambda figure=figure: figure.draw(directory)) for figure in EXPERIMENTS
-             if (directory / f"{figure.ID}.csv").exists()]
+             if load.exists(directory / f"{figure.ID}.csv")]
     for path in sorted(directory.glob(f"*{_SUFFIX}")):
         name = path.name[:-len(_SUFFIX)]
         found.append((name, lambda name=name: sweep_figure.draw(directory, name)))
@@ -50,33 +59,26 @@ def drawings(directory):
 
 
 def main(arguments):
-    if len(arguments) != 1:
-        print("usage: plot.py DIR", file=sys.stderr)
-        return 2
-    directory = Path(arguments[0])
-    if not directory.is_dir():
-        print(f"plot: {directory}: is not a directory", file=sys.stderr)
-        return 2
-    try:
-        load.manifest(directory)
-    except load.BadFile as error:
-        print(f"plot: {error}", file=sys.stderr)
-        return 2
+    return command.run("plot", draw_all, arguments)
+
+
+def draw_all(directory):
+    """Draws what `directory` has data for; returns the exit status."""
+    load.manifest(directory)
     found = drawings(directory)
     if not found:
-        print(f"plot: {directory}: nothing to draw (no *{_SUFFIX}, no data of "
-              f"{', '.join(figure.ID for figure in EXPERIMENTS)})", file=sys.stderr)
+        command.say(f"plot: {directory}: nothing to draw (no *{_SUFFIX}, no data of "
+                    f"{', '.join(figure.ID for figure in EXPERIMENTS)})", problem=True)
         return 2
-    status = 0
-    for name, draw in found:
-        try:
-            files = draw()
-            print(f"{name}.{{{','.join(file.rpartition('.')[2] for file in files)}}}")
-        except (load.BadFile, OSError) as error:
-            print(f"plot: {error}", file=sys.stderr)
-            status = 1
-    return status
+    return max([command.tried("plot", directory / name, functools.partial(_draw_one, name, draw))
+                for name, draw in found])
+
+
+def _draw_one(name, draw):
+    files = draw()
+    command.say(f"{name}.{{{','.join(file.rpartition('.')[2] for file in files)}}}")
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    command.finish(main(sys.argv[1:]))

@@ -3,15 +3,22 @@
 One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, how well
 this machine was predicted where that was tried, then every paper with its tables side by side and its figures. For a
 sweep: figures, tables and the first points. The manifest closes both. Exit status: 0 written; 1 a file could
-not be used; 2 bad usage or nothing to report.
+not be used or the report not be written; 2 bad usage or nothing to report; 130 interrupted (an earlier report stays).
 """
 
 import html
+import itertools
 import json
 import os
 import re
 import sys
-from pathlib import Path
+
+sys.dont_write_bytecode = True  # a full disk would leave a part of a file, which Python then trusts
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # python -I leaves it out
+import command
+
+if __name__ == "__main__":
+    command.start()
 
 import load
 import markdown_tables
@@ -25,31 +32,31 @@ _FIRST_POINTS = 10
 _LONGEST_CELL = 200
 _ENLARGED = 1.4
 _BRIEF = 14  # characters: such a cell does not break
+_CELL = 200
+_ENLARGED = 1.4
+_BRIEF = 14  # characters: such a cell does not break
+# The width is in the first tag of a drawing, after the XML header.
+_WIDTH = re.compile(rb'<svg\s[^>]*?\bwidth="(\d{1,5}(?:\.\d+)?)pt"')
+_HEAD = 2000
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _CELL = re.compile(r"<td>([^<]*)</td>")
 _VERDICT = re.compile(rf"(.*?)\b({'|'.join(scorecard.VERDICTS)})")
 
 
 def main(arguments):
-    if len(arguments) != 1:
-        print("usage: report.py DIR", file=sys.stderr)
+    return command.run("report", write, arguments)
+
+
+def write(directory):
+    """Writes report.html into `directory`; returns the exit status."""
+    text = page(directory)
+    if text is None:
+        command.say(f"report: {directory}: nothing to report (no manifest, scorecard, points, tables or figures)",
+                    problem=True)
         return 2
-    directory = Path(arguments[0])
-    if not directory.is_dir():
-        print(f"report: {directory}: is not a directory", file=sys.stderr)
-        return 2
-    try:
-        text = page(directory)
-        if text is None:
-            print(f"report: {directory}: nothing to report (no manifest, scorecard, points, tables or figures)",
-                  file=sys.stderr)
-            return 2
-        unfinished = directory / "report.html.unfinished"
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, directory / "report.html")
-    except (load.BadFile, OSError, UnicodeDecodeError) as error:
-        print(f"report: {error}", file=sys.stderr)
-        return 1
-    print("report.html")
+    # A file name or a manifest may hold half a character, which UTF-8 cannot write.
+    command.write(directory / "report.html", text.encode("utf-8", "replace"))
+    command.say("report.html")
     return 0
 
 
@@ -59,7 +66,7 @@ def page(directory):
     score = scorecard.read(directory / "scorecard.csv")
     drawings, tables = _by_stem(directory, "*.svg"), _by_stem(directory, "*.md")
     experiments = _experiments(manifest, score)
-    summaries = {} if manifest is None else manifest.get("summaries", {})
+    summaries = _of_kind(manifest, "summaries", dict)
     contents, parts = [], []
 
     def add(anchor, title, section):
@@ -70,7 +77,7 @@ def page(directory):
     if score is not None:
         add("overview", "Overview", scorecard.overview(score, lambda experiment: papers.paper(experiment)[0], _anchor))
         add("findings", "Findings", scorecard.findings(score, _anchor))
-    if (directory / f"{validation.ID}.csv").exists():
+    if load.exists(directory / f"{validation.ID}.csv"):
         figure = [_figure(drawings.pop(stem), False) for stem in (validation.ID,) if stem in drawings]
         add("this-machine", validation_report.title(directory),
             validation_report.section(directory, "this-machine", figure))
@@ -106,9 +113,15 @@ def _by_stem(directory, pattern):
 
 def _experiments(manifest, score):
     """The experiments of a reproduction in the order in which they ran."""
-    listed = [] if manifest is None else manifest.get("experiments", [])
+    listed = _of_kind(manifest, "experiments", list)
     scored = [] if score is None else score.values("experiment")
     return list(dict.fromkeys([*map(str, listed), *scored]))
+
+
+def _of_kind(manifest, key, kind):
+    """A list or object of the manifest, empty where it has none."""
+    value = (manifest or {}).get(key)
+    return value if isinstance(value, kind) else kind()
 
 
 def _anchor(name):
@@ -133,7 +146,7 @@ def _experiment(experiment, score, summary, drawings, tables):
     has_cells = own is not None and len(own)
     chips = scorecard.counted(own) if has_cells else ""
     # The caption of a table says more than the summary.
-    words = [] if tables or not summary else [f"<p>{html.escape(summary)}</p>"]
+    words = [] if tables or not summary else [f"<p>{html.escape(str(summary))}</p>"]
     return [f'<h3 id="{_anchor(experiment)}">{html.escape(experiment)} {chips}</h3>', *words,
             *(_figure(path, stem != experiment) for stem, path in drawings.items()),
             *(_table(path) for path in tables.values()),
@@ -164,7 +177,7 @@ def _figure(path, has_caption=True):
 def _inline(path):
     """The drawing of an SVG file, enlarged for a screen; its name makes its ids its own, as many share one page."""
     prefix = _anchor(path.stem)
-    text = path.read_text(encoding="utf-8")
+    text = load.text(path)
     start = text.find("<svg")
     if start < 0:
         raise load.BadFile(path, "is not an SVG drawing")
@@ -179,7 +192,7 @@ def _inline(path):
 
 def _table(path):
     """A table as printed by the program: column names as words, a verdict at the end of a cell as its sign."""
-    text = markdown_tables.to_html(path.read_text(encoding="utf-8"))
+    text = markdown_tables.to_html(load.text(path))
     text = re.sub(r"<th[^<]*", lambda found: scorecard.words(found[0]), text)
     return _CELL.sub(lambda found: _cell(found[1]), text)
 
@@ -192,14 +205,17 @@ def _cell(text):
 
 def _points(directory):
     path = directory / "points.csv"
-    if not path.exists():
+    if not load.exists(path):
         return []
-    header, body = load.rows(path)
-    parts = ['<h2 id="points">Points</h2>', f"<p>The first {min(_FIRST_POINTS, len(body))} of {len(body)} rows of "
+    rows = load.rows(path)
+    _, header = next(rows)
+    first = list(itertools.islice(rows, _FIRST_POINTS))
+    count = len(first) + sum(1 for _ in rows)
+    parts = ['<h2 id="points">Points</h2>', f"<p>The first {len(first)} of {count} rows of "
              "<code>points.csv</code>.</p>", '<div class="wide"><table>',
              "<thead><tr>" + "".join(f'<th class="name">{_breakable(name)}</th>' for name in header)
              + "</tr></thead>", "<tbody>"]
-    for _, line in body[:_FIRST_POINTS]:
+    for _, line in first:
         cells = (f'<td class="number">{html.escape(scorecard.short(cell))}</td>' for cell in line)
         parts.append(f"<tr>{''.join(cells)}</tr>")
     return [*parts, "</tbody>", "</table></div>"]
@@ -243,4 +259,4 @@ def _flat(value, prefix=""):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    command.finish(main(sys.argv[1:]))

@@ -1,6 +1,7 @@
 """The scorecard of a reproduction as HTML: counts, the table of papers and kinds, findings, and cells side by side."""
 
 import html
+import itertools
 import math
 import re
 
@@ -28,7 +29,7 @@ _SCORED = tuple(kind for kind in _KIND_MEANS if kind != "input")
 
 def read(path):
     """The rows of scorecard.csv, or None where there is no file or no row (figures alone have no printed cells)."""
-    if not path.exists() or not load.rows(path)[1]:
+    if not load.exists(path) or len(list(itertools.islice(load.rows(path), 2))) < 2:
         return None
     table = load.table(path, dict.fromkeys(COLUMNS, load.TEXT))
     for column, known in (("verdict", VERDICTS), ("kind", _KIND_MEANS)):

@@ -1,5 +1,6 @@
 """One look for every figure: sizes, fonts, colours, markers, and files whose bytes depend on the data alone."""
 
+import io
 import os
 from dataclasses import dataclass
 
@@ -7,6 +8,8 @@ import matplotlib
 import numpy
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+
+import command
 
 WIDTH_IN = {"single_column": 3.35, "double_column": 7.0}
 
@@ -149,12 +152,8 @@ def save(figure, stem):
     names = []
     for kind, metadata in (("pdf", {"CreationDate": None}), ("svg", {"Date": None}), ("png", {})):
         path = f"{stem}.{kind}"
-        unfinished = f"{path}.unfinished"
-        try:
-            figure.savefig(unfinished, format=kind, dpi=300, metadata=metadata)
-            os.replace(unfinished, path)
-        finally:
-            if os.path.exists(unfinished):
-                os.remove(unfinished)
+        content = io.BytesIO()
+        figure.savefig(content, format=kind, dpi=300, metadata=metadata)
+        command.write(path, content.getvalue())
         names.append(os.path.basename(path))
     return names

@@ -34,7 +34,7 @@ def section(directory, anchor, figure):
 
 def _manifest(directory):
     source = directory / "validation.json"  # beside results of something else
-    return load.document(source, "foredraft.[a-z_.]+/1") if source.exists() else load.manifest(directory) or {}
+    return load.document(source, "foredraft.[a-z_.]+/1") if load.exists(source) else load.manifest(directory) or {}
 
 
 def _of_engine(manifest):
@@ -50,7 +50,7 @@ def _noise(manifest, errors):
 
 
 def _cells(directory):
-    header, _ = load.rows(directory / f"{validation.ID}.csv")
+    _, header = next(load.rows(directory / f"{validation.ID}.csv"))
     inputs = [name for name in _CELL if name in header]
     cells = validation.measured(load.table(directory / f"{validation.ID}.csv",
                                            {**dict.fromkeys(inputs, load.TEXT), **validation.COLUMNS}))

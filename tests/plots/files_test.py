@@ -1,5 +1,6 @@
 """What a printer and a diff need of the files: embedded TrueType, text as text, 300 dpi, no dates, equal bytes."""
 
+import errno
 import os
 import re
 import struct
@@ -7,10 +8,13 @@ import subprocess
 import sys
 import unittest
 import zlib
+from unittest import mock
 
 import sample_data
-from support import PLOTS, InDirectory, run_main
+from support import PLOTS, InDirectory, run_main, start
 
+import command
+import load
 import plot
 import style
 
@@ -75,19 +79,50 @@ class Files(InDirectory):
         self.assertEqual(width, round(300 * style.WIDTH_IN["single_column"]))
         self.assertAlmostEqual(per_metre * 0.0254, 300, places=1)
 
-    def test_a_figure_that_cannot_be_written_leaves_the_old_one_and_no_remains(self):
-        figure = style.new_figure("single_column")
-        style.save(figure, self.directory / "speedup")
-        before = {path.name: path.read_bytes() for path in self.directory.iterdir()}
+    def test_a_file_that_cannot_be_written_leaves_the_old_one_and_no_remains(self):
+        path = self.directory / "x.pdf"
+        command.write(path, b"old")
+        for error in (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), KeyboardInterrupt, SystemExit):
+            with mock.patch("os.replace", side_effect=error), self.assertRaises((load.BadFile, KeyboardInterrupt,
+                                                                                 SystemExit)):
+                command.write(path, b"new")
+            self.assertEqual({path.name: path.read_bytes() for path in self.directory.iterdir()}, {"x.pdf": b"old"})
 
-        def fail(*args, **kwargs):
-            (self.directory / "speedup.pdf.unfinished").write_bytes(b"half")
-            raise OSError("no space left on device")
+    def test_a_full_disk_ends_in_one_line_and_status_1_without_remains(self):
+        sample_data.write_sweep(self.directory, gammas=(1, 2))
+        sample_data.write_manifest(self.directory)
+        names = sorted(os.listdir(self.directory))
+        for script, name in (("plot", "speedup.pdf"), ("report", "report.html")):
+            run = start(script, self.directory, limit=1000)
+            self.assertEqual((run.returncode, run.stdout), (1, ""))
+            self.assertEqual(run.stderr, f"{script}: {self.directory}/{name}: cannot be written (File too large)\n")
+            self.assertEqual(sorted(os.listdir(self.directory)), names)
 
-        figure.savefig = fail
-        with self.assertRaises(OSError):
-            style.save(figure, self.directory / "speedup")
-        self.assertEqual({path.name: path.read_bytes() for path in self.directory.iterdir()}, before)
+    def test_a_link_in_the_place_of_a_file_is_replaced_and_what_it_leads_to_stays(self):
+        sample_data.write_sweep(self.directory, gammas=(1, 2))
+        sample_data.write_manifest(self.directory)
+        victim = self.directory / "victim"
+        victim.write_text("mine", encoding="utf-8")
+        for name in ("speedup.pdf", "speedup.pdf.unfinished", "report.html", "report.html.unfinished"):
+            (self.directory / name).symlink_to(victim)
+        for script in ("plot", "report"):
+            self.assertEqual(start(script, self.directory).returncode, 0)
+        self.assertEqual(victim.read_text(encoding="utf-8"), "mine")
+        for name in ("speedup.pdf", "report.html"):
+            self.assertFalse((self.directory / name).is_symlink())
+
+    def test_a_new_file_has_the_mode_that_the_user_wants(self):
+        before = os.umask(0o027)
+        self.addCleanup(os.umask, before)
+        command.write(self.directory / "x.pdf", b"new")
+        self.assertEqual((self.directory / "x.pdf").stat().st_mode & 0o777, 0o640)
+
+    def test_one_function_reads_files_and_one_writes_them(self):
+        found = {(path.name, line.strip()) for path in PLOTS.glob("*.py")
+                 for line in path.read_text(encoding="utf-8").splitlines()
+                 if re.search(r"\bopen\(|read_text|read_bytes|write_text|write_bytes|\bprint\(|sys\.std(out|err)\.write",
+                              line)}
+        self.assertEqual(sorted(name for name, _ in found), ["command.py"] * 3 + ["load.py"], sorted(found))
 
     def one_figure(self):
         sample_data.write_sweep(self.directory, gammas=(1, 2, 3))

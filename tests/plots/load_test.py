@@ -1,4 +1,7 @@
 import math
+import os
+import socket
+import tracemalloc
 import unittest
 
 from support import InDirectory
@@ -60,6 +63,73 @@ class Table(InDirectory):
     def test_a_missing_file_is_said_to_be_missing(self):
         with self.assertRaisesRegex(load.BadFile, "nowhere.csv: is missing"):
             load.table(self.directory / "nowhere.csv", self.KINDS)
+
+
+class HostileFiles(InDirectory):
+    READERS = {"table": lambda path: load.table(path, {"gamma": load.AXIS}), "rows": lambda path: list(load.rows(path)),
+               "document": lambda path: load.document(path, "foredraft.figure/1"), "text": load.text,
+               "content": load.content}
+
+    def rejected(self, path, message, readers=tuple(READERS)):
+        for reader in readers:
+            with self.subTest(reader), self.assertRaises(load.BadFile) as caught:
+                self.READERS[reader](path)
+            self.assertEqual(str(caught.exception), f"{path}: {message}")
+
+    def test_a_link_is_an_error_wherever_it_leads(self):
+        (self.directory / "data").write_text("gamma\n1\n", encoding="utf-8")
+        for target in ("data", "/etc/passwd", "/dev/zero", "nowhere", "manifest.json"):
+            path = self.directory / "manifest.json"
+            path.symlink_to(target)
+            self.rejected(path, "is a link; links in a results folder are not followed")
+            with self.assertRaisesRegex(load.BadFile, "is a link"):
+                load.manifest(self.directory)
+            path.unlink()
+
+    def test_what_is_no_regular_file_is_an_error_and_a_pipe_does_not_wait(self):
+        os.mkfifo(self.directory / "pipe")
+        self.rejected(self.directory / "pipe", "is not a regular file")
+        (self.directory / "folder").mkdir()
+        self.rejected(self.directory / "folder", "cannot be read (Is a directory)")
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(self.directory / "socket"))
+            self.rejected(self.directory / "socket", "cannot be read (No such device or address)")
+
+    def test_what_is_held_in_memory_and_what_is_streamed_has_an_upper_bound(self):
+        path = self.directory / "large"
+        path.touch()
+        os.truncate(path, (64 << 20) + 1)  # sparse: no disk space is taken
+        self.rejected(path, "is larger than 64 MiB", ("table", "document", "text", "content"))
+        os.truncate(path, (16 << 30) + 1)
+        self.rejected(path, "is larger than 16384 MiB", ("rows",))
+
+    def test_a_row_without_an_end_is_not_held_in_memory(self):
+        path = self.directory / "data.csv"
+        for content in ("a," * (1 << 19) + "a", '"\n",' * (1 << 18) + "a"):
+            path.write_text("gamma\n" + content, encoding="utf-8")
+            self.rejected(path, "has a row of more than 1048576 characters", ("rows", "table"))
+
+    def test_rows_are_counted_without_holding_them(self):
+        path = self.directory / "points.csv"
+        path.write_text("gamma,mean\n" + "1,2.5\n" * 200_000, encoding="utf-8")
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        self.assertEqual(sum(1 for _ in load.rows(path)), 200_001)
+        self.assertLess(tracemalloc.get_traced_memory()[1], 1 << 20)
+
+    def test_json_that_no_document_holds_is_an_error(self):
+        path = self.directory / "deep.json"
+        for opening, closing in ("[", "]"), ('{"a":', "}"):
+            for depth in (64, 65, 900, 100_000):
+                path.write_text('{"schema": "foredraft.figure/1", "a": ' + opening * (depth - 1) + "0"
+                                + closing * (depth - 1) + "}", encoding="utf-8")
+                if depth == 64:
+                    load.document(path, "foredraft.figure/1")
+                else:
+                    self.rejected(path, "cannot be read (nested deeper than 64)", ("document",))
+        path.write_text('{"a": ' + "1" * 5000 + "}", encoding="utf-8")
+        with self.assertRaisesRegex(load.BadFile, "deep.json: cannot be read"):
+            load.document(path, "foredraft.figure/1")
 
 
 class Document(InDirectory):

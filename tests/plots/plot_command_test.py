@@ -45,7 +45,7 @@ class PlotCommand(InDirectory):
     def test_a_manifest_of_another_version_stops_everything(self):
         sample_data.write_sweep(self.directory)
         sample_data.write_manifest(self.directory, schema="foredraft.manifest/2")
-        self.refused("manifest.json", 'unknown schema "foredraft.manifest/2"', status=2)
+        self.refused("manifest.json", 'unknown schema "foredraft.manifest/2"')
         self.assertFalse((self.directory / "speedup.pdf").exists())
 
     def test_a_figure_of_another_version_is_refused(self):
@@ -56,6 +56,28 @@ class PlotCommand(InDirectory):
         sample_data.write_sweep(self.directory, gammas=(1, 2))
         (self.directory / "leviathan-figure2.csv").write_text("gamma,alpha\n", encoding="utf-8")
         out = self.refused("leviathan-figure2.csv", "has no column analytic_tokens_per_iteration")
+        self.assertEqual(out, "speedup.{pdf,svg,png}\n")
+
+    def test_an_error_that_nobody_thought_of_is_one_line_and_does_not_stop_the_others(self):
+        sample_data.write_sweep(self.directory, gammas=(1, 2))
+        sample_data.write_prediction(self.directory)
+        for path in self.directory.glob("*-*.csv"):
+            path.unlink() if path.stem != "batch-speedup" else None
+        path = self.directory / "batch-speedup.csv"
+        path.write_text(path.read_text(encoding="utf-8").replace("512,1,", "512,many,"), encoding="utf-8")
+        self.assertEqual(self.refused(f"{self.directory}/batch-speedup: TypeError: "), "speedup.{pdf,svg,png}\n")
+
+    def test_names_of_files_cannot_control_the_terminal(self):
+        (self.directory / "a\n\x1b[31m\udcff\u202e.figure.json").write_text("{}", encoding="utf-8")
+        self.refused("/a\\n\\x1b[31m\\udcff\\u202e.figure.json: unknown schema null")
+        (self.directory / "speedup.figure.json").write_text('{"schema": "%s"}' % ("x" * 10**6), encoding="utf-8")
+        (self.directory / "a\n\x1b[31m\udcff\u202e.figure.json").unlink()
+        self.assertLess(len(self.plot()[2]), 1100)
+
+    def test_links_in_the_folder_are_errors_that_name_them(self):
+        sample_data.write_sweep(self.directory, gammas=(1, 2))
+        (self.directory / "leviathan-figure2.csv").symlink_to("/etc/passwd")
+        out = self.refused("leviathan-figure2.csv: is a link; links in a results folder are not followed")
         self.assertEqual(out, "speedup.{pdf,svg,png}\n")
 
     def test_data_that_are_missing_empty_or_lack_a_column(self):

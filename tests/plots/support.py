@@ -3,6 +3,8 @@
 import contextlib
 import csv
 import io
+import resource
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -44,6 +46,16 @@ class Drawn(InDirectory):
 
     def labels(self, figure):
         return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def start(script, folder, limit=None, **options):
+    """Runs plot.py or report.py as the program does; `limit`: the bytes that a file may have."""
+    def prepare():
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return subprocess.run([sys.executable, "-I", str(PLOTS / f"{script}.py"), str(folder)], text=True, check=False,
+                          preexec_fn=prepare, **{"capture_output": True, **options})
 
 
 def run_main(main, *arguments):
