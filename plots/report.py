@@ -2,10 +2,13 @@
 
 One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, how well
 this machine was predicted where that was tried, then every paper with its tables side by side and its figures. For a
-sweep: figures, tables and the first points. The manifest closes both. Exit status: 0 written; 1 a file could
-not be used or the report not be written; 2 bad usage or nothing to report; 130 interrupted (an earlier report stays).
+sweep: figures, tables and the first points. The manifest closes both. Nothing of a file reaches the page as markup:
+text is escaped, and drawings are images, in which no script runs and which load nothing. Exit status: 0 written; 1 a
+file could not be used or the report not be written; 2 bad usage or nothing to report; 130 interrupted (an earlier
+report stays).
 """
 
+import base64
 import html
 import itertools
 import json
@@ -30,9 +33,6 @@ import validation_report
 
 _FIRST_POINTS = 10
 _LONGEST_CELL = 200
-_ENLARGED = 1.4
-_BRIEF = 14  # characters: such a cell does not break
-_CELL = 200
 _ENLARGED = 1.4
 _BRIEF = 14  # characters: such a cell does not break
 # The width is in the first tag of a drawing, after the XML header.
@@ -99,6 +99,7 @@ def page(directory):
         return None
     name = html.escape(directory.resolve().name)
     return "\n".join(["<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
+                      f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
                       '<meta name="viewport" content="width=device-width, initial-scale=1">',
                       f"<title>{name}: foredraft report</title>", f"<style>{report_look.STYLE}</style>", "</head>",
                       "<body>", '<div class="page">', f"<header><h1>foredraft: {name}</h1>", *_provenance(manifest),
@@ -170,24 +171,16 @@ def _provenance(manifest):
 
 
 def _figure(path, has_caption=True):
-    caption = f"<figcaption>{html.escape(path.stem)}</figcaption>\n" if has_caption else ""
-    return f'<figure>\n<div class="wide">\n{_inline(path)}\n</div>\n{caption}</figure>'
-
-
-def _inline(path):
-    """The drawing of an SVG file, enlarged for a screen; its name makes its ids its own, as many share one page."""
-    prefix = _anchor(path.stem)
-    text = load.text(path)
-    start = text.find("<svg")
-    if start < 0:
+    """The drawing of an SVG file, enlarged for a screen."""
+    content = load.content(path)
+    if b"<svg" not in content:
         raise load.BadFile(path, "is not an SVG drawing")
-    text = re.sub(r"<metadata>.*?</metadata>", "", text[start:].rstrip(), flags=re.DOTALL)
-    text = re.sub(r'\bid="', f'id="{prefix}-', text)
-    text = re.sub(r'href="#', f'href="#{prefix}-', text)
-    text = text.replace("url(#", f"url(#{prefix}-")
-    text = re.sub(r'(<svg[^>]*?) width="([0-9.]+)pt" height="[0-9.]+pt"',
-                  lambda found: f'{found[1]} style="--natural: {_ENLARGED * float(found[2]):.1f}pt"', text, count=1)
-    return text.replace("<svg", f'<svg role="img" aria-label="{html.escape(path.stem)}"', 1)
+    width = _WIDTH.search(content, 0, _HEAD)
+    natural = f' style="--natural: {_ENLARGED * float(width[1]):.1f}pt"' if width else ""
+    name = html.escape(path.stem)
+    caption = f"<figcaption>{name}</figcaption>\n" if has_caption else ""
+    return (f'<figure>\n<div class="wide">\n<img alt="{name}"{natural} '
+            f'src="data:image/svg+xml;base64,{base64.b64encode(content).decode()}">\n</div>\n{caption}</figure>')
 
 
 def _table(path):

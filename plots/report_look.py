@@ -65,7 +65,7 @@ h3 .chip { font-size: .72em; font-weight: normal; vertical-align: .1em; margin-l
 
 details { margin: .6rem 0; } summary { cursor: pointer; color: var(--link); font-size: .88rem; }
 /* Below three quarters of its size a drawing cannot be read: a narrow screen scrolls it. */
-figure { margin: 1.2rem 0; } figure svg { width: var(--natural); max-width: 100%;
+figure { margin: 1.2rem 0; } figure img { width: var(--natural); max-width: 100%;
   min-width: calc(.75 * var(--natural)); height: auto; background: #fff; border-radius: .4rem; padding: .4rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; font-size: .88rem; max-width: 46rem; }
 dt { font-weight: bold; } dd { margin: 0; color: var(--soft); }
@@ -80,5 +80,5 @@ dt { font-weight: bold; } dd { margin: 0; color: var(--soft); }
   .page { display: block; max-width: none; padding: 0; } nav { display: none; } .wide { overflow: visible;
   background: none; }
   table { font-size: 7.5pt; } th, td { padding: .1rem .3rem; } .note { min-width: 0; }
-  h2, h3, h4, thead { break-after: avoid; } figure, tr { break-inside: avoid; } figure svg { min-width: 0; } }
+  h2, h3, h4, thead { break-after: avoid; } figure, tr { break-inside: avoid; } figure img { min-width: 0; } }
 """

@@ -44,10 +44,15 @@ for (const width of widths) {
       client: page.documentElement.clientWidth,
       loaded: [...page.images].filter(image => image.complete && image.naturalWidth > 0).length,
       images: page.images.length,
-      drawings: [...page.querySelectorAll("figure svg")].map(svg => [box(svg).width, box(svg).height]),
-      frames: [...page.querySelectorAll("figure svg")].map(svg => box(svg.parentElement).width),
-      links: [...page.querySelectorAll("a")].filter(a => !page.querySelector(a.getAttribute("href"))).length,
+      drawings: [...page.querySelectorAll("figure img")].map(image => [box(image).width, box(image).height]),
+      frames: [...page.querySelectorAll("figure img")].map(image => box(image.parentElement).width),
+      links: [...page.querySelectorAll("a")].filter(a => {
+        const target = a.getAttribute("href");
+        return !/^#[-\\w]+$/.test(target) || !page.querySelector(target);
+      }).length,
       text: page.body.innerText.length,
+      title: page.title,
+      scripts: page.querySelectorAll("script").length,
     };
     if (--left === 0) {
       const result = document.createElement("pre");
@@ -70,13 +75,17 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @unittest.skipUnless(BROWSER, "skipped: no chromium, chromium-browser or google-chrome on the path")
 class Browser(InDirectory):
-    def look(self, widths=(PHONE, DESKTOP)):
-        """What the page's script saw by width, the console's lines, and the paths that were asked for."""
+    def look(self, widths=(PHONE, DESKTOP), prepare=lambda origin: None):
+        """What the page's script saw by width, the console's lines, and the paths that were asked for.
+
+        `prepare` is called once the server listens, with its address.
+        """
         (self.directory / "probe.html").write_text(PROBE % json.dumps(widths), encoding="utf-8")
         handler = functools.partial(Quiet, directory=str(self.directory))
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, \
                 tempfile.TemporaryDirectory() as profile:
             server.requested = []
+            prepare(f"http://127.0.0.1:{server.server_port}")
             threading.Thread(target=server.serve_forever, daemon=True).start()
             sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
             run = subprocess.run(
@@ -120,6 +129,35 @@ class Browser(InDirectory):
                     self.assertLessEqual(frame, width)
                 self.assertEqual(what["links"], 0)
                 self.assertGreater(what["text"], 1000)
+
+    def test_a_hostile_folder_runs_no_script_and_loads_nothing(self):
+        def prepare(origin):
+            sample_data.write_hostile(self.directory, origin)
+            self.assertEqual(run_main(report.main, self.directory)[0], 0)
+
+        seen, console, requested = self.look(prepare=prepare)
+        self.assertEqual(console, [])
+        self.assertEqual({path for path in requested if path != "/favicon.ico"}, {"/probe.html", "/report.html"})
+        for width, what in seen.items():
+            with self.subTest(width=width):
+                self.assertEqual((what["title"], what["scripts"]), (f"{self.directory.name}: foredraft report", 0))
+                self.assertEqual((what["loaded"], what["images"]), (3, 3))
+                self.assertLessEqual(what["scroll"], what["client"])
+
+    def test_the_policy_alone_stops_what_is_markup(self):
+        def prepare(origin):
+            sample_data.write_hostile(self.directory, origin)
+            self.assertEqual(run_main(report.main, self.directory)[0], 0)
+            path = self.directory / "report.html"
+            drawing = (self.directory / "validation.svg").read_text(encoding="utf-8").partition("?>")[2]
+            markup = ('<script>document.title = "hostile"</script><img src="/leak.png" onerror="document.title = 1">'
+                      f'<link rel="stylesheet" href="/leak.css">{drawing}')
+            path.write_text(path.read_text(encoding="utf-8").replace("</main>", markup + "</main>"), encoding="utf-8")
+
+        seen, _, requested = self.look((DESKTOP,), prepare)
+        self.assertEqual({path for path in requested if path != "/favicon.ico"}, {"/probe.html", "/report.html"})
+        self.assertEqual(seen[DESKTOP]["title"], f"{self.directory.name}: foredraft report")
+        self.assertGreater(seen[DESKTOP]["scripts"], 0)
 
     def test_the_probe_sees_what_it_is_there_for(self):
         (self.directory / "report.html").write_text(

@@ -1,8 +1,10 @@
 """report.py: one file that shows everything, needs nothing else, and says what it cannot read."""
 
+import base64
 import html.parser
 import re
 import unittest
+from unittest import mock
 
 import sample_data
 from support import InDirectory, run_main
@@ -11,8 +13,17 @@ import markdown_tables
 import plot
 import report
 
-# Elements that HTML and SVG close by themselves.
-VOID = {"meta", "wbr", "br", "path", "use", "rect"}
+# Elements that close by themselves.
+VOID = {"meta", "wbr", "img"}
+# All that a page may hold, whatever its folder holds: elements, and the values of attributes.
+ELEMENTS = set("""html head meta title style body div header nav main h1 h2 h3 h4 p ul li a figure figcaption img table
+  thead tbody tr th td code wbr details summary dl dt dd strong span""".split())
+ATTRIBUTES = {"lang": "en", "charset": "utf-8", "name": "viewport", "http-equiv": "Content-Security-Policy",
+              "content": "width=device-width, initial-scale=1|default-src 'none'; img-src data:; style-src "
+                         "'unsafe-inline'; base-uri 'none'; form-action 'none'",
+              "class": r"[a-z]+( [a-z]+)?", "id": r"[\w-]+", "href": r"#[\w-]+", "aria-label": "Contents|[a-z]+",
+              "title": "[a-z]+", "alt": None, "style": r"--natural: [0-9.]+pt",
+              "src": r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]+"}
 
 
 class Outline(html.parser.HTMLParser):
@@ -20,17 +31,21 @@ class Outline(html.parser.HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.open, self.ids, self.targets, self.tags, self.attributes = [], [], [], [], []
+        self.open, self.ids, self.targets, self.tags, self.sources, self.names = [], [], [], [], [], []
 
     def handle_starttag(self, tag, attributes):
+        assert tag in ELEMENTS, tag
         self.tags.append(tag)
-        self.attributes += [name for name, _ in attributes]
         for name, value in attributes:
+            assert name in ATTRIBUTES and (name == "alt" or re.fullmatch(ATTRIBUTES[name], value)), (tag, name, value)
             if name == "id":
                 self.ids.append(value)
-            elif name in ("href", "xlink:href"):
+            elif name == "href":
                 self.targets.append(value)
-            self.targets += re.findall(r"url\(([^)]*)\)", value or "")
+            elif name == "src":
+                self.sources.append(value)
+            elif name == "alt":
+                self.names.append(value)
         if tag not in VOID:
             self.open.append(tag)
 
@@ -75,15 +90,44 @@ class Report(InDirectory):
         outline = Outline()
         outline.feed(text)
         self.assertEqual(outline.open, [])
-        self.assertEqual(outline.tags.count("svg"), 2)
+        self.assertEqual(outline.tags.count("img"), 2)
         self.assertEqual(len(outline.ids), len(set(outline.ids)))
-        self.assertGreater(len(outline.targets), 10)
+        self.assertGreater(len(outline.targets), 5)
         for target in outline.targets:
             self.assertTrue(target.startswith("#") and target[1:] in outline.ids, target)
-        self.assertFalse({"script", "link", "img", "iframe"} & set(outline.tags))
-        self.assertNotIn("src", outline.attributes)
+        self.assertEqual(len(outline.sources), 2)
+        for name, source in zip(("speedup", "speedup-wide"), outline.sources):
+            self.assertEqual(source, "data:image/svg+xml;base64,"
+                             + base64.b64encode((self.directory / f"{name}.svg").read_bytes()).decode())
         self.assertNotIn("@import", text)
         self.assertEqual(self.report(), text)
+
+    def test_nothing_of_a_hostile_folder_becomes_markup(self):
+        folder = self.directory / sample_data.MARKUP.replace("/", "")
+        folder.mkdir()
+        self.directory = folder
+        sample_data.write_hostile(folder, "http://127.0.0.1:1")
+        text = self.report()
+        outline = Outline()
+        outline.feed(text)
+        self.assertEqual(outline.open, [])
+        self.assertEqual(sorted(outline.names), ["""a'"><b onclick=x>&amp; javascript:x""", "leviathan-table1",
+                                                 "validation"])
+        self.assertEqual(text.count("<script"), 0)
+        self.assertGreater(text.count("&lt;script&gt;"), 60)
+
+    def test_an_error_that_nobody_thought_of_is_one_line(self):
+        sample_data.write_manifest(self.directory)
+        with mock.patch("report.page", side_effect=RecursionError("too deep")):
+            status, _, err = run_main(report.main, self.directory)
+        self.assertEqual((status, err), (1, f"report: {self.directory}: RecursionError: too deep\n"))
+
+    def test_links_in_the_folder_are_not_followed(self):
+        for name in ("x.md", "x.svg", "points.csv", "scorecard.csv", "manifest.json", "validation.csv"):
+            path = self.directory / name
+            path.symlink_to("/etc/passwd")
+            self.refused(f"report: {path}: is a link; links in a results folder are not followed\n")
+            path.unlink()
 
     def test_the_overview_counts_by_paper_and_kind_and_is_read_without_colour(self):
         sample_data.write_scorecard(self.directory)
@@ -165,8 +209,8 @@ class Report(InDirectory):
                          ["leviathan-table1", "leviathan-table1-more"])
         self.assertEqual(re.findall(r"Caption of ([\w-]+)", sections["leviathan-table10"]), ["leviathan-table10"])
         self.assertIn("<p>a &lt;trace&gt;</p>", sections["leviathan-figure5"])
-        self.assertEqual(sections["leviathan-figure5"].count("<svg"), 1)
-        self.assertEqual(sections["ngram-iid-check"].count("<svg"), 1)
+        self.assertEqual(sections["leviathan-figure5"].count("<img"), 1)
+        self.assertEqual(sections["ngram-iid-check"].count("<img"), 1)
 
     def test_a_verdict_at_the_end_of_a_cell_becomes_its_sign_and_column_names_words(self):
         (self.directory / "some-table.md").write_text(
@@ -198,7 +242,7 @@ class Report(InDirectory):
         section = text[text.index('<h2 id="this-machine">'):text.index('<h2 id="manifest">')]
         self.assertIn('<li><a href="#this-machine">This machine</a></li>', text)
         self.assertIn("24 cells: error median", section)
-        self.assertEqual(section.count("<svg"), 1)
+        self.assertEqual(section.count("<img"), 1)
         self.assertEqual(section.count("<tr><td>t5-base</td>"), 12)
         self.assertIn('<td class="number">+9.0</td><td class="number">2.0</td></tr>', section)
         self.assertNotIn("noisy", section)
