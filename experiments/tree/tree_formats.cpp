@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "experiments/text/data_text.hpp"
 #include "experiments/tree/tree_answer.hpp"

@@ -1,0 +1,231 @@
+#include "core/files.hpp"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/problems.hpp"
+
+namespace foredraft {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// A folder of its own for one test.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "foredraft_files_XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  Folder(Folder&&) = delete;
+  Folder& operator=(Folder&&) = delete;
+  ~Folder() { fs::remove_all(path_); }
+
+  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] std::string path() const { return path_.string(); }
+  [[nodiscard]] std::size_t count() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+  }
+  void put(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
+  void link(const std::string& name, const std::string& to) const { fs::create_symlink(to, path_ / name); }
+
+ private:
+  fs::path path_;
+};
+
+/// No file of this process may grow beyond `bytes` as long as this lives: a full disk.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+  FullDisk(FullDisk&&) = delete;
+  FullDisk& operator=(FullDisk&&) = delete;
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+}  // namespace
+
+TEST_CASE("a file is replaced whole and nothing else stays, a failure keeps the old text") {
+  const Folder folder;
+  replace_file(folder / "file", "a long first text");
+  replace_file(folder / "file", "second");
+  CHECK(text_of(folder / "file") == "second");
+  CHECK(folder.count() == 1);
+  fs::create_directory(folder / "taken");
+  CHECK_THROWS_WITH(replace_file(folder / "taken", "new"), (folder / "taken") + ": cannot be written (Is a directory)");
+  CHECK_THROWS_WITH(replace_file(folder / "no/file", "new"),
+                    (folder / "no/file") + ": cannot be written (No such file or directory)");
+  {
+    const FullDisk full(8);
+    CHECK_THROWS_WITH(replace_file(folder / "file", "longer than eight bytes"),
+                      (folder / "file") + ": cannot be written (File too large)");
+  }
+  CHECK(text_of(folder / "file") == "second");
+  {
+    Replacement dropped(folder / "file");
+    dropped.append("never committed");
+  }
+  CHECK(text_of(folder / "file") == "second");
+  CHECK(folder.count() == 2);
+}
+
+TEST_CASE("what a link in a results folder names is neither written nor read") {
+  const Folder folder;
+  folder.put("victim", "mine");
+  folder.link("report.html", "victim");
+  replace_file(folder / "report.html", "ours");
+  CHECK(text_of(folder / "victim") == "mine");
+  CHECK(text_of(folder / "report.html") == "ours");
+  CHECK_FALSE(fs::is_symlink(folder / "report.html"));
+
+  folder.link("link", "victim");
+  const std::string why = "(it is a link, and links in a results folder are not followed)";
+  CHECK_THROWS_WITH(AppendFile(folder / "link"), (folder / "link") + ": cannot be written " + why);
+  CHECK_THROWS_WITH(read_result_file(folder / "link"), (folder / "link") + ": cannot be read " + why);
+  CHECK_THROWS_AS(read_result_file(folder / "link"), InputError);
+  CHECK_THROWS_WITH(ResultReader(folder / "link"), (folder / "link") + ": cannot be read " + why);
+  CHECK_THROWS_AS(ResultReader(folder / "link"), RunError);
+  CHECK(read_file(folder / "link") == "mine");  // the user's word
+
+  fs::create_hard_link(folder / "victim", folder / "second_name");
+  CHECK_THROWS_WITH(AppendFile(folder / "second_name"), Catch::Contains("it has several names"));
+  CHECK(text_of(folder / "victim") == "mine");
+}
+
+TEST_CASE("neither a pipe, nor a device, nor a folder is a file of a results folder, and nobody waits for one") {
+  const Folder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(read_result_file(folder / "pipe"), Catch::Contains("it is not a regular file"));
+  CHECK_THROWS_WITH(AppendFile(folder / "pipe"), Catch::Contains("it is not a regular file"));
+  CHECK_THROWS_WITH(ResultReader("/dev/zero"), "/dev/zero: cannot be read (it is not a regular file)");
+  CHECK_THROWS_WITH(ResultReader(folder.path()), Catch::Contains("it is not a regular file"));
+  CHECK_THROWS_WITH(read_file(folder.path()), folder.path() + ": is a folder (must be a file)");
+}
+
+TEST_CASE("a file is read to a bound, and a line to another") {
+  const Folder folder;
+  folder.put("file", "12345678");
+  CHECK(read_file(folder / "file", 8) == "12345678");
+  CHECK_THROWS_WITH(read_file(folder / "file", 7), (folder / "file") + ": is larger than 7 bytes");
+  CHECK_THROWS_WITH(read_file("/dev/zero", 1000), "/dev/zero: is larger than 1000 bytes");
+  CHECK_THROWS_WITH(read_result_file(folder / "file", 7), Catch::Contains("is larger than 7 bytes"));
+  folder.put("long", std::string(max_line_bytes, 'x') + "\n" + std::string(max_line_bytes + 1, 'y'));
+  ResultReader reader(folder / "long");
+  std::string line;
+  CHECK(reader.next_line(line));
+  CHECK(line.size() == max_line_bytes);
+  CHECK_THROWS_WITH(reader.next_line(line), Catch::Contains("has a line longer than 1048576 bytes"));
+}
+
+TEST_CASE("lines come one by one, and the last says whether it had an end") {
+  const Folder folder;
+  const auto lines_of = [&](const std::string& text) {
+    folder.put("file", text);
+    ResultReader reader(folder / "file");
+    std::string lines;
+    std::string line;
+    while (reader.next_line(line)) lines += "[" + line + (reader.line_ended() ? "]" : ")");
+    return lines;
+  };
+  CHECK(lines_of("").empty());
+  CHECK(lines_of("a") == "[a)");
+  CHECK(lines_of("a\n\nb\n") == "[a][][b]");
+  CHECK(lines_of("a\nb") == "[a][b)");
+  // Longer than what is read at once.
+  const std::string wide(300'000, 'w');
+  CHECK(lines_of(wide + "\n" + wide) == "[" + wide + "][" + wide + ")");
+}
+
+TEST_CASE("bytes come in pieces no larger than asked for") {
+  const Folder folder;
+  folder.put("file", "abcdef");
+  ResultReader reader(folder / "file");
+  CHECK(reader.size() == 6);
+  CHECK(reader.read(0).empty());
+  CHECK(reader.read(2) == "ab");
+  CHECK(reader.read() == "cdef");
+  CHECK(reader.read().empty());
+}
+
+TEST_CASE("an append that fails leaves the whole rows and gives the reason") {
+  const Folder folder;
+  AppendFile file(folder / "rows");
+  file.append("1,2\n");
+  const FullDisk full(6);
+  CHECK_THROWS_WITH(file.append("3,4\n"), (folder / "rows") + ": cannot be written (File too large)");
+  CHECK(text_of(folder / "rows") == "1,2\n");
+}
+
+TEST_CASE("one writer has a folder at a time, and leaves nothing of its lock") {
+  const Folder folder;
+  {
+    const WriteLock lock = WriteLock::of_folder(folder / "a/b");
+    CHECK_THROWS_WITH(WriteLock::of_folder(folder / "a/b"),
+                      (folder / "a/b") + ": another run is writing it - wait for it, or use another --out");
+    CHECK_THROWS_AS(WriteLock::of_folder(folder / "a/b"), InputError);
+    CHECK_NOTHROW(WriteLock::of_folder(folder / "a"));
+    CHECK(names_in_folder(folder / "a/b").empty());
+  }
+  CHECK(folder.count() == 0);  // the folders that nobody wrote into are gone too
+  {
+    const WriteLock lock = WriteLock::of_folder(folder / "a/b");
+    replace_file(folder / "a/b/file", "kept");
+  }
+  CHECK(fs::exists(folder / "a/b/file"));
+  CHECK_FALSE(fs::exists(folder / "a/b/.foredraft-lock"));
+  folder.put("file", "mine");
+  CHECK_THROWS_WITH(WriteLock::of_folder(folder / "file"), Catch::Contains("is a file"));
+}
+
+TEST_CASE("a lock passes to the next holder, whatever its last one or a foreign link left") {
+  const Folder folder;
+  folder.put(".foredraft-lock", "");  // of a killed process
+  folder.put(".foredraft-tmp-0123456789abcdef", "half");
+  folder.put("points.csv", "kept");
+  {
+    const WriteLock lock = WriteLock::of_folder(folder.path());
+    CHECK(folder.count() == 2);  // points.csv and the lock
+    CHECK(names_in_folder(folder.path()) == std::vector<std::string>{"points.csv"});
+  }
+  CHECK(folder.count() == 1);
+  folder.link(".foredraft-lock", "points.csv");
+  CHECK_THROWS_WITH(WriteLock::of_folder(folder.path()), Catch::Contains("it is a link"));
+  CHECK(text_of(folder / "points.csv") == "kept");
+}
+
+TEST_CASE("files of one folder are locked one by one") {
+  const Folder folder;
+  const WriteLock lock = WriteLock::of_file(folder / "cpu.json");
+  CHECK_THROWS_WITH(WriteLock::of_file(folder / "cpu.json"), Catch::Contains("another run is writing it"));
+  CHECK_NOTHROW(WriteLock::of_file(folder / "gpu.json"));
+  CHECK_THROWS_WITH(WriteLock::of_file(folder / "no/cpu.json"), (folder / "no") + ": no such folder");
+}
+
+}  // namespace foredraft
