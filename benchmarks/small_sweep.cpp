@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/files.hpp"
 #include "experiments/config/toml_source.hpp"
 #include "experiments/sweep/run_points.hpp"
-#include "experiments/text/files.hpp"
 
 /// Sweep points per second of one core, all in: expansion, simulation of five sequences of 1,000 tokens, closed form by
 /// the renewal sum, estimates, row, file. Budget: 5e4.

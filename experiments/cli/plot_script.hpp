@@ -4,12 +4,16 @@
 
 namespace foredraft::experiments {
 
-enum class PlotResult { drawn, failed, no_matplotlib };
+enum class PlotResult { drawn, failed, unavailable };
 
-/// Draws the figures of a results folder with plots/plot.py and writes its report.html with plots/report.py, their
-/// words on stderr. `drawn` where there was something to do for one of them and neither failed. Says on stderr where no
-/// Python with matplotlib is found: /usr/bin/python3 first, then python3 on the PATH. The scripts are looked for in
-/// FOREDRAFT_PLOTS, in the source tree the program was built from, and beside the program.
+/// Draws the figures of a results folder, whose WriteLock the caller holds, with plots/plot.py and writes its
+/// report.html with plots/report.py, their words on stderr. `drawn` where there was something to do for one of them and
+/// neither failed; `unavailable`, said on stderr, where there are no scripts or no Python with matplotlib. Throws
+/// Interrupted.
+///
+/// Python is /usr/bin/python3, else the python3 of an absolute folder on the PATH, and is started isolated: neither the
+/// current directory nor the environment adds code. The scripts are those in the folder that FOREDRAFT_PLOTS names,
+/// else beside the program, else of the source tree the program was built from.
 [[nodiscard]] PlotResult draw_figures(const std::string& folder);
 
 /// report.html alone, for a folder without figures.

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
+#include "core/streams.hpp"
 #include "experiments/config/work_estimate.hpp"
 
 namespace foredraft::experiments {
@@ -26,7 +26,7 @@ Progress::Progress(std::uint64_t total, std::uint64_t done)
       next_(start_ + (terminal_ ? Clock::duration(bar_interval) : Clock::duration(line_interval))) {}
 
 Progress::~Progress() {
-  if (drawn_) fmt::print(stderr, "\r{:{}}\r", "", bar_width + 60);
+  if (drawn_) talk(fmt::format("\r{:{}}\r", "", bar_width + 60));
 }
 
 void Progress::show(double points) {
@@ -44,11 +44,10 @@ void Progress::show(double points) {
   const std::string text = fmt::format("{:.0f}/{} points   {:.3g} points/s   {} left", finished, total_, rate, left);
   if (terminal_) {
     const int filled = static_cast<int>(share * bar_width);
-    fmt::print(stderr, "\r{:3.0f} %  {:#<{}}{:-<{}}  {:50}", 100.0 * share, "", filled, "", bar_width - filled, text);
-    std::fflush(stderr);
+    talk(fmt::format("\r{:3.0f} %  {:#<{}}{:-<{}}  {:50}", 100.0 * share, "", filled, "", bar_width - filled, text));
     drawn_ = true;
   } else {
-    fmt::print(stderr, "{:3.0f} %  {}\n", 100.0 * share, text);
+    say("{:3.0f} %  {}", 100.0 * share, text);
   }
 }
 

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 
 #include "core/check.hpp"
-#include "core/replace_file.hpp"
+#include "core/files.hpp"
+#include "core/streams.hpp"
 #include "experiments/calibrate/calibration_text.hpp"
 #include "experiments/cli/child_process.hpp"
 #include "experiments/cli/exit_codes.hpp"
@@ -12,7 +12,6 @@
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
 #include "experiments/sweep/run_points.hpp"
-#include "experiments/text/files.hpp"
 #include "gpu_bench/cpu/measure_cpu.hpp"
 #include "gpu_bench/profile/profile_file.hpp"
 #include "gpu_bench/profile/profile_json.hpp"
@@ -107,8 +106,8 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
       .verifications = gpu_bench::plan_sampling(grid.batches, vocabularies, "fp32", grid.launch),
       .threads = options.threads,
       .facts = gpu_bench::cpu_facts()};
-  const auto say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
-  gpu_bench::CpuResult result = gpu_bench::measure_cpu(request, catch_interrupts(), say);
+  const auto note = [](const std::string& text) { say("{}", text); };
+  gpu_bench::CpuResult result = gpu_bench::measure_cpu(request, catch_interrupts(), note);
   return {.end = result.end, .profile = std::move(result.profile)};
 }
 
@@ -179,24 +178,23 @@ CommandSpec calibrate_spec() {
 int run_calibrate(const std::vector<std::string>& arguments) {
   CommandLine line(calibrate_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}", help_text(calibrate_spec()));
+    print_result(help_text(calibrate_spec()));
     return exit_done;
   }
   const CalibrateOptions options = read_calibrate_options(line);
   const std::vector<PlannedPair> pairs = asked_pairs(options);
+  const WriteLock lock = WriteLock::of_file(options.out);
   const auto [end, profile] = options.backend == "cpu" ? calibrate_cpu(options, pairs) : calibrate_cuda(options);
   if (end == MeasureEnd::interrupted) {
-    fmt::print(stderr, "interrupted: {} holds what was measured; the same command goes on\n", options.out);
+    say("interrupted: {} holds what was measured; the same command goes on", options.out);
     return exit_interrupted;
   }
-  fmt::print("{}", calibration_text(profile, pairs));
+  print_result(calibration_text(profile, pairs));
   if (!profile.against_itself || profile.against_itself->valid()) return exit_done;
-  std::fflush(stdout);
-  fmt::print(stderr,
-             "this machine is too noisy: {}. {} keeps what was measured and says that it is not valid - end other "
-             "programs and calibrate into another file, give it more --minutes, or take it as it is with "
-             "--accept-noise\n",
-             noise_text(profile), options.out);
+  say("this machine is too noisy: {}. {} keeps what was measured and says that it is not valid - end other "
+      "programs and calibrate into another file, give it more --minutes, or take it as it is with "
+      "--accept-noise",
+      noise_text(profile), options.out);
   return options.accept_noise ? exit_done : exit_failed;
 }
 

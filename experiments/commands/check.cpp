@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
+#include "core/files.hpp"
+#include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/progress.hpp"
@@ -19,7 +20,7 @@ namespace {
 /// Compares a growing text with a file, line by line.
 class LineComparison {
  public:
-  explicit LineComparison(const std::string& path) : path_(path), file_(path, std::ios::binary) {}
+  explicit LineComparison(const std::string& path) : path_(path), file_(path) {}
 
   /// Throws RunError that names the first differing row and column.
   void expect(std::string_view lines) {
@@ -28,7 +29,7 @@ class LineComparison {
       const std::string_view wanted = lines.substr(0, end);
       lines.remove_prefix(end + 1);
       ++line_number_;
-      if (!std::getline(file_, found_)) {
+      if (!file_.next_line(found_)) {
         throw RunError(fmt::format("{}:{}: row missing", path_, line_number_));
       }
       if (line_number_ == 1) header_ = split_csv_line(wanted).value_or(std::vector<std::string>{});
@@ -37,7 +38,7 @@ class LineComparison {
   }
 
   void expect_end() {
-    if (std::getline(file_, found_)) throw RunError(fmt::format("{}:{}: row too many", path_, line_number_ + 1));
+    if (file_.next_line(found_)) throw RunError(fmt::format("{}:{}: row too many", path_, line_number_ + 1));
   }
 
  private:
@@ -53,7 +54,7 @@ class LineComparison {
   }
 
   std::string path_;
-  std::ifstream file_;
+  ResultReader file_;
   std::vector<std::string> header_;
   std::string found_;
   std::size_t line_number_ = 0;
@@ -71,6 +72,9 @@ void check_inputs(const Manifest& manifest, const Resources& resources) {
 void check_digests(const std::string& folder, const Manifest& manifest) {
   for (const FileDigest& file : manifest.outputs) {
     const std::string path = (std::filesystem::path(folder) / file.path).string();
+    if (ResultReader(path).size() != file.bytes) {
+      throw RunError(fmt::format("{}: has not the size of the manifest, {} bytes", path, file.bytes));
+    }
     if (digest_file(path).sha256 != file.sha256) {
       throw RunError(fmt::format("{}: has not the SHA-256 of the manifest", path));
     }
@@ -92,7 +96,7 @@ CommandSpec check_spec() {
 int run_check(const std::vector<std::string>& arguments) {
   CommandLine line(check_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}", help_text(check_spec()));
+    print_result(help_text(check_spec()));
     return exit_done;
   }
   const unsigned threads = line.threads();
@@ -103,7 +107,7 @@ int run_check(const std::vector<std::string>& arguments) {
     throw InputError(fmt::format("{}: the run is not complete - run the sweep again, it resumes", folder));
   }
   if (manifest.version != build_info().version) {
-    fmt::print(stderr, "note: made by version {}, repeated by {}\n", manifest.version, build_info().version);
+    say("note: made by version {}, repeated by {}", manifest.version, build_info().version);
   }
   Resources resources;
   resources.prepare(manifest.config);
@@ -122,8 +126,8 @@ int run_check(const std::vector<std::string>& arguments) {
   }
   comparison.expect_end();
   check_digests(folder, manifest);
-  fmt::print("{}: {} points repeated, every byte and every digest agrees; config {}\n", folder,
-             range.last - range.first, manifest.hash.substr(0, 8));
+  print_result(fmt::format("{}: {} points repeated, every byte and every digest agrees; config {}\n", folder,
+                           range.last - range.first, manifest.hash.substr(0, 8)));
   return exit_done;
 }
 

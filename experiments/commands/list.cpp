@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/metrics.hpp"
@@ -138,14 +139,14 @@ CommandSpec list_spec() {
 int run_list(const std::vector<std::string>& arguments) {
   CommandLine line(list_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}", help_text(list_spec()));
+    print_result(help_text(list_spec()));
     return exit_done;
   }
   line.done();
   const std::string& wanted = line.positional().front();
   // Tables of their own: docs/metrics.md holds them too.
   if (wanted == "parameters" || wanted == "metrics") {
-    fmt::print("{}", wanted == "metrics" ? metrics_markdown() : parameters_markdown());
+    print_result(wanted == "metrics" ? metrics_markdown() : parameters_markdown());
     return exit_done;
   }
   std::vector<std::string> names{"parameters", "metrics"};
@@ -155,9 +156,11 @@ int run_list(const std::vector<std::string>& arguments) {
     const Rows rows = inventory.rows();
     std::size_t width = 22;
     for (const auto& row : rows) width = std::max(width, row[0].size());
-    for (const auto& row : rows) fmt::print("{:<{}} {}\n", row[0], width, row[1]);
+    std::string text;
+    for (const auto& row : rows) text += fmt::format("{:<{}} {}\n", row[0], width, row[1]);
     // Two kinds of models share the word: pairs that a simulation draws from, and shapes that are measured.
-    if (wanted == "models") fmt::print("\nShapes of models to measure:\n\n{}", to_text(model_table()));
+    if (wanted == "models") text += fmt::format("\nShapes of models to measure:\n\n{}", to_text(model_table()));
+    print_result(text);
     return exit_done;
   }
   throw InputError(fmt::format("foredraft list: {}: unknown inventory - {}", wanted, suggestion_for(wanted, names)));

@@ -1,14 +1,16 @@
 #include <fmt/format.h>
 #include <algorithm>
-#include <fstream>
 #include <limits>
+#include <optional>
 #include <string_view>
 
+#include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/sweep_report.hpp"
 #include "experiments/sweep/complete_folder.hpp"
+#include "experiments/sweep/figure_data.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 
@@ -21,6 +23,18 @@ struct Part {
   std::string folder;
   Manifest manifest;
 };
+
+/// Whether points.csv has the rows of the shard, each with its inputs, and nothing else.
+bool holds_the_rows(const Part& part) {
+  const Shard& shard = *part.manifest.shard;
+  const PointRange range = shard_range(point_count(part.manifest.config), shard.index, shard.count);
+  try {
+    const FinishedPart rows = finished_part(points_path(part.folder), part.manifest.config, range);
+    return rows.points == range.last - range.first && rows.bytes == ResultReader(points_path(part.folder)).size();
+  } catch (const InputError&) {
+    return false;
+  }
+}
 
 void check_part(const Part& part, const Manifest& first, Problems& problems) {
   const auto refuse = [&](std::string text, std::string why, std::string suggestion = {}) {
@@ -35,8 +49,12 @@ void check_part(const Part& part, const Manifest& first, Problems& problems) {
   if (part.manifest.version != first.version) refuse("another version", "made by version " + part.manifest.version);
   if (part.manifest.inputs != first.inputs)
     refuse("other input files", "their digests differ from those of the first folder");
-  if (part.manifest.state == "complete" && !holds_its_points(part.folder, part.manifest)) {
+  if (part.manifest.state != "complete" || !part.manifest.shard) return;
+  if (!holds_its_points(part.folder, part.manifest)) {
     refuse("points.csv was changed or removed", "it has not the SHA-256 of its manifest");
+  } else if (!holds_the_rows(part)) {
+    refuse("points.csv has other rows than its configuration", "a point is missing, damaged or too many",
+           "run its shard again, into another folder");
   }
 }
 
@@ -75,44 +93,38 @@ class ShardRows {
  public:
   ShardRows(const std::vector<Part>& parts, std::size_t header_bytes) : parts_(parts), header_bytes_(header_bytes) {}
 
-  /// The next bytes, `most` of them at most; none behind the last row.
-  std::string_view next(std::uint64_t most) {
-    const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(most, buffer_.size()));
-    while (wanted > 0) {
-      if (file_.is_open()) {
-        file_.read(buffer_.data(), static_cast<std::streamsize>(wanted));
-        if (file_.gcount() > 0) return {buffer_.data(), static_cast<std::size_t>(file_.gcount())};
-        file_.close();
-      }
-      if (opened_ == parts_.size()) break;
-      file_.open(points_path(parts_[opened_++].folder), std::ios::binary);
-      file_.seekg(static_cast<std::streamoff>(header_bytes_));
+  /// The next bytes, at most `max_bytes` of them; none after the last row.
+  std::string_view next(std::uint64_t max_bytes) {
+    while (true) {
+      const std::string_view piece = file_ ? file_->read(max_bytes) : std::string_view{};
+      if (!piece.empty() || max_bytes == 0 || opened_ == parts_.size()) return piece;
+      file_.emplace(points_path(parts_[opened_++].folder));
+      for (std::size_t left = header_bytes_; left > 0;) left -= file_->read(left).size();
     }
-    return {};
   }
 
  private:
   const std::vector<Part>& parts_;
   std::size_t header_bytes_;
   std::size_t opened_ = 0;  ///< parts
-  std::ifstream file_;
-  std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 20U);
+  std::optional<ResultReader> file_;
 };
 
 /// Appends what an unfinished folder lacks of the rows, which have to begin with those that it holds.
 void append_missing_rows(const std::string& folder, const std::string& header, ShardRows rows, AppendFile& merged) {
-  std::ifstream there(points_path(folder), std::ios::binary);
-  there.seekg(static_cast<std::streamoff>(header.size()));
+  ResultReader there(points_path(folder));
+  for (std::size_t left = header.size(); left > 0;) left -= there.read(left).size();
   std::uint64_t left = merged.size() - header.size();
-  std::string held;
   while (left > 0) {
-    const std::string_view wanted = rows.next(left);
-    held.resize(wanted.size());
-    there.read(held.data(), static_cast<std::streamsize>(held.size()));
-    if (wanted.empty() || held != wanted) {
-      throw InputError(fmt::format("{}: holds other rows than the shards - use another --out", points_path(folder)));
+    std::string_view held = there.read(left);
+    left -= held.size();
+    while (!held.empty()) {
+      const std::string_view wanted = rows.next(held.size());
+      if (wanted.empty() || !held.starts_with(wanted)) {
+        throw InputError(fmt::format("{}: holds other rows than the shards - use another --out", points_path(folder)));
+      }
+      held.remove_prefix(wanted.size());
     }
-    left -= wanted.size();
   }
   for (std::string_view more = rows.next(every_byte); !more.empty(); more = rows.next(every_byte)) merged.append(more);
 }
@@ -132,7 +144,7 @@ CommandSpec merge_spec() {
 int run_merge(const std::vector<std::string>& arguments) {
   CommandLine line(merge_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}", help_text(merge_spec()));
+    print_result(help_text(merge_spec()));
     return exit_done;
   }
   line.require("out", "where the whole sweep goes", "e.g. --out results/whole");
@@ -141,23 +153,22 @@ int run_merge(const std::vector<std::string>& arguments) {
   const std::vector<Part> parts = read_parts(line.positional());
   const SweepConfig& config = parts.front().manifest.config;
   Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, line.words(), 1);
+  const WriteLock lock = WriteLock::of_folder(folder);
   const auto before = claim_folder(folder, manifest);
-  if (before && before->state == "complete") {
-    fmt::print(stderr, "{} is complete: nothing to do\n", folder);
-  } else {
-    if (!before) {
-      make_folder(folder);
-      write_file_atomically(manifest_path(folder), to_text(manifest));
-    }
+  const bool complete = before && before->state == "complete";
+  if (!complete) {
+    if (!before) replace_file(manifest_path(folder), to_text(manifest));
     const std::string header = points_header(config);
     extend_points(folder, {0, point_count(config)}, manifest, [&](AppendFile& merged, std::uint64_t /*finished*/) {
       append_missing_rows(folder, header, {parts, header.size()}, merged);
     });
     complete_folder(folder, std::move(manifest));
-    if (!line.has("no-figures") && !config.figures.empty()) static_cast<void>(draw_figures(folder));
   }
-  fmt::print("{}", sweep_report(folder));
-  return exit_done;
+  const bool draw = !line.has("no-figures") && !has_drawings(config, folder);
+  if (complete) say("{} is complete: {}", folder, draw ? "the figures are made anew" : "nothing to do");
+  const PlotResult figures = draw ? draw_figures(folder) : PlotResult::drawn;
+  print_result(sweep_report(folder));
+  return figures == PlotResult::failed ? exit_failed : exit_done;
 }
 
 }  // namespace foredraft::experiments

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <filesystem>
 
+#include "core/files.hpp"
+#include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
@@ -22,7 +24,7 @@ CommandSpec plot_spec() {
 int run_plot(const std::vector<std::string>& arguments) {
   CommandLine line(plot_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}", help_text(plot_spec()));
+    print_result(help_text(plot_spec()));
     return exit_done;
   }
   line.done();
@@ -32,6 +34,7 @@ int run_plot(const std::vector<std::string>& arguments) {
   if (!std::filesystem::exists(std::filesystem::path(folder) / "manifest.json", ignored)) {
     throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", folder));
   }
+  const WriteLock lock = WriteLock::of_folder(folder);
   return draw_figures(folder) == PlotResult::drawn ? exit_done : exit_failed;
 }
 

@@ -4,6 +4,7 @@
 #include "analytic/tokens/acceptance_definitions.hpp"
 #include "analytic/tokens/drafter_acceptance.hpp"
 #include "analytic/tokens/token_law.hpp"
+#include "core/streams.hpp"
 #include "experiments/cli/cost_options.hpp"
 #include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
@@ -176,7 +177,7 @@ CommandSpec predict_spec() {
 int run_predict(const std::vector<std::string>& arguments) {
   CommandLine line(predict_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}", help_text(predict_spec()));
+    print_result(help_text(predict_spec()));
     return exit_done;
   }
   Question question = read_question(line);
@@ -184,13 +185,12 @@ int run_predict(const std::vector<std::string>& arguments) {
   const PointInputs inputs = read_point(line, question);
   line.done();
   if (gamma_varies(inputs)) {
-    fmt::print("{}",
-               line.has("json") ? varying_prediction_json(inputs).dump(2) + "\n" : varying_prediction_text(inputs));
+    print_result(line.has("json") ? varying_prediction_json(inputs).dump(2) + "\n" : varying_prediction_text(inputs));
     return exit_done;
   }
   apply_drafter(inputs, question);
   const Prediction prediction = predict(question);
-  fmt::print("{}", line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction));
+  print_result(line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction));
   return exit_done;
 }
 

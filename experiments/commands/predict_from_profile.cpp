@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
+#include "core/files.hpp"
+#include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/devices/devices.hpp"
@@ -14,7 +16,6 @@
 #include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/predict/verification_curve.hpp"
-#include "experiments/text/files.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -22,7 +23,6 @@ namespace {
 /// A schedule asks at every batch between the smallest and the largest.
 constexpr std::int64_t largest_batch = 65'536;
 constexpr std::int64_t largest_context = 1'000'000;
-
 
 void refuse_other_costs(CommandLine& line) {
   for (const std::string_view name : {"c", "step-ms", "draft-ms", "verify-ms", "overhead-ms", "operations-ratio"}) {
@@ -69,16 +69,14 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   return question;
 }
 
-void write_prediction_folder(CommandLine& line, const ProfilePrediction& prediction,
-                             const std::vector<VerificationCurve>& curves, const FileDigest& times) {
-  ResultFolder folder(line.text("out").value(), folder_kind(prediction.question, times), line.words());
+void fill(ResultFolder& folder, const ProfilePrediction& prediction, const std::vector<VerificationCurve>& curves,
+          const FileDigest& times) {
   folder.add_input(times);
   write_prediction(folder, prediction, curves);
   folder.complete();
   if (!has_decision_map(prediction.question)) {
-    fmt::print(stderr,
-               "no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context "
-               "512,4096)\n");
+    say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context "
+        "512,4096)");
   }
 }
 
@@ -112,14 +110,14 @@ int predict_from_profile(CommandLine& line, const Question& acceptance) {
   const gpu_bench::Profile profile = steps ? parse_steps(read_file(*steps), *steps) : load_profile(source);
   try {
     const ProfilePrediction prediction = predict(question, profile);
-    const auto out = line.text("out");
-    if (out) {
+    std::optional<ResultFolder> folder;
+    if (const auto out = line.text("out")) {
       const FileDigest times = digest_text(source, steps ? read_file(source) : profile_text(source));
-      write_prediction_folder(line, prediction, verification_curves(question, profile), times);
+      folder.emplace(*out, folder_kind(prediction.question, times), line.words());
+      fill(*folder, prediction, verification_curves(question, profile), times);
     }
-    fmt::print("{}", line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction));
-    std::fflush(stdout);
-    if (out) static_cast<void>(draw_figures(*out));
+    print_result(line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction));
+    if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
   } catch (const DomainError& error) {
     throw InputError(fmt::format("{}: {}", source, error.what()));
   }

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <cstdio>
 
 #include "core/check.hpp"
+#include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
@@ -33,24 +33,24 @@ int unknown_command(const std::string& name) {
   for (const Command& command : command_registry()) names.emplace_back(command.spec().name);
   Problems problems("foredraft");
   problems.add({.key = name, .text = "unknown command", .suggestion = suggestion_for(name, names)});
-  fmt::print(stderr, "{}\n", problems.text());
+  say("{}", problems.text());
   return exit_bad_input;
 }
 
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
-    fmt::print(stderr, "{}", program_help());
+    talk(program_help());
     return exit_bad_input;
   }
   const std::string& name = arguments.front();
   if (name == "--help" || name == "-h" || name == "help") {
-    fmt::print("{}", program_help());
+    print_result(program_help());
     return exit_done;
   }
   if (name == "--version") {
     const BuildInfo build = build_info();
-    fmt::print("foredraft {} (commit {}, changes {}; {}, {})\n", build.version, build.commit, build.changes,
-               build.compiler, build.build_type);
+    print_result(fmt::format("foredraft {} (commit {}, changes {}; {}, {})\n", build.version, build.commit,
+                             build.changes, build.compiler, build.build_type));
     return exit_done;
   }
   for (const Command& command : command_registry()) {
@@ -74,25 +74,21 @@ const std::vector<Command>& command_registry() {
 int run_program(const std::vector<std::string>& arguments) {
   try {
     sim::select_instruction_set_from_environment();
-    const int code = dispatch(arguments);
-    if (std::fflush(stdout) != 0) throw RunError("standard output: cannot be written");
-    return code;
+    return dispatch(arguments);
   } catch (const InputError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    say("{}", error.what());
     return exit_bad_input;
   } catch (const DomainError& error) {
-    fmt::print(stderr, "foredraft: {}\n", error.what());
+    say("foredraft: {}", error.what());
     return exit_bad_input;
   } catch (const Interrupted&) {
-    fmt::print(
-        stderr,
-        "interrupted: what was written is safe; the same command resumes a sweep, and starts anything else again\n");
+    say("interrupted: what was written is safe; the same command resumes a sweep, and starts anything else again");
     return exit_interrupted;
   } catch (const RunError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    say("{}", error.what());
     return exit_failed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "foredraft: {}\n", error.what());
+    say("foredraft: {}", error.what());
     return exit_failed;
   }
 }

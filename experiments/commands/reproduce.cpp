@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "core/check.hpp"
+#include "core/files.hpp"
+#include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
@@ -13,7 +15,6 @@
 #include "experiments/reproduce/reproduction_folder.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "experiments/text/digest.hpp"
-#include "experiments/text/files.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -112,12 +113,12 @@ CommandSpec reproduce_spec() {
 int run_reproduce(const std::vector<std::string>& arguments) {
   CommandLine line(reproduce_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}\nexperiments\n{}", help_text(reproduce_spec()), inventory());
+    print_result(fmt::format("{}\nexperiments\n{}", help_text(reproduce_spec()), inventory()));
     return exit_done;
   }
   if (line.has("list")) {
     line.done();
-    fmt::print("{}", inventory());
+    print_result(inventory());
     return exit_done;
   }
   line.require("out", "where the results go", "e.g. --out results/papers");
@@ -131,26 +132,25 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   ReproductionFolder folder(line.text("out").value(), chosen, seed, threads, line.words());
   const std::atomic<bool>& stop = catch_interrupts();
   const ExperimentSettings settings{
-      .seed = seed, .threads = threads, .note = [](std::string_view text) { fmt::print(stderr, "  {}\n", text); }};
+      .seed = seed, .threads = threads, .note = [](std::string_view text) { say("  {}", text); }};
   std::vector<ScorecardRow> rows;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (stop) throw Interrupted();
-    fmt::print(stderr, "[{}/{}] {}: {}\n", i + 1, chosen.size(), chosen[i].id, chosen[i].summary);
+    say("[{}/{}] {}: {}", i + 1, chosen.size(), chosen[i].id, chosen[i].summary);
     const ExperimentResult result = run_experiment(chosen[i], settings);
     folder.add(result);
     rows.insert(rows.end(), result.rows.begin(), result.rows.end());
-    fmt::print("{:<18} {}\n", chosen[i].id, result.text);
-    std::fflush(stdout);
+    print_result(fmt::format("{:<18} {}\n", chosen[i].id, result.text));
   }
   if (stop) throw Interrupted();
   if (validation) folder.add(*validation);
   folder.complete(rows);
-  fmt::print("{}\nwrote   {}\n", summary_line(rows), files_text(folder.files()));
-  std::fflush(stdout);
+  print_result(fmt::format("{}\nwrote   {}\n", summary_line(rows), files_text(folder.files())));
   if (!line.has("no-figures")) {
     const bool figures =
         validation || std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.has_figure; });
-    static_cast<void>(figures ? draw_figures(folder.path()) : write_report(folder.path()));
+    const PlotResult drawn = figures ? draw_figures(folder.path()) : write_report(folder.path());
+    if (drawn == PlotResult::failed) return exit_failed;
   }
   return any_failed(rows) ? exit_failed : exit_done;
 }

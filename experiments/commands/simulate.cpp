@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/streams.hpp"
 #include "experiments/cli/cost_options.hpp"
 #include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
@@ -226,7 +227,7 @@ CommandSpec simulate_spec() {
 int run_simulate(const std::vector<std::string>& arguments) {
   CommandLine line(simulate_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}", help_text(simulate_spec()));
+    print_result(help_text(simulate_spec()));
     return exit_done;
   }
   const unsigned threads = line.threads();
@@ -237,8 +238,8 @@ int run_simulate(const std::vector<std::string>& arguments) {
   const sim::Tally tally = sim::run(*simulator, {simulation.plan.seed, 0}, threads);
   const SimulatedAnswer simulated = simulated_answer(simulation.inputs, tally);
   const AnalyticAnswer analytic = analytic_answer(simulation.inputs, pool_acceptance(simulation.inputs, *simulator));
-  fmt::print("{}", line.has("json") ? json_text(simulation, tally, simulated, analytic)
-                                    : text(simulation, tally, simulated, analytic));
+  print_result(line.has("json") ? json_text(simulation, tally, simulated, analytic)
+                                : text(simulation, tally, simulated, analytic));
   return exit_done;
 }
 

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 #include <charconv>
 
+#include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/sweep_report.hpp"
+#include "experiments/sweep/figure_data.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 
@@ -48,7 +50,7 @@ CommandSpec sweep_spec() {
 int run_sweep_command(const std::vector<std::string>& arguments) {
   CommandLine line(sweep_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}", help_text(sweep_spec()));
+    print_result(help_text(sweep_spec()));
     return exit_done;
   }
   line.require("out", "where the results go", "e.g. --out results/quickstart");
@@ -68,15 +70,14 @@ int run_sweep_command(const std::vector<std::string>& arguments) {
                     shard->count, point_count(config)));
   }
   const SweepOutcome outcome = run_sweep(config, order);
+  const bool draw = !line.has("no-figures") && !shard && !has_drawings(config, order.folder);
   if (outcome.already_complete) {
-    fmt::print(stderr, "{} is complete: {}\n", order.folder,
-               outcome.figures_written ? "the figures are made anew" : "nothing to do");
+    say("{} is complete: {}", order.folder,
+        outcome.figures_written || draw ? "the figures are made anew" : "nothing to do");
   }
-  if (outcome.figures_written && !line.has("no-figures") && !shard && !config.figures.empty()) {
-    static_cast<void>(draw_figures(order.folder));
-  }
-  fmt::print("{}", sweep_report(order.folder));
-  return exit_done;
+  const PlotResult figures = draw ? draw_figures(order.folder) : PlotResult::drawn;
+  print_result(sweep_report(order.folder));
+  return figures == PlotResult::failed ? exit_failed : exit_done;
 }
 
 }  // namespace foredraft::experiments

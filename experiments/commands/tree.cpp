@@ -5,6 +5,8 @@
 
 #include "analytic/tree/tree_cost.hpp"
 #include "core/check.hpp"
+#include "core/files.hpp"
+#include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
@@ -12,7 +14,6 @@
 #include "experiments/devices/drafter_words.hpp"
 #include "experiments/results/result_folder.hpp"
 #include "experiments/text/digest.hpp"
-#include "experiments/text/files.hpp"
 #include "experiments/tree/profile_price.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
@@ -196,28 +197,23 @@ CommandSpec tree_spec() {
 int run_tree(const std::vector<std::string>& arguments) {
   CommandLine line(tree_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}", help_text(tree_spec()));
+    print_result(help_text(tree_spec()));
     return exit_done;
   }
   const TreeQuestion question = read_tree_question(line);
   const TreeAnswer answer = answer_tree(question);
-  const auto out = line.text("out");
-  if (out) {
+  std::optional<ResultFolder> folder;
+  if (const auto out = line.text("out")) {
     std::vector<std::string> inputs;
     for (const char* option : {"accuracies", "paths", "cost-file", "profile"}) {
       const auto path = line.text(option);
       if (path && std::filesystem::exists(*path)) inputs.push_back(*path);  // a shipped data sheet is no file
     }
-    ResultFolder folder(*out, {.schema = tree_folder_schema}, line.words());
-    write_tree(folder, answer, inputs);
+    folder.emplace(*out, ResultFolder::Kind{.schema = tree_folder_schema}, line.words());
+    write_tree(*folder, answer, inputs);
   }
-  fmt::print("{}", line.has("json")  ? to_json(answer).dump(2) + "\n"
-                   : line.has("dot") ? to_dot(answer)
-                                     : to_text(answer));
-  if (out) {
-    std::fflush(stdout);
-    static_cast<void>(draw_figures(*out));
-  }
+  print_result(line.has("json") ? to_json(answer).dump(2) + "\n" : line.has("dot") ? to_dot(answer) : to_text(answer));
+  if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
   return exit_done;
 }
 

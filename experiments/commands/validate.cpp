@@ -1,13 +1,13 @@
 #include <fmt/format.h>
-#include <cstdio>
 
+#include "core/files.hpp"
+#include "core/streams.hpp"
 #include "experiments/calibrate/calibration_text.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/validate_loops.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/text/files.hpp"
 #include "experiments/validate/run_validation.hpp"
 #include "experiments/validate/speedups_file.hpp"
 #include "experiments/validate/validation_grid.hpp"
@@ -135,7 +135,7 @@ CommandSpec validate_spec() {
 int run_validate(const std::vector<std::string>& arguments) {
   CommandLine line(validate_spec(), arguments);
   if (line.wants_help()) {
-    fmt::print("{}", help_text(validate_spec()));
+    print_result(help_text(validate_spec()));
     return exit_done;
   }
   const ValidateOptions options = read_validate_options(line);
@@ -147,21 +147,24 @@ int run_validate(const std::vector<std::string>& arguments) {
   const auto [predictions, measured] =
       options.against.empty() ? validate_here(options, profile, inputs) : validate_against(options, profile, inputs);
   if (measured.end == gpu_bench::MeasureEnd::interrupted) {
-    fmt::print(stderr, "interrupted: {}/validation.csv keeps {} of {} cells; another --out starts again\n", options.out,
-               measured.cells.size(), predictions.size());
+    say("interrupted: {}/validation.csv keeps {} of {} cells; another --out starts again", options.out,
+        measured.cells.size(), predictions.size());
     return exit_interrupted;
   }
   if (measured.cells.empty()) {
     throw RunError(fmt::format("foredraft validate: no loop could be run: {}", measured.missing.front().why));
   }
-  if (!line.has("no-figures")) static_cast<void>(draw_figures(options.out));
-  fmt::print("{}", validation_text(predictions, measured, inputs.measured_by, profile.device.name));
+  PlotResult figures = PlotResult::drawn;
+  if (!line.has("no-figures")) {
+    const WriteLock lock = WriteLock::of_folder(options.out);
+    figures = draw_figures(options.out);
+  }
+  print_result(validation_text(predictions, measured, inputs.measured_by, profile.device.name));
+  if (figures == PlotResult::failed) return exit_failed;
   if (inputs.valid) return exit_done;
-  std::fflush(stdout);
-  fmt::print(stderr,
-             "{} is not valid: {}. Its predictions say little - calibrate again on a quiet machine, or take "
-             "them as they are with --accept-noise\n",
-             options.profile, noise_text(profile));
+  say("{} is not valid: {}. Its predictions say little - calibrate again on a quiet machine, or take "
+      "them as they are with --accept-noise",
+      options.profile, noise_text(profile));
   return line.has("accept-noise") ? exit_done : exit_failed;
 }
 

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/files.hpp"
 #include "core/parallel.hpp"
+#include "core/streams.hpp"
 #include "experiments/cli/child_process.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
-#include "experiments/text/files.hpp"
 #include "experiments/text/problems.hpp"
 #include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/cpu/cpu_loop.hpp"
@@ -40,8 +41,8 @@ Measurement run_on_processor(const std::vector<LoopCell>& cells, const LoopsRequ
   const gpu_bench::LoopDevice device{.side_of = [&loop](const LoopCell& cell) { return loop.side_of(cell); },
                                      .now_s = gpu_bench::steady_now_s};
   const auto keep_rows = [&keep](const std::vector<LoopRow>& rows) { keep(measured_cells(rows)); };
-  const auto say = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
-  gpu_bench::LoopResult result = gpu_bench::run_loop(cells, 60.0 * request.minutes, device, keep_rows, say);
+  const auto note = [](const std::string& text) { say("{}", text); };
+  gpu_bench::LoopResult result = gpu_bench::run_loop(cells, 60.0 * request.minutes, device, keep_rows, note);
   return {.end = result.end, .cells = measured_cells(result.rows), .missing = std::move(result.missing)};
 }
 
@@ -68,7 +69,7 @@ Measurement run_on_gpu(const std::string& program, const std::vector<LoopCell>& 
   const std::filesystem::path folder(request.folder);
   const std::string asked = (folder / "cells.csv").string();
   const std::string answered = (folder / "rows.csv").string();
-  write_file_atomically(asked, gpu_bench::loop_cells_csv(cells));
+  replace_file(asked, gpu_bench::loop_cells_csv(cells));
   static_cast<void>(catch_interrupts());  // the child ends at the same signal and leaves what it has
   const int code = run_and_wait(
       {program, "loop", "--cells", asked, "--out", answered, "--minutes", fmt::format("{}", request.minutes)},

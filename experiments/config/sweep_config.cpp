@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/files.hpp"
 #include "experiments/config/toml_source.hpp"
 #include "experiments/text/digest.hpp"
-#include "experiments/text/files.hpp"
 #include "sim/drafter/drafter_registry.hpp"
 
 namespace foredraft::experiments {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/check.hpp"
-#include "experiments/text/files.hpp"
+#include "core/files.hpp"
 #include "experiments/text/problems.hpp"
 #include "gpu_bench/profile/profile_json.hpp"
 

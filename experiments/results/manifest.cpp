@@ -27,6 +27,12 @@ std::string cpu_model() {
   return "unknown";
 }
 
+/// Whether a name can stand for a file inside a folder and for nothing outside of it.
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+}
+
 std::vector<FileDigest> parse_files(const Json& json) {
   std::vector<FileDigest> files;
   for (const Json& file : json) {
@@ -35,6 +41,8 @@ std::vector<FileDigest> parse_files(const Json& json) {
   }
   return files;
 }
+
+Json seed_json(const SweepConfig& config) { return config.simulation ? Json(config.simulation->seed) : Json(nullptr); }
 
 }  // namespace
 
@@ -86,7 +94,7 @@ std::string to_text(const Manifest& manifest) {
             {"version", manifest.version},
             {"state", manifest.state},
             {"config_hash", manifest.hash},
-            {"seed", manifest.config.simulation ? Json(manifest.config.simulation->seed) : Json(nullptr)},
+            {"seed", seed_json(manifest.config)},
             {"points", point_count(manifest.config)},
             {"shard", nullptr},
             {"config", to_json(manifest.config)}};
@@ -122,6 +130,18 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
       manifest.shard = Shard{shard.at("index").get<std::uint64_t>(), shard.at("count").get<std::uint64_t>()};
     }
     if (manifest.hash != config_hash(manifest.config)) throw refuse("its configuration does not have its hash");
+    // What stands there twice, for people, must agree.
+    const auto follows = [&](const char* key, const Json& value) {
+      if (json.at(key) != value) throw refuse(fmt::format("its {} does not follow from the rest of it", key));
+    };
+    follows("seed", seed_json(manifest.config));
+    follows("points", point_count(manifest.config));
+    follows("version", manifest.program.at("version"));
+    if (manifest.state != "running" && manifest.state != "complete")
+      throw refuse("its state is neither running nor complete");
+    for (const FileDigest& output : manifest.outputs) {
+      if (!is_plain_name(output.path)) throw refuse("an output of it is not a file of its folder");
+    }
     if (manifest.shard && (manifest.shard->index < 1 || manifest.shard->index > manifest.shard->count ||
                            manifest.shard->count > point_count(manifest.config))) {
       throw refuse("its shard is none of its sweep");

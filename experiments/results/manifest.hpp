@@ -41,7 +41,8 @@ struct Manifest {
 [[nodiscard]] std::string to_text(const Manifest& manifest);
 
 /// Throws InputError `file: ...` on anything but a manifest of result_schema whose configuration has its hash, whose
-/// shard is one of that sweep and whose outputs, where it is complete, begin with points.csv.
+/// seed, points and version are those of the configuration and the program, whose shard is one of that sweep, and whose
+/// outputs are files of its folder, where it is complete with points.csv first.
 [[nodiscard]] Manifest parse_manifest(std::string_view text, const std::string& file);
 
 /// Version, build and host of this program, for people.

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/files.hpp"
 #include "core/parallel.hpp"
 #include "experiments/results/manifest.hpp"
-#include "experiments/text/files.hpp"
 #include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
@@ -17,17 +17,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr auto manifest_file = "manifest.json";
 
-/// `wanted`: the keys that must be equal for a folder to be written again.
+/// Of a folder whose lock is held. `wanted`: the keys that must be equal for a folder to be written again.
 void check_result_folder(const std::string& path, const Json& wanted) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored) || (fs::is_directory(path) && fs::is_empty(path))) return;
+  const std::vector<std::string> names = names_in_folder(path);
+  if (names.empty()) return;
   const auto refuse = [&](const std::string& why) {
     throw InputError(fmt::format("{}: not written to ({}) - choose another --out", path, why));
   };
-  if (!fs::is_directory(path)) refuse("it is a file");
-  const fs::path manifest = fs::path(path) / manifest_file;
-  if (!fs::exists(manifest)) refuse("it holds files and no manifest.json");
-  const Json found = Json::parse(read_file(manifest.string()), nullptr, false);
+  if (!std::binary_search(names.begin(), names.end(), manifest_file)) refuse("it holds files and no manifest.json");
+  const Json found = Json::parse(read_result_file((fs::path(path) / manifest_file).string()), nullptr, false);
   if (!found.is_object()) refuse("its manifest.json cannot be read");
   for (const auto& [key, value] : wanted.items()) {
     const std::string before = found.contains(key) ? found.at(key).dump() : "absent";
@@ -40,7 +38,7 @@ void check_result_folder(const std::string& path, const Json& wanted) {
 
 ResultFolder::ResultFolder(std::string path, const Kind& kind, const std::vector<std::string>& command_line,
                            std::optional<unsigned> threads)
-    : path_(std::move(path)) {
+    : path_(std::move(path)), lock_(WriteLock::of_folder(path_)) {
   const Json program = program_json();
   Json wanted{{"schema", kind.schema}, {"version", program.at("version")}};
   wanted.update(kind.content);
@@ -55,7 +53,6 @@ ResultFolder::ResultFolder(std::string path, const Kind& kind, const std::vector
   if (threads) run["threads"] = resolve_threads(*threads);
   run["started"] = utc_now();
   run["ended"] = nullptr;
-  make_folder(path_);
   try {
     write_manifest();
   } catch (const RunError& error) {  // nothing has been computed: the folder is the user's mistake
@@ -68,7 +65,7 @@ void ResultFolder::add_input(const FileDigest& input) {
 }
 
 void ResultFolder::write(const std::string& name, const std::string& content) {
-  write_file_atomically((fs::path(path_) / name).string(), content);
+  replace_file((fs::path(path_) / name).string(), content);
   outputs_.push_back(digest_text(name, content));
 }
 
@@ -87,7 +84,7 @@ std::vector<std::string> ResultFolder::files() const {
 }
 
 void ResultFolder::write_manifest() const {
-  write_file_atomically((fs::path(path_) / manifest_file).string(), document_text(manifest_));
+  replace_file((fs::path(path_) / manifest_file).string(), document_text(manifest_));
 }
 
 }  // namespace foredraft::experiments

@@ -6,12 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/files.hpp"
 #include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 
 /// A results folder whose files are written whole: a manifest.json first, with state "running", and at the end again
-/// with the digests of everything.
+/// with the digests of everything. Its WriteLock is held as long as this lives; draw its figures within that time.
 class ResultFolder {
  public:
   /// What a folder is: the keys and values of its manifest that tell it from others, as the version of the program
@@ -45,6 +46,7 @@ class ResultFolder {
   void write_manifest() const;
 
   std::string path_;
+  WriteLock lock_;
   nlohmann::ordered_json manifest_;
   std::vector<FileDigest> inputs_;
   std::vector<FileDigest> outputs_;

@@ -2,11 +2,11 @@
 
 #include <filesystem>
 
+#include "core/files.hpp"
 #include "experiments/sweep/figure_data.hpp"
 #include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/text/digest.hpp"
-#include "experiments/text/files.hpp"
 
 namespace foredraft::experiments {
 
@@ -23,7 +23,7 @@ void complete_folder(const std::string& folder, Manifest manifest) {
   }
   manifest.state = "complete";
   manifest.run["ended"] = utc_now();
-  write_file_atomically(manifest_path(folder), to_text(manifest));
+  replace_file(manifest_path(folder), to_text(manifest));
 }
 
 }  // namespace foredraft::experiments

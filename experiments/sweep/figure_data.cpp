@@ -1,18 +1,16 @@
 #include "experiments/sweep/figure_data.hpp"
 
 #include <fmt/format.h>
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/files.hpp"
 #include "experiments/config/metrics.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/files.hpp"
 #include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
@@ -75,9 +73,8 @@ void write_figure_csv(const SweepConfig& config, const Figure& figure, const std
     }
   }
   line.back() = '\n';
-  const std::string temporary = path + ".tmp";
-  std::ofstream file(temporary, std::ios::binary);
-  file << line;
+  Replacement file(path);
+  file.append(line);
   const Points points(config);
   std::uint64_t index = 0;
   for (std::vector<std::string> cells; reader.next(cells); ++index) {
@@ -88,17 +85,19 @@ void write_figure_csv(const SweepConfig& config, const Figure& figure, const std
     }
     for (const auto& place : places) line += (place ? csv_cell(cells[*place]) : "") + ",";
     line.back() = '\n';
-    file << line;
+    file.append(line);
   }
-  file.close();
-  std::string why = file ? "" : std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): one thread writes files
-  std::error_code error;
-  if (file) fs::rename(temporary, path, error);
-  if (error) why = error.message();
-  if (!why.empty()) {
-    fs::remove(temporary, error);
-    throw RunError(fmt::format("{}: cannot be written ({})", path, why));
+  file.commit();
+}
+
+/// What plots/ makes of the figures of a sweep.
+std::vector<std::string> drawing_names(const SweepConfig& config) {
+  if (config.figures.empty()) return {};
+  std::vector<std::string> names{"report.html"};
+  for (const Figure& figure : config.figures) {
+    for (const char* ending : {".pdf", ".svg", ".png"}) names.push_back(figure.id + ending);
   }
+  return names;
 }
 
 }  // namespace
@@ -108,11 +107,23 @@ std::vector<std::string> write_figure_data(const SweepConfig& config, const std:
   for (const Figure& figure : config.figures) {
     const std::string stem = (fs::path(folder) / figure.id).string();
     write_figure_csv(config, figure, folder, stem + ".csv");
-    write_file_atomically(stem + ".figure.json", figure_json(figure));
+    replace_file(stem + ".figure.json", figure_json(figure));
     names.push_back(figure.id + ".csv");
     names.push_back(figure.id + ".figure.json");
   }
   return names;
+}
+
+bool has_drawings(const SweepConfig& config, const std::string& folder) {
+  const std::vector<std::string> names = names_in_folder(folder);
+  const std::vector<std::string> wanted = drawing_names(config);
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](const std::string& name) { return std::binary_search(names.begin(), names.end(), name); });
+}
+
+void remove_drawings(const SweepConfig& config, const std::string& folder) {
+  std::error_code ignored;  // what cannot be removed is replaced
+  for (const std::string& name : drawing_names(config)) fs::remove(fs::path(folder) / name, ignored);
 }
 
 }  // namespace foredraft::experiments

@@ -6,11 +6,11 @@
 #include <filesystem>
 
 #include "core/check.hpp"
+#include "core/files.hpp"
 #include "experiments/config/trace_file.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/text/digest.hpp"
-#include "experiments/text/files.hpp"
 #include "experiments/text/problems.hpp"
 #include "sim/ngram/model.hpp"
 

@@ -7,16 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/sweep/resources.hpp"
 
 namespace foredraft::experiments {
-
-/// A signal asked the run to stop: exit code 130, resumable.
-class Interrupted : public std::runtime_error {
- public:
-  Interrupted() : std::runtime_error("interrupted") {}
-};
 
 /// Points [first, last) of a sweep.
 struct PointRange {

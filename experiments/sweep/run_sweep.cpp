@@ -4,9 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "core/parallel.hpp"
+#include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/config/work_estimate.hpp"
 #include "experiments/sweep/complete_folder.hpp"
+#include "experiments/sweep/figure_data.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 
 namespace foredraft::experiments {
@@ -25,8 +27,8 @@ void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t 
     }
   }
   const unsigned team = resolve_threads(threads);
-  fmt::print(stderr, "{}, about {} on {} thread{}\n", plan,
-             duration_text(static_cast<double>(points) * seconds_per_point(config) / team), team, team == 1 ? "" : "s");
+  say("{}, about {} on {} thread{}", plan,
+      duration_text(static_cast<double>(points) * seconds_per_point(config) / team), team, team == 1 ? "" : "s");
 }
 
 PointRange range_of(const SweepConfig& config, const std::optional<Shard>& shard) {
@@ -42,19 +44,21 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
   Resources resources;
   resources.prepare(config);
   Manifest manifest = new_manifest(config, order.shard, resources.files(), order.command_line, order.threads);
+  WriteLock lock = WriteLock::of_folder(order.folder);
   std::optional<Manifest> before = claim_folder(order.folder, manifest);
   if (before && before->state == "complete") {
     const bool other_figures = figures_json(before->config) != figures_json(config);
     if (other_figures) {  // the points stay, the figures are made anew
+      remove_drawings(before->config, order.folder);
       before->config.figures = config.figures;
+      remove_drawings(before->config, order.folder);
       complete_folder(order.folder, std::move(*before));
     }
-    return {points, points, true, other_figures};
+    return {points, points, true, other_figures, std::move(lock)};
   }
   if (!before) {
-    make_folder(order.folder);
     try {
-      write_file_atomically(manifest_path(order.folder), to_text(manifest));
+      replace_file(manifest_path(order.folder), to_text(manifest));
     } catch (const RunError& error) {  // nothing has been computed: the folder is the user's mistake
       throw InputError(error.what());
     }
@@ -72,7 +76,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
   };
   const std::uint64_t resumed = extend_points(order.folder, range, manifest, run_rest);
   complete_folder(order.folder, manifest);
-  return {points, resumed, false, true};
+  return {points, resumed, false, true, std::move(lock)};
 }
 
 }  // namespace foredraft::experiments

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/files.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/sweep/run_points.hpp"
 
@@ -24,9 +25,10 @@ struct SweepOutcome {
   std::uint64_t resumed;  ///< of those, were there before
   bool already_complete;  ///< no point was computed
   bool figures_written;   ///< the data of the figures were, for the first time or anew
+  WriteLock lock;         ///< of the folder: what follows, such as drawing, still has it alone
 };
 
-/// Runs a sweep, or the rest of it, into a folder: manifest first, then rows as they are finished, manifest again.
+/// Runs a sweep, or the rest of it, into a folder: lock, manifest, then rows as they are finished, manifest again.
 /// Throws InputError before anything is written, Interrupted and RunError with the rows so far safe.
 SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order);
 

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/files.hpp"
 #include "core/intervals.hpp"
 #include "experiments/sweep/best_gamma_table.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/files.hpp"
 #include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
@@ -132,8 +132,8 @@ std::vector<std::string> write_summary(const SweepConfig& config, const std::str
     markdown += "\n\\* " + note + "\n";
     latex += "% * " + note + "\n";
   }
-  write_file_atomically((path / "summary.md").string(), markdown);
-  write_file_atomically((path / "summary.tex").string(), latex);
+  replace_file((path / "summary.md").string(), markdown);
+  replace_file((path / "summary.tex").string(), latex);
   return {"summary.md", "summary.tex"};
 }
 

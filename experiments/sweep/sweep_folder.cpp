@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "experiments/sweep/point.hpp"
@@ -16,19 +15,6 @@ namespace foredraft::experiments {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A run that ended before its manifest was whole leaves only this behind.
-constexpr std::string_view unfinished_manifest = "manifest.json.tmp";
-
-void refuse_foreign_files(const std::string& folder) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().filename() == unfinished_manifest) continue;
-    throw InputError(fmt::format("{}: holds {} and no manifest.json (it is not a results folder) - use another --out",
-                                 folder, entry.path().filename().string()));
-  }
-  if (error) throw InputError(fmt::format("{}: cannot be read ({})", folder, error.message()));
-}
 
 std::string shard_text(const std::optional<Shard>& shard) {
   return shard ? fmt::format("shard {}/{}", shard->index, shard->count) : "the whole sweep";
@@ -71,20 +57,19 @@ Manifest read_manifest(const std::string& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) throw InputError(fmt::format("{}: no such folder", folder));
   const std::string path = manifest_path(folder);
-  if (!fs::exists(path))
+  if (!fs::exists(fs::symlink_status(path, ignored)))
     throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", folder));
-  return parse_manifest(read_file(path), path);
+  return parse_manifest(read_result_file(path), path);
 }
 
 std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& wanted) {
-  std::error_code ignored;
-  if (!fs::exists(folder, ignored)) return std::nullopt;
-  if (!fs::is_directory(folder)) throw InputError(fmt::format("{}: is a file - use another --out", folder));
-  if (!fs::exists(manifest_path(folder))) {
-    refuse_foreign_files(folder);
-    return std::nullopt;
+  const std::vector<std::string> names = names_in_folder(folder);
+  if (names.empty()) return std::nullopt;
+  if (!std::binary_search(names.begin(), names.end(), "manifest.json")) {
+    throw InputError(fmt::format("{}: holds {} and no manifest.json (it is not a results folder) - use another --out",
+                                 folder, names.front()));
   }
-  Manifest before = parse_manifest(read_file(manifest_path(folder)), manifest_path(folder));
+  Manifest before = read_manifest(folder);
   refuse_other_results(folder, before, wanted);
   if (before.state == "complete" && !holds_its_points(folder, before)) {
     throw InputError(
@@ -97,15 +82,18 @@ std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& 
 
 bool holds_its_points(const std::string& folder, const Manifest& manifest) {
   const std::string path = points_path(folder);
-  return fs::is_regular_file(path) && digest_file(path).sha256 == manifest.outputs.at(0).sha256;
+  std::error_code ignored;
+  return fs::is_regular_file(fs::symlink_status(path, ignored)) &&
+         digest_file(path).sha256 == manifest.outputs.at(0).sha256;
 }
 
 FinishedPart finished_part(const std::string& path, const SweepConfig& config, const PointRange& range) {
   const std::string header = points_header(config);
-  std::ifstream file(path, std::ios::binary);
+  ResultReader file(path);
   std::string line;
-  const auto next_line = [&] { return static_cast<bool>(std::getline(file, line)) && !file.eof(); };
-  if (!next_line()) return {0, 0};  // no file, or a torn header: nothing is lost by starting again
+  const auto next_line = [&] { return file.next_line(line) && file.line_ended(); };
+  const bool whole = next_line();
+  if (!whole && header.starts_with(line)) return {0, 0};  // a torn header: nothing is lost by starting again
   if (line + "\n" != header) throw InputError(fmt::format("{}:1: has other columns - use another --out", path));
   FinishedPart part{header.size(), 0};
   const Points points(config);
@@ -132,10 +120,10 @@ FinishedPart finished_part(const std::string& path, const SweepConfig& config, c
 
 std::uint64_t extend_points(const std::string& folder, const PointRange& range, Manifest& manifest,
                             const std::function<void(AppendFile& points, std::uint64_t finished)>& append_rest) {
-  AppendFile file(points_path(folder));
+  AppendFile file(points_path(folder));  // makes it, where there is none
   const FinishedPart part = finished_part(points_path(folder), manifest.config, range);
   manifest.run["resumed_points"] = part.points;
-  write_file_atomically(manifest_path(folder), to_text(manifest));
+  replace_file(manifest_path(folder), to_text(manifest));
   file.truncate(part.bytes);
   if (part.bytes == 0) file.append(points_header(manifest.config));
   append_rest(file, part.points);

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "core/files.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/sweep/run_points.hpp"
-#include "experiments/text/files.hpp"
 
 /// A results folder: manifest.json and a points.csv that grows by whole rows.
 namespace foredraft::experiments {
@@ -18,9 +18,9 @@ namespace foredraft::experiments {
 /// The manifest of a folder. Throws InputError where there is none.
 [[nodiscard]] Manifest read_manifest(const std::string& folder);
 
-/// The manifest of a folder to write into; nothing for a new or empty one. Throws InputError where the folder holds
-/// other files, results that differ in schema, program version, configuration, shard or input files, or a complete run
-/// whose points.csv was changed: nothing is overwritten.
+/// The manifest of a folder to write into, whose WriteLock is held; nothing for an empty one. Throws InputError where
+/// it holds other files, results that differ in schema, program version, configuration, shard or input files, or a
+/// complete run whose points.csv was changed: nothing is overwritten.
 [[nodiscard]] std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& wanted);
 
 /// Whether points.csv is still the file whose digest its complete manifest gives.
@@ -31,14 +31,14 @@ struct FinishedPart {
   std::uint64_t bytes;  ///< 0: not even the header
   std::uint64_t points;
 };
-/// A torn last line, and it alone, is left out. Throws InputError on another header and on a row that is not the next
+/// A torn last line, and only that, is left out. Throws InputError on another header and on a row that is not the next
 /// of `range`: another index, other inputs or another number of cells.
 [[nodiscard]] FinishedPart finished_part(const std::string& path, const SweepConfig& config, const PointRange& range);
 
 /// Appends to the points.csv of an unfinished, claimed folder what it lacks of the points in `range`: writes the
 /// manifest with the number of points that are there, drops a torn last line, and calls `append_rest` with that number.
 /// No row that is there is ever taken away. Returns the number of points that were there. Throws InputError where
-/// another run is writing the file.
+/// points.csv is not a file that may be extended.
 std::uint64_t extend_points(const std::string& folder, const PointRange& range, Manifest& manifest,
                             const std::function<void(AppendFile& points, std::uint64_t finished)>& append_rest);
 

@@ -70,8 +70,8 @@ std::optional<std::vector<std::string>> split_csv_line(std::string_view line) {
   return cells;
 }
 
-CsvReader::CsvReader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
-  if (!file_ || !std::getline(file_, line_)) throw RunError(fmt::format("{}: cannot be read, or is empty", path));
+CsvReader::CsvReader(const std::string& path) : path_(path), file_(path) {
+  if (!file_.next_line(line_)) throw RunError(fmt::format("{}: is empty", path));
   if (!split(line_, header_)) throw RunError(fmt::format("{}:1: damaged header", path));
 }
 
@@ -82,7 +82,7 @@ std::optional<std::size_t> CsvReader::column(std::string_view name) const {
 }
 
 bool CsvReader::next(std::vector<std::string>& cells) {
-  if (!std::getline(file_, line_)) return false;
+  if (!file_.next_line(line_)) return false;
   ++line_number_;
   if (!split(line_, cells) || cells.size() != header_.size()) {
     throw RunError(fmt::format("{}:{}: damaged row", path_, line_number_));

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/files.hpp"
 
 /// Comma-separated text as RFC 4180 has it, except that a line ends with \n alone and no cell spans lines.
 namespace foredraft::experiments {
@@ -19,7 +20,7 @@ namespace foredraft::experiments {
 /// The cells of one line without its line end. Nothing for a line with an open quote.
 [[nodiscard]] std::optional<std::vector<std::string>> split_csv_line(std::string_view line);
 
-/// A CSV file with a header, one row at a time.
+/// A CSV file with a header, inside a results folder, one row at a time.
 class CsvReader {
  public:
   /// Throws RunError where the file cannot be read or has no header.
@@ -33,7 +34,7 @@ class CsvReader {
 
  private:
   std::string path_;
-  std::ifstream file_;
+  ResultReader file_;
   std::vector<std::string> header_;
   std::string line_;
   std::size_t line_number_ = 1;

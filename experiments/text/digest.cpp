@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 #include <array>
-#include <fstream>
 #include <utility>
-#include <vector>
 
-#include "experiments/text/problems.hpp"
+#include "core/files.hpp"
+#include "core/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -48,14 +47,12 @@ std::string sha256(std::string_view bytes) {
 FileDigest digest_text(std::string path, std::string_view text) { return {std::move(path), text.size(), sha256(text)}; }
 
 FileDigest digest_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw RunError(fmt::format("{}: cannot be read", path));
+  ResultReader file(path);
   Sha256 hash;
   std::uint64_t bytes = 0;
-  std::vector<char> buffer(std::size_t{1} << 20U);
-  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
-    hash.add({buffer.data(), static_cast<std::size_t>(file.gcount())});
-    bytes += static_cast<std::uint64_t>(file.gcount());
+  for (std::string_view piece = file.read(); !piece.empty(); piece = file.read()) {
+    hash.add(piece);
+    bytes += piece.size();
   }
   return {path, bytes, hash.finish()};
 }

@@ -33,7 +33,7 @@ struct FileDigest {
 };
 /// Of a file that holds `text`.
 [[nodiscard]] FileDigest digest_text(std::string path, std::string_view text);
-/// Reads the file in pieces. Throws RunError where it cannot be read.
+/// Of a file inside a results folder, read in pieces. Throws RunError as ResultReader does.
 [[nodiscard]] FileDigest digest_file(const std::string& path);
 
 }  // namespace foredraft::experiments

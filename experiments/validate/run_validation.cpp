@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <filesystem>
 
+#include "core/files.hpp"
 #include "experiments/results/manifest.hpp"
-#include "experiments/text/files.hpp"
 #include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
@@ -14,8 +14,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 void refuse_taken_folder(const std::string& folder) {
-  std::error_code ignored;
-  if (!fs::exists(folder, ignored) || (fs::is_directory(folder) && fs::is_empty(folder))) return;
+  if (names_in_folder(folder).empty()) return;
   throw InputError(
       fmt::format("{}: is there and not empty (a validation is never written over) - choose another --out", folder));
 }
@@ -24,8 +23,8 @@ void refuse_taken_folder(const std::string& folder) {
 
 Measurement run_validation(const std::string& folder, const ValidationInputs& inputs,
                            const std::vector<CellPrediction>& predictions, const Measure& measure) {
+  const WriteLock lock = WriteLock::of_folder(folder);
   refuse_taken_folder(folder);
-  make_folder(folder);
   const auto path = [&](const char* name) { return (fs::path(folder) / name).string(); };
   const std::string predicted = prediction_csv(predictions);
   const Json program = program_json();
@@ -38,15 +37,15 @@ Measurement run_validation(const std::string& folder, const ValidationInputs& in
                 {"outputs", files_json({digest_text("prediction.csv", predicted)})},
                 {"program", program},
                 {"run", {{"command_line", inputs.command_line}, {"started", utc_now()}, {"ended", nullptr}}}};
-  const auto write_manifest = [&] { write_file_atomically(path("manifest.json"), document_text(manifest)); };
+  const auto write_manifest = [&] { replace_file(path("manifest.json"), document_text(manifest)); };
   try {
-    write_file_atomically(path("prediction.csv"), predicted);
+    replace_file(path("prediction.csv"), predicted);
     write_manifest();
   } catch (const RunError& error) {  // nothing was measured: the folder is the user's mistake
     throw InputError(error.what());
   }
   const auto keep = [&](const std::vector<MeasuredCell>& cells) {
-    write_file_atomically(path("validation.csv"), validation_csv(predictions, cells));
+    replace_file(path("validation.csv"), validation_csv(predictions, cells));
   };
   Measurement measured = measure(keep);
   keep(measured.cells);

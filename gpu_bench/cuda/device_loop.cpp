@@ -13,7 +13,7 @@
 #include <span>
 
 #include "core/check.hpp"
-#include "core/replace_file.hpp"
+#include "core/files.hpp"
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_arms.hpp"
 #include "gpu_bench/cuda/device_facts.hpp"
@@ -279,6 +279,7 @@ class CellLoop {
 
 LoopResult run_device_loop(const DeviceLoopRequest& request, const std::atomic<bool>& interrupted,
                            const std::function<void(const std::string&)>& say) {
+  const WriteLock lock = WriteLock::of_file(request.path);
   if (std::filesystem::exists(request.path)) {
     throw DomainError(fmt::format("{}: exists - name a file that does not", request.path));
   }

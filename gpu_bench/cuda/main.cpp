@@ -4,9 +4,7 @@
 #include <charconv>
 #include <csignal>
 #include <exception>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +12,9 @@
 #include <vector>
 
 #include "core/check.hpp"
+#include "core/files.hpp"
+#include "core/problems.hpp"
+#include "core/streams.hpp"
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/cublaslt.hpp"
 #include "gpu_bench/cuda/device_facts.hpp"
@@ -29,6 +30,8 @@ namespace {
 
 using namespace foredraft::gpu_bench;
 using foredraft::DomainError;
+using foredraft::print_result;
+using foredraft::talk;
 
 constexpr std::string_view usage = R"(foredraft-gpu: what a pass of a model costs on this machine's GPU
 
@@ -172,18 +175,12 @@ MeasureRequest request_of(const GpuArguments& arguments) {
   return request;
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw DomainError(path + ": cannot be read");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 DeviceLoopRequest loop_request_of(const GpuArguments& arguments) {
   constexpr double usual_minutes = 2.0;
   if (arguments.cells.empty()) throw DomainError("loop: --cells is missing - name a file of cells");
   if (arguments.out.empty()) throw DomainError("loop: --out is missing - name a new file for the rows");
   return {.path = arguments.out,
-          .cells = read_loop_cells(text_of(arguments.cells), arguments.cells),
+          .cells = read_loop_cells(foredraft::read_file(arguments.cells), arguments.cells),
           .models = known_models(arguments),
           .budget_s = 60.0 * arguments.minutes.value_or(usual_minutes)};
 }
@@ -199,47 +196,51 @@ int test_command() {
   CublasLt blas;
   int failed = 0;
   for (const SelfTestResult& result : self_test(facts, blas)) {
-    fmt::print("{}  {}: {}\n", result.passed ? "pass" : "FAIL", result.name, result.detail);
+    print_result(fmt::format("{}  {}: {}\n", result.passed ? "pass" : "FAIL", result.name, result.detail));
     if (!result.passed) ++failed;
   }
-  fmt::print("{} failed\n", failed);
+  print_result(fmt::format("{} failed\n", failed));
   return failed == 0 ? 0 : 1;
 }
 
 int run(std::span<char*> words) {
   for (const std::string_view word : words) {
     if (word != "--help" && word != "-h") continue;
-    fmt::print("{}", usage);
+    print_result(usage);
     return 0;
   }
   const GpuArguments arguments = parse_arguments(words);
   if (arguments.command == "facts") {
     const DeviceFacts facts = device_facts();
-    fmt::print("{}", to_text(facts));
+    print_result(to_text(facts));
     return arguments.device.empty() || arguments.device == facts.name ? 0 : 2;
   }
   if (arguments.command == "test") return test_command();
   std::signal(SIGINT, [](int) { interrupt_requested = true; });
   std::signal(SIGTERM, [](int) { interrupt_requested = true; });
-  const auto say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  const auto note = [](const std::string& line) { foredraft::say("{}", line); };
   if (arguments.command == "measure") {
-    return measure_device(request_of(arguments), interrupt_requested, say) == MeasureEnd::interrupted ? 130 : 0;
+    return measure_device(request_of(arguments), interrupt_requested, note) == MeasureEnd::interrupted ? 130 : 0;
   }
-  if (arguments.command == "loop") return loop_command(loop_request_of(arguments), say);
-  fmt::print(stderr, "{}", usage);
+  if (arguments.command == "loop") return loop_command(loop_request_of(arguments), note);
+  talk(usage);
   return 2;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  foredraft::open_standard_streams();
   try {
     return run(std::span(argv + 1, static_cast<std::size_t>(argc - 1)));
   } catch (const DomainError& error) {
-    fmt::print(stderr, "foredraft-gpu: {}\n", error.what());
+    foredraft::say("foredraft-gpu: {}", error.what());
+    return 2;
+  } catch (const foredraft::InputError& error) {
+    foredraft::say("foredraft-gpu: {}", error.what());
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "foredraft-gpu: {}\n", error.what());
+    foredraft::say("foredraft-gpu: {}", error.what());
     return 1;
   }
 }

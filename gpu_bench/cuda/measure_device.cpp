@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/check.hpp"
+#include "core/files.hpp"
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_arms.hpp"
 #include "gpu_bench/cuda/measure_limits.hpp"
@@ -48,6 +49,7 @@ class DeviceMeasurement {
       : request_(request), interrupted_(interrupted), say_(say), started_s_(steady_now_s()) {}
 
   MeasureEnd run() {
+    const WriteLock lock = WriteLock::of_folder(request_.folder);
     std::optional<Profile> unfinished = claim_profile_folder(request_.folder);
     facts_ = device_facts();
     nvml_ = std::make_unique<Nvml>(facts_.pci_bus_id);

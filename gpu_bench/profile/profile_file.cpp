@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "core/check.hpp"
-#include "core/replace_file.hpp"
+#include "core/files.hpp"
 #include "gpu_bench/profile/profile_json.hpp"
 
 namespace foredraft::gpu_bench {
@@ -19,7 +19,7 @@ std::optional<Profile> claim_profile_file(const std::string& path) {
   if (!fs::is_regular_file(path, error)) throw DomainError(path + ": is no file - use another --out");
   std::optional<Profile> before;
   try {
-    before = read_profile(path);
+    before = from_json(read_result_file(path), path);
   } catch (const DomainError& problem) {
     throw DomainError(
         fmt::format("{} (the file is no profile, and is not overwritten) - use another --out", problem.what()));

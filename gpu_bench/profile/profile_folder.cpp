@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 
 #include "core/check.hpp"
-#include "core/replace_file.hpp"
+#include "core/files.hpp"
 #include "gpu_bench/profile/profile_json.hpp"
 #include "gpu_bench/profile/profile_tables.hpp"
 #include "gpu_bench/profile/report.hpp"
@@ -21,12 +20,6 @@ namespace fs = std::filesystem;
 constexpr std::array own_files{"profile.json",      "steps.csv",   "kernels.csv",
                                "verifications.csv", "samples.csv", "report.md"};
 
-/// A run that was killed while it wrote leaves a temporary file behind.
-bool is_own_file(std::string name) {
-  if (name.ends_with(".tmp")) name.resize(name.size() - 4);
-  return std::find(own_files.begin(), own_files.end(), name) != own_files.end();
-}
-
 std::string file_in(const std::string& folder, std::string_view name) { return (fs::path(folder) / name).string(); }
 
 }  // namespace
@@ -35,15 +28,14 @@ std::optional<Profile> claim_profile_folder(const std::string& folder) {
   std::error_code error;
   if (!fs::exists(folder, error)) return std::nullopt;
   if (!fs::is_directory(folder)) throw DomainError(folder + ": is a file - use another --out");
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (!is_own_file(name)) {
+  for (const std::string& name : names_in_folder(folder)) {
+    if (std::find(own_files.begin(), own_files.end(), name) == own_files.end()) {
       throw DomainError(fmt::format("{}: holds {}, which is no part of a profile - use another --out", folder, name));
     }
   }
   const std::string path = file_in(folder, "profile.json");
   if (!fs::exists(path)) return std::nullopt;
-  Profile before = read_profile(path);
+  Profile before = from_json(read_result_file(path), path);
   if (before.complete() || before.source != Source::measured) {
     throw DomainError(
         fmt::format("{}: holds a finished profile of {} - use another --out", folder, before.device.name));
@@ -69,10 +61,11 @@ void write_profile_folder(const std::string& folder, Profile profile, const std:
 std::string read_samples(const std::string& folder, const Profile& profile) {
   if (!profile.raw_samples) return {};
   const std::string path = file_in(folder, "samples.csv");
-  std::ifstream file(path, std::ios::binary);
-  std::string samples(static_cast<std::size_t>(profile.raw_samples->bytes), ' ');
-  file.read(samples.data(), static_cast<std::streamsize>(samples.size()));
-  if (!file || raw_samples_of(samples).crc32 != profile.raw_samples->crc32) {
+  std::string samples = read_result_file(path);
+  const std::int64_t bytes = profile.raw_samples->bytes;
+  const bool there = bytes >= 0 && static_cast<std::uint64_t>(bytes) <= samples.size();
+  if (there) samples.resize(static_cast<std::size_t>(bytes));
+  if (!there || raw_samples_of(samples).crc32 != profile.raw_samples->crc32) {
     throw DomainError(path + ": not the samples that profile.json was made of - use another --out");
   }
   return samples;

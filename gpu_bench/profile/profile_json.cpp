@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/check.hpp"
+#include "core/files.hpp"
 #include "gpu_bench/profile/profile_fields.hpp"
 
 namespace foredraft::gpu_bench {
@@ -191,12 +190,6 @@ Profile from_json(std::string_view text, const std::string& name) {
   return profile;
 }
 
-Profile read_profile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file) throw DomainError(path + ": cannot be read");
-  return from_json(text.str(), path);
-}
+Profile read_profile(const std::string& path) { return from_json(read_file(path), path); }
 
 }  // namespace foredraft::gpu_bench

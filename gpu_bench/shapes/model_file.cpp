@@ -2,10 +2,10 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <sstream>
 
 #include "core/check.hpp"
+#include "core/files.hpp"
 #include "core/problems.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
 
@@ -225,11 +225,6 @@ std::vector<ModelShape> parse_models(std::string_view text, const std::string& n
   return shapes;
 }
 
-std::vector<ModelShape> read_models(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) throw DomainError(fmt::format("{}: cannot be read", path));
-  return parse_models(text.str(), path);
-}
+std::vector<ModelShape> read_models(const std::string& path) { return parse_models(read_file(path), path); }
 
 }  // namespace foredraft::gpu_bench

@@ -18,7 +18,7 @@ inline experiments::SweepConfig config_of(const std::string& text) {
 inline std::string refusal_of(const std::string& text) {
   try {
     static_cast<void>(config_of(text));
-  } catch (const experiments::InputError& error) {
+  } catch (const InputError& error) {
     return error.what();
   }
   return "";

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
+#include "core/files.hpp"
 #include "experiments/config/metrics.hpp"
 #include "experiments/config/parameters.hpp"
-#include "experiments/text/files.hpp"
 
 namespace foredraft::experiments {
 

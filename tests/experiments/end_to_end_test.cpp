@@ -1,11 +1,10 @@
-#include <sys/wait.h>
-
 #include <unistd.h>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tests/experiments/run_program.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 
 /// The built program as a user meets it: exit codes, what goes to stdout and what to stderr, files.
@@ -13,20 +12,6 @@ namespace foredraft::tests {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int code;
-  std::string out;
-  std::string err;
-};
-
-/// Runs the program in `folder` with a shell-quoted argument line.
-Outcome foredraft(const TemporaryFolder& folder, const std::string& arguments, const std::string& wrapper = "") {
-  const std::string command = "cd " + folder.path() + " && " + wrapper + " " FOREDRAFT_PROGRAM " " + arguments + " > " +
-                              (folder / "stdout") + " 2> " + (folder / "stderr");
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(folder / "stdout"), content_of(folder / "stderr")};
-}
 
 const std::string sweep_text =
     "schema = \"foredraft.sweep/1\"\n[axes]\nalpha = [0.5, 0.9]\ngamma = [1, 3]\nc = [0.1]\n"

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include "core/files.hpp"
 #include "experiments/models/model_table.hpp"
-#include "experiments/text/files.hpp"
 
 namespace foredraft::experiments {
 

@@ -196,7 +196,7 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
   question = question_of_two_batches();
   tests::write_text(folder / "notes.txt", "mine");
   CHECK_THAT(folder_refusal([&] { write("."); }), Catch::Contains("it holds files and no manifest.json"));
-  CHECK_THAT(folder_refusal([&] { write("notes.txt"); }), Catch::Contains("it is a file"));
+  CHECK_THAT(folder_refusal([&] { write("notes.txt"); }), Catch::Contains("is a file"));
   tests::write_text(folder / "out/manifest.json", "[");
   CHECK_THAT(folder_refusal([&] { write("out"); }), Catch::Contains("its manifest.json cannot be read"));
 }

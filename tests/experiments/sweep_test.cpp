@@ -164,9 +164,13 @@ TEST_CASE("resuming computes only what is missing") {
   std::size_t third = 0;
   for (int i = 0; i < 4; ++i) third = whole.find('\n', third) + 1;  // header and three rows
   cut(folder / "whole", folder / "cut", third + 5);
-  const SweepOutcome outcome = run_sweep(config, order_for(folder / "cut", 2));
-  CHECK(outcome.resumed == 3);
-  CHECK_FALSE(outcome.already_complete);
+  {
+    const SweepOutcome outcome = run_sweep(config, order_for(folder / "cut", 2));
+    CHECK(outcome.resumed == 3);
+    CHECK_FALSE(outcome.already_complete);
+    // As long as the outcome lives, nobody else has the folder.
+    CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "cut", 2)), Catch::Contains("another run is writing it"));
+  }
   CHECK(tests::content_of(points_path(folder / "cut")) == whole);
   CHECK(run_sweep(config, order_for(folder / "cut", 2)).already_complete);
 }
@@ -194,18 +198,17 @@ TEST_CASE("results of another configuration, shard or version, and damaged rows 
                     Catch::Contains("holds results of the whole sweep, not shard 1/2"));
   CHECK(tests::content_of(points_path(folder / "a")) == whole);
 
-  std::string manifest = tests::content_of(manifest_path(folder / "a"));
-  manifest.replace(manifest.find("\"version\": \""), 17, "\"version\": \"9.9.9");
-  tests::write_text(manifest_path(folder / "a"), manifest);
+  Manifest other_version = read_manifest(folder / "a");
+  other_version.version = "9.9.9";
+  other_version.program["version"] = "9.9.9";
+  tests::write_text(manifest_path(folder / "a"), to_text(other_version));
   CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "a", 1)), Catch::Contains("version 9.9.9"));
 
-  cut(folder / "a", folder / "b", whole.size());
+  run(config, folder / "c", 1);
+  cut(folder / "c", folder / "b", whole.size());
   std::string damaged = whole;
   damaged[whole.find("\n0,") + 1] = '7';
   tests::write_text(points_path(folder / "b"), damaged);
-  Manifest running = read_manifest(folder / "b");
-  running.version = new_manifest(config, std::nullopt, {}, {}, 1).version;
-  tests::write_text(manifest_path(folder / "b"), to_text(running));
   CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "b", 1)),
                     Catch::Contains("points.csv:2: damaged row (point 0 expected)"));
 }
@@ -251,6 +254,13 @@ TEST_CASE("a manifest that contradicts itself is refused as input") {
   check_refused("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": 3}", "its shard is none of its sweep");
   check_refused("\"foredraft.sweep_result/1\"", "5", "schema 5, this program reads");
   check_refused("\"path\": \"points.csv\"", "\"path\": \"other.csv\"", "complete without points.csv");
+  check_refused("\"path\": \"summary.md\"", "\"path\": \"../summary.md\"",
+                "an output of it is not a file of its folder");
+  check_refused("\"path\": \"summary.md\"", "\"path\": \"/dev/zero\"", "an output of it is not a file of its folder");
+  check_refused("\"seed\": null", "\"seed\": 7", "its seed does not follow");
+  check_refused("\"points\": 2", "\"points\": 3", "its points does not follow");
+  check_refused("\"version\": \"", "\"version\": \"9", "its version does not follow");
+  check_refused("\"state\": \"complete\"", "\"state\": \"done\"", "its state is neither running nor complete");
 }
 
 TEST_CASE("a point that cannot be prepared fails the run by its name, and a corpus that is missing is bad input") {
@@ -295,8 +305,10 @@ TEST_CASE("a folder with other files is refused, an empty one and a half-born on
   fs::create_directory(folder / "empty");
   CHECK_NOTHROW(run_sweep(config, order_for(folder / "empty", 1)));
   fs::create_directory(folder / "half_born");
-  tests::write_text(folder / "half_born/manifest.json.tmp", "{");
+  tests::write_text(folder / "half_born/.foredraft-tmp-0123456789abcdef", "{");
+  tests::write_text(folder / "half_born/.foredraft-lock", "");
   CHECK_NOTHROW(run_sweep(config, order_for(folder / "half_born", 1)));
+  CHECK_FALSE(fs::exists(folder / "half_born/.foredraft-tmp-0123456789abcdef"));
   tests::write_text(folder / "file", "mine");
   CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "file", 1)), Catch::Contains("is a file"));
 }
@@ -306,14 +318,8 @@ TEST_CASE("two runs do not write one folder at the same time") {
   const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.5\ngamma = 2\n");
   run(config, folder / "a", 1);
   cut(folder / "a", folder / "b", 10);
-  const AppendFile held(points_path(folder / "b"));
+  const WriteLock held = WriteLock::of_folder(folder / "b");
   CHECK_THROWS_WITH(run_sweep(config, order_for(folder / "b", 1)), Catch::Contains("another run is writing it"));
-}
-
-TEST_CASE("an append that fails leaves the whole rows and gives the reason") {
-  if (!fs::exists("/dev/full")) return;
-  AppendFile full("/dev/full");
-  CHECK_THROWS_WITH(full.append("1,2\n"), "/dev/full: cannot be written (No space left on device)");
 }
 
 TEST_CASE("the manifest tells what was run and gives the digests of what it wrote") {

@@ -62,7 +62,8 @@ TEST_CASE("a folder that is new or empty is free, an unfinished profile gives it
 TEST_CASE("a folder of a run that was killed before its first profile was whole is free") {
   const Scratch scratch("killed");
   scratch.put("steps.csv", "model\n");
-  scratch.put("profile.json.tmp", "{");
+  scratch.put(".foredraft-tmp-0123456789abcdef", "{");
+  scratch.put(".foredraft-lock", "");
   CHECK_FALSE(claim_profile_folder(scratch.path()));
 }
 
