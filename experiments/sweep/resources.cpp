@@ -116,7 +116,7 @@ void Resources::prepare(const SweepConfig& config) {
 void Resources::prepare_costs(const SweepConfig& config) {
   for (const Value& value : values_of(config, "cost.profile")) {
     const auto& path = std::get<std::string>(value);
-    if (std::filesystem::is_regular_file(path)) files_[path] = digest_file(path);
+    if (std::filesystem::is_regular_file(path)) files_[path] = digest_text(path, read_file(path));
   }
   if (!has_input(config, "cost.target")) return;
   const Points points(config);

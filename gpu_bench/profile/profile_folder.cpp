@@ -47,9 +47,6 @@ void write_profile_folder(const std::string& folder, Profile profile, const std:
   profile.raw_samples.reset();
   if (!samples.empty()) profile.raw_samples.emplace(raw_samples_of(samples));
   const std::string document = to_json(profile);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw std::runtime_error(fmt::format("{}: cannot be created ({})", folder, error.message()));
   replace_file(file_in(folder, "steps.csv"), steps_csv(profile));
   replace_file(file_in(folder, "kernels.csv"), kernels_csv(profile));
   replace_file(file_in(folder, "verifications.csv"), verifications_csv(profile));

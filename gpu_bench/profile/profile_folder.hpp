@@ -14,7 +14,7 @@ namespace foredraft::gpu_bench {
 [[nodiscard]] std::optional<Profile> claim_profile_folder(const std::string& folder);
 
 /// Writes all files, each replaced in one step, profile.json last: what it says is there. `samples` becomes
-/// samples.csv; empty: there is none. Creates the folder. Throws DomainError where check_profile does,
+/// samples.csv; empty: there is none. Its WriteLock is held. Throws DomainError where check_profile does,
 /// std::runtime_error where a file cannot be written.
 void write_profile_folder(const std::string& folder, Profile profile, const std::string& samples = {});
 

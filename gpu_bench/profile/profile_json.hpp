@@ -16,7 +16,7 @@ namespace foredraft::gpu_bench {
 /// unknown key, a value of the wrong kind, a derived value that does not follow. `name` stands in messages.
 [[nodiscard]] Profile from_json(std::string_view text, const std::string& name);
 
-/// The same of a file; DomainError where it cannot be read.
+/// The same of a file that the user named. Throws InputError where it cannot be read.
 [[nodiscard]] Profile read_profile(const std::string& path);
 
 }  // namespace foredraft::gpu_bench

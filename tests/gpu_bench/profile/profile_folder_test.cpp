@@ -69,6 +69,7 @@ TEST_CASE("a folder of a run that was killed before its first profile was whole 
 
 TEST_CASE("finished profiles, other people's files and files in place of a folder are refused") {
   const Scratch finished("finished");
+  fs::create_directories(finished.path());
   write_profile_folder(finished.path(), finished_profile());
   CHECK_THROWS_WITH(
       claim_profile_folder(finished.path()),
@@ -86,6 +87,7 @@ TEST_CASE("finished profiles, other people's files and files in place of a folde
 
 TEST_CASE("a profile's folder holds its five files and no leftovers, also when it is written again") {
   const Scratch scratch("written");
+  fs::create_directories(scratch.path());
   write_profile_folder(scratch.path(), synthetic_profile(), "what,samples_us\n");
   write_profile_folder(scratch.path(), finished_profile(), "what,samples_us\na,1\n");
   std::vector<std::string> names;
@@ -102,6 +104,7 @@ TEST_CASE("samples are written line by line, and come back as far as their profi
   append_samples(samples, to_text(synthetic_profile().kernels[0]), {2.0});
   CHECK(samples == "what,samples_us\na step,1.25 3.3333e+05\nproject rows 1 outputs 64 inputs 32 fp16 hot graph,2\n");
   const Scratch scratch("samples");
+  fs::create_directories(scratch.path());
   write_profile_folder(scratch.path(), synthetic_profile(), samples);
   const Profile profile = *claim_profile_folder(scratch.path());
   CHECK(read_samples(scratch.path(), profile) == samples);

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Fails where a source file prints, writes or makes folders and processes by itself: one place does each.
+
+Usage: one_place.py REPOSITORY_ROOT
+"""
+import pathlib
+import re
+import sys
+
+FOLDERS = ("core", "analytic", "sim", "gpu_bench", "experiments")
+# what, the pattern of it, and the files that do it; a folder ends with a slash
+RULES = (
+    ("prints (core/streams.hpp does)",
+     r"fmt::print|std::(cout|cerr|clog)\b|\b(f?printf|f?puts|fwrite)\s*\(|\bSTD(OUT|ERR)_FILENO\b",
+     {"core/streams.cpp", "experiments/cli/child_process.cpp", "experiments/cli/progress.cpp"}),
+    ("writes or makes files and folders (core/files.hpp does)",
+     r"std::(o?fstream)\b|::(open|openat|creat|rename|renameat|mkstemp|mkdir)\s*\(|\bfopen\s*\(|\bcreate_director|fs::rename",
+     {"core/files.cpp", "core/streams.cpp"}),
+    ("reads files (core/files.hpp does)", r"std::ifstream\b",
+     # What the system says of itself, and text that the user names as a corpus.
+     {"experiments/corpus/corpus.cpp", "experiments/results/manifest.cpp", "gpu_bench/cpu/cpu_facts.cpp",
+      "gpu_bench/run/host_facts.cpp"}),
+    ("starts programs (experiments/cli/child_process.hpp does)", r"posix_spawn|\bexec[vl]p?e?\s*\(|\bpopen\s*\(|std::system|\bfork\s*\(",
+     {"experiments/cli/child_process.cpp"}),
+)
+
+
+def violations(root):
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in {".hpp", ".cpp", ".cu", ".cuh"}:
+                continue
+            name = path.relative_to(root).as_posix()
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                code = line.split("//", 1)[0]
+                for what, pattern, allowed in RULES:
+                    if name not in allowed and re.search(pattern, code):
+                        yield f"{name}:{number}: {what}: {line.strip()}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    found = list(violations(root))
+    for name in sorted(set().union(*(allowed for _, _, allowed in RULES))):
+        if not (root / name).exists():
+            found.append(f"{name} is not there: the list of this test is out of date")
+    if found:
+        sys.exit("\n".join(found))
+    print("one place prints, one writes files, one starts programs")
+
+
+if __name__ == "__main__":
+    main()
