@@ -40,8 +40,9 @@ def start():
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     while os.open(os.devnull, os.O_RDWR) <= 2:  # no result file may become a closed standard stream
         pass
-    for name in set(os.environ) - _KEPT:
-        del os.environ[name]
+    for name, value in list(os.environ.items()):
+        if name not in _KEPT or not os.path.isabs(value):
+            del os.environ[name]
     # No matplotlibrc of the user; no thread of numpy for every core.
     os.environ.update(MATPLOTLIBRC=os.devnull, OMP_NUM_THREADS="1")
     if len(sys.argv) == 2:

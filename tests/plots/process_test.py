@@ -34,11 +34,13 @@ class Surroundings(Process):
                 f"open({str(self.directory / 'executed')!r}, 'a').write({name!r})\n", encoding="utf-8")
         (self.directory / "matplotlibrc").write_bytes(b"font.size: \xff\n")  # reading it ends the import
         hostile = {"PYTHONPATH": str(self.directory), "PYTHONSTARTUP": "load.py", "MATPLOTLIBRC": str(self.directory),
-                   "MPLBACKEND": "nonsense", "SOURCE_DATE_EPOCH": "nonsense", "NPY_PROMOTION_STATE": "nonsense"}
+                   "MPLBACKEND": "nonsense", "SOURCE_DATE_EPOCH": "nonsense", "NPY_PROMOTION_STATE": "nonsense",
+                   "MPLCONFIGDIR": self.directory.name}
         for script in SCRIPTS:
             run = start(script, "out", cwd=self.directory, env={**os.environ, **hostile})
             self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertFalse((self.directory / "executed").exists())
+        self.assertFalse(os.path.exists(os.path.join("/", self.directory.name)))
         self.assertLessEqual({"speedup.pdf", "speedup.svg", "speedup.png", "report.html"}, set(self.names()))
 
     def test_messages_name_files_as_the_user_typed_the_folder(self):
@@ -151,6 +153,14 @@ class Streams(Process):
             wanted = wanted or drawn
             self.assertEqual(len(wanted), 7)
             self.assertEqual(drawn, wanted, streams)
+
+    def test_no_file_becomes_a_closed_standard_stream(self):
+        code = (f"import sys; sys.path.insert(0, {str(PLOTS)!r})\n"
+                "import command, os\n"
+                "command.start()\n"
+                "command.finish(0 if all(os.readlink(f'/proc/self/fd/{n}') == '/dev/null' for n in range(3)) else 1)\n")
+        run = subprocess.run(["/bin/sh", "-c", '"$@" <&- >&- 2>&-', "sh", sys.executable, "-I", "-c", code], check=False)
+        self.assertEqual(run.returncode, 0)
 
     def test_a_problem_that_cannot_be_said_keeps_its_status(self):
         (self.folder / "speedup.csv").unlink()

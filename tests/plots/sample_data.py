@@ -408,4 +408,4 @@ def write_hostile(directory, origin):
     write_manifest(directory, **{
         MARKUP: MARKUP, "seed": MARKUP, "program": {"version": MARKUP}, "run": {"ended": MARKUP},
         "experiments": ["leviathan-table1", MARKUP, {MARKUP: MARKUP}], "half": "\ud800",
-        "summaries": {MARKUP: MARKUP}, "nested": {MARKUP: [{MARKUP: MARKUP}]}, "measured_by": MARKUP})
+        "summaries": {MARKUP: MARKUP}, f"nested {MARKUP}": {MARKUP: [{MARKUP: MARKUP}]}, "measured_by": MARKUP})
