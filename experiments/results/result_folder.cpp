@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/documents.hpp"
 #include "core/parallel.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/text/files.hpp"
@@ -27,7 +28,9 @@ void check_result_folder(const std::string& path, const Json& wanted) {
   if (!fs::is_directory(path)) refuse("it is a file");
   const fs::path manifest = fs::path(path) / manifest_file;
   if (!fs::exists(manifest)) refuse("it holds files and no manifest.json");
-  const Json found = Json::parse(read_file(manifest.string()), nullptr, false);
+  Problems problems(manifest.string());
+  const Json found = parse_json(read_file(manifest.string()), problems);
+  problems.raise();
   if (!found.is_object()) refuse("its manifest.json cannot be read");
   for (const auto& [key, value] : wanted.items()) {
     const std::string before = found.contains(key) ? found.at(key).dump() : "absent";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/documents.hpp"
 #include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
@@ -70,8 +71,9 @@ std::optional<std::vector<std::string>> split_csv_line(std::string_view line) {
   return cells;
 }
 
-CsvReader::CsvReader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
-  if (!file_ || !std::getline(file_, line_)) throw RunError(fmt::format("{}: cannot be read, or is empty", path));
+CsvReader::CsvReader(const std::string& path)
+    : path_(path), file_(path, std::ios::binary), buffer_(max_line_bytes + 1) {
+  if (!file_ || !next_line()) throw RunError(fmt::format("{}: cannot be read, or is empty", path));
   if (!split(line_, header_)) throw RunError(fmt::format("{}:1: damaged header", path));
 }
 
@@ -81,9 +83,20 @@ std::optional<std::size_t> CsvReader::column(std::string_view name) const {
   return static_cast<std::size_t>(found - header_.begin());
 }
 
-bool CsvReader::next(std::vector<std::string>& cells) {
-  if (!std::getline(file_, line_)) return false;
+bool CsvReader::next_line() {
+  file_.getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+  const auto length = static_cast<std::size_t>(file_.gcount());
+  if (length == 0) return false;
   ++line_number_;
+  if (file_.fail()) {
+    throw RunError(fmt::format("{}:{}: a line of more than {} bytes", path_, line_number_, max_line_bytes));
+  }
+  line_ = {buffer_.data(), file_.eof() ? length : length - 1};  // without the line end
+  return true;
+}
+
+bool CsvReader::next(std::vector<std::string>& cells) {
+  if (!next_line()) return false;
   if (!split(line_, cells) || cells.size() != header_.size()) {
     throw RunError(fmt::format("{}:{}: damaged row", path_, line_number_));
   }

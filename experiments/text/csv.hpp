@@ -22,21 +22,24 @@ namespace foredraft::experiments {
 /// A CSV file with a header, one row at a time.
 class CsvReader {
  public:
-  /// Throws RunError where the file cannot be read or has no header.
+  /// Throws RunError where the file cannot be read or has no header, or has a line of more than max_line_bytes.
   explicit CsvReader(const std::string& path);
 
   /// Position of a column, or nothing.
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
 
-  /// The next row; false at the end. Throws RunError `file:line: ...` on a row of another width.
+  /// The next row; false at the end. Throws RunError `file:line: ...` on a row of another width or a line too long.
   bool next(std::vector<std::string>& cells);
 
  private:
+  bool next_line();
+
   std::string path_;
   std::ifstream file_;
   std::vector<std::string> header_;
-  std::string line_;
-  std::size_t line_number_ = 1;
+  std::vector<char> buffer_;  ///< of one line
+  std::string_view line_;
+  std::size_t line_number_ = 0;
 };
 
 }  // namespace foredraft::experiments

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "core/check.hpp"
 #include "core/replace_file.hpp"
@@ -70,9 +71,11 @@ std::string read_samples(const std::string& folder, const Profile& profile) {
   if (!profile.raw_samples) return {};
   const std::string path = file_in(folder, "samples.csv");
   std::ifstream file(path, std::ios::binary);
-  std::string samples(static_cast<std::size_t>(profile.raw_samples->bytes), ' ');
+  std::error_code error;
+  const bool is_long_enough = std::cmp_less_equal(profile.raw_samples->bytes, fs::file_size(path, error)) && !error;
+  std::string samples(is_long_enough ? static_cast<std::size_t>(profile.raw_samples->bytes) : 0, ' ');
   file.read(samples.data(), static_cast<std::streamsize>(samples.size()));
-  if (!file || raw_samples_of(samples).crc32 != profile.raw_samples->crc32) {
+  if (!file || !is_long_enough || raw_samples_of(samples).crc32 != profile.raw_samples->crc32) {
     throw DomainError(path + ": not the samples that profile.json was made of - use another --out");
   }
   return samples;

@@ -251,6 +251,10 @@ TEST_CASE("a manifest that contradicts itself is refused as input") {
   check_refused("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": 3}", "its shard is none of its sweep");
   check_refused("\"foredraft.sweep_result/1\"", "5", "schema 5, this program reads");
   check_refused("\"path\": \"points.csv\"", "\"path\": \"other.csv\"", "complete without points.csv");
+  check_refused("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": -1}",
+                "invalid count=-1, must be a whole number from 0 to 18446744073709551615");
+  check_refused("\"shard\": null", "\"shard\": {\"index\": 1.5, \"count\": 2}", "invalid index=1.5");
+  check_refused("\"bytes\": ", "\"bytes\": -", "invalid bytes=-");
 }
 
 TEST_CASE("a point that cannot be prepared fails the run by its name, and a corpus that is missing is bad input") {
