@@ -420,16 +420,6 @@ TEST_CASE("finite sequences are answered by the renewal sum, and dependent itera
   CHECK_FALSE(analytic_answer(inputs, nan)[tokens_per_iteration_metric]);
 }
 
-TEST_CASE("a deviation is in standard errors, zero for exact agreement without spread, empty where a side is missing") {
-  CHECK(deviation_in_se(2.0, Estimate{2.3, 0.1}).value() == Approx(3.0));
-  CHECK(deviation_in_se(2.0, Estimate{1.7, 0.1}).value() == Approx(-3.0));
-  CHECK(deviation_in_se(2.0, Estimate{2.0, 0.0}) == 0.0);
-  CHECK(std::isinf(deviation_in_se(2.0, Estimate{2.5, 0.0}).value()));
-  CHECK_FALSE(deviation_in_se(std::nullopt, Estimate{2.0, 0.1}));
-  CHECK_FALSE(deviation_in_se(2.0, std::nullopt));
-  CHECK_FALSE(deviation_in_se(2.0, Estimate{2.0, std::nan("")}));
-}
-
 TEST_CASE("the agreement bound is Sidak's: 4.03 for 180 deviations, 2.58 for one, wider for few units") {
   Agreement agreement;
   for (int i = 0; i < 180; ++i) agreement.add(i == 90 ? -3.5 : 0.1, 1'000'000);
