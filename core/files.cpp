@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/documents.hpp"
 #include "core/problems.hpp"
 #include "core/streams.hpp"
 
@@ -148,11 +149,12 @@ std::string_view ResultReader::read(std::uint64_t max_bytes) {
 bool ResultReader::next_line(std::string& line) {
   line.clear();
   line_ended_ = false;
+  ++line_number_;
   while (!unread_.empty() || fill()) {
     const std::size_t end = unread_.find('\n');
     line.append(unread_.substr(0, end));
     if (line.size() > max_line_bytes) {
-      throw RunError(fmt::format("{}: has a line longer than {} bytes", path_, max_line_bytes));
+      throw RunError(fmt::format("{}:{}: a line of more than {} bytes", path_, line_number_, max_line_bytes));
     }
     line_ended_ = end != std::string_view::npos;
     unread_.remove_prefix(line_ended_ ? end + 1 : unread_.size());

@@ -13,7 +13,6 @@
 namespace foredraft {
 
 inline constexpr std::uint64_t max_document_bytes = std::uint64_t{1} << 28U;  ///< of a file that is read whole: 256 MiB
-inline constexpr std::size_t max_line_bytes = std::size_t{1}
                                               << 20U;  ///< of a results file: 100 times the widest header
 
 /// The whole text of a file that the user named. Throws InputError `path: ...` for a folder, for a file that cannot be
@@ -38,7 +37,8 @@ class ResultReader {
   /// The next bytes, at most `max_bytes` of them, valid until the next call; none at the end. Throws RunError.
   [[nodiscard]] std::string_view read(std::uint64_t max_bytes = UINT64_MAX);
 
-  /// The next line without its line end; false at the end. Throws RunError on a line longer than max_line_bytes.
+  /// The next line without its line end; false at the end. Throws RunError on a line longer than max_line_bytes of
+  /// core/documents.hpp.
   [[nodiscard]] bool next_line(std::string& line);
 
   /// Whether the last line had a line end.
@@ -55,6 +55,7 @@ class ResultReader {
   std::uint64_t size_ = 0;
   std::vector<char> buffer_;
   std::string_view unread_;  ///< of buffer_
+  std::uint64_t line_number_ = 0;
   bool line_ended_ = false;
 };
 

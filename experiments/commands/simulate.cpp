@@ -171,13 +171,15 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
     const auto& estimate = simulated.estimates[i];
     if (!estimate) continue;
     const Interval interval = normal_interval(*estimate);
-    const auto deviation = deviation_in_se(analytic[i], estimate);
+    const auto deviation = deviation_in_se(analytic, simulated, i);
     const bool in_ms = metrics()[i].unit == "ms";
     table.rows.push_back({fmt::format("{}{}", metrics()[i].label, in_ms ? " (ms)" : ""),
                           fmt::format("{:.5f}", estimate->mean),
                           std::isnan(interval.low) ? "" : fmt::format("{:.5f} to {:.5f}", interval.low, interval.high),
                           analytic[i] ? fmt::format("{:.5f}", *analytic[i]) : "",
-                          deviation ? fmt::format("{:+.2f} se", *deviation) : ""});
+                          deviation     ? fmt::format("{:+.2f} se", *deviation)
+                          : analytic[i] ? "not comparable"
+                                        : ""});
   }
   text += to_text(table);
   const sim::Acceptance acceptance = sim::acceptance(tally);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/documents.hpp"
 #include "experiments/config/toml_source.hpp"
 #include "experiments/text/problems.hpp"
 
@@ -13,9 +14,9 @@ Node convert(const Json& json) {
   Node node{0, false};
   if (json.is_boolean()) {
     node.value = json.get<bool>();
-  } else if (json.is_number_integer()) {
-    node.value = json.get<std::int64_t>();
-  } else if (json.is_number_float()) {
+  } else if (const auto whole = whole_number<std::int64_t>(json)) {
+    node.value = *whole;
+  } else if (json.is_number()) {
     node.value = json.get<double>();
   } else if (json.is_string()) {
     node.value = json.get<std::string>();
@@ -36,7 +37,9 @@ Node convert(const Json& json) {
 }  // namespace
 
 Mapping parse_json_document(std::string_view text, const std::string& file) {
-  const Json json = Json::parse(text, nullptr, false);
+  Problems problems(file);
+  const Json json = parse_json(text, problems);
+  problems.raise();
   if (!json.is_object()) throw InputError(fmt::format("{}: syntax: not a JSON object", file));
   return std::get<Mapping>(convert(json).value);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "core/documents.hpp"
 #include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
@@ -58,10 +59,11 @@ Mapping convert(const toml::table& table) {
 }  // namespace
 
 Mapping parse_toml(std::string_view text, const std::string& file) {
+  Problems problems(file);
+  if (!check_toml_limits(text, problems)) problems.raise();
   try {
     return convert(toml::parse(text, file));
   } catch (const toml::parse_error& error) {
-    Problems problems(file);
     problems.add({.line = static_cast<std::int64_t>(error.source().begin.line),
                   .key = "syntax",
                   .text = std::string(error.description())});

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/documents.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/numbers.hpp"
 #include "experiments/text/problems.hpp"
@@ -27,7 +28,8 @@ class TraceBuilder {
     problems_.add({.line = line, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
   }
 
-  void add(std::int64_t line, Shape shape, std::int64_t number) {
+  /// A number that `text()` shows; nothing where it does not fit into 64 bits.
+  void add(std::int64_t line, Shape shape, const std::optional<std::int64_t>& number, auto&& text) {
     if (shape == Shape::accepted && recorded_gamma_ == 0) {
       if (!gamma_missed_) {
         refuse(line, "accepted counts without process.recorded_gamma",
@@ -38,12 +40,12 @@ class TraceBuilder {
     }
     const std::int64_t low = shape == Shape::outcomes ? -1 : 0;
     const std::int64_t high = shape == Shape::outcomes ? 1 : recorded_gamma_;
-    if (number < low || number > high) {
-      refuse(line, fmt::format("invalid {}={}", shape == Shape::outcomes ? "outcome" : "accepted", number),
+    if (!number || *number < low || *number > high) {
+      refuse(line, fmt::format("invalid {}={}", shape == Shape::outcomes ? "outcome" : "accepted", text()),
              fmt::format("must lie in {} to {}", low, high));
       return;
     }
-    numbers_.push_back(number);
+    numbers_.push_back(*number);
   }
 
   void end_sequence(Shape shape) {
@@ -77,8 +79,9 @@ class TraceBuilder {
   bool gamma_missed_ = false;
 };
 
-void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& builder) {
-  const auto json = nlohmann::ordered_json::parse(line, nullptr, false);
+void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& builder, Problems& limits) {
+  const auto json = parse_json(line, limits, number);
+  limits.raise();
   const auto shape = json.is_object() && json.contains("outcomes")   ? std::optional(Shape::outcomes)
                      : json.is_object() && json.contains("accepted") ? std::optional(Shape::accepted)
                                                                      : std::nullopt;
@@ -92,7 +95,8 @@ void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& bu
     builder.refuse(number, "wrong type", "must be a list of whole numbers");
     return;
   }
-  for (const auto& value : values) builder.add(number, *shape, value.get<std::int64_t>());
+  for (const auto& value : values)
+    builder.add(number, *shape, whole_number<std::int64_t>(value), [&] { return value.dump(); });
   builder.end_sequence(*shape);
 }
 
@@ -101,6 +105,8 @@ void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& bu
 sim::Trace parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
                        Convention convention) {
   TraceBuilder builder(file, recorded_gamma, convention);
+  Problems limits(file);
+  if (!check_line_limits(text, limits)) limits.raise();
   std::optional<Shape> csv;
   std::string sequence;
   TextLines lines(text);
@@ -108,7 +114,7 @@ sim::Trace parse_trace(std::string_view text, const std::string& file, std::int6
     const std::string_view line = lines.line();
     const std::int64_t number = lines.number();
     if (!csv && line.front() == '{') {
-      read_json_line(line, number, builder);
+      read_json_line(line, number, builder, limits);
       continue;
     }
     if (!csv) {
@@ -128,7 +134,7 @@ sim::Trace parse_trace(std::string_view text, const std::string& file, std::int6
     }
     if ((*cells)[0] != sequence) builder.end_sequence(*csv);
     sequence = (*cells)[0];
-    builder.add(number, *csv, *value);
+    builder.add(number, *csv, value, [&] { return (*cells)[1]; });
   }
   if (csv) builder.end_sequence(*csv);
   return builder.finish();

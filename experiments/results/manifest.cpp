@@ -8,6 +8,8 @@
 #include <fstream>
 #include <thread>
 
+#include "core/check.hpp"
+#include "core/documents.hpp"
 #include "core/parallel.hpp"
 #include "experiments/config/toml_source.hpp"
 #include "experiments/results/build_info.hpp"
@@ -33,11 +35,19 @@ bool is_plain_name(const std::string& name) {
          name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
 }
 
+/// Throws DomainError where the key holds anything but a whole number of 64 bits.
+std::uint64_t count_at(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  if (const auto count = whole_number<std::uint64_t>(value)) return *count;
+  throw DomainError(fmt::format("invalid {}={}, must be a whole number from 0 to {}", key, value.dump(),
+                                std::numeric_limits<std::uint64_t>::max()));
+}
+
 std::vector<FileDigest> parse_files(const Json& json) {
   std::vector<FileDigest> files;
   for (const Json& file : json) {
-    files.push_back({file.at("path").get<std::string>(), file.at("bytes").get<std::uint64_t>(),
-                     file.at("sha256").get<std::string>()});
+    files.push_back(
+        {file.at("path").get<std::string>(), count_at(file, "bytes"), file.at("sha256").get<std::string>()});
   }
   return files;
 }
@@ -111,7 +121,9 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
   const auto refuse = [&](const std::string& why) -> InputError {
     return InputError(fmt::format("{}: no manifest of this program ({})", file, why));
   };
-  const Json json = Json::parse(text, nullptr, false);
+  Problems problems(file);
+  const Json json = parse_json(text, problems);
+  problems.raise();
   if (!json.is_object()) throw refuse("not a JSON object");
   const std::string schema = json.contains("schema") ? json.at("schema").dump() : "absent";
   const std::string wanted = fmt::format("\"{}\"", result_schema);
@@ -127,7 +139,7 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
                       .program = json.at("program"),
                       .run = json.at("run")};
     if (const Json& shard = json.at("shard"); !shard.is_null()) {
-      manifest.shard = Shard{shard.at("index").get<std::uint64_t>(), shard.at("count").get<std::uint64_t>()};
+      manifest.shard = Shard{count_at(shard, "index"), count_at(shard, "count")};
     }
     if (manifest.hash != config_hash(manifest.config)) throw refuse("its configuration does not have its hash");
     // What stands there twice, for people, must agree.
@@ -151,6 +163,8 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
     }
     return manifest;
   } catch (const Json::exception& error) {
+    throw refuse(error.what());
+  } catch (const DomainError& error) {
     throw refuse(error.what());
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/documents.hpp"
 #include "core/files.hpp"
 #include "core/parallel.hpp"
 #include "experiments/results/manifest.hpp"
@@ -25,7 +26,10 @@ void check_result_folder(const std::string& path, const Json& wanted) {
     throw InputError(fmt::format("{}: not written to ({}) - choose another --out", path, why));
   };
   if (!std::binary_search(names.begin(), names.end(), manifest_file)) refuse("it holds files and no manifest.json");
-  const Json found = Json::parse(read_result_file((fs::path(path) / manifest_file).string()), nullptr, false);
+  const std::string manifest = (fs::path(path) / manifest_file).string();
+  Problems problems(manifest);
+  const Json found = parse_json(read_result_file(manifest), problems);
+  problems.raise();
   if (!found.is_object()) refuse("its manifest.json cannot be read");
   for (const auto& [key, value] : wanted.items()) {
     const std::string before = found.contains(key) ? found.at(key).dump() : "absent";

@@ -32,8 +32,14 @@ std::string to_text(const Agreement& agreement) {
     return fmt::format("not judged: a point has {} independent units, too few for its standard error",
                        agreement.fewest_units);
   }
-  return fmt::format("largest of {} deviations: {:.2f} standard errors (99 % of correct runs stay below {:.2f})",
-                     agreement.deviations, agreement.largest, agreement_bound(agreement));
+  std::string text =
+      fmt::format("largest of {} deviations: {:.2f} standard errors (99 % of correct runs stay below {:.2f})",
+                  agreement.deviations, agreement.largest, agreement_bound(agreement));
+  if (agreement.not_comparable > 0) {
+    text += fmt::format("; {} of {} points not comparable: no standard error", agreement.not_comparable,
+                        agreement.deviations + agreement.not_comparable);
+  }
+  return text;
 }
 
 }  // namespace foredraft::experiments

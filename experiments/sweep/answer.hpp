@@ -38,10 +38,12 @@ struct SimulatedAnswer {
 
 [[nodiscard]] SimulatedAnswer simulated_answer(const PointInputs& inputs, const sim::Tally& tally);
 
-/// (simulated - analytic) / standard error; 0 where both agree to round-off without any spread, nothing where one of
-/// the three is missing.
-[[nodiscard]] std::optional<double> deviation_in_se(const std::optional<double>& analytic,
-                                                    const std::optional<Estimate>& simulated);
+/// (simulated - analytic) / standard error of a metric; 0 where both agree to round-off; always finite. Nothing where
+/// one of the three is missing, or where no unit of the simulation differs from another: its standard error of 0 says
+/// nothing then. Where the closed form has a variance of tokens, tokens per iteration are compared in that case by the
+/// standard error that it implies, and the other metrics where it implies none: docs/metrics.md.
+[[nodiscard]] std::optional<double> deviation_in_se(const AnalyticAnswer& analytic, const SimulatedAnswer& simulated,
+                                                    std::size_t metric);
 
 /// The parts of the above that a server answers.
 [[nodiscard]] AnalyticAnswer serving_answer(const PointInputs& inputs);

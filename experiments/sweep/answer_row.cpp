@@ -73,7 +73,7 @@ void append_answer(const SweepConfig& config, const AnalyticAnswer& analytic, co
     const auto& estimate = simulated->estimates[i];
     append_cell(estimate ? std::optional(estimate->mean) : std::nullopt, row);
     append_cell(estimate ? std::optional(estimate->standard_error) : std::nullopt, row);
-    if (metric.analytic) append_cell(deviation_in_se(analytic[i], estimate), row);
+    if (metric.analytic) append_cell(deviation_in_se(analytic, *simulated, i), row);
   }
   row.erase(start, 1);  // the comma before the first cell stands at the end of the inputs
 }

@@ -80,6 +80,9 @@ Estimate tokens_variance(const sim::Tally& tally, bool independent) {
   return {variance, std::sqrt(std::max(0.0, fourth - second * second) / count)};
 }
 
+/// A hundred units in the last place: closed form and estimate are a handful of double operations from exact numbers.
+constexpr double estimate_round_off = 2e-14;
+
 /// NaN in an estimate means "not estimable": the cell is empty.
 std::optional<Estimate> known(const Estimate& estimate) {
   return std::isnan(estimate.mean) ? std::nullopt : std::optional(estimate);
@@ -148,13 +151,21 @@ SimulatedAnswer simulated_answer(const PointInputs& inputs, const sim::Tally& ta
   return answer;
 }
 
-std::optional<double> deviation_in_se(const std::optional<double>& analytic, const std::optional<Estimate>& simulated) {
-  if (!analytic || !simulated || std::isnan(simulated->standard_error)) return std::nullopt;
-  const double difference = simulated->mean - *analytic;
-  // A hundred units in the last place: both sides are a handful of double operations from exact numbers.
-  constexpr double round_off = 2e-14;
-  if (std::abs(difference) <= round_off * std::abs(*analytic)) return 0.0;
-  return difference / simulated->standard_error;
+std::optional<double> deviation_in_se(const AnalyticAnswer& analytic, const SimulatedAnswer& simulated,
+                                      std::size_t metric) {
+  const std::optional<double>& expected = analytic[metric];
+  const std::optional<Estimate>& estimate = simulated.estimates[metric];
+  if (!expected || !estimate || std::isnan(estimate->standard_error)) return std::nullopt;
+  const double difference = estimate->mean - *expected;
+  const double rounding = estimate_round_off * std::max(std::abs(*expected), std::abs(estimate->mean));
+  if (std::abs(difference) <= rounding) return 0.0;
+  if (estimate->standard_error > rounding) return difference / estimate->standard_error;
+  const std::optional<double>& variance = analytic[tokens_variance_metric];
+  if (!variance || simulated.units != simulated.iterations) return std::nullopt;
+  const double implied = std::sqrt(std::max(0.0, *variance) / static_cast<double>(simulated.units));
+  if (metric == tokens_per_iteration_metric) return difference / std::max(rounding, implied);
+  // Where tokens cannot vary, no other metric does: the difference is no accident.
+  return implied > 0.0 ? std::nullopt : std::optional(difference / rounding);
 }
 
 }  // namespace foredraft::experiments

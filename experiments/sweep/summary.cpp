@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -82,6 +82,8 @@ SweepSummary summarize(const SweepConfig& config, const std::string& points_csv)
   std::optional<BestGammaTable> best;
   if (BestGammaTable::fits(config)) best.emplace(config, reader);
   FirstPointsTable first(config, reader);
+  const auto analytic = reader.column("analytic_tokens_per_iteration");
+  const auto simulated = reader.column("simulated_tokens_per_iteration");
   const auto deviation = reader.column("tokens_per_iteration_deviation_in_se");
   const auto units = reader.column("simulated_units");
   SweepSummary summary{};
@@ -91,10 +93,13 @@ SweepSummary summarize(const SweepConfig& config, const std::string& points_csv)
     } else {
       first.add(cells);
     }
-    if (!deviation || !units || cells[*deviation].empty()) continue;
-    const auto number = parse_real(cells[*deviation]);
-    summary.agreement.add(number.value_or(HUGE_VAL),
-                          static_cast<std::uint64_t>(parse_integer(cells[*units]).value_or(0)));
+    if (!analytic || !simulated || !deviation || !units) continue;
+    if (const auto number = parse_real(cells[*deviation])) {
+      const std::int64_t count = parse_integer(cells[*units]).value_or(0);
+      summary.agreement.add(*number, static_cast<std::uint64_t>(std::max(std::int64_t{0}, count)));
+    } else if (!cells[*analytic].empty() && !cells[*simulated].empty()) {
+      ++summary.agreement.not_comparable;
+    }
   }
   summary.table = best ? best->table() : first.table();
   if (best) summary.notes = best->notes();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "core/documents.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/numbers.hpp"
 
@@ -15,7 +16,9 @@ constexpr std::size_t most_messages = 20;
 
 UserTable::UserTable(std::string_view text, const std::string& file, std::vector<std::string> required,
                      std::vector<std::string> optional)
-    : lines_(text), problems_(file), required_(std::move(required)), optional_(std::move(optional)) {}
+    : lines_(text), problems_(file), required_(std::move(required)), optional_(std::move(optional)) {
+  if (!check_line_limits(text, problems_)) problems_.raise();
+}
 
 bool UserTable::next() {
   while (readable_ && lines_.next()) {
@@ -48,9 +51,7 @@ std::int64_t UserTable::count(std::string_view column, std::int64_t minimum, std
   const auto number = parse_integer(text);
   if (number && *number >= minimum && *number <= maximum) return *number;
   refuse(std::string(column), fmt::format("invalid {}=\"{}\"", column, text),
-         maximum == std::numeric_limits<std::int64_t>::max()
-             ? fmt::format("must be a whole number of at least {}", minimum)
-             : fmt::format("must be a whole number from {} to {}", minimum, maximum));
+         fmt::format("must be a whole number from {} to {}", minimum, maximum));
   return minimum;
 }
 

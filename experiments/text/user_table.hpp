@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,12 +10,15 @@
 
 namespace foredraft::experiments {
 
+/// Far beyond any batch or context, and small enough for the product of three to fit into 64 bits.
+inline constexpr std::int64_t max_table_count = 1'000'000;
+
 /// A CSV table that a user wrote: a header, columns in any order, lines that begin with # skipped. Everything that is
 /// wrong with it is collected, to be said at once.
 class UserTable {
  public:
   /// `text` must outlive this. There are no rows below a header that lacks a required column, or has one that is
-  /// unknown or there twice.
+  /// unknown or there twice. Throws InputError on a line of more than max_line_bytes.
   UserTable(std::string_view text, const std::string& file, std::vector<std::string> required,
             std::vector<std::string> optional = {});
 
@@ -27,8 +29,7 @@ class UserTable {
   [[nodiscard]] std::string cell(std::string_view column) const;
 
   /// Of this row; where the cell is none, that is refused and the least value returned.
-  std::int64_t count(std::string_view column, std::int64_t minimum,
-                     std::int64_t maximum = std::numeric_limits<std::int64_t>::max());
+  std::int64_t count(std::string_view column, std::int64_t minimum, std::int64_t maximum = max_table_count);
   double positive(std::string_view column);
   double probability(std::string_view column);
   /// One that can stand in a CSV cell as it is; refused where it is empty or holds a comma or a quote.

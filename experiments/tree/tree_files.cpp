@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "analytic/tree/head_accuracies.hpp"
 #include "core/check.hpp"
+#include "core/documents.hpp"
 #include "experiments/text/numbers.hpp"
 #include "experiments/text/problems.hpp"
 
@@ -58,19 +58,35 @@ std::string without_comments(std::string_view text) {
   return result;
 }
 
+constexpr std::int32_t max_rank = std::numeric_limits<std::int32_t>::max();
+
+Problem invalid_rank(std::int64_t line, std::string_view rank) {
+  return {.line = line,
+          .text = fmt::format("invalid rank \"{}\"", rank),
+          .why = fmt::format("must be a whole number from 0 to {}", max_rank)};
+}
+
 std::vector<analytic::TreePath> paths_of_list(const std::string& text, Problems& problems) {
-  const auto json = nlohmann::ordered_json::parse(text.substr(text.find('[')), nullptr, false);
+  const auto start = static_cast<std::ptrdiff_t>(text.find('['));
+  const auto line = 1 + std::count(text.begin(), text.begin() + start, '\n');
+  const auto json = parse_json({text.begin() + start, text.end()}, problems, line);
+  problems.raise();
   std::vector<analytic::TreePath> paths;
-  const auto is_path = [](const auto& path) {
-    return path.is_array() && std::all_of(path.begin(), path.end(), [](const auto& rank) {
-             return rank.is_number_integer() && std::abs(rank.template get<std::int64_t>()) < (std::int64_t{1} << 31U);
-           });
-  };
-  if (!json.is_array() || !std::all_of(json.begin(), json.end(), is_path)) {
+  if (!json.is_array() || !std::all_of(json.begin(), json.end(), [](const auto& path) { return path.is_array(); })) {
     problems.add({.text = "no list of paths", .why = "must be one list such as [[0], [0, 1], [1]]"});
     return paths;
   }
-  for (const auto& path : json) paths.push_back(path.get<analytic::TreePath>());
+  for (const auto& numbers : json) {
+    analytic::TreePath& path = paths.emplace_back();
+    for (const auto& number : numbers) {
+      const auto rank = whole_number<std::int32_t>(number, 0, max_rank);
+      if (!rank) {
+        problems.add(invalid_rank(line, number.dump()));
+        return paths;
+      }
+      path.push_back(*rank);
+    }
+  }
   return paths;
 }
 
@@ -80,9 +96,8 @@ std::vector<analytic::TreePath> paths_of_lines(std::string_view text, Problems& 
     analytic::TreePath path;
     for (const std::string_view cell : row.cells) {
       const auto rank = parse_integer(cell);
-      if (!rank || std::abs(*rank) >= (std::int64_t{1} << 31U)) {
-        problems.add(
-            {.line = row.line, .text = fmt::format("invalid rank \"{}\"", cell), .why = "must be a whole number"});
+      if (!rank || *rank < 0 || *rank > max_rank) {
+        problems.add(invalid_rank(row.line, cell));
         break;
       }
       path.push_back(static_cast<std::int32_t>(*rank));
@@ -96,6 +111,7 @@ std::vector<analytic::TreePath> paths_of_lines(std::string_view text, Problems& 
 
 std::vector<std::vector<double>> parse_accuracies(std::string_view text, const std::string& file) {
   Problems problems(file);
+  if (!check_line_limits(text, problems)) problems.raise();
   std::vector<std::vector<double>> rows;
   for (const TextRow& row : text_rows(text)) {
     std::vector<double> accuracies;
@@ -124,6 +140,7 @@ std::vector<std::vector<double>> parse_accuracies(std::string_view text, const s
 
 analytic::TokenTree parse_tree(std::string_view text, const std::string& file) {
   Problems problems(file);
+  if (!check_line_limits(text, problems)) problems.raise();
   const std::string bare = without_comments(text);
   const auto paths =
       bare.find('[') == std::string::npos ? paths_of_lines(text, problems) : paths_of_list(bare, problems);
@@ -140,6 +157,7 @@ analytic::TokenTree parse_tree(std::string_view text, const std::string& file) {
 std::vector<double> parse_verification_times(std::string_view text, const std::string& file) {
   constexpr std::int64_t most_positions = 1'000'000;
   Problems problems(file);
+  if (!check_line_limits(text, problems)) problems.raise();
   std::vector<double> times;
   const std::vector<TextRow> rows = text_rows(text);
   if (rows.empty()) problems.add({.text = "holds no times", .why = "must have rows nodes,time"});

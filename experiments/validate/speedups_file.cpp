@@ -12,7 +12,6 @@ namespace foredraft::experiments {
 namespace {
 
 constexpr std::int64_t longest_measured_draft = 1023;
-constexpr std::int64_t most_measured_count = 1'000'000;
 
 gpu_bench::Role read_drafting(UserTable& table) {
   const std::string word = table.cell("drafter");
@@ -40,8 +39,8 @@ gpu_bench::LoopCell read_cell(UserTable& table, const gpu_bench::Profile& profil
   cell.launch = setting.launch;
   cell.gamma = table.count("gamma", 1, longest_measured_draft);
   cell.alpha = table.probability("alpha");
-  cell.batch = table.count("batch", 1, most_measured_count);
-  cell.context = table.count("context", 0, most_measured_count);
+  cell.batch = table.count("batch", 1);
+  cell.context = table.count("context", 0);
   return cell;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <Eigen/Core>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <unsupported/Eigen/NonLinearOptimization>
@@ -66,11 +67,14 @@ void add_steps(const Profile& profile, const std::vector<ModelShape>& shapes, co
   }
 }
 
-/// The number behind a word of "rows 6 outputs 4096 inputs 4096"; nothing where it is not there.
+/// The number behind a word of "rows 6 outputs 4096 inputs 4096"; nothing where no finite number is there.
 std::optional<double> number_behind(std::string_view text, std::string_view word) {
   const std::size_t at = text.find(word);
   if (at == std::string_view::npos) return std::nullopt;
-  return std::strtod(std::string(text.substr(at + word.size())).c_str(), nullptr);
+  text.remove_prefix(at + word.size());
+  double number = 0.0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc() && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
 /// Products of matrices timed alone; their domain is that of the passes, which the model is for.

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <concepts>
 
 #include "core/check.hpp"
+#include "core/documents.hpp"
 #include "gpu_bench/profile/cell_text.hpp"
 
 namespace foredraft::gpu_bench {
@@ -88,13 +90,14 @@ bool read_field(std::string_view text, std::string& value) {
   value = text;
   return !text.empty();
 }
-bool read_field(std::string_view text, std::int64_t& value) { return read_number(text, value); }
-bool read_field(std::string_view text, double& value) { return read_number(text, value); }
+/// Counts, all of them.
+bool read_field(std::string_view text, std::int64_t& value) { return read_number(text, value) && value >= 0; }
+bool read_field(std::string_view text, double& value) { return read_number(text, value) && std::isfinite(value); }
 bool read_field(std::string_view text, Role& value) { return read_word(text, loop_roles, value); }
 bool read_field(std::string_view text, Launch& value) { return read_word(text, loop_launches, value); }
 bool read_field(std::string_view text, std::optional<double>& value) {
   value.reset();
-  return text.empty() || read_number(text, value.emplace());
+  return text.empty() || read_field(text, value.emplace());
 }
 
 /// The text up to the next `end`, taken off the front of `rest`.
@@ -107,6 +110,8 @@ std::string_view take_until(std::string_view& rest, char end) {
 
 template <typename Row>
 std::vector<Row> read_loop_csv(std::string_view csv, const std::string& name) {
+  ProblemList problems(name);
+  if (!check_line_limits(csv, problems)) throw DomainError(problems.text());
   const std::string header = loop_csv_header<Row>();
   if (!csv.starts_with(header)) {
     throw DomainError(

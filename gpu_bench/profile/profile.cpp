@@ -11,6 +11,18 @@
 namespace foredraft::gpu_bench {
 namespace {
 
+/// Far beyond any pass, and small enough for sums and products of two counts to fit into 64 bits.
+constexpr std::int64_t max_cell_count = 1'000'000'000;
+
+/// The counts of a Cell or VerificationCell.
+void check_counts(const std::string& what, const auto& cell) {
+  visit_fields(cell, [&](std::string_view name, const auto& field) {
+    if constexpr (std::same_as<decltype(field), const std::int64_t&>) {
+      check_range(fmt::format("{}: {}", what, name), field, 0, max_cell_count);
+    }
+  });
+}
+
 void check_name(std::string_view what, const std::string& name) {
   if (name.empty()) throw DomainError(fmt::format("{}: empty name", what));
   if (name.find_first_of(",\"\n\r") != std::string::npos) {
@@ -79,6 +91,7 @@ void check_verifications(const Profile& profile) {
     const std::string what = to_text(row.cell);
     check_name("verifier", row.cell.verifier);
     check_name("logits", row.cell.logits);
+    check_counts(what, row.cell);
     check_timing(what, row.timing);
     check_at_least(what + ": launches", row.launches, 1);
     check_at_least(what + ": read_backs", row.read_backs, 0);
@@ -206,6 +219,7 @@ void check_profile(const Profile& profile) {
     const std::string what = to_text(row.cell);
     check_name("model", row.cell.model);
     check_name("dtype", row.cell.dtype);
+    check_counts(what, row.cell);
     check_timing(what, row.timing);
     if (!seen.insert(row.cell).second) throw DomainError(what + ": measured twice");
   }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
+#include "core/documents.hpp"
 #include "core/files.hpp"
 #include "gpu_bench/profile/profile_fields.hpp"
 
@@ -122,10 +123,12 @@ void decode(const Json& json, const std::string& path, T& value) {
     if (!json.is_number()) refuse(path, "must be a number");
     value = json.get<double>();
   } else if constexpr (std::is_integral_v<T>) {
-    if (!json.is_number_integer() || (!json.is_number_unsigned() && std::is_unsigned_v<T>)) {
-      refuse(path, "must be a whole number");
+    const auto whole = whole_number<T>(json);
+    if (!whole) {
+      refuse(path, fmt::format("{} (must be a whole number from {} to {})", json.dump(), std::numeric_limits<T>::min(),
+                               std::numeric_limits<T>::max()));
     }
-    value = json.get<T>();
+    value = *whole;
   } else if constexpr (std::same_as<T, std::string>) {
     if (!json.is_string()) refuse(path, "must be a text");
     value = json.get<std::string>();
@@ -138,8 +141,8 @@ void decode(const Json& json, const std::string& path, T& value) {
     decode(json, path, value.emplace());
   } else if constexpr (is_vector<T>) {
     if (!json.is_array()) refuse(path, "must be a list");
-    value.resize(json.size());
-    for (std::size_t i = 0; i < json.size(); ++i) decode(json[i], fmt::format("{}[{}]", path, i), value[i]);
+    value.clear();  // grows by what was read: an empty row in the text is two bytes, in memory hundreds
+    for (std::size_t i = 0; i < json.size(); ++i) decode(json[i], fmt::format("{}[{}]", path, i), value.emplace_back());
   } else {
     decode_fields(json, path, value);
   }
@@ -178,7 +181,9 @@ std::string to_json(const Profile& profile) {
 }
 
 Profile from_json(std::string_view text, const std::string& name) {
-  const Json json = Json::parse(text, nullptr, false);
+  ProblemList problems(name);
+  const Json json = parse_json(text, problems);
+  if (!problems.empty()) throw DomainError(problems.text());
   Profile profile;
   try {
     check_schema(json);

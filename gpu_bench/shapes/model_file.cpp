@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/check.hpp"
+#include "core/documents.hpp"
 #include "core/files.hpp"
 #include "core/problems.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
@@ -207,6 +208,7 @@ ModelShape read_shape(const toml::table& table, std::string name, std::int64_t l
 std::vector<ModelShape> parse_models(std::string_view text, const std::string& name) {
   ProblemList problems(name);
   std::vector<ModelShape> shapes;
+  if (!check_toml_limits(text, problems)) throw DomainError(problems.text());
   try {
     for (const auto& [key, node] : toml::parse(text, name)) {
       const std::int64_t line = line_of(key.source());

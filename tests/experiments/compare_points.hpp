@@ -23,7 +23,7 @@ inline std::size_t compare_points(const experiments::SweepConfig& config) {
     const SimulatedAnswer simulated = simulated_answer(inputs, tally);
     const AnalyticAnswer analytic = analytic_answer(inputs, pool_acceptance(inputs, *simulator));
     for (std::size_t i = 0; i < metric_count; ++i) {
-      const auto deviation = deviation_in_se(analytic[i], simulated.estimates[i]);
+      const auto deviation = deviation_in_se(analytic, simulated, i);
       if (!deviation) continue;
       INFO("point " << index << " " << inputs.drafter << ", " << metrics()[i].name << ": " << *analytic[i] << " and "
                     << simulated.estimates[i]->mean);

@@ -74,8 +74,7 @@ TEST_CASE("simulated sentences under the block cost agree with the closed form")
       Resources resources;
       const auto simulator = make_simulator(inputs, *config.simulation, resources);
       const SimulatedAnswer simulated = simulated_answer(inputs, sim::run(*simulator, {9, 0}, 2));
-      const auto deviation =
-          deviation_in_se(analytic_answer(inputs, nan)[speedup_metric], simulated.estimates[speedup_metric]);
+      const auto deviation = deviation_in_se(analytic_answer(inputs, nan), simulated, speedup_metric);
       INFO(law << ' ' << drafter);
       REQUIRE(deviation.has_value());
       // Five standard errors; one is at most 0.25 % of the speedup, an encoder forgotten on one side 10 % and more.

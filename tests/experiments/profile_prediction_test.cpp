@@ -236,7 +236,9 @@ TEST_CASE("a step that a user measured is refused by line where it cannot be") {
   CHECK(refused("a,decoder_pas,1,1,0,2\n") ==
         "s.csv:2: role: unknown role \"decoder_pas\" (did you mean decoder_pass?)");
   CHECK(refused("a,decoder_pass,0,1,0,2\n") ==
-        "s.csv:2: batch: invalid batch=\"0\" (must be a whole number of at least 1)");
+        "s.csv:2: batch: invalid batch=\"0\" (must be a whole number from 1 to 1000000)");
+  CHECK(refused("a,decoder_pass,1,1,9223372036854775807,2\n") ==
+        "s.csv:2: context: invalid context=\"9223372036854775807\" (must be a whole number from 0 to 1000000)");
   CHECK(refused("a,decoder_pass,1,1,2\n") == "s.csv:2: 5 cells (the header has 6)");
   CHECK(refused(",decoder_pass,1,1,0,2\n") ==
         "s.csv:2: model: invalid model=\"\" (must be a name without commas and quotes)");

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/documents.hpp"
 #include "core/random_stream.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/data_text.hpp"
@@ -59,6 +60,18 @@ TEST_CASE("the CSV reader names the damaged row") {
   REQUIRE(reader.next(cells));
   CHECK(cells == std::vector<std::string>{"1", "2"});
   CHECK_THROWS_WITH(reader.next(cells), Catch::EndsWith("a.csv:3: damaged row"));
+  const std::string longest(max_line_bytes - 2, '1');
+  tests::write_text(folder / "b.csv", "x,y\n1," + longest + "\n2,2" + longest + "\n");
+  CsvReader long_lines(folder / "b.csv");
+  REQUIRE(long_lines.next(cells));
+  CHECK((cells[1] == longest));
+  CHECK_THROWS_WITH(long_lines.next(cells), Catch::EndsWith("b.csv:3: a line of more than 1048576 bytes"));
+  tests::write_text(folder / "c.csv", "x,y\n\n1,2");
+  CsvReader no_end(folder / "c.csv");
+  CHECK_THROWS_WITH(no_end.next(cells), Catch::EndsWith("c.csv:2: damaged row"));
+  REQUIRE(no_end.next(cells));
+  CHECK(cells == std::vector<std::string>{"1", "2"});
+  CHECK_FALSE(no_end.next(cells));
 }
 
 TEST_CASE("SHA-256 gives the known digests of FIPS 180-4, whole or in pieces") {

@@ -83,7 +83,7 @@ TEST_CASE("a sweep over batches of a roofline simulates what its closed form say
     before = analytic[speedup_metric].value();
     const auto simulator = make_simulator(inputs, *config.simulation, resources);
     const SimulatedAnswer simulated = simulated_answer(inputs, sim::run(*simulator, {1, index}, 1));
-    const auto deviation = deviation_in_se(analytic[speedup_metric], simulated.estimates[speedup_metric]);
+    const auto deviation = deviation_in_se(analytic, simulated, speedup_metric);
     REQUIRE(deviation);
     // One standard error is 0.2 %: a batch or an overhead forgotten on one side would be 5 % and more.
     CHECK(std::abs(*deviation) < tests::standard_errors);

@@ -261,6 +261,10 @@ TEST_CASE("a manifest that contradicts itself is refused as input") {
   check_refused("\"points\": 2", "\"points\": 3", "its points does not follow");
   check_refused("\"version\": \"", "\"version\": \"9", "its version does not follow");
   check_refused("\"state\": \"complete\"", "\"state\": \"done\"", "its state is neither running nor complete");
+  check_refused("\"shard\": null", "\"shard\": {\"index\": 1, \"count\": -1}",
+                "invalid count=-1, must be a whole number from 0 to 18446744073709551615");
+  check_refused("\"shard\": null", "\"shard\": {\"index\": 1.5, \"count\": 2}", "invalid index=1.5");
+  check_refused("\"bytes\": ", "\"bytes\": -", "invalid bytes=-");
 }
 
 TEST_CASE("a point that cannot be prepared fails the run by its name, and a corpus that is missing is bad input") {
@@ -420,16 +424,6 @@ TEST_CASE("finite sequences are answered by the renewal sum, and dependent itera
   inputs.process_a = 0.5;
   inputs.process_b = 0.25;
   CHECK_FALSE(analytic_answer(inputs, nan)[tokens_per_iteration_metric]);
-}
-
-TEST_CASE("a deviation is in standard errors, zero for exact agreement without spread, empty where a side is missing") {
-  CHECK(deviation_in_se(2.0, Estimate{2.3, 0.1}).value() == Approx(3.0));
-  CHECK(deviation_in_se(2.0, Estimate{1.7, 0.1}).value() == Approx(-3.0));
-  CHECK(deviation_in_se(2.0, Estimate{2.0, 0.0}) == 0.0);
-  CHECK(std::isinf(deviation_in_se(2.0, Estimate{2.5, 0.0}).value()));
-  CHECK_FALSE(deviation_in_se(std::nullopt, Estimate{2.0, 0.1}));
-  CHECK_FALSE(deviation_in_se(2.0, std::nullopt));
-  CHECK_FALSE(deviation_in_se(2.0, Estimate{2.0, std::nan("")}));
 }
 
 TEST_CASE("the agreement bound is Sidak's: 4.03 for 180 deviations, 2.58 for one, wider for few units") {

@@ -48,6 +48,16 @@ TEST_CASE("a damaged trace is refused with the line of every mistake") {
   CHECK_THROWS_WITH(parse("sequence,outcome\na,1\n{\"outcomes\": [0]}\n"), Catch::StartsWith("t:3: damaged row"));
 }
 
+TEST_CASE("an outcome beyond 64 bits is refused as it was written, and a line nested too deep with its number") {
+  CHECK_THROWS_WITH(parse("{\"outcomes\": [1]}\n{\"outcomes\": [18446744073709551615]}"),
+                    "t:2: invalid outcome=18446744073709551615 (must lie in -1 to 1)");
+  CHECK_THROWS_WITH(parse("{\"accepted\": [9223372036854775808]}", 3),
+                    "t:1: invalid accepted=9223372036854775808 (must lie in 0 to 3)");
+  CHECK_THROWS_WITH(parse("{\"outcomes\": [1]}\n{\"a\":" + std::string(65, '[')),
+                    Catch::StartsWith("t:2: nested deeper than 64 levels"));
+  CHECK_THROWS_WITH(parse("sequence,outcome\n" + std::string(1'048'577, '1')), Catch::StartsWith("t:2: a line of"));
+}
+
 TEST_CASE("of many mistakes in a trace the first twenty are told and the rest counted") {
   std::string text = "sequence,outcome\n";
   for (int i = 0; i < 25; ++i) text += "a,7\n";

@@ -185,12 +185,19 @@ TEST_CASE("a tree is read as paths or as Medusa's list, and refused where it is 
   CHECK(parse_tree(path_list(tree), "f") == tree);
   CHECK_THROWS_WITH(parse_tree("0\n1,0\n", "f"),
                     "f: invalid path=\"1,0\" (must hang on a node of the tree: its parent \"1\" is missing)");
-  CHECK_THROWS_WITH(parse_tree("0\n0,a\n", "f"), "f:2: invalid rank \"a\" (must be a whole number)");
+  CHECK_THROWS_WITH(parse_tree("0\n0,a\n", "f"),
+                    "f:2: invalid rank \"a\" (must be a whole number from 0 to 2147483647)");
   CHECK_THROWS_WITH(parse_tree("[[0], 1]", "f"), "f: no list of paths (must be one list such as [[0], [0, 1], [1]])");
   CHECK_THROWS_AS(parse_tree("[[0], [1.5]]", "f"), InputError);
   CHECK_THROWS_AS(parse_tree("[[0], ", "f"), InputError);
   CHECK_THROWS_AS(parse_tree("[[99999999999999999999]]", "f"), InputError);
   CHECK_THROWS_AS(parse_tree("0,99999999999\n", "f"), InputError);
+  // 2^63 is 0 in 32 bits, and the absolute value of -2^63 has no 64.
+  for (const char* rank : {"9223372036854775808", "-9223372036854775808", "4294967296", "2147483648", "-1"}) {
+    const std::string why = fmt::format("invalid rank \"{}\" (must be a whole number from 0 to 2147483647)", rank);
+    CHECK_THROWS_WITH(parse_tree(fmt::format("# a tree\n[[{}]]", rank), "f"), "f:2: " + why);
+    CHECK_THROWS_WITH(parse_tree(fmt::format("{}\n", rank), "f"), "f:1: " + why);
+  }
 }
 
 TEST_CASE("times of verification are straight between their rows and refused where they do not rise from one node") {

@@ -60,6 +60,11 @@ TEST_CASE("a file of cells that was not written here is refused with its line") 
   CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1x,0.5,1,0\n") == "cells.csv:3: invalid gamma=\"1x\"");
   CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1,0.5,1\n") == "cells.csv:3: invalid context=\"\"");
   CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1,0.5,1,0,9\n") == "cells.csv:3: more cells than columns");
+  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1,0.5,-1,0\n") == "cells.csv:3: invalid batch=\"-1\"");
+  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,9223372036854775808,0.5,1,0\n") ==
+        "cells.csv:3: invalid gamma=\"9223372036854775808\"");
+  CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1,nan,1,0\n") == "cells.csv:3: invalid alpha=\"nan\"");
+  CHECK(refusal(csv + std::string(1'048'577, 'a')).starts_with("cells.csv:3: a line of 1048577 bytes"));
   CHECK(refusal(csv).empty());
 }
 

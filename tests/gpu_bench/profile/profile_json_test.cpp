@@ -132,9 +132,18 @@ TEST_CASE("values of another kind are refused at their place") {
     return refusal(document);
   };
   CHECK(changed("/steps/1/median_us", "fast") == "p.json: steps[1].median_us: must be a number");
-  CHECK(changed("/steps/1/samples", 1.5) == "p.json: steps[1].samples: must be a whole number");
+  CHECK(changed("/steps/1/samples", 1.5) ==
+        "p.json: steps[1].samples: 1.5 (must be a whole number from -9223372036854775808 to 9223372036854775807)");
   CHECK(changed("/steps/1/role", "target") == "p.json: steps[1].role: unknown word \"target\"");
-  CHECK(changed("/protocol/seed", -1) == "p.json: protocol.seed: must be a whole number");
+  CHECK(changed("/protocol/seed", -1) ==
+        "p.json: protocol.seed: -1 (must be a whole number from 0 to 18446744073709551615)");
+  CHECK(changed("/steps/1/samples", 9223372036854775808U) ==
+        "p.json: steps[1].samples: 9223372036854775808 (must be a whole number from -9223372036854775808 to "
+        "9223372036854775807)");
+  const std::string cell =
+      "p.json: model-a decoder_pass fp16 batch 9223372036854775807 tokens 1 context 512 cold graph: ";
+  CHECK(changed("/steps/0/batch", 9223372036854775807) ==
+        cell + "batch: invalid batch=9223372036854775807 (must lie in 0 to 1000000000)");
   CHECK(changed("/device/name", 7) == "p.json: device.name: must be a text");
   CHECK(changed("/limits/read_bandwidth_bytes_per_s/ci95", json::array({1.0})) ==
         "p.json: limits.read_bandwidth_bytes_per_s.ci95: must be a list of two numbers");

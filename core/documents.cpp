@@ -1,0 +1,177 @@
+#include "core/documents.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+namespace foredraft {
+namespace {
+
+bool check_size(std::string_view text, std::size_t max_bytes, ProblemList& problems) {
+  if (text.size() <= max_bytes) return true;
+  problems.add({.text = fmt::format("{} bytes", text.size()), .why = fmt::format("must be at most {}", max_bytes)});
+  return false;
+}
+
+Problem too_deep(std::int64_t line) {
+  return {.line = line,
+          .text = fmt::format("nested deeper than {} levels", max_nesting),
+          .why = "tables and lists within each other",
+          .suggestion = "remove levels"};
+}
+
+/// Behind the string that begins at text[at]: of `quotes` quotes at either end, with escapes in double quotes.
+std::size_t end_of_string(std::string_view text, std::size_t at, std::size_t quotes) {
+  const char quote = text[at];
+  for (at += quotes; at < text.size(); ++at) {
+    if (text[at] == '\\' && quote == '"') {
+      ++at;
+    } else if (text[at] == quote && quotes == 1) {
+      return at + 1;
+    } else if (text[at] == quote) {
+      const std::size_t end = std::min(text.find_first_not_of(quote, at), text.size());
+      // Up to two quotes may stand before the three that end the string.
+      if (end - at >= quotes) return std::min(end, at + quotes + 2);
+      at = end - 1;
+    }
+  }
+  return text.size();
+}
+
+/// How deep a TOML text is nested, from its tokens alone.
+class TomlDepth {
+ public:
+  /// The line of the first key or value below max_nesting levels; nothing where there is none.
+  std::optional<std::int64_t> line_too_deep(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = end_of_token(text, at);
+      read(text[at]);
+      if (depth_ > max_nesting) return line_;
+      line_ += std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
+                          text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+      at = end;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Open {
+    bool table;
+    std::size_t depth;  ///< of what stands in the bracket
+  };
+
+  static std::size_t end_of_token(std::string_view text, std::size_t at) {
+    const char c = text[at];
+    if (c == '#') return std::min(text.find('\n', at), text.size());
+    if (c != '"' && c != '\'') return at + 1;
+    const bool multi_line = text.size() - at >= 3 && text[at + 1] == c && text[at + 2] == c;
+    return end_of_string(text, at, multi_line ? 3 : 1);
+  }
+
+  void read(char c) {
+    if (c == '\n' && open_.empty()) {
+      if (in_header_) header_ = depth_;
+      in_header_ = false;
+      in_key_ = true;
+      depth_ = header_;
+    } else if (c == '[' && open_.empty() && in_key_) {
+      depth_ = in_header_ ? depth_ + 1 : 1;
+      in_header_ = true;
+    } else if (c == '[' || c == '{') {
+      open_.push_back({c == '{', ++depth_});
+      in_key_ = c == '{';
+    } else if ((c == ']' || c == '}') && !open_.empty()) {
+      open_.pop_back();
+      in_key_ = false;
+    } else if (c == ',' && !open_.empty()) {
+      depth_ = open_.back().depth;
+      in_key_ = open_.back().table;
+    } else if (c == '=') {
+      in_key_ = false;
+    } else if (c == '.' && in_key_) {
+      ++depth_;
+    }
+  }
+
+  std::vector<Open> open_;  ///< brackets of the value that is being read
+  std::size_t header_ = 0;  ///< depth of the table that the last header began
+  std::size_t depth_ = 0;
+  std::int64_t line_ = 1;
+  bool in_header_ = false;
+  bool in_key_ = true;
+};
+
+/// What a JSON text breaks of max_nesting and max_json_keys.
+std::optional<Problem> json_problem(std::string_view text, std::int64_t line) {
+  std::vector<std::size_t> keys;  // of each open bracket
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      at = end_of_string(text, at, 1) - 1;
+    } else if (c == '\n') {
+      ++line;
+    } else if (c == '[' || c == '{') {
+      keys.push_back(0);
+      if (keys.size() > max_nesting) return too_deep(line);
+    } else if ((c == ']' || c == '}') && !keys.empty()) {
+      keys.pop_back();
+    } else if (c == ':' && !keys.empty() && ++keys.back() > max_json_keys) {
+      return Problem{.line = line, .text = fmt::format("more than {} keys in one object", max_json_keys)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool check_toml_limits(std::string_view text, ProblemList& problems) {
+  if (!check_size(text, max_toml_bytes, problems)) return false;
+  const auto line = TomlDepth().line_too_deep(text);
+  if (line) problems.add(too_deep(*line));
+  return !line;
+}
+
+bool check_line_limits(std::string_view text, ProblemList& problems) {
+  std::int64_t line = 1;
+  while (true) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > max_line_bytes) {
+      problems.add({.line = line,
+                    .text = fmt::format("a line of {} bytes", end),
+                    .why = fmt::format("must be at most {}", max_line_bytes)});
+      return false;
+    }
+    if (end == text.size()) return true;
+    text.remove_prefix(end + 1);
+    ++line;
+  }
+}
+
+nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems, std::int64_t first_line) {
+  const nlohmann::ordered_json discarded(nlohmann::ordered_json::value_t::discarded);
+  if (!check_size(text, max_json_bytes, problems)) return discarded;
+  if (auto problem = json_problem(text, first_line)) {
+    problems.add(std::move(*problem));
+    return discarded;
+  }
+  return nlohmann::ordered_json::parse(text, nullptr, false);
+}
+
+template <typename Number>
+std::optional<Number> whole_number(const nlohmann::ordered_json& json, Number minimum, Number maximum) {
+  const auto in_range = [&](auto value) -> std::optional<Number> {
+    if (std::cmp_less(value, minimum) || std::cmp_greater(value, maximum)) return std::nullopt;
+    return static_cast<Number>(value);
+  };
+  if (json.is_number_unsigned()) return in_range(json.get<std::uint64_t>());
+  if (json.is_number_integer()) return in_range(json.get<std::int64_t>());
+  return std::nullopt;
+}
+
+template std::optional<std::int32_t> whole_number(const nlohmann::ordered_json&, std::int32_t, std::int32_t);
+template std::optional<std::int64_t> whole_number(const nlohmann::ordered_json&, std::int64_t, std::int64_t);
+template std::optional<std::uint64_t> whole_number(const nlohmann::ordered_json&, std::uint64_t, std::uint64_t);
+
+}  // namespace foredraft

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string_view>
+
+#include "core/problems.hpp"
+
+/// Documents from outside the program: limits that hold before a parser sees the text, and whole numbers that fit.
+namespace foredraft {
+
+/// Tables and lists within each other. Parsers, writers and destructors recurse once a level: without a limit a few
+/// kB overflow the stack. Our own documents have at most 8 levels.
+inline constexpr std::size_t max_nesting = 64;
+/// Configurations and model files are a few kB; 4 MiB parse within seconds.
+inline constexpr std::size_t max_toml_bytes = std::size_t{4} << 20U;
+/// The profile of a long run is a few MB; a parsed document takes about 20 times its size in memory.
+inline constexpr std::size_t max_json_bytes = std::size_t{64} << 20U;
+/// The time to read an object grows with the square of its keys. Our own objects have at most about 100.
+inline constexpr std::size_t max_json_keys = 1024;
+/// One row of a table or one sequence of a trace.
+inline constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
+
+/// Adds a problem with its line to `problems` and returns false where a TOML text is larger than max_toml_bytes or
+/// nests deeper than max_nesting. Dotted keys, table headers and brackets add up to the depth of a value.
+[[nodiscard]] bool check_toml_limits(std::string_view text, ProblemList& problems);
+
+/// Adds a problem and returns false where a line of `text` is longer than max_line_bytes.
+[[nodiscard]] bool check_line_limits(std::string_view text, ProblemList& problems);
+
+/// A JSON document. A discarded value where `text` is no JSON, or breaks max_json_bytes, max_nesting or max_json_keys;
+/// only the latter adds a problem, whose lines count from `first_line`. The last of several equal keys counts.
+[[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems,
+                                                std::int64_t first_line = 1);
+
+/// The value of a JSON integer in [minimum, maximum]; nothing for any other JSON value, 2.0 and 1e3 included.
+/// Number: std::int32_t, std::int64_t or std::uint64_t.
+template <typename Number>
+[[nodiscard]] std::optional<Number> whole_number(const nlohmann::ordered_json& json,
+                                                 Number minimum = std::numeric_limits<Number>::min(),
+                                                 Number maximum = std::numeric_limits<Number>::max());
+
+}  // namespace foredraft
