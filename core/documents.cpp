@@ -150,7 +150,7 @@ bool check_line_limits(std::string_view text, ProblemList& problems) {
 }
 
 nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems, std::int64_t first_line) {
-  const nlohmann::ordered_json discarded(nlohmann::ordered_json::value_t::discarded);
+  nlohmann::ordered_json discarded(nlohmann::ordered_json::value_t::discarded);
   if (!check_size(text, max_json_bytes, problems)) return discarded;
   if (auto problem = json_problem(text, first_line)) {
     problems.add(std::move(*problem));

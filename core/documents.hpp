@@ -20,7 +20,7 @@ inline constexpr std::size_t max_toml_bytes = std::size_t{4} << 20U;
 /// The profile of a long run is a few MB; a parsed document takes about 20 times its size in memory.
 inline constexpr std::size_t max_json_bytes = std::size_t{64} << 20U;
 /// The time to read an object grows with the square of its keys. Our own objects have at most about 100.
-inline constexpr std::size_t max_json_keys = 1024;
+inline constexpr std::size_t max_json_keys = 256;
 /// One row of a table or one sequence of a trace.
 inline constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
 

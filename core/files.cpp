@@ -200,11 +200,18 @@ void replace_file(const std::string& path, std::string_view text) {
 }
 
 AppendFile::AppendFile(const std::string& path) : path_(path), descriptor_(-1), size_(0) {
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | result_flags, as_umask_allows));
+  int opened = -1;
+  do {
+    opened = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | result_flags, as_umask_allows);
+  } while (opened < 0 && errno == EINTR);
+  const bool no_room = opened < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EIO);
+  Descriptor file(opened);
   struct stat status {};
   std::string why = reason_against(file.get(), status);
   if (why.empty() && status.st_nlink > 1) why = "it has several names, and the others would change with it";
-  if (!why.empty()) throw InputError(fmt::format("{}: cannot be written ({})", path, why));
+  const std::string text = fmt::format("{}: cannot be written ({})", path, why);
+  if (no_room) throw RunError(text);
+  if (!why.empty()) throw InputError(text);
   size_ = static_cast<std::uint64_t>(status.st_size);
   descriptor_ = file.release();
 }

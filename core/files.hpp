@@ -13,7 +13,6 @@
 namespace foredraft {
 
 inline constexpr std::uint64_t max_document_bytes = std::uint64_t{1} << 28U;  ///< of a file that is read whole: 256 MiB
-                                              << 20U;  ///< of a results file: 100 times the widest header
 
 /// The whole text of a file that the user named. Throws InputError `path: ...` for a folder, for a file that cannot be
 /// read, and for one larger than `max_bytes`, of which no more is read.
@@ -92,7 +91,7 @@ void replace_file(const std::string& path, std::string_view text);
 class AppendFile {
  public:
   /// Opens or creates. Throws InputError for a link, for a file of several names (hard links: a backup may share it),
-  /// for anything that is not a regular file and for one that cannot be written.
+  /// for anything that is not a regular file and for one that may not be written; RunError for a full or broken disk.
   explicit AppendFile(const std::string& path);
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;

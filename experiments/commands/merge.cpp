@@ -6,6 +6,7 @@
 
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/sweep_report.hpp"
@@ -111,7 +112,8 @@ class ShardRows {
 };
 
 /// Appends what an unfinished folder lacks of the rows, which have to begin with those that it holds.
-void append_missing_rows(const std::string& folder, const std::string& header, ShardRows rows, AppendFile& merged) {
+void append_missing_rows(const std::string& folder, const std::string& header, ShardRows rows, AppendFile& merged,
+                         const std::atomic<bool>& stop) {
   ResultReader there(points_path(folder));
   for (std::size_t left = header.size(); left > 0;) left -= there.read(left).size();
   std::uint64_t left = merged.size() - header.size();
@@ -126,7 +128,10 @@ void append_missing_rows(const std::string& folder, const std::string& header, S
       held.remove_prefix(wanted.size());
     }
   }
-  for (std::string_view more = rows.next(every_byte); !more.empty(); more = rows.next(every_byte)) merged.append(more);
+  for (std::string_view more = rows.next(every_byte); !more.empty(); more = rows.next(every_byte)) {
+    if (stop) throw Interrupted();
+    merged.append(more);
+  }
 }
 
 }  // namespace
@@ -153,6 +158,7 @@ int run_merge(const std::vector<std::string>& arguments) {
   const std::vector<Part> parts = read_parts(line.positional());
   const SweepConfig& config = parts.front().manifest.config;
   Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, line.words(), 1);
+  const std::atomic<bool>& stop = catch_interrupts();
   const WriteLock lock = WriteLock::of_folder(folder);
   const auto before = claim_folder(folder, manifest);
   const bool complete = before && before->state == "complete";
@@ -160,7 +166,7 @@ int run_merge(const std::vector<std::string>& arguments) {
     if (!before) replace_file(manifest_path(folder), to_text(manifest));
     const std::string header = points_header(config);
     extend_points(folder, {0, point_count(config)}, manifest, [&](AppendFile& merged, std::uint64_t /*finished*/) {
-      append_missing_rows(folder, header, {parts, header.size()}, merged);
+      append_missing_rows(folder, header, {parts, header.size()}, merged, stop);
     });
     complete_folder(folder, std::move(manifest));
   }

@@ -9,6 +9,7 @@
 #include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/devices/drafter_words.hpp"
@@ -113,6 +114,7 @@ int predict_from_profile(CommandLine& line, const Question& acceptance) {
     std::optional<ResultFolder> folder;
     if (const auto out = line.text("out")) {
       const FileDigest times = digest_text(source, steps ? read_file(source) : profile_text(source));
+      static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
       folder.emplace(*out, folder_kind(prediction.question, times), line.words());
       fill(*folder, prediction, verification_curves(question, profile), times);
     }

@@ -8,6 +8,7 @@
 #include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
@@ -209,6 +210,7 @@ int run_tree(const std::vector<std::string>& arguments) {
       const auto path = line.text(option);
       if (path && std::filesystem::exists(*path)) inputs.push_back(*path);  // a shipped data sheet is no file
     }
+    static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
     folder.emplace(*out, ResultFolder::Kind{.schema = tree_folder_schema}, line.words());
     write_tree(*folder, answer, inputs);
   }

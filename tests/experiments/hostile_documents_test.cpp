@@ -10,7 +10,7 @@
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/results/result_folder.hpp"
-#include "experiments/text/files.hpp"
+#include "core/files.hpp"
 #include "experiments/text/problems.hpp"
 #include "experiments/tree/tree_files.hpp"
 #include "experiments/validate/speedups_file.hpp"
