@@ -144,7 +144,7 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
   }
   const std::string measured = (fs::path(folder) / "profile.json").string();
   if (code == exit_interrupted && !fs::exists(measured)) throw Interrupted();
-  replace_file(options.out, read_file(measured));
+  replace_file(options.out, read_result_file(measured));
   return {.end = code == exit_interrupted ? MeasureEnd::interrupted : MeasureEnd::done,
           .profile = gpu_bench::read_profile(options.out)};
 }

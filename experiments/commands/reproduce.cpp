@@ -63,7 +63,7 @@ ExperimentResult validation_of(const std::string& folder) {
   ExperimentResult result;
   for (const auto& [from, to] : {std::pair{"validation.csv", "validation.csv"}, {"manifest.json", "validation.json"}}) {
     const std::string path = (std::filesystem::path(folder) / from).string();
-    result.artifacts.push_back({to, read_file(path)});
+    result.artifacts.push_back({to, read_result_file(path)});
     result.inputs.push_back(digest_text(path, result.artifacts.back().content));
   }
   return result;

@@ -79,7 +79,7 @@ Measurement run_on_gpu(const std::string& program, const std::vector<LoopCell>& 
         fmt::format("foredraft validate: {} failed; what it had measured is in {}", program, folder.string()));
   }
   std::vector<LoopRow> rows;
-  if (std::filesystem::exists(answered)) rows = gpu_bench::read_loop_rows(read_file(answered), answered);
+  if (std::filesystem::exists(answered)) rows = gpu_bench::read_loop_rows(read_result_file(answered), answered);
   Measurement measured{.cells = measured_cells(rows)};
   if (code == exit_interrupted) {
     measured.end = gpu_bench::MeasureEnd::interrupted;
