@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Runs the commands of commands.toml and compares what they print, write and return with tests/recorded/expected/.
+
+Usage: recorded.py PROGRAM [--update]
+
+--update writes what the program does now as what is expected. Exit code 0: every byte as expected; 1: something
+differs, which is printed as a unified diff; 2: bad usage.
+
+A case runs in a temporary folder of its own, which holds its files, with these steps one after the other:
+
+    foredraft ...         the program, its arguments quoted as in a shell
+    edit FILE OLD NEW     replaces every OLD
+    keep_lines FILE N     cuts the file after N lines
+    remove FILE           a file or a folder
+    show FILE             its content, into the record
+
+A record has one line for each line printed ("out| ", "err| ", "show| "), the exit code of each command and, at its
+end, size and SHA-256 of every file that the case has written. Manifests hold times and are not compared; `show` has
+their other keys.
+"""
+import concurrent.futures
+import difflib
+import hashlib
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+EXPECTED = HERE / "expected"
+AT_ONCE = 2  # commands
+TIMEOUT_S = 60  # of a command
+
+# All that may differ from build to build, from machine to machine and from run to run. Nothing else is changed.
+PRINTED = [
+    # foredraft --version
+    (re.compile(r"\Aforedraft \d+\.\d+\.\d+ \(commit .*\)\n\Z"), "foredraft VERSION (BUILD)\n"),
+    # the plan of a sweep: "about 1 s on 2 threads"
+    (re.compile(r"(?<=, )about [^,\n]* on \d+ threads?$", re.MULTILINE), "about TIME on THREADS"),
+    # validate, of a profile of another processor
+    (re.compile(r"(?<=, and this is )[^\n]*(?= \(times of one say nothing of the other\))"), "THIS PROCESSOR"),
+]
+MANIFEST = [
+    (re.compile(r'(?<=^  "version": )"[^"]*"', re.MULTILINE), "VERSION"),
+    (re.compile(r'(?<=^  "program": )\{.*?^  \}', re.MULTILINE | re.DOTALL), "PROGRAM"),
+    (re.compile(r'(?<=^  "run": )\{.*?^  \}', re.MULTILINE | re.DOTALL), "RUN"),
+]
+MANIFEST_NAMES = {"manifest.json", "validation.json"}  # the second is a copy that `reproduce --validation` makes
+# In place of what a step needs and a program that is broken has not written; no record has one.
+NO_FILE = "(no such file)"
+NO_TEXT = "(holds no such text)"
+
+
+def normalised(text, patterns):
+    for pattern, replacement in patterns:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def marked(mark, text):
+    """Every line behind its mark, so that a record shows each byte."""
+    if not text:
+        return []
+    lines = [f"{mark}| {line}" for line in text.split("\n")]
+    if lines[-1] == f"{mark}| ":
+        return lines[:-1]
+    return [*lines, f"({mark} ends without a newline)"]
+
+
+def text_of(content):
+    return content.decode("utf-8", "backslashreplace")
+
+
+class Case:
+    def __init__(self, entry, program):
+        self.name = entry.pop("name")
+        self.steps = entry.pop("run")
+        self.files = entry.pop("files", {})
+        self.environment = {**os.environ, "FOREDRAFT_PLOTS": "no_plots", "LC_ALL": "C"}
+        self.program = program
+        if entry:
+            sys.exit(f"commands.toml: {self.name}: unknown keys {sorted(entry)}")
+
+    def record(self):
+        with tempfile.TemporaryDirectory(prefix="foredraft_recorded_") as folder:
+            self.folder = pathlib.Path(folder)
+            given = {}
+            for name, content in self.files.items():
+                path = self.folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if isinstance(content, dict):
+                    content = (HERE / content["from"]).read_bytes().decode()
+                path.write_bytes(content.encode())
+                given[path] = content.encode()
+            lines = [f"# {self.name}"]
+            for step in self.steps:
+                lines += ["", f"$ {step}", *self.run(step)]
+            written = [line for path in sorted(self.folder.rglob("*")) for line in self.digest(path, given)]
+            return "\n".join([*lines, *(["", *written] if written else [])]) + "\n"
+
+    def run(self, step):
+        verb, *arguments = shlex.split(step)
+        if verb == "foredraft":
+            try:
+                done = subprocess.run([self.program, *arguments], cwd=self.folder, env=self.environment,
+                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False)
+            except subprocess.TimeoutExpired:
+                return [f"(no end within {TIMEOUT_S} s)"]
+            return [f"exit {done.returncode}", *marked("out", normalised(text_of(done.stdout), PRINTED)),
+                    *marked("err", normalised(text_of(done.stderr), PRINTED))]
+        path = self.folder / arguments[0]
+        if not path.exists():
+            return [NO_FILE]
+        if verb == "show":
+            patterns = MANIFEST if path.name in MANIFEST_NAMES else []
+            return marked("show", normalised(text_of(path.read_bytes()), patterns))
+        if verb == "edit":
+            old, new = arguments[1:]
+            content = path.read_bytes().decode()
+            if old not in content:
+                return [NO_TEXT]
+            path.write_bytes(content.replace(old, new).encode())
+        elif verb == "keep_lines":
+            kept = lines_of(path.read_bytes().decode())[: int(arguments[1])]
+            path.write_bytes("".join(kept).encode())
+        elif verb == "remove":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        else:
+            sys.exit(f"{self.name}: {step}: unknown step")
+        return []
+
+    def digest(self, path, given):
+        name = path.relative_to(self.folder)
+        if path.is_dir():
+            return [] if any(path.iterdir()) else [f"wrote {name}/ (empty)"]
+        if path.name in MANIFEST_NAMES:
+            return [f"wrote {name}"]
+        content = path.read_bytes()
+        if given.get(path) == content:
+            return []
+        return [f"wrote {name}: {len(content)} bytes, SHA-256 {hashlib.sha256(content).hexdigest()}"]
+
+
+def difference(case, expected, found):
+    """A unified diff under the last command before it."""
+    command = "(the case itself)"
+    for wanted, given in zip(expected, found):
+        if wanted != given:
+            break
+        if given.startswith("$ "):
+            command = given[2:].rstrip("\n")
+    lines = difflib.unified_diff(expected, found, f"expected/{case.name}.txt", "this program")
+    text = "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+    return f"{case.name}: the first difference is in: {command}\n{text}"
+
+
+def lines_of(text):
+    """Only at newlines: other separators are content."""
+    lines = [line + "\n" for line in text.split("\n")]
+    return lines[:-1] if lines[-1] == "\n" else [*lines[:-1], lines[-1][:-1]]
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--update"]
+    if len(arguments) != 1 or not pathlib.Path(arguments[0]).is_file():
+        print("usage: recorded.py PROGRAM [--update]", file=sys.stderr)
+        return 2
+    program = pathlib.Path(arguments[0]).resolve()
+    table = tomllib.loads((HERE / "commands.toml").read_text(encoding="utf-8"))
+    cases = [Case(entry, program) for entry in table["case"]]
+    names = [case.name for case in cases]
+    if len(set(names)) != len(names):
+        sys.exit("commands.toml: a name is given twice")
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        records = list(pool.map(Case.record, cases))
+    count = sum(step.startswith("foredraft") for case in cases for step in case.steps)
+
+    stale = sorted(path for path in EXPECTED.glob("*") if path.suffix != ".txt" or path.stem not in names)
+    if "--update" in sys.argv:
+        EXPECTED.mkdir(exist_ok=True)
+        for path in stale:
+            path.unlink()
+        for case, record in zip(cases, records):
+            (EXPECTED / f"{case.name}.txt").write_bytes(record.encode())
+        print(f"wrote what {count} commands give to {len(cases)} files")
+        return 0
+    differences = [f"expected/{path.name}: belongs to no case\n" for path in stale]
+    for case, record in zip(cases, records):
+        path = EXPECTED / f"{case.name}.txt"
+        expected = path.read_bytes().decode() if path.exists() else ""
+        if record != expected:
+            differences.append(difference(case, lines_of(expected), lines_of(record)))
+    if not differences:
+        print(f"{count} commands in {len(cases)} cases: every byte as recorded")
+        return 0
+    print("\n".join(differences))
+    print(f"{len(differences)} of {len(cases)} cases differ. Where each difference is wanted, record it in a commit of "
+          "its own that says why:\n    tests/recorded/recorded.py PROGRAM --update")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
