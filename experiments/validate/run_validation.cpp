@@ -40,10 +40,10 @@ Measurement run_validation(const std::string& folder, const ValidationInputs& in
   const auto write_manifest = [&] { replace_file(path("manifest.json"), document_text(manifest)); };
   try {
     replace_file(path("prediction.csv"), predicted);
-    write_manifest();
-  } catch (const RunError& error) {  // nothing was measured: the folder is the user's mistake
+  } catch (const RunError& error) {  // nothing was written: the folder is the user's mistake
     throw InputError(error.what());
   }
+  write_manifest();
   const auto keep = [&](const std::vector<MeasuredCell>& cells) {
     replace_file(path("validation.csv"), validation_csv(predictions, cells));
   };
