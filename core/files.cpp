@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr mode_t as_umask_allows = 0666;
 constexpr std::string_view temporary_prefix = ".foredraft-tmp-";  // plots/ uses it too
 constexpr std::string_view lock_name = ".foredraft-lock";
+constexpr std::size_t random_digits = 16;  // hexadecimal
 constexpr std::size_t piece_bytes = std::size_t{1} << 18U;
 
 std::string last_error() { return std::strerror(errno); }  // NOLINT(concurrency-mt-unsafe): glibc's is thread-safe
@@ -83,19 +84,31 @@ fs::path folder_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-/// A name that nobody can foresee.
-std::string temporary_name() {
+/// Says whose temporary file it is; cut so that no name gets too long.
+std::string temporary_ending(const std::string& name) {
+  constexpr std::size_t max_bytes = 200;
+  return "-" + name.substr(0, max_bytes);
+}
+
+/// Of a file that is to get the name `name`: a name that nobody can foresee.
+std::string temporary_name(const std::string& name) {
   std::uint64_t random = 0;
   static_cast<void>(::getrandom(&random, sizeof random, 0));  // a name that is taken is an error, not a hole
-  return fmt::format("{}{:016x}", temporary_prefix, random);
+  return fmt::format("{}{:016x}{}", temporary_prefix, random, temporary_ending(name));
 }
 
 bool is_ours(std::string_view name) { return name.starts_with(temporary_prefix) || name.starts_with(lock_name); }
 
-void remove_temporary_files(const std::string& folder) {
+/// What killed processes left: of every file of the folder, or of the file that is to get the name `of`.
+void remove_temporary_files(const fs::path& folder, const std::optional<std::string>& of) {
+  const std::string ending = of ? temporary_ending(*of) : "";
+  const std::size_t length = temporary_prefix.size() + random_digits + ending.size();
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().filename().native().starts_with(temporary_prefix)) ::unlink(entry.path().c_str());
+    const std::string name = entry.path().filename();
+    if (name.starts_with(temporary_prefix) && name.ends_with(ending) && (!of || name.size() == length)) {
+      ::unlink(entry.path().c_str());
+    }
   }
 }
 
@@ -166,7 +179,7 @@ bool ResultReader::next_line(std::string& line) {
 Replacement::Replacement(std::string path)
     : path_(std::move(path)), folder_(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (folder_ < 0) fail();
-  const std::string name = temporary_name();
+  const std::string name = temporary_name(fs::path(path_).filename().native());
   Descriptor folder(folder_);  // closed where the next step fails
   file_ = ::openat(folder_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, as_umask_allows);
   if (file_ < 0) fail();
@@ -254,7 +267,7 @@ WriteLock WriteLock::of_folder(const std::string& path) {
   if (error) throw InputError(fmt::format("{}: cannot be created ({})", path, error.message()));
   WriteLock lock(path, (fs::path(path) / lock_name).string());
   lock.made_folders_ = std::move(made);
-  remove_temporary_files(path);
+  remove_temporary_files(path, std::nullopt);
   return lock;
 }
 
@@ -263,7 +276,10 @@ WriteLock WriteLock::of_file(const std::string& path) {
   if (!fs::is_directory(folder_of(path), error)) {
     throw InputError(fmt::format("{}: no such folder", folder_of(path).string()));
   }
-  return {path, (folder_of(path) / fmt::format("{}-{}", lock_name, fs::path(path).filename().string())).string()};
+  const std::string name = fs::path(path).filename();
+  WriteLock lock(path, (folder_of(path) / fmt::format("{}-{}", lock_name, name)).string());
+  remove_temporary_files(folder_of(path), name);
+  return lock;
 }
 
 WriteLock::WriteLock(const std::string& path, std::string lock_file) : lock_file_(std::move(lock_file)) {

@@ -122,7 +122,8 @@ class WriteLock {
   /// An empty folder that this created is removed again on release. Throws InputError `path: ...` for what is not a
   /// folder, cannot be written, or is locked by another process.
   [[nodiscard]] static WriteLock of_folder(const std::string& path);
-  /// Of a file that exists or not. Throws InputError `path: ...` likewise.
+  /// Of a file that exists or not; removes temporary files that killed processes left of it. Throws InputError
+  /// `path: ...` likewise.
   [[nodiscard]] static WriteLock of_file(const std::string& path);
 
   WriteLock(const WriteLock&) = delete;

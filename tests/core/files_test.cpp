@@ -226,6 +226,12 @@ TEST_CASE("files of one folder are locked one by one") {
   const WriteLock lock = WriteLock::of_file(folder / "cpu.json");
   CHECK_THROWS_WITH(WriteLock::of_file(folder / "cpu.json"), Catch::Contains("another run is writing it"));
   CHECK_NOTHROW(WriteLock::of_file(folder / "gpu.json"));
+  // What killed processes left is removed with the next lock of the file, and nothing of another one.
+  folder.put(".foredraft-tmp-0123456789abcdef-gpu.json", "half");
+  folder.put(".foredraft-tmp-0123456789abcdef-my-gpu.json", "half");
+  CHECK_NOTHROW(WriteLock::of_file(folder / "gpu.json"));
+  CHECK_FALSE(fs::exists(folder / ".foredraft-tmp-0123456789abcdef-gpu.json"));
+  CHECK(fs::exists(folder / ".foredraft-tmp-0123456789abcdef-my-gpu.json"));
   CHECK_THROWS_WITH(WriteLock::of_file(folder / "no/cpu.json"), (folder / "no") + ": no such folder");
 }
 
