@@ -159,6 +159,14 @@ std::string_view ResultReader::read(std::uint64_t max_bytes) {
   return piece;
 }
 
+void ResultReader::skip(std::uint64_t bytes) {
+  while (bytes > 0) {
+    const std::string_view piece = read(bytes);
+    if (piece.empty()) throw RunError(fmt::format("{}: ends early (it was changed meanwhile)", path_));
+    bytes -= piece.size();
+  }
+}
+
 bool ResultReader::next_line(std::string& line) {
   line.clear();
   line_ended_ = false;

@@ -36,6 +36,9 @@ class ResultReader {
   /// The next bytes, at most `max_bytes` of them, valid until the next call; none at the end. Throws RunError.
   [[nodiscard]] std::string_view read(std::uint64_t max_bytes = UINT64_MAX);
 
+  /// Passes over the next bytes. Throws RunError where the file ends before.
+  void skip(std::uint64_t bytes);
+
   /// The next line without its line end; false at the end. Throws RunError on a line longer than max_line_bytes of
   /// core/documents.hpp.
   [[nodiscard]] bool next_line(std::string& line);

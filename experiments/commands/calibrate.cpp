@@ -183,6 +183,7 @@ int run_calibrate(const std::vector<std::string>& arguments) {
   }
   const CalibrateOptions options = read_calibrate_options(line);
   const std::vector<PlannedPair> pairs = asked_pairs(options);
+  static_cast<void>(catch_interrupts());  // before anything is written
   const WriteLock lock = WriteLock::of_file(options.out);
   const auto [end, profile] = options.backend == "cpu" ? calibrate_cpu(options, pairs) : calibrate_cuda(options);
   if (end == MeasureEnd::interrupted) {

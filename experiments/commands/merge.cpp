@@ -100,7 +100,7 @@ class ShardRows {
       const std::string_view piece = file_ ? file_->read(max_bytes) : std::string_view{};
       if (!piece.empty() || max_bytes == 0 || opened_ == parts_.size()) return piece;
       file_.emplace(points_path(parts_[opened_++].folder));
-      for (std::size_t left = header_bytes_; left > 0;) left -= file_->read(left).size();
+      file_->skip(header_bytes_);
     }
   }
 
@@ -115,11 +115,8 @@ class ShardRows {
 void append_missing_rows(const std::string& folder, const std::string& header, ShardRows rows, AppendFile& merged,
                          const std::atomic<bool>& stop) {
   ResultReader there(points_path(folder));
-  for (std::size_t left = header.size(); left > 0;) left -= there.read(left).size();
-  std::uint64_t left = merged.size() - header.size();
-  while (left > 0) {
-    std::string_view held = there.read(left);
-    left -= held.size();
+  there.skip(header.size());
+  for (std::string_view held = there.read(); !held.empty(); held = there.read()) {
     while (!held.empty()) {
       const std::string_view wanted = rows.next(held.size());
       if (wanted.empty() || !held.starts_with(wanted)) {

@@ -4,6 +4,7 @@
 #include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 
@@ -34,6 +35,7 @@ int run_plot(const std::vector<std::string>& arguments) {
   if (!std::filesystem::exists(std::filesystem::path(folder) / "manifest.json", ignored)) {
     throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", folder));
   }
+  static_cast<void>(catch_interrupts());  // before anything is written
   const WriteLock lock = WriteLock::of_folder(folder);
   return draw_figures(folder) == PlotResult::drawn ? exit_done : exit_failed;
 }

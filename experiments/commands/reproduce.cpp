@@ -129,8 +129,8 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   std::optional<ExperimentResult> validation;
   if (const auto measured = line.text("validation")) validation = validation_of(*measured);
 
-  ReproductionFolder folder(line.text("out").value(), chosen, seed, threads, line.words());
   const std::atomic<bool>& stop = catch_interrupts();
+  ReproductionFolder folder(line.text("out").value(), chosen, seed, threads, line.words());
   const ExperimentSettings settings{
       .seed = seed, .threads = threads, .note = [](std::string_view text) { say("  {}", text); }};
   std::vector<ScorecardRow> rows;

@@ -4,6 +4,7 @@
 #include "core/streams.hpp"
 #include "experiments/calibrate/calibration_text.hpp"
 #include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/validate_loops.hpp"
@@ -144,6 +145,7 @@ int run_validate(const std::vector<std::string>& arguments) {
                                 .measured_by = options.against.empty() ? MeasuredBy::loop : MeasuredBy::user,
                                 .valid = says_valid(profile),
                                 .command_line = line.words()};
+  static_cast<void>(catch_interrupts());  // before anything is written
   const auto [predictions, measured] =
       options.against.empty() ? validate_here(options, profile, inputs) : validate_against(options, profile, inputs);
   if (measured.end == gpu_bench::MeasureEnd::interrupted) {

@@ -173,6 +173,10 @@ TEST_CASE("bytes come in pieces no larger than asked for") {
   CHECK(reader.read(2) == "ab");
   CHECK(reader.read() == "cdef");
   CHECK(reader.read().empty());
+  ResultReader again(folder / "file");
+  again.skip(5);
+  CHECK(again.read() == "f");
+  CHECK_THROWS_WITH(again.skip(1), (folder / "file") + ": ends early (it was changed meanwhile)");
 }
 
 TEST_CASE("an append that fails leaves the whole rows and gives the reason") {
