@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs our benchmarks and the baseline scripts in turn and prints the ratios with their spread.
 
 Usage: compare.py BUILD_DIR [--rounds 5] [--only WORD] [--python /usr/bin/python3]

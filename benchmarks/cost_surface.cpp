@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/latency/cost_surface.hpp"
 
 #include <benchmark/benchmark.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast is the accept/reject process? Rates are iterations, or sweep points, per second of one thread. The same work
 // in numpy: baselines/alpha_loop_numpy.py.
 #include <benchmark/benchmark.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast is a server simulated? Rates are request-iterations (rows that take part in an iteration, until each is
 // done) per second of one thread.
 #include <benchmark/benchmark.h>

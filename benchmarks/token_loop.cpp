@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The token fidelity at the size of a real vocabulary: how many iterations a second does one core run? The rows beside
 // it are those of baselines/vocab_rejection_numpy.py.
 #include <benchmark/benchmark.h>

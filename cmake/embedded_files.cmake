@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes OUTPUT, a C++ source that holds every file of FOLDER with this EXTENSION as the entries {name, text} of
 # `const std::vector<TYPE>& FUNCTION()` of NAMESPACE, as declared in HEADER:
 # cmake -DFOLDER=... -DEXTENSION=csv -DHEADER=... -DNAMESPACE=... -DTYPE=... -DFUNCTION=... -DOUTPUT=... -P embedded_files.cmake

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes OUTPUT (a header) with the commit of the repository at SOURCE, at every build, but touches it only when the
 # content changes. Without git or outside a repository both say "unknown".
 set(commit unknown)

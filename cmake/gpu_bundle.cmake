@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Copies PROGRAM, stripped, with the libraries it needs beyond the C library, the models and the script that runs it from
 # SOURCE into BUNDLE. Fails above 40 MB.
 set(largest_bytes 40000000)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Measures this machine's GPU: see the text below, or gpu_bench/README.md.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Times the speculative sampling of the transformers library itself, where it and a CUDA device are present.
 
 Usage: time_transformers.py OUT.csv [--seconds S]

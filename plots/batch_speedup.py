@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The predicted speedup against the batch: a line for each draft length, a panel for each context."""
 
 import numpy

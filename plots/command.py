@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the commands share: a start that the surroundings cannot change, one way to write a file, to end and to talk.
 
 Loads the standard library only: it must be imported, and started, before matplotlib and numpy are.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every figure shares: a closed form is a line, a simulation is points with 95 % error bars on top of it."""
 
 import numpy

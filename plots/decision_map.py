@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which draft length to use at each batch and context: a strip for each context, from the predicted schedules."""
 
 import math

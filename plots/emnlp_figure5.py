@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Latency against throughput over batches of sentences [Xia2023, Fig. 5]: a curve a system, from batch 1 upwards; a panel
 for the device alone and one for device and program."""
 

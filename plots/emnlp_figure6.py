@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The speedup spread over sentences [Xia2023, Fig. 6], simulated."""
 
 import load

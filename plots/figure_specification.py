@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads <id>.figure.json: which quantity a sweep figure shows against which axes, and in what words."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The x axis of a sweep figure: linear, logarithmic where the values go up by factors, or words side by side."""
 
 import math

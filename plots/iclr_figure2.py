@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Translation quality as printed against speed as printed; beside SpecDec and its drafter the speed that the module
 profile predicts [Xia2022, Fig. 2]."""
 

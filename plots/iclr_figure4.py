@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The speedup spread over sentences [Xia2022, Fig. 4], simulated."""
 
 import load

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The speedup of SpecDec on three devices [Xia2022, Fig. 5], against the batch: by their data sheets alone, and beside
 what the papers' program takes."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Places panels, shared labels and legends so that nothing overlaps and the figure keeps its exact width.
 
 Legends stand above the panels, never on them; the height of the figure follows from what it has to hold.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Expected tokens per iteration against acceptance, a curve for each draft length [Leviathan2023, Fig. 2]."""
 
 import numpy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Speedup and operations against acceptance when drafting is free, by draft length [Leviathan2023, Fig. 4]."""
 
 import curves

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A trace of decoding: draft steps, target steps and the tokens they yield, a lane for each draft length.
 
 After [Leviathan2023, Fig. 5].

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads result files. An invalid file is an error of one line that names it and says why.
 
 Nothing that a results folder holds is trusted: every file of it is opened by `_opened`, and by nothing else.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turns the Markdown that the program writes (headings, paragraphs, pipe tables, `code`) into HTML."""
 
 import html

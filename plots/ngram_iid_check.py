@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far the i.i.d. assumption carries on real text: tokens per iteration as run, beside what three formulas say.
 
 A column of panels for each corpus and temperature: above, tokens per iteration; below, each formula's relative

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a predicted time comes from: a marker for each origin, whiskers where the interval is known."""
 
 import numpy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The papers whose tables and figures are reproduced, by the first word of an experiment's id."""
 
 # Name, title. Experiments of other words come last, under a heading of their own.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws the figures of a results directory from its files alone: plot.py DIR.
 
 Every <id>.figure.json and every experiment figure known below whose data are there becomes <id>.pdf, .svg and .png

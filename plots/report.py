@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes report.html for a results directory, from its files alone: report.py DIR.
 
 One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, how well

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The style sheet of report.html: light and dark, a side column of contents on wide screens, and print."""
 
 STYLE = """

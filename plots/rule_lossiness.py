@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What verification rules give up for acceptance: a column of panels for each vocabulary, a line for each rule.
 
 Above, the distance of what is emitted from the target's own law; below, how often it is not the token of greedy decoding.

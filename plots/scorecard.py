@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The scorecard of a reproduction as HTML: counts, the table of papers and kinds, findings, and cells side by side."""
 
 import html

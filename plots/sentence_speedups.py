@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the speedup is spread over sentences: a histogram for each population of sentences, simulated."""
 
 import numpy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The speedup against the batch: a curve for each value of one column, a panel for each of another."""
 
 import numpy

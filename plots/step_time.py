@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a token costs and what of: the parts of an iteration over the tokens it yields, stacked, beside plain decoding.
 
 A panel for each batch, at the first context; a bar for each draft length.

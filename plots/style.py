@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One look for every figure: sizes, fonts, colours, markers, and files whose bytes depend on the data alone."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is left of the gain of heads as batch and context grow: a curve a context, for two ways of reading the cache."""
 
 import load

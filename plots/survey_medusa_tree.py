@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Medusa's sparse tree from published head accuracies, beside the tree that Medusa ships [Cai2024].
 
 Filled nodes are in both trees, rings and squares in one of them; the column at the right is the greedy tree's.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figure of a sweep: one quantity against one axis, a series for each value of a second, a panel for a third; or
 against another quantity (trade_off).
 

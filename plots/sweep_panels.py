@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What figures of a sweep share: which panels and series there are, how they stand, and in what words."""
 
 import figure_specification

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tree of drafted tokens: a node for each, the more probable the larger and darker, children by rank from the left."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One quantity of a sweep against another, such as latency against throughput: the points of a series are joined in the
 order of an axis, which is not drawn itself."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Predicted speedups against those that a decoding loop or an engine showed: a marker for each pair of models,
 95 % intervals both ways, bands of 5 and 15 % about the diagonal."""
 

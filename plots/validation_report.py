@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The section of a report on how well this machine, or an engine, was predicted: what it is worth, the figure, every cell."""
 
 import html

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time of the target's pass against the tokens it verifies, over that of one token: a line for each batch, a panel
 for each context. The knee is where a pass takes 1.1 times that of one token."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory of one verification call against draft length: a panel for each pair of networks, a line a variant."""
 
 import numpy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The time of one verification call against draft length [Wagner2024], counted: above the time, below the bytes that are
 part of it. A column of panels for each pair of networks, a line a variant."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory of one verification call against draft length in speech recognition [Wagner2024], counted."""
 
 import load

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the release configuration, then times ours and the baseline scripts in turn: medians, spread and ratios.
 # Arguments go to benchmarks/compare.py (--rounds N, --only WORD).
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Reproduces everything, from a bare Debian machine with a checkout: installs what is missing, builds the program, runs the
 # first sweep, measures this machine and validates what is predicted from that, and reproduces every table and figure of the
 # papers. Results: results/quickstart, results/cpu.json, results/validation and results/papers (or under $1). Called again

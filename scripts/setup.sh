@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs the distribution packages that building, testing and drawing need, and does nothing when all are there.
 # Debian 12 names. Uses sudo when not root.
 set -euo pipefail

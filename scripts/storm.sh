@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Repeats kills, faults and races against the program; exits 1 if a byte is lost. docs/testing.md says what is tried.
 #   scripts/storm.sh [--seconds N] [PROGRAM]
 #     --seconds N           bounds everything (default 900)

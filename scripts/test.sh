@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Tests everything, from a bare Debian machine with a checkout: installs what is missing, builds the sanitizer
 # configuration and runs the tests in it, builds the release configuration and tests there what optimisation or an
 # instruction set can change and what users start, then clang-tidy over the sources. Ends with `N passed, N failed`.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # clang-tidy 16 over the non-test sources, or over the files given. Needs the asan preset built (for all sources: it
 # compiles two dozen files as one unit, which reads each library header once); files are read by the flags of the dev preset.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// Time of a sentence under speculation with a parallel ("block") drafter: [Xia2023, Eq. 4] with the costs that it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// Energy and carbon of a run, and what speculation changes: it draws more power for a shorter time.

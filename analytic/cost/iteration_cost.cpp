@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/cost/iteration_cost.hpp"
 
 #include "analytic/numerics/gamma_range.hpp"

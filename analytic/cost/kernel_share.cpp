@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/cost/kernel_share.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// What a faster verification kernel does to the whole, and what fewer calls of it do. [Wagner2024; Amdahl1967]

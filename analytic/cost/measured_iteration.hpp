@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// Speedup from times of passes that grow with the tokens they verify: S = tokens * (plain + plain_sampling) /

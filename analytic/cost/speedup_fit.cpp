@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/cost/speedup_fit.hpp"
 
 #include <boost/math/tools/minima.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/draft_length/best_gamma.hpp"
 
 #include <algorithm>

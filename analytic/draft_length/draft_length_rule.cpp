@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/draft_length/draft_length_rule.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/draft_length/optimal_stopping.hpp"
 
 #include <boost/math/special_functions/beta.hpp>

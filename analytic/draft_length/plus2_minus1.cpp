@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/draft_length/plus2_minus1.hpp"
 
 #include <cmath>

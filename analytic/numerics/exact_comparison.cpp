@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/numerics/exact_comparison.hpp"
 
 #include <boost/multiprecision/cpp_bin_float.hpp>

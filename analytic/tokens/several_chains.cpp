@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/tokens/several_chains.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/tree/head_accuracies.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/tree/tree_cost.hpp"
 
 #include <fmt/format.h>

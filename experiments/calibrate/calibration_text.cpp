@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/calibrate/calibration_text.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/cli/child_process.hpp"
 
 #include <fcntl.h>

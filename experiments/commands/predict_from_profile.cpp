@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/commands/predict_from_profile.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/config/axis_reader.hpp"
 
 #include <fmt/format.h>

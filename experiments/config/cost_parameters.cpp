@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/config/parameter_building.hpp"
 #include "experiments/cost/cost_registry.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/tokens/token_law.hpp"
 #include "experiments/config/parameter_building.hpp"
 #include "sim/drafter/drafter_registry.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/devices/drafter_words.hpp"
 
 #include <fmt/ranges.h>

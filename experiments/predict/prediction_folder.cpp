@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/predict/prediction_folder.hpp"
 
 #include <fmt/format.h>

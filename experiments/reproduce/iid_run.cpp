@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/iid_run.hpp"
 
 #include "sim/process/process_simulation.hpp"

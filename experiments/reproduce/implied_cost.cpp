@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/implied_cost.hpp"
 
 #include "analytic/draft_length/best_gamma.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/ngram_models.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 

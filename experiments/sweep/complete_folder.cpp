@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/sweep/complete_folder.hpp"
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/text/data_text.hpp"
 
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/text/digest.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/tree/profile_price.hpp"
 
 #include <fmt/format.h>

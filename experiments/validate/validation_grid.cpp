@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/validate/validation_grid.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Read once for each instruction set, as Highway's own headers of this kind are: FOREDRAFT_FLOAT_VECTORS follows
 // HWY_TARGET_TOGGLE.
 #if defined(FOREDRAFT_FLOAT_VECTORS) == defined(HWY_TARGET_TOGGLE)

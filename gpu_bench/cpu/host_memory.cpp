@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/cpu/host_memory.hpp"
 
 #include <fmt/format.h>

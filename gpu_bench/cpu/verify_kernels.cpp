@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/cpu/verify_kernels.hpp"
 
 // See vector_kernels.cpp for what may stand in the part that is compiled once for each instruction set.

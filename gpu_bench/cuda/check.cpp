@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/run/run_errors.hpp"
 

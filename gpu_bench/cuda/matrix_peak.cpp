@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/cuda/matrix_peak.hpp"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/loop/forced_acceptance.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/profile/samples_table.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/run/host_facts.hpp"
 
 #include <fmt/chrono.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/shapes/model_registry.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/step/layer_writer.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/drafter/drafter_registry.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/drafter/drafter_definition.hpp"
 
 namespace foredraft::sim::drafters {

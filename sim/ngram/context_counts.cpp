@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/ngram/context_counts.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/process/gamma_policy.hpp"
 
 namespace foredraft::sim {

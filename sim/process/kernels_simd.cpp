@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled once per instruction set by Highway. Nothing of the standard library may be called in here: see kernels.hpp.
 #include <cstdint>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/process/sentence_population.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/process/stopping_plan.hpp"
 
 #include <boost/math/special_functions/beta.hpp>

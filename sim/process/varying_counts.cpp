@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/process/varying_counts.hpp"
 
 #include "core/check.hpp"

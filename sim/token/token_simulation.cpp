@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/token/token_simulation.hpp"
 
 #include <fmt/format.h>

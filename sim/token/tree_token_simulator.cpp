@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/token/tree_token_simulator.hpp"
 
 #include <fmt/format.h>

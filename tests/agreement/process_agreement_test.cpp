@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The process fidelity against the closed forms: two routes that share no formula must agree within standard errors.
 // 400,000 iterations see tokens per iteration to 0.4 % (five standard errors), which is an acceptance of 0.8 off by
 // 0.2 % at gamma 5 and one of 0.35 off by 1 % at gamma 1.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The system fidelity against closed forms. 32 replicas of some hundred requests see throughputs to about 1 % (five
 // standard errors) and mean waits to about 5 %.
 #include <catch2/catch.hpp>

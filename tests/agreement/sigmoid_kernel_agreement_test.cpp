@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sigmoid verifier of gpu_bench/ against the simulator's rule sigmoid_approximation: from the same draws, the same
 // tokens, except where a decision is closer than fp32 can tell.
 #include "sim/token/rules/verification_rule.hpp"

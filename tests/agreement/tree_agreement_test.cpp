@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trees: the sum over nodes against simulations that walk down them. 100,000 iterations see tokens per iteration to
 // about 1 % (five standard errors).
 #include <catch2/catch.hpp>

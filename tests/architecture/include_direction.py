@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fails on an include that runs against the arrows of ARCHITECTURE.md, and on folders that include each other in a
 circle.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fails on a fault of tests/mutants/mutants.toml that cannot be injected any more, without injecting any.
 
 Each has a name of its own, a file, a text that occurs there exactly once, another text to take its place, and programs that

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fails where a source file prints, writes or makes folders and processes by itself: one place does each.
 
 Usage: one_place.py REPOSITORY_ROOT

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fails when a doc comment cites a key that docs/references.bib does not list.
 
 Usage: references.py REPOSITORY_ROOT

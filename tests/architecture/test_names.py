@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fails on a test name that CTest would silently lose, and on one that is used twice in a folder.
 
 CMake splits lists at semicolons and does not split them inside brackets, so that a name with one of these takes other names

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/config/axis_range.hpp"
 
 #include <catch2/catch.hpp>

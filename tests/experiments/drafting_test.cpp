@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drafters and gamma policies through configurations, sweeps and predictions.
 #include <catch2/catch.hpp>
 #include <cmath>

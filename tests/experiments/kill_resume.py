@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Kills a sweep with SIGKILL at 20 random moments; resuming must always end in the same points.csv.
 
 Usage: kill_resume.py PROGRAM

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Servers whose passes take the times of a device.
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Servers through configurations and sweeps.
 #include <algorithm>
 #include <catch2/catch.hpp>

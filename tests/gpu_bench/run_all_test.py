@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpu_bench/run_all.sh beside a program that only writes down how it was called.
 
 Usage: run_all_test.py REPOSITORY_ROOT

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Injects one fault at a time into a copy of the project and shows which tests turn red.
 
 Usage: run.py REPOSITORY_ROOT [--only NAME ...] [--build DIR]

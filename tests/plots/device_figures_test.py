@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures of a prediction and of its validation show the data they were given."""
 
 import unittest

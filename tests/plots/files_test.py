@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a printer and a diff need of the files: embedded TrueType, text as text, 300 dpi, no dates, equal bytes."""
 
 import errno

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No figure overlaps, clips or shrinks its text, whatever it has to hold; the widths are exact."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each figure of a paper shows the data it was given."""
 
 import unittest

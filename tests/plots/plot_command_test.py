@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """plot.py: what it prints, how it exits, and what it says of files it cannot use."""
 
 import json

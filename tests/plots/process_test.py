@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """plot.py and report.py as processes: hostile surroundings, signals at any moment, and streams that take nothing."""
 
 import os

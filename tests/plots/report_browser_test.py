@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """report.html in a real browser: no console errors, everything drawn, nothing fetched, no sideways scrolling.
 
 Needs a headless Chromium; says that it was skipped where there is none. One browser start looks at a phone and a

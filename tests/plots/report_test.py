@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """report.py: one file that shows everything, needs nothing else, and says what it cannot read."""
 
 import base64

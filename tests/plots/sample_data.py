@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Result folders as the program writes them, made here from the formulas and seeded noise: the tests' input."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the plots share: the path to them, a folder of its own for each test, and what a figure shows."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures of a sweep: which points, how long their bars, which curve, which best point."""
 
 import unittest

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the commands of commands.toml and compares what they print, write and return with tests/recorded/expected/.
 
 Usage: recorded.py PROGRAM [--update]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/reproduce.sh with the program replaced by one that writes down how it was called: what runs, and what goes on
 when this machine cannot be measured."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands that storm.py disturbs, and their input files."""
 import dataclasses
 

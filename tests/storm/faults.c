@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A disk that fails on demand: an LD_PRELOAD library for storm.py.
  *
  * It counts the calls that write in the program named STORM_PROGRAM: open for writing, write, fsync, rename, ftruncate,

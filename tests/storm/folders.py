@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a results folder must hold, whatever happened to the runs that wrote it."""
 import hashlib
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Starts the program in a temporary folder, and ends what it started."""
 import collections
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Undisturbed runs: what they leave, how long they take, which calls they make."""
 import os
 import pathlib

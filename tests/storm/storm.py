@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Kills, interrupts, faults and races against the program; exits 1 if a byte is lost.
 
 Usage: storm.py [--seconds N] [--seed S] [--task KIND[/NUMBER]] [--keep-going] PROGRAM

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stands for plots/plot.py and plots/report.py: the same names, written in the same way, in milliseconds."""
 import os
 import pathlib

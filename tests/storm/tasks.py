@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kills, interrupts, faults, unwritable streams and races. A task raises Lost, or returns what it counts."""
 import errno
 import pathlib

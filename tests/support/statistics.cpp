@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/support/statistics.hpp"
 
 #include <boost/math/distributions/chi_squared.hpp>

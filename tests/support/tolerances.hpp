@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// Named tolerances, each with its reason. Tests use these, never a bare number.

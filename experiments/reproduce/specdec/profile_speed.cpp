@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/specdec/profile_speed.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/specdec/translation_times.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/wagner/call_cost.hpp"
 
 #include <fmt/format.h>

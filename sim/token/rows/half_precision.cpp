@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/token/rows/half_precision.hpp"
 
 #include <algorithm>

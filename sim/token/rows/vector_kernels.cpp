@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/token/rows/vector_kernels.hpp"
 
 #include "core/check.hpp"

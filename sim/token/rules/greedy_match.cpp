@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/rule_definition.hpp"
 #include "sim/token/rules/top_token_rule.hpp"

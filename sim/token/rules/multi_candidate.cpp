@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/token/rules/rule_definition.hpp"
 
 namespace foredraft::sim::rules {

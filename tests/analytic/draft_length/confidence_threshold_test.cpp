@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stopping at low confidence: Beta tails against direct quadrature of the Beta density, and the token law against an
 // enumeration of what each token of a draft can do.
 #include "analytic/draft_length/confidence_threshold.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optimal stopping against every policy there is, on random instances small enough to go through them all.
 #include "analytic/draft_length/optimal_stopping.hpp"
 

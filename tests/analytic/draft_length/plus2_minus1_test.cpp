@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The +2/-1 heuristic against a long power iteration of its chain in extended precision, which shares neither the cuts
 // nor the recursion of the code.
 #include "analytic/draft_length/plus2_minus1.hpp"

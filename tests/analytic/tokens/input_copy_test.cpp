@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Input-guided decoding: every text of a dozen tokens, edit by edit, against the renewal forms.
 #include "analytic/tokens/input_copy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "analytic/tokens/sentence_tokens.hpp"
 
 #include <catch2/catch.hpp>

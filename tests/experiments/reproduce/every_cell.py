@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every number that a paper prints has its row in the scorecard: the printed tables are read here a second time, by a
 reader that shares nothing with the program's, and held against the scorecard of their experiments.
 

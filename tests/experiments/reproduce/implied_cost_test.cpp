@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/implied_cost.hpp"
 
 #include <catch2/catch.hpp>

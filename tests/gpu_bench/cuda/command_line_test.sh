@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What foredraft-gpu says and returns before it needs a device. Usage: command_line_test.sh PROGRAM
 set -u
 program=$1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/kernels/fill.hpp"
 
 #include "tests/gpu_bench/kernels/kernel_support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/kernels/activate.hpp"
 #include "gpu_bench/kernels/add_normalise.hpp"
 #include "gpu_bench/kernels/embed.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu_bench/latency/modelled_profile.hpp"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/latency/verification_surface.hpp"
 
 #include <catch2/catch.hpp>

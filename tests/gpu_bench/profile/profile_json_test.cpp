@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/profile/profile_json.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu_bench/profile/synthetic_profile.hpp"
 
 #include <vector>

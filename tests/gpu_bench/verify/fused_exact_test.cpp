@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/verify/fused_exact.hpp"
 
 #include "tests/gpu_bench/verify/verify_support.hpp"

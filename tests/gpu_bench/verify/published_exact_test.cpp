@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu_bench/verify/published_support.hpp"
 
 namespace foredraft::gpu_bench::tests {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu_bench/verify/published_support.hpp"
 
 // Its decisions are held to the simulator's rule in tests/agreement/sigmoid_kernel_agreement_test.cpp.

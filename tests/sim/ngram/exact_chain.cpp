@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/sim/ngram/exact_chain.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drafts copied from the text: the search against all places, the emitted law against the target's, and the cost.
 #include "sim/ngram/prompt_lookup.hpp"
 

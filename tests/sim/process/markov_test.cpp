@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Markov chain over token positions: long-run tokens per iteration and their standard errors.
 #include <catch2/catch.hpp>
 #include <cmath>

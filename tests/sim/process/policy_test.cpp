@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gamma policies in process fidelity: what a policy does iteration by iteration, and standard errors that hold.
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The law of the tokens of one iteration, for every process of independent iterations, against enumeration in the test.
 #include <boost/math/special_functions/beta.hpp>
 #include <catch2/catch.hpp>

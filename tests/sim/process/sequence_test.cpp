@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequences of finite length: fixed and geometric.
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fresh contexts against a reconstruction of their rows, and against pooled ones.
 #include <algorithm>
 #include <catch2/catch.hpp>

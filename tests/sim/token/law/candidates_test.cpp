@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive rejection: the laws against enumeration, the closed forms against the laws, the simulators against both.
 #include <catch2/catch.hpp>
 #include <cmath>

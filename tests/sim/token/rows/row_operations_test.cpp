@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/token/rows/row_operations.hpp"
 
 #include <catch2/catch.hpp>

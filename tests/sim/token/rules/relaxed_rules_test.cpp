@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules that give up exactness: worked values, limits, monotonicity.
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contract of sim/token/rules/verification_rule.hpp, held for every registered rule.
 #include "sim/token/rules/verification_rule.hpp"
 
