@@ -66,7 +66,7 @@ BENCHMARK(BM_process_beta_reference)->Unit(benchmark::kMillisecond);
 /// A whole point of a small sweep: five sequences of 1,000 tokens, from the parameters to the estimates.
 void BM_small_sweep_point(benchmark::State& state) {
   ProcessSimulation simulation = iterations_of(Iid{.alpha = 0.8}, 5, 0, Path::fast);
-  simulation.sequence = SequenceLaw{.tokens = 1000.0, .geometric = false};
+  simulation.sequence = SequenceLength{.tokens = 1000.0, .geometric = false};
   simulation.sequences = 5;
   RunKey next = key;
   for (auto _ : state) {

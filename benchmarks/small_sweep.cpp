@@ -39,8 +39,8 @@ void BM_small_sweep(benchmark::State& state) {
   for (auto _ : state) {
     AppendFile file(path);
     file.truncate(0);
-    Resources resources;
-    run_points(config, all, 1, resources,
+    Inputs inputs;
+    run_points(config, all, 1, inputs,
                {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
                 .progress = [](double /*points*/) {},
                 .stop = nullptr});

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "scenario/registries.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/rules/rule_registry.hpp"
 #include "sim/token/token_simulation.hpp"
 
 namespace {
@@ -17,21 +17,19 @@ namespace {
 using namespace foredraft;
 
 /// V = 32,000, gamma 5, 64 contexts, logits of standard deviation 2, alpha 0.8: the setting of the baseline.
-sim::TokenSimulation simulation(sim::Contexts contexts, const std::string& rule = "rejection_sampling",
-                                const std::map<std::string, double>& parameters = {}) {
-  return {.models = sim::SyntheticPair{.target = sim::TargetLaw::gaussian_logits,
-                                       .parameter = 2.0,
-                                       .vocabulary = 32'000,
-                                       .draft = sim::DraftLaw::noise,
-                                       .alpha = 0.8,
-                                       .pool = 64},
+sim::TokenSimulation simulation(Contexts contexts, const Rule& rule = RejectionSampling{}) {
+  return {.models = SyntheticModels{.target = TargetLaw::gaussian_logits,
+                                    .parameter = 2.0,
+                                    .vocabulary = 32'000,
+                                    .draft = DraftLaw::noise,
+                                    .alpha = 0.8,
+                                    .pool = 64,
+                                    .contexts = contexts},
           .rule = rule,
-          .rule_parameters = parameters,
           .temperature = 1.0,
           .gamma = 5,
           .convention = Convention::bonus,
           .drafting = Drafting::autoregressive,
-          .contexts = contexts,
           .iterations = std::uint64_t{1} << 34U};
 }
 
@@ -44,29 +42,28 @@ void run_blocks(benchmark::State& state, const sim::TokenSimulation& run) {
   state.counters["tokens/iteration"] = sim::tokens_per_iteration(tally).mean;
 }
 
-void BM_token_pooled(benchmark::State& state) { run_blocks(state, simulation(sim::Contexts::pooled)); }
-void BM_token_fresh(benchmark::State& state) { run_blocks(state, simulation(sim::Contexts::fresh)); }
+void BM_token_pooled(benchmark::State& state) { run_blocks(state, simulation(Contexts::pooled)); }
+void BM_token_fresh(benchmark::State& state) { run_blocks(state, simulation(Contexts::fresh)); }
 
 void BM_token_prepare_pool(benchmark::State& state) {
   std::uint64_t seed = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(sim::make_token_simulator(simulation(sim::Contexts::pooled), seed++));
+    benchmark::DoNotOptimize(sim::make_token_simulator(simulation(Contexts::pooled), seed++));
   }
 }
 
 /// One row for every rule, with its defaults, in pooled contexts: none may take three times the time of
 /// rejection_sampling. Several candidates also without replacement and with more of them.
 [[maybe_unused]] const bool rules_registered = [] {
-  const auto add = [](const std::string& name, const std::string& rule,
-                      const std::map<std::string, double>& parameters) {
-    benchmark::RegisterBenchmark(("BM_token_rule/" + name).c_str(), [rule, parameters](benchmark::State& state) {
-      run_blocks(state, simulation(sim::Contexts::pooled, rule, parameters));
+  const auto add = [](const std::string& name, const Rule& rule) {
+    benchmark::RegisterBenchmark(("BM_token_rule/" + name).c_str(), [rule](benchmark::State& state) {
+      run_blocks(state, simulation(Contexts::pooled, rule));
     })->UseRealTime();
   };
-  for (const sim::RuleEntry& entry : sim::rule_registry()) add(std::string(entry.name), std::string(entry.name), {});
-  add("multi_candidate_distinct", "multi_candidate", {{"replacement", 0.0}});
-  add("multi_candidate_4", "multi_candidate", {{"candidates", 4.0}});
-  add("multi_candidate_4_distinct", "multi_candidate", {{"candidates", 4.0}, {"replacement", 0.0}});
+  for (const scenario::RuleMember& entry : scenario::rules()) add(std::string(entry.name), entry.value);
+  add("multi_candidate_distinct", MultiCandidate{.replacement = false});
+  add("multi_candidate_4", MultiCandidate{.candidates = 4});
+  add("multi_candidate_4_distinct", MultiCandidate{.candidates = 4, .replacement = false});
   return true;
 }();
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/integer_moments.hpp"
+#include "foredraft/quantities.hpp"
 
 /// Estimates with their uncertainty. The level of every interval is a two-sided coverage in (0, 1), 0.95 by default.
 namespace foredraft {
@@ -15,13 +16,6 @@ namespace foredraft {
 struct Interval {
   double low;
   double high;
-};
-
-/// A point estimate with its standard error; the interval follows from both.
-/// `standard_error` is NaN where it is not estimable (fewer than two observations).
-struct Estimate {
-  double mean;
-  double standard_error;
 };
 
 /// Two-sided standard normal quantile: 1.96 for 0.95.

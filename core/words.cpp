@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 #include <stdexcept>
 

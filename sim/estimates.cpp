@@ -71,4 +71,23 @@ double tokens_variance(const Tally& tally) {
   return moments.covariance(0, 0);
 }
 
+Estimate tokens_variance_estimate(const Tally& tally, bool independent) {
+  const double variance = tokens_variance(tally);
+  if (!independent) return {variance, unknown<double>};
+  double count = 0.0;
+  double sum = 0.0;
+  for (std::size_t k = 0; k < tally.tokens_count.size(); ++k) {
+    count += static_cast<double>(tally.tokens_count[k]);
+    sum += static_cast<double>(tally.tokens_count[k]) * static_cast<double>(k + 1);
+  }
+  double second = 0.0;
+  double fourth = 0.0;
+  for (std::size_t k = 0; k < tally.tokens_count.size(); ++k) {
+    const double square = std::pow(static_cast<double>(k + 1) - sum / count, 2);
+    second += static_cast<double>(tally.tokens_count[k]) * square / count;
+    fourth += static_cast<double>(tally.tokens_count[k]) * square * square / count;
+  }
+  return {variance, std::sqrt(std::max(0.0, fourth - second * second) / count)};
+}
+
 }  // namespace foredraft::sim

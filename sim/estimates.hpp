@@ -36,4 +36,8 @@ struct Acceptance {
 /// Sample variance of the tokens of one iteration, from the histogram.
 [[nodiscard]] double tokens_variance(const Tally& tally);
 
+/// The same with its standard error from the fourth moment of the histogram, sqrt((m4 - m2^2) / n), NaN unless
+/// iterations are `independent`.
+[[nodiscard]] Estimate tokens_variance_estimate(const Tally& tally, bool independent);
+
 }  // namespace foredraft::sim

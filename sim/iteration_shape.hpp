@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 #include "sim/tally.hpp"
 
 namespace foredraft::sim {

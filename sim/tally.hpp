@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/integer_moments.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 #include "sim/serving_tally.hpp"
 
 /// What a simulation counts. Integers only, so merging is exact in any order.

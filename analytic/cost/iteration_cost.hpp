@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/decoding_cost.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// What an iteration costs against plain decoding. [Leviathan2023, Thm. 3.8, Thm. 3.11]
 /// With c alone the target verifies all positions of an iteration in the time of one step, without overhead.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// The draft length that maximises speedup = tokens / (1 + draft passes * c).
 namespace foredraft::analytic {

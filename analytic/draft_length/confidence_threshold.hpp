@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analytic/tokens/varying_gamma.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// Drafting until a token of low confidence. Derivation in docs/model.md.
 namespace foredraft::analytic {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// The first-order condition of the draft length under i.i.d. acceptance and autoregressive drafting, in the tokens
 /// n = max_tokens(gamma, convention) that an iteration can yield. Internal to analytic.

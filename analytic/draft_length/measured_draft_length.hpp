@@ -7,7 +7,7 @@
 #include <span>
 
 #include "analytic/cost/measured_iteration.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// Draft lengths where the cost of an iteration is measured and follows no law.
 namespace foredraft::analytic {

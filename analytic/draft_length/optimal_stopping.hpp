@@ -7,7 +7,7 @@
 
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/varying_gamma.hpp"
-#include "core/words.hpp"
+#include "foredraft/scenario.hpp"
 
 /// The best that a drafter can do who knows how likely its next draft is to be accepted: it goes on while the chance
 /// that the draft yields a token exceeds c times the speedup reached in the long run, which is a fixed point found by
@@ -29,9 +29,6 @@ struct StoppingPlan {
 
 /// At most conditional.size() drafts in each scenario; at least min_gamma(convention). c >= 0.
 [[nodiscard]] StoppingPlan optimal_stopping(std::span<const DraftScenario> scenarios, double c, Convention convention);
-
-/// The longest draft of the form below: it takes two integrals for each length.
-inline constexpr std::int64_t max_known_alpha_gamma = 4096;
 
 /// The same for an alpha ~ Beta(a, b) drawn for each iteration and known to the drafter, by Beta tail integrals; at
 /// most `gamma` <= max_known_alpha_gamma drafts.

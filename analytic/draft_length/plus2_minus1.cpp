@@ -6,8 +6,8 @@
 
 #include "analytic/numerics/compensated_sum.hpp"
 #include "analytic/numerics/stable_forms.hpp"
-#include "analytic/tokens/positional_marginal.hpp"
 #include "core/check.hpp"
+#include "core/marginals.hpp"
 
 namespace foredraft::analytic {
 namespace {

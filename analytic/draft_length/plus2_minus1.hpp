@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analytic/tokens/varying_gamma.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// The +2/-1 heuristic [Wagner2024, Sec. 4.1; Wolf2020]: two drafts more behind an iteration that accepted all of its
 /// drafts, one less (at least one remains) behind any other. The length is a Markov chain that moves up from g with

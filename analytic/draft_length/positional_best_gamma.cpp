@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/tokens/positional_marginal.hpp"
 #include "core/check.hpp"
+#include "core/marginals.hpp"
 
 namespace foredraft::analytic {
 

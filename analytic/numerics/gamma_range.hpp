@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/check.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 namespace foredraft::analytic {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// Conversions among the acceptance numbers in use. All assume i.i.d. acceptance; gamma >= 1.
 namespace foredraft::analytic {

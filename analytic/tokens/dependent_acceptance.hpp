@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// Tokens per iteration when acceptance is not i.i.d. Derivations in docs/model.md.
 namespace foredraft::analytic {

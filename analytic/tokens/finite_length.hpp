@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// Sequences of finite length: the last iteration is cut short. The token law is P(X = k) at index k - 1.
 namespace foredraft::analytic {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// Law of the tokens X that one iteration yields when each draft is accepted independently with probability alpha.
 /// [Leviathan2023, Sec. 3.1]; variance, generating function and quantile in docs/model.md.

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "analytic/tokens/varying_gamma.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// Input-guided decoding: the draft is the rest of the input, and after each edit the text is written one token at a
 /// time until both run side by side again [Sun2021; Xia2023, App. G.2]. Derivation in docs/model.md.

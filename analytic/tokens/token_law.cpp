@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/tokens/token_law.hpp"
 
-#include <fmt/format.h>
-
 #include "analytic/numerics/compensated_sum.hpp"
-#include "analytic/tokens/positional_marginal.hpp"
 #include "core/check.hpp"
+#include "core/marginals.hpp"
 
 namespace foredraft::analytic {
 namespace {
@@ -20,18 +18,6 @@ std::span<const double> relevant_marginal(std::span<const double> marginal, std:
 
 }  // namespace
 
-void check_marginal(std::span<const double> marginal) {
-  check_probabilities("marginal", marginal);
-  for (std::size_t i = 1; i < marginal.size(); ++i) {
-    if (marginal[i] > marginal[i - 1]) {
-      throw DomainError(
-          fmt::format("invalid marginal[{}]={} (must not rise above marginal[{}]={}; did you mean conditional "
-                      "acceptances?)",
-                      i, marginal[i], i - 1, marginal[i - 1]));
-    }
-  }
-}
-
 std::vector<double> marginal_from_conditional(std::span<const double> conditional) {
   check_probabilities("conditional", conditional);
   std::vector<double> marginal;
@@ -39,18 +25,6 @@ std::vector<double> marginal_from_conditional(std::span<const double> conditiona
   double product = 1.0;
   for (const double acceptance : conditional) marginal.push_back(product *= acceptance);
   return marginal;
-}
-
-std::vector<double> conditional_from_marginal(std::span<const double> marginal) {
-  check_marginal(marginal);
-  std::vector<double> conditional;
-  conditional.reserve(marginal.size());
-  double previous = 1.0;
-  for (const double reached : marginal) {
-    conditional.push_back(previous > 0.0 ? reached / previous : 0.0);
-    previous = reached;
-  }
-  return conditional;
 }
 
 double tokens_per_iteration(std::span<const double> marginal, std::int64_t gamma, Convention convention) {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// Acceptance that depends on the position in the draft: everything follows from the marginals
 /// m_i = P(draft i and all before it accepted), m_i = prod_{j<=i} a_j with a_j the conditionals.
@@ -13,9 +13,6 @@ namespace foredraft::analytic {
 
 /// m from a: running products.
 [[nodiscard]] std::vector<double> marginal_from_conditional(std::span<const double> conditional);
-
-/// a from m: ratios; 0 where the previous marginal is 0. Throws DomainError when m rises (did you mean --conditional?).
-[[nodiscard]] std::vector<double> conditional_from_marginal(std::span<const double> marginal);
 
 /// E[X] of an iteration that drafts `gamma` tokens, gamma <= marginal.size().
 /// bonus: 1 + sum_{i<=gamma} m_i; no_bonus: 1 + sum_{i<gamma} m_i.

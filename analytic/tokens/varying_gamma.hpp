@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// Drafts whose length changes from iteration to iteration: what the long-run means of an iteration come to.
 namespace foredraft::analytic {

@@ -8,7 +8,7 @@
 #include "analytic/tree/head_accuracies.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// How large and how deep a tree pays: every node costs verification, every depth a pass of the drafter.
 namespace foredraft::analytic {

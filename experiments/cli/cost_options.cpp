@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "experiments/config/parameters.hpp"
+#include "scenario/parameters.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -27,24 +27,22 @@ std::vector<OptionSpec> cost_options() {
           {"overhead-ms", "T", "  whatever else an iteration costs (default 0)"}};
 }
 
-void read_cost(CommandLine& line, PointInputs& inputs) {
+void read_cost(CommandLine& line, Scenario& scenario) {
   const auto read = [&](std::string_view option, std::string_view parameter) {
-    const Parameter& known = *find_parameter(parameter);
-    if (const auto number = line.real(option, known.minimum, known.maximum)) {
-      inputs.cost_values[known.name] = *number;
+    const scenario::Parameter& known = *scenario::find_parameter(parameter);
+    if (const auto number = line.real(option, known.range.minimum, known.range.maximum)) {
+      known.assign(scenario, *number);
     }
   };
-  read("c", "c");
   bool timed = false;
-  for (const TimeOption& time : time_options) {
-    timed = timed || line.has(time.option);
-    read(time.option, time.parameter);
-  }
+  for (const TimeOption& time : time_options) timed = timed || line.has(time.option);
+  if (timed) scenario.cost = MeasuredTimes{};
+  read("c", "c");
+  for (const TimeOption& time : time_options) read(time.option, time.parameter);
   if (!timed) return;
-  inputs.cost = "block";
   if (line.has("c")) line.refuse("c", "given beside measured times", "they say what a draft costs", "remove one");
   for (const TimeOption& time : time_options) {
-    const Parameter& parameter = *find_parameter(time.parameter);
+    const scenario::Parameter& parameter = *scenario::find_parameter(time.parameter);
     if (!parameter.default_value) line.require(time.option, parameter.summary, "measured times go together");
   }
 }

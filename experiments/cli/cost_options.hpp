@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "experiments/cli/options.hpp"
-#include "experiments/config/point_inputs.hpp"
+#include "foredraft/scenario.hpp"
 
 namespace foredraft::experiments {
 
@@ -13,6 +13,6 @@ namespace foredraft::experiments {
 
 /// Reads them into the cost of `inputs`; refuses c beside measured times and times that are not complete. Whether some
 /// cost is given: decoding_cost().
-void read_cost(CommandLine& line, PointInputs& inputs);
+void read_cost(CommandLine& line, Scenario& scenario);
 
 }  // namespace foredraft::experiments

@@ -4,17 +4,16 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "experiments/config/parameters.hpp"
-#include "sim/drafter/drafter_registry.hpp"
-#include "sim/process/gamma_policy.hpp"
+#include "scenario/parameters.hpp"
+#include "scenario/registries.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 std::vector<std::string> process_drafters() {
   std::vector<std::string> names;
-  for (const sim::DrafterEntry& entry : sim::drafter_registry()) {
-    if (entry.process) names.emplace_back(entry.name);
+  for (const scenario::DrafterMember& member : scenario::drafters()) {
+    if (member.process) names.emplace_back(member.name);
   }
   return names;
 }
@@ -28,9 +27,9 @@ std::string parameter_name(std::string_view table, std::string_view option) {
 
 /// The legal range of an option is that of its parameter.
 std::optional<double> read_number(CommandLine& line, std::string_view table, std::string_view option) {
-  const Parameter& parameter = *find_parameter(parameter_name(table, option));
-  const auto number = line.real(option, parameter.minimum, parameter.maximum);
-  if (number && parameter.type == ValueType::integer &&
+  const scenario::Parameter& parameter = *scenario::find_parameter(parameter_name(table, option));
+  const auto number = line.real(option, parameter.range.minimum, parameter.range.maximum);
+  if (number && parameter.type == scenario::ValueType::integer &&
       *number != static_cast<double>(static_cast<std::int64_t>(*number))) {
     line.refuse(option, fmt::format("invalid {}={}", option, *number), "must be a whole number");
     return std::nullopt;
@@ -38,79 +37,74 @@ std::optional<double> read_number(CommandLine& line, std::string_view table, std
   return number;
 }
 
-void refuse_others(CommandLine& line, const std::vector<std::string_view>& options, const std::string& owner,
-                   const auto& belongs) {
+/// Reads the parameters of an alternative from the options of its family; those of other alternatives are refused.
+template <class Family>
+void read_parameters(CommandLine& line, std::string_view table, const std::vector<std::string_view>& options,
+                     const scenario::Member<Family>& member, Family& value) {
   for (const std::string_view option : options) {
-    if (line.has(option) && !belongs(option)) {
-      line.refuse(option, "not used", fmt::format("{} has no such parameter", owner));
+    const auto parameter = std::find_if(member.parameters.begin(), member.parameters.end(),
+                                        [&](const auto& known) { return known.name == parameter_name(table, option); });
+    if (parameter == member.parameters.end()) {
+      if (line.has(option)) {
+        line.refuse(option, "not used", fmt::format("{} {} has no such parameter", table, member.name));
+      }
+      continue;
     }
+    if (parameter->required) {
+      line.require(option, parameter->summary,
+                   table == "policy" ? fmt::format("e.g. --{} {}", option, option == "threshold" ? "0.4" : "4") : "");
+    }
+    if (const auto number = read_number(line, table, option)) parameter->set(value, *number);
   }
 }
 
-void read_drafter(CommandLine& line, PointInputs& inputs) {
-  inputs.drafter = line.word("drafter", process_drafters()).value_or("autoregressive");
-  const sim::DrafterEntry& entry = *sim::find_drafter(inputs.drafter);
-  inputs.drafting = entry.cost;
-  const std::vector<std::string_view> options{"decay", "recovery", "edit-rate", "realign"};
-  const auto parameter_of = [&](std::string_view option) {
-    return std::find_if(entry.parameters.begin(), entry.parameters.end(), [&](const sim::DrafterParameter& parameter) {
-      return parameter_name("drafter", option) == fmt::format("drafter.{}", parameter.name);
-    });
-  };
-  refuse_others(line, options, "drafter " + inputs.drafter,
-                [&](std::string_view option) { return parameter_of(option) != entry.parameters.end(); });
-  for (const std::string_view option : options) {
-    const auto parameter = parameter_of(option);
-    if (parameter == entry.parameters.end()) continue;
-    if (!parameter->default_value) line.require(option, std::string(parameter->summary));
-    if (const auto number = read_number(line, "drafter", option)) {
-      inputs.drafter_parameters[std::string(parameter->name)] = *number;
-    } else if (parameter->default_value) {
-      inputs.drafter_parameters[std::string(parameter->name)] = *parameter->default_value;
-    }
-  }
+void read_drafter(CommandLine& line, Scenario& scenario) {
+  const std::string name = line.word("drafter", process_drafters())
+                               .value_or(std::string(scenario::name_of(Drafter(AutoregressiveDrafter{}))));
+  const scenario::DrafterMember& member = *find_entry(scenario::drafters(), name);
+  scenario.drafter = member.value;
+  read_parameters<Drafter>(line, "drafter", {"decay", "recovery", "edit-rate", "realign"}, member, scenario.drafter);
   if (const auto accuracies = line.probabilities("accuracies")) {
-    if (inputs.drafter != "heads") line.refuse("accuracies", "not used", "only heads have them", "use --drafter heads");
+    auto* heads = std::get_if<Heads>(&scenario.drafter);
+    if (heads == nullptr) line.refuse("accuracies", "not used", "only heads have them", "use --drafter heads");
     if (line.has("decay")) line.refuse("decay", "given beside --accuracies", "they say how they fall", "remove one");
-    inputs.head_accuracies = *accuracies;
+    if (heads != nullptr) heads->accuracies = *accuracies;
   }
 }
 
-void read_policy(CommandLine& line, PointInputs& inputs) {
-  const Parameter& policies = *find_parameter("policy");
-  std::vector<std::string> words = policies.choices;
-  for (const auto& alias : policies.aliases) words.push_back(alias.first);
-  std::string policy = line.word("policy", words).value_or("constant");
-  if (const auto alias = policies.aliases.find(policy); alias != policies.aliases.end()) policy = alias->second;
-  policies.assign(inputs, policy);
-  const bool confidence = inputs.policy.kind == PolicyKind::confidence_threshold;
-  refuse_others(line, {"threshold", "concentration", "bias"}, "policy " + policy,
-                [&](std::string_view) { return confidence; });
-  inputs.policy.start = std::get<std::int64_t>(*find_parameter("policy.start")->default_value);
-  if (confidence) {
-    line.require("threshold", find_parameter("policy.threshold")->summary, "e.g. --threshold 0.4");
-    line.require("concentration", find_parameter("policy.concentration")->summary, "e.g. --concentration 4");
-    inputs.policy.threshold = read_number(line, "policy", "threshold").value_or(0.0);
-    inputs.policy.concentration = read_number(line, "policy", "concentration").value_or(1.0);
-    inputs.policy.bias = read_number(line, "policy", "bias").value_or(1.0);
+std::size_t accuracies_given(const Scenario& scenario) {
+  const auto* heads = std::get_if<Heads>(&scenario.drafter);
+  return heads == nullptr ? 0 : heads->accuracies.size();
+}
+
+void read_policy(CommandLine& line, Scenario& scenario) {
+  const scenario::Parameter& parameter = *scenario::find_parameter("policy");
+  std::vector<std::string> words = parameter.choices;
+  for (const auto& alias : parameter.aliases) words.push_back(alias.first);
+  std::string name = line.word("policy", words).value_or(parameter.choices.front());
+  if (const auto alias = parameter.aliases.find(name); alias != parameter.aliases.end()) name = alias->second;
+  Policy& policy = std::get<ProcessFidelity>(scenario.fidelity).policy;
+  const scenario::PolicyMember& member = *find_entry(scenario::policies(), name);
+  policy = member.value;
+  read_parameters<Policy>(line, "policy", {"threshold", "concentration", "bias"}, member, policy);
+  if (std::holds_alternative<ConstantGamma>(policy)) return;
+  if (scenario.gamma < 1 || scenario.gamma > max_policy_gamma) {
+    line.refuse("gamma", line.has("gamma") ? fmt::format("invalid gamma={}", scenario.gamma) : "missing",
+                fmt::format("the longest draft of a policy: 1 to {}", max_policy_gamma), "e.g. --gamma 20");
   }
-  if (inputs.policy.kind == PolicyKind::constant) return;
-  if (inputs.gamma < 1 || inputs.gamma > sim::max_policy_gamma) {
-    line.refuse("gamma", line.has("gamma") ? fmt::format("invalid gamma={}", inputs.gamma) : "missing",
-                fmt::format("the longest draft of a policy: 1 to {}", sim::max_policy_gamma), "e.g. --gamma 20");
+  if (std::holds_alternative<InputCopy>(scenario.drafter)) {
+    line.refuse("policy", fmt::format("not used by drafter {}", scenario::name_of(scenario.drafter)),
+                "the copy realigns by itself", "remove it");
   }
-  if (inputs.drafter == "input_copy") {
-    line.refuse("policy", "not used by drafter input_copy", "the copy realigns by itself", "remove it");
-  }
-  const bool falls = !inputs.head_accuracies.empty() || line.has("decay");
-  if (confidence && falls) {
-    line.refuse("policy", "confidence_threshold with an acceptance of the drafter's own",
+  const bool falls = accuracies_given(scenario) > 0 || line.has("decay");
+  if (std::holds_alternative<ConfidenceThreshold>(policy) && falls) {
+    line.refuse("policy", fmt::format("{} with an acceptance of the drafter's own", name),
                 "the policy draws the acceptance of each token itself", "remove one");
   }
-  if (inputs.policy.kind != PolicyKind::optimal_stopping) return;
+  if (!std::holds_alternative<OptimalStopping>(policy)) return;
   if (!line.has("step-ms")) line.require("c", "optimal stopping weighs the cost of a draft", "e.g. --c 0.05");
-  if (inputs.drafting != Drafting::autoregressive) {
-    line.refuse("policy", "optimal_stopping with a drafter that drafts all at once", "there is nothing to stop");
+  if (scenario::drafting(scenario.drafter) != Drafting::autoregressive) {
+    line.refuse("policy", fmt::format("{} with a drafter that drafts all at once", name), "there is nothing to stop");
   }
 }
 
@@ -130,18 +124,18 @@ std::vector<OptionSpec> drafting_options() {
       {"bias", "B", "confidence_threshold: confidence is acceptance to this power (default 1: calibrated)"}};
 }
 
-void read_drafting(CommandLine& line, PointInputs& inputs) {
-  read_drafter(line, inputs);
-  read_policy(line, inputs);
-  const auto entries = static_cast<std::int64_t>(inputs.head_accuracies.size());
-  if (entries > 0 && inputs.gamma > entries) {
-    line.refuse("gamma", fmt::format("invalid gamma={}", inputs.gamma), fmt::format("{} accuracies are given", entries),
-                "give more, or a smaller gamma");
+void read_drafting(CommandLine& line, Scenario& scenario) {
+  read_drafter(line, scenario);
+  read_policy(line, scenario);
+  const auto entries = static_cast<std::int64_t>(accuracies_given(scenario));
+  if (entries > 0 && scenario.gamma > entries) {
+    line.refuse("gamma", fmt::format("invalid gamma={}", scenario.gamma),
+                fmt::format("{} accuracies are given", entries), "give more, or a smaller gamma");
   }
 }
 
 bool with_alpha(const CommandLine& line) {
-  return line.text("drafter").value_or("") != "input_copy" && !line.has("accuracies");
+  return line.text("drafter").value_or("") != scenario::name_of(Drafter(InputCopy{})) && !line.has("accuracies");
 }
 
 }  // namespace foredraft::experiments

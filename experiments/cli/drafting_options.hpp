@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "experiments/cli/options.hpp"
-#include "experiments/config/point_inputs.hpp"
+#include "foredraft/scenario.hpp"
 
 namespace foredraft::experiments {
 
@@ -13,7 +13,7 @@ namespace foredraft::experiments {
 
 /// Reads them into `inputs`, whose gamma, cost and convention are set; refuses what does not go together. Whether alpha
 /// is needed: with_alpha().
-void read_drafting(CommandLine& line, PointInputs& inputs);
+void read_drafting(CommandLine& line, Scenario& scenario);
 
 /// Whether the drafter named on the command line takes alpha: not where a copy or given accuracies take its place.
 [[nodiscard]] bool with_alpha(const CommandLine& line);

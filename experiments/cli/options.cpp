@@ -6,7 +6,7 @@
 #include <boost/program_options.hpp>
 #include <limits>
 
-#include "experiments/text/numbers.hpp"
+#include "core/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -10,6 +10,7 @@
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
+#include "experiments/sweep/point.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/text/csv.hpp"
@@ -61,8 +62,8 @@ class LineComparison {
   std::size_t line_number_ = 0;
 };
 
-void check_inputs(const Manifest& manifest, const Resources& resources) {
-  const std::vector<FileDigest> now = resources.files();
+void check_inputs(const Manifest& manifest, const Inputs& inputs) {
+  const std::vector<FileDigest> now = inputs.files();
   for (const FileDigest& before : manifest.inputs) {
     if (std::find(now.begin(), now.end(), before) == now.end()) {
       throw RunError(fmt::format("{}: is not the input file of the run (another SHA-256)", before.path));
@@ -110,9 +111,9 @@ int run_check(const std::vector<std::string>& arguments) {
   if (manifest.version != build_info().version) {
     say("note: made by version {}, repeated by {}", manifest.version, build_info().version);
   }
-  Resources resources;
-  resources.prepare(manifest.config);
-  check_inputs(manifest, resources);
+  Inputs inputs;
+  read_inputs(manifest.config, inputs);
+  check_inputs(manifest, inputs);
   const std::uint64_t total = point_count(manifest.config);
   const PointRange range =
       manifest.shard ? shard_range(total, manifest.shard->index, manifest.shard->count) : PointRange{0, total};
@@ -120,7 +121,7 @@ int run_check(const std::vector<std::string>& arguments) {
   comparison.expect(points_header(manifest.config));
   {
     Progress progress(range.last - range.first, 0);
-    run_points(manifest.config, range, threads, resources,
+    run_points(manifest.config, range, threads, inputs,
                {.write = [&](std::string_view rows, std::uint64_t /*points*/) { comparison.expect(rows); },
                 .progress = [&](double points) { progress.show(points); },
                 .stop = &catch_interrupts()});

@@ -5,16 +5,13 @@
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/config/metrics.hpp"
-#include "experiments/config/parameters.hpp"
-#include "experiments/cost/cost_registry.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/models/model_table.hpp"
 #include "experiments/reproduce/experiment.hpp"
-#include "sim/drafter/drafter_registry.hpp"
-#include "sim/process/process_simulation.hpp"
+#include "scenario/metrics.hpp"
+#include "scenario/parameters.hpp"
+#include "scenario/registries.hpp"
 #include "sim/token/models/model_pair.hpp"
-#include "sim/token/rules/rule_registry.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -30,13 +27,13 @@ Rows rows_of(const Registry& registry) {
 
 Rows rules() {
   Rows rows;
-  for (const sim::RuleEntry& rule : sim::rule_registry()) {
+  for (const scenario::RuleMember& rule : scenario::rules()) {
     rows.push_back({std::string(rule.name), fmt::format("{}; {} [{}]", rule.summary,
                                                         rule.lossless ? "lossless" : "not lossless", rule.source)});
-    for (const sim::RuleParameter& parameter : rule.parameters) {
-      rows.push_back(
-          {"  rule." + std::string(parameter.name),
-           fmt::format("{} ({}, default {})", parameter.summary, sim::range_text(parameter), parameter.default_value)});
+    for (const auto& parameter : rule.parameters) {
+      rows.push_back({"  " + parameter.name,
+                      fmt::format("{} ({}, default {})", parameter.summary, scenario::range_text(parameter.range),
+                                  scenario::to_text(parameter.default_value.value()))});
     }
   }
   return rows;
@@ -44,14 +41,16 @@ Rows rules() {
 
 Rows drafters() {
   Rows rows;
-  for (const sim::DrafterEntry& drafter : sim::drafter_registry()) {
+  for (const scenario::DrafterMember& drafter : scenario::drafters()) {
     const std::string_view where = drafter.process ? (drafter.token ? "process, token" : "process") : "token";
     rows.push_back({std::string(drafter.name), fmt::format("{} ({}) [{}]", drafter.summary, where, drafter.source)});
-    for (const sim::DrafterParameter& parameter : drafter.parameters) {
+    for (const auto& parameter : drafter.parameters) {
+      if (parameter.type == scenario::ValueType::reals) continue;  // the summary of the drafter names it
       rows.push_back(
-          {"  drafter." + std::string(parameter.name),
-           fmt::format("{} (in [{}, {}], {})", parameter.summary, parameter.minimum, parameter.maximum,
-                       parameter.default_value ? fmt::format("default {}", *parameter.default_value) : "to be given")});
+          {"  " + parameter.name,
+           fmt::format("{} (in [{}, {}], {})", parameter.summary, parameter.range.minimum, parameter.range.maximum,
+                       parameter.default_value ? fmt::format("default {}", scenario::to_text(*parameter.default_value))
+                                               : "to be given")});
     }
   }
   return rows;
@@ -59,36 +58,25 @@ Rows drafters() {
 
 Rows policies() {
   Rows rows;
-  for (const sim::PolicyEntry& policy : sim::policy_registry()) {
+  for (const scenario::PolicyMember& policy : scenario::policies()) {
     rows.push_back({std::string(policy.name), fmt::format("{} [{}]", policy.summary, policy.source)});
-    for (const Parameter& parameter : parameters()) {
-      // Only words are looked at: what would be used were this the policy.
-      Usage usage;
-      usage.words["fidelity"] = {"process"};
-      usage.words["policy"] = {std::string(policy.name)};
-      if (!parameter.name.starts_with("policy.") || !parameter.used(usage)) continue;
-      rows.push_back({"  " + parameter.name, parameter.summary});
-    }
+    for (const auto& parameter : policy.parameters) rows.push_back({"  " + parameter.name, parameter.summary});
   }
   return rows;
 }
 
 Rows costs() {
   Rows rows;
-  for (const CostEntry& model : cost_registry()) {
-    rows.push_back({std::string(model.name), fmt::format("{} [{}]", model.summary, model.source)});
-    for (const CostText& text : model.texts)
-      rows.push_back({fmt::format("  {}", text.name), std::string(text.summary)});
-    for (const CostParameter& parameter : model.parameters) {
-      rows.push_back({fmt::format("  {}", parameter.name), std::string(parameter.summary)});
-    }
+  for (const auto& cost : scenario::costs()) {
+    rows.push_back({std::string(cost.name), fmt::format("{} [{}]", cost.summary, cost.source)});
+    for (const auto& parameter : cost.parameters) rows.push_back({"  " + parameter.name, parameter.summary});
   }
   return rows;
 }
 
 Rows processes() {
   Rows rows;
-  for (const sim::ProcessEntry& process : sim::process_registry()) {
+  for (const auto& process : scenario::processes()) {
     rows.push_back({std::string(process.name), fmt::format("{} [{}]", process.summary, process.source)});
   }
   return rows;
@@ -97,7 +85,7 @@ Rows processes() {
 Rows devices() {
   Rows rows;
   for (const std::string& name : shipped_devices())
-    rows.push_back({name, load_profile(name).device.name + " (data sheet)"});
+    rows.push_back({name, read_profile(name).profile.device.name + " (data sheet)"});
   return rows;
 }
 
@@ -147,7 +135,7 @@ int run_list(const std::vector<std::string>& arguments) {
   const std::string& wanted = line.positional().front();
   // Tables of their own: docs/metrics.md holds them too.
   if (wanted == "parameters" || wanted == "metrics") {
-    print_result(wanted == "metrics" ? metrics_markdown() : parameters_markdown());
+    print_result(wanted == "metrics" ? scenario::metrics_markdown() : scenario::parameters_markdown());
     return exit_done;
   }
   std::vector<std::string> names{"parameters", "metrics"};

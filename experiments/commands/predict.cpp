@@ -3,8 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/tokens/acceptance_definitions.hpp"
-#include "analytic/tokens/drafter_acceptance.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "core/marginals.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/cost_options.hpp"
 #include "experiments/cli/drafting_options.hpp"
@@ -13,7 +12,7 @@
 #include "experiments/commands/predict_from_profile.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/varying_prediction.hpp"
-#include "experiments/sweep/drafting_law.hpp"
+#include "scenario/cost.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -39,10 +38,9 @@ void require_one_acceptance(CommandLine& line) {
   }
 }
 
-std::vector<double> read_marginal(CommandLine& line) {
-  if (const auto conditional = line.probabilities("conditional")) {
-    return analytic::marginal_from_conditional(*conditional);
-  }
+/// The acceptance of each position; without conditionals where it is not given so.
+Positional read_positions(CommandLine& line) {
+  if (const auto conditional = line.probabilities("conditional")) return {*conditional};
   const auto marginal = line.probabilities("marginal");
   if (!marginal) return {};
   for (std::size_t i = 1; i < marginal->size(); ++i) {
@@ -51,14 +49,14 @@ std::vector<double> read_marginal(CommandLine& line) {
                 "a marginal is P(this draft and all before it accepted)", "did you mean --conditional?");
     return {};
   }
-  return *marginal;
+  return {conditional_from_marginal(*marginal), *marginal};
 }
 
-void check_gamma(CommandLine& line, const Question& question) {
+void check_gamma(CommandLine& line, const Question& question, std::size_t positions) {
   if (!question.gamma) return;
   const std::int64_t gamma = *question.gamma;
-  const auto entries = static_cast<std::int64_t>(question.marginal.size());
-  if (gamma < min_gamma(question.convention)) {
+  const auto entries = static_cast<std::int64_t>(positions);
+  if (gamma < min_gamma(question.scenario.convention)) {
     line.refuse("gamma", "invalid gamma=0", "must be at least 1 without a bonus token");
   } else if (entries > 0 && gamma > entries) {
     line.refuse("gamma", fmt::format("invalid gamma={}", gamma), fmt::format("the vector has {} entries", entries),
@@ -73,71 +71,57 @@ double invert_acceptance_length(CommandLine& line, const Question& question) {
                  "add --gamma G");
     return 0.0;
   }
-  const auto most = static_cast<double>(max_tokens(*question.gamma, question.convention));
+  const Convention convention = question.scenario.convention;
+  const auto most = static_cast<double>(max_tokens(*question.gamma, convention));
   if (*question.gamma < 1 || *question.acceptance_length < 1.0 || *question.acceptance_length > most) {
     line.refuse("acceptance-length", fmt::format("invalid acceptance-length={}", *question.acceptance_length),
                 fmt::format("must lie in [1, {}] at gamma {}", most, *question.gamma),
                 "it counts the corrected or bonus token too");
     return 0.0;
   }
-  return analytic::alpha_from_acceptance_length(*question.acceptance_length, *question.gamma, question.convention);
+  return analytic::alpha_from_acceptance_length(*question.acceptance_length, *question.gamma, convention);
 }
 
+/// Acceptance, gamma and convention.
 Question read_question(CommandLine& line) {
   require_one_acceptance(line);
-  Question question{
-      .alpha = line.real("alpha", 0.0, 1.0).value_or(0.0),
-      .marginal = read_marginal(line),
-      .acceptance_length = line.real("acceptance-length", 1.0, unlimited),
-      .cost = {},
-      .operations_ratio = line.real("operations-ratio", 0.0, unlimited),
-      .convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value(),
-      .drafting = Drafting::autoregressive,
-      .gamma = line.integer("gamma", 0, longest_draft)};
-  check_gamma(line, question);
-  if (question.acceptance_length) question.alpha = invert_acceptance_length(line, question);
+  Question question;
+  Scenario& scenario = question.scenario;
+  const double alpha = line.real("alpha", 0.0, 1.0).value_or(0.0);
+  const Positional positions = read_positions(line);
+  question.acceptance_length = line.real("acceptance-length", 1.0, unlimited);
+  scenario.operations_ratio = line.real("operations-ratio", 0.0, unlimited);
+  scenario.convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value();
+  question.gamma = line.integer("gamma", 0, longest_draft);
+  scenario.gamma = question.gamma.value_or(0);
+  check_gamma(line, question, positions.conditional.size());
+  AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
+  if (!positions.conditional.empty()) {
+    acceptance = positions;
+  } else {
+    acceptance = Iid{question.acceptance_length ? invert_acceptance_length(line, question) : alpha};
+  }
   return question;
 }
 
-/// The drafter, the policy and the cost, in the words of a simulated point; the question learns its cost.
-PointInputs read_point(CommandLine& line, Question& question) {
-  PointInputs inputs;
-  inputs.alpha = question.alpha;
-  inputs.gamma = question.gamma.value_or(0);
-  read_cost(line, inputs);
-  if (inputs.cost == cost_registry().front().name) {
+/// The cost, the drafter and the policy.
+void read_drafting_and_cost(CommandLine& line, Scenario& scenario) {
+  read_cost(line, scenario);
+  if (std::holds_alternative<ConstantRatio>(scenario.cost)) {
     line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
-  } else {
-    question.measured = inputs.cost_values;
   }
-  question.cost = decoding_cost(inputs).value_or(DecodingCost{});
-  inputs.operations_ratio = question.operations_ratio;
-  inputs.convention = question.convention;
-  read_drafting(line, inputs);
-  if (!question.marginal.empty()) {
-    inputs.process = ProcessKind::positional;
-    inputs.conditional = analytic::conditional_from_marginal(question.marginal);
+  read_drafting(line, scenario);
+  const auto& process = std::get<ProcessFidelity>(scenario.fidelity);
+  if (std::holds_alternative<Positional>(process.acceptance)) {
     if (line.has("decay"))
       line.refuse("decay", "given beside a vector", "the vector says how acceptance falls", "remove one");
-    if (inputs.policy.kind == PolicyKind::confidence_threshold) {
+    if (std::holds_alternative<ConfidenceThreshold>(process.policy)) {
       line.refuse("policy", "confidence_threshold with a vector", "it draws the acceptance of each token itself",
                   "use --alpha");
     }
   }
-  if (inputs.drafter == "input_copy") line.require("gamma", "the longest copy", "e.g. --gamma 100");
-  return inputs;
-}
-
-/// The drafter's own acceptance in place of alpha.
-void apply_drafter(const PointInputs& inputs, Question& question) {
-  question.drafter = inputs.drafter;
-  question.drafting = inputs.drafting;
-  if (!inputs.head_accuracies.empty()) question.marginal = analytic::marginal_from_conditional(inputs.head_accuracies);
-  const double decay = acceptance_decay(inputs);
-  if (decay == 1.0) return;
-  const std::int64_t drafts = std::max(question.gamma.value_or(0), analytic::last_useful_draft(question.alpha, decay));
-  question.marginal = analytic::marginal_from_conditional(analytic::decaying_acceptance(question.alpha, decay, drafts));
-  question.endless = true;
+  if (std::holds_alternative<InputCopy>(scenario.drafter))
+    line.require("gamma", "the longest copy", "e.g. --gamma 100");
 }
 
 }  // namespace
@@ -183,15 +167,16 @@ int run_predict(const std::vector<std::string>& arguments) {
   }
   Question question = read_question(line);
   if (takes_profile(line)) return predict_from_profile(line, question);
-  const PointInputs inputs = read_point(line, question);
+  Scenario& scenario = question.scenario;
+  read_drafting_and_cost(line, scenario);
   line.done();
-  if (gamma_varies(inputs)) {
-    print_result(line.has("json") ? varying_prediction_json(inputs).dump(2) + "\n" : varying_prediction_text(inputs));
+  if (scenario::gamma_varies(scenario)) {
+    print_result(line.has("json") ? varying_prediction_json(scenario).dump(2) + "\n"
+                                  : varying_prediction_text(scenario));
     return exit_done;
   }
-  apply_drafter(inputs, question);
-  const Prediction prediction = predict(question);
-  print_result(line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction));
+  const analytic::Prediction prediction = analytic::predict(scenario, question.gamma);
+  print_result(line.has("json") ? to_json(question, prediction).dump(2) + "\n" : to_text(question, prediction));
   return exit_done;
 }
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "analytic/answer/prediction.hpp"
 #include "core/check.hpp"
-#include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
@@ -46,14 +46,19 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   if (line.has("profile") && line.has("steps-file")) {
     line.refuse("steps-file", "given beside --profile", "a prediction rests on one kind of source", "remove one");
   }
-  ProfileQuestion question{.target = line.text("target").value_or(""),
-                           .draft = line.text("draft").value_or(""),
-                           .drafting = drafting_role(line.word("drafter", drafter_words()).value_or("autoregressive")),
-                           .alpha = acceptance.alpha,
-                           .marginal = acceptance.marginal,
-                           .acceptance_length = acceptance.acceptance_length,
-                           .convention = acceptance.convention,
-                           .gamma = acceptance.gamma};
+  ProfileQuestion question{
+      .target = line.text("target").value_or(""),
+      .draft = line.text("draft").value_or(""),
+      .drafting = role_of_drafter(line.word("drafter", drafter_words()).value_or("autoregressive")).value(),
+      .acceptance_length = acceptance.acceptance_length,
+      .convention = acceptance.scenario.convention,
+      .gamma = acceptance.gamma};
+  const AcceptanceProcess& process = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance;
+  if (const auto* positional = std::get_if<Positional>(&process)) {
+    question.marginal = analytic::marginal_of(*positional);
+  } else {
+    question.alpha = std::get<Iid>(process).alpha;
+  }
   line.require("target", "the model that verifies", "e.g. --target qwen1.5-7b; foredraft list models");
   if (question.drafting == gpu_bench::Role::head_drafting) {
     if (line.has("draft")) line.refuse("draft", "not used by heads", "they stand on the target itself", "remove it");
@@ -109,15 +114,15 @@ int predict_from_profile(CommandLine& line, const Question& acceptance) {
   line.done();
   const auto steps = line.text("steps-file");
   const std::string source = steps ? *steps : line.text("profile").value();
-  const gpu_bench::Profile profile = steps ? parse_steps(read_file(*steps), *steps) : load_profile(source);
+  const ReadProfile read = steps ? read_steps(*steps) : read_profile(source);
+  const gpu_bench::Profile& profile = read.profile;
   try {
     const ProfilePrediction prediction = predict(question, profile);
     std::optional<ResultFolder> folder;
     if (const auto out = line.text("out")) {
-      const FileDigest times = digest_text(source, steps ? read_file(source) : profile_text(source));
       static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
-      folder.emplace(*out, folder_kind(prediction.question, times), line.words());
-      fill(*folder, prediction, verification_curves(question, profile), times);
+      folder.emplace(*out, folder_kind(prediction.question, read.digest), line.words());
+      fill(*folder, prediction, verification_curves(question, profile), read.digest);
     }
     print_result(line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction));
     if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;

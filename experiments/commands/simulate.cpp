@@ -4,17 +4,21 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "analytic/answer/answer.hpp"
+#include "core/numbers.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/cost_options.hpp"
 #include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/predict/prediction.hpp"
 #include "experiments/sweep/answer.hpp"
-#include "experiments/sweep/drafting_law.hpp"
 #include "experiments/sweep/point.hpp"
-#include "experiments/text/numbers.hpp"
 #include "experiments/text/table.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/registries.hpp"
 #include "sim/estimates.hpp"
+#include "sim/simulate.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -23,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 /// One point and how to run it.
 struct Simulation {
-  PointInputs inputs;
+  Scenario scenario;
   SimulationPlan plan;
 };
 
@@ -37,22 +41,22 @@ Simulation from_options(CommandLine& line) {
   line.require("iterations", "how many to run", "e.g. --iterations 1e6");
   line.require("seed", "results are a function of the seed", "e.g. --seed 1");
   Simulation simulation{};
-  PointInputs& inputs = simulation.inputs;
-  inputs.alpha = line.real("alpha", 0.0, 1.0).value_or(0.0);
-  inputs.gamma = line.integer("gamma", 0, static_cast<std::int64_t>(find_parameter("gamma")->maximum)).value_or(0);
-  read_cost(line, inputs);
-  inputs.operations_ratio = line.real("operations-ratio", 0.0, unlimited);
-  inputs.convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value();
-  read_drafting(line, inputs);
-  if (inputs.gamma < min_gamma(inputs.convention) && line.has("gamma")) {
+  Scenario& scenario = simulation.scenario;
+  std::get<ProcessFidelity>(scenario.fidelity).acceptance = Iid{line.real("alpha", 0.0, 1.0).value_or(0.0)};
+  scenario.gamma =
+      line.integer("gamma", 0, static_cast<std::int64_t>(scenario::find_parameter("gamma")->range.maximum)).value_or(0);
+  read_cost(line, scenario);
+  scenario.operations_ratio = line.real("operations-ratio", 0.0, unlimited);
+  scenario.convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value();
+  read_drafting(line, scenario);
+  if (scenario.gamma < min_gamma(scenario.convention) && line.has("gamma")) {
     line.refuse("gamma", "invalid gamma=0", "must be at least 1 without a bonus token");
   }
   simulation.plan.iterations =
       static_cast<std::uint64_t>(line.integer("iterations", 1, 1'000'000'000'000'000).value_or(1));
   simulation.plan.seed =
       static_cast<std::uint64_t>(line.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(0));
-  simulation.plan.path =
-      line.word("path", {"fast", "reference"}) == "reference" ? sim::Path::reference : sim::Path::fast;
+  simulation.plan.path = line.word("path", {"fast", "reference"}) == "reference" ? Path::reference : Path::fast;
   return simulation;
 }
 
@@ -71,7 +75,7 @@ Simulation from_config(CommandLine& line) {
                     config.axes.front().line));
   }
   if (!config.simulation) throw InputError(fmt::format("{}: simulation: missing (nothing to run)", path));
-  return {Points(config).inputs(0), *config.simulation};
+  return {Points(config).scenario(0), *config.simulation};
 }
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -103,27 +107,34 @@ Json acceptance_json(const sim::Tally& tally) {
   return json;
 }
 
-std::string json_text(const Simulation& simulation, const sim::Tally& tally, const SimulatedAnswer& simulated,
-                      const AnalyticAnswer& analytic) {
-  const PointInputs& inputs = simulation.inputs;
+/// The alpha that every draft is accepted with; null where acceptance is another.
+const double* alpha_of(const Scenario& scenario) {
+  if (const auto* server = std::get_if<Server>(&scenario.fidelity)) return &server->alpha;
+  const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
+  const auto* iid = process == nullptr ? nullptr : std::get_if<Iid>(&process->acceptance);
+  return iid == nullptr ? nullptr : &iid->alpha;
+}
+
+std::string json_text(const Simulation& simulation, const sim::Tally& tally, const Simulated& simulated,
+                      const ClosedForm& closed_form) {
+  const Scenario& scenario = simulation.scenario;
   Json json{{"schema", "foredraft.simulate/1"},
-            {"convention", to_string(inputs.convention)},
-            {"drafter", inputs.drafter},
-            {"gamma", inputs.gamma}};
-  if (!inputs.serving.gamma_schedule.empty()) {
+            {"convention", to_string(scenario.convention)},
+            {"drafter", scenario::name_of(scenario.drafter)},
+            {"gamma", scenario.gamma}};
+  const auto* server = std::get_if<Server>(&scenario.fidelity);
+  if (server != nullptr && !server->gamma_schedule.empty()) {
     json["gamma"] = Json::array();
-    for (const auto& [from, to, gamma] : inputs.serving.gamma_schedule) json["gamma"].push_back({from, to, gamma});
+    for (const auto& [from, to, gamma] : server->gamma_schedule) json["gamma"].push_back({from, to, gamma});
   }
-  if (gamma_varies(inputs))
-    json["policy"] = find_parameter("policy")->choices[static_cast<std::size_t>(inputs.policy.kind)];
-  if (inputs.fidelity == Fidelity::system ||
-      (inputs.fidelity == Fidelity::process && inputs.process == ProcessKind::iid)) {
-    json["alpha"] = inputs.alpha;
+  if (scenario::gamma_varies(scenario)) {
+    const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
+    json["policy"] = scenario::name_of(process == nullptr ? Policy(ConstantGamma{}) : process->policy);
   }
-  const std::optional<DecodingCost> cost = decoding_cost(inputs);
+  if (const double* alpha = alpha_of(scenario)) json["alpha"] = *alpha;
+  const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
   json["c"] = cost ? Json(cost->draft_pass) : Json(nullptr);
-  if (inputs.cost != cost_registry().front().name)
-    json["cost"] = cost_json(inputs.cost, inputs.cost_values, inputs.cost_texts);
+  if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
   json["iterations"] = simulated.iterations;
   json["units"] = simulated.units;
   json["seed"] = simulation.plan.seed;
@@ -132,34 +143,36 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
   json["acceptance"] = acceptance_json(tally);
   json["speedup"] = cost ? estimate_json(sim::speedup(tally, *cost)) : Json(nullptr);
   json["operations_factor"] =
-      inputs.operations_ratio
-          ? estimate_json(sim::operations_factor(tally, *inputs.operations_ratio, inputs.convention))
+      scenario.operations_ratio
+          ? estimate_json(sim::operations_factor(tally, *scenario.operations_ratio, scenario.convention))
           : Json(nullptr);
   json["memory_access_factor"] = estimate_json(sim::memory_access_factor(tally));
-  if (const auto& drafts = simulated.estimates[mean_gamma_metric]) json["mean_gamma"] = estimate_json(*drafts);
-  for (std::size_t i = 0; i < metric_count; ++i) {
-    const Needs needs = metrics()[i].needs;
-    if ((needs == Needs::serving || needs == Needs::latency_goal) && simulated.estimates[i]) {
-      json["serving"][std::string(metrics()[i].name)] = estimate_json(*simulated.estimates[i]);
-    }
+  const Estimates& estimates = simulated.estimates;
+  if (!std::isnan(estimates.mean_gamma.mean)) json["mean_gamma"] = estimate_json(estimates.mean_gamma);
+  for (const scenario::Metric& metric : scenario::metrics()) {
+    const bool of_server = metric.needs == scenario::Needs::serving || metric.needs == scenario::Needs::latency_goal;
+    if (!of_server || metric.estimate == nullptr || std::isnan((estimates.*metric.estimate).mean)) continue;
+    json["serving"][std::string(metric.name)] = estimate_json(estimates.*metric.estimate);
   }
   json["analytic"] = Json::object();
-  for (std::size_t i = 0; i < metric_count; ++i) {
-    const Metric& metric = metrics()[i];
-    if (metric.analytic && metric.simulated && analytic[i]) json["analytic"][std::string(metric.name)] = *analytic[i];
+  for (const scenario::Metric& metric : scenario::metrics()) {
+    if (metric.closed_form == nullptr || metric.estimate == nullptr || std::isnan(closed_form.*metric.closed_form)) {
+      continue;
+    }
+    json["analytic"][std::string(metric.name)] = closed_form.*metric.closed_form;
   }
   return json.dump(2) + "\n";
 }
 
-std::string text(const Simulation& simulation, const sim::Tally& tally, const SimulatedAnswer& simulated,
-                 const AnalyticAnswer& analytic) {
+std::string text(const Simulation& simulation, const sim::Tally& tally, const Simulated& simulated,
+                 const ClosedForm& closed_form) {
   const Estimate tokens = sim::tokens_per_iteration(tally);
   std::string text = fmt::format("{:.4f} tokens per iteration", tokens.mean);
-  if (const auto& speedup = simulated.estimates[speedup_metric]) {
-    text = fmt::format("speedup {:.4f}x: {}", speedup->mean, text);
+  if (const double speedup = simulated.estimates.speedup.mean; !std::isnan(speedup)) {
+    text = fmt::format("speedup {:.4f}x: {}", speedup, text);
   }
   text += fmt::format(" ({} iterations, seed {}, {} convention)\n\n", simulated.iterations, simulation.plan.seed,
-                      to_string(simulation.inputs.convention));
+                      to_string(simulation.scenario.convention));
   using enum Table::Align;
   Table table{.caption = {},
               .columns = {{"", left},
@@ -168,19 +181,20 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
                           {"closed form", right},
                           {"deviation", right}},
               .rows = {}};
-  for (std::size_t i = 0; i < metric_count; ++i) {
-    const auto& estimate = simulated.estimates[i];
-    if (!estimate) continue;
-    const Interval interval = normal_interval(*estimate);
-    const auto deviation = deviation_in_se(analytic, simulated, i);
-    const bool in_ms = metrics()[i].unit == "ms";
-    table.rows.push_back({fmt::format("{}{}", metrics()[i].label, in_ms ? " (ms)" : ""),
-                          fmt::format("{:.5f}", estimate->mean),
+  for (const scenario::Metric& metric : scenario::metrics()) {
+    if (metric.estimate == nullptr) continue;
+    const Estimate& estimate = simulated.estimates.*metric.estimate;
+    if (std::isnan(estimate.mean)) continue;
+    const Interval interval = normal_interval(estimate);
+    const auto deviation = deviation_in_se(closed_form, simulated, metric);
+    const double expected = metric.closed_form == nullptr ? unknown<double> : closed_form.*metric.closed_form;
+    table.rows.push_back({fmt::format("{}{}", metric.label, metric.unit == "ms" ? " (ms)" : ""),
+                          fmt::format("{:.5f}", estimate.mean),
                           std::isnan(interval.low) ? "" : fmt::format("{:.5f} to {:.5f}", interval.low, interval.high),
-                          analytic[i] ? fmt::format("{:.5f}", *analytic[i]) : "",
-                          deviation     ? fmt::format("{:+.2f} se", *deviation)
-                          : analytic[i] ? "not comparable"
-                                        : ""});
+                          std::isnan(expected) ? "" : fmt::format("{:.5f}", expected),
+                          deviation              ? fmt::format("{:+.2f} se", *deviation)
+                          : std::isnan(expected) ? ""
+                                                 : "not comparable"});
   }
   text += to_text(table);
   const sim::Acceptance acceptance = sim::acceptance(tally);
@@ -234,15 +248,17 @@ int run_simulate(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   const unsigned threads = line.threads();
-  const Simulation simulation = line.positional().empty() ? from_options(line) : from_config(line);
+  Simulation simulation = line.positional().empty() ? from_options(line) : from_config(line);
   line.done();
-  Resources resources;
-  const std::unique_ptr<sim::Simulator> simulator = make_simulator(simulation.inputs, simulation.plan, resources);
-  const sim::Tally tally = sim::run(*simulator, {simulation.plan.seed, 0}, threads);
-  const SimulatedAnswer simulated = simulated_answer(simulation.inputs, tally);
-  const AnalyticAnswer analytic = analytic_answer(simulation.inputs, pool_acceptance(simulation.inputs, *simulator));
-  print_result(line.has("json") ? json_text(simulation, tally, simulated, analytic)
-                                : text(simulation, tally, simulated, analytic));
+  Inputs inputs;
+  inputs.attach(simulation.scenario);
+  const auto& [scenario, plan] = simulation;
+  const std::unique_ptr<sim::Simulator> simulator = sim::make_simulator(scenario, plan);
+  const sim::Tally tally = sim::run(*simulator, {plan.seed, 0}, threads);
+  const Simulated simulated = sim::estimates_of(scenario, tally);
+  const ClosedForm closed_form = analytic::answer(scenario, sim::pool_acceptance(scenario, *simulator));
+  print_result(line.has("json") ? json_text(simulation, tally, simulated, closed_form)
+                                : text(simulation, tally, simulated, closed_form));
   return exit_done;
 }
 

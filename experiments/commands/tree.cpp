@@ -65,7 +65,7 @@ std::optional<PricedPair> read_pair(CommandLine& line, const std::string& drafte
   const std::string target = line.text("target").value_or("");
   return PricedPair{.target = target,
                     .draft = heads ? target : line.text("draft").value_or(""),
-                    .drafting = drafting_role(drafter),
+                    .drafting = role_of_drafter(drafter).value(),
                     .batch = line.integer("batch", 1, largest_tree_batch).value_or(1),
                     .context = line.integer("context", 0, largest_tree_context).value_or(512)};
 }
@@ -91,9 +91,10 @@ TreeOptions read_options(CommandLine& line) {
           .pair = read_pair(line, drafter)};
 }
 
-analytic::HeadAccuracies read_accuracies(CommandLine& line, const TreeOptions& options) {
+analytic::HeadAccuracies read_accuracies(CommandLine& line, const TreeOptions& options,
+                                         std::vector<FileDigest>& files) {
   const std::string path = line.text("accuracies").value();
-  auto rows = parse_accuracies(read_file(path), path);
+  auto rows = parse_accuracies(read_input(path, files), path);
   if (line.has("every-depth")) {
     if (rows.size() != 1) {
       line.refuse("every-depth", fmt::format("{} has {} rows", path, rows.size()), "one row must hold at every depth");
@@ -112,18 +113,20 @@ analytic::HeadAccuracies read_accuracies(CommandLine& line, const TreeOptions& o
 }
 
 std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& options, std::int64_t nodes,
-                                    std::int64_t depth) {
+                                    std::int64_t depth, std::vector<FileDigest>& files) {
   if (options.pair) {
     const std::string profile = line.text("profile").value();
     try {
-      return price_from_profile(load_profile(profile), *options.pair, nodes, depth);
+      const ReadProfile read = read_profile(profile);
+      if (!read.shipped) files.push_back(read.digest);
+      return price_from_profile(read.profile, *options.pair, nodes, depth);
     } catch (const DomainError& error) {
       throw InputError(fmt::format("{}: {}", profile, error.what()));
     }
   }
   const auto file = line.text("cost-file");
   if (!options.c && !options.growth && !file) return std::nullopt;
-  TreePrice price{.verification = file ? parse_verification_times(read_file(*file), *file)
+  TreePrice price{.verification = file ? parse_verification_times(read_input(*file, files), *file)
                                        : analytic::linear_verification(nodes, options.growth.value_or(0.0)),
                   .c = options.c.value_or(0.0),
                   .drafting = parse_drafting(options.drafter).value()};
@@ -136,16 +139,17 @@ std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& option
   return price;
 }
 
-TreeQuestion read_tree_question(CommandLine& line) {
+/// The digests of what it read go into `files`.
+TreeQuestion read_tree_question(CommandLine& line, std::vector<FileDigest>& files) {
   const TreeOptions options = read_options(line);
   line.done();
-  analytic::HeadAccuracies accuracies = read_accuracies(line, options);
+  analytic::HeadAccuracies accuracies = read_accuracies(line, options, files);
   std::optional<analytic::TokenTree> given;
-  if (const auto path = line.text("paths")) given = parse_tree(read_file(*path), *path);
+  if (const auto path = line.text("paths")) given = parse_tree(read_input(*path, files), *path);
   const std::int64_t nodes = std::max(options.nodes, given ? given->size() : 1);
   if (nodes > most_tree_nodes) throw InputError(fmt::format("--paths: more than {} nodes", most_tree_nodes));
   const std::int64_t depth = options.depth.value_or(accuracies.heads());
-  auto price = read_price(line, options, nodes, depth);
+  auto price = read_price(line, options, nodes, depth, files);
   return {.accuracies = std::move(accuracies),
           .nodes = nodes,
           .depth = depth,
@@ -153,8 +157,8 @@ TreeQuestion read_tree_question(CommandLine& line) {
           .price = std::move(price)};
 }
 
-void write_tree(ResultFolder& folder, const TreeAnswer& answer, const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs) folder.add_input(digest_text(input, read_file(input)));
+void write_tree(ResultFolder& folder, const TreeAnswer& answer, const std::vector<FileDigest>& files) {
+  for (const FileDigest& file : files) folder.add_input(file);
   folder.write("tree.json", to_json(answer).dump(2) + "\n");
   folder.write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
   folder.write("tree.dot", to_dot(answer));
@@ -202,18 +206,14 @@ int run_tree(const std::vector<std::string>& arguments) {
     print_result(help_text(tree_spec()));
     return exit_done;
   }
-  const TreeQuestion question = read_tree_question(line);
+  std::vector<FileDigest> files;
+  const TreeQuestion question = read_tree_question(line, files);
   const TreeAnswer answer = answer_tree(question);
   std::optional<ResultFolder> folder;
   if (const auto out = line.text("out")) {
-    std::vector<std::string> inputs;
-    for (const char* option : {"accuracies", "paths", "cost-file", "profile"}) {
-      const auto path = line.text(option);
-      if (path && std::filesystem::exists(*path)) inputs.push_back(*path);  // a shipped data sheet is no file
-    }
     static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
     folder.emplace(*out, ResultFolder::Kind{.schema = tree_folder_schema}, line.words());
-    write_tree(*folder, answer, inputs);
+    write_tree(*folder, answer, files);
   }
   print_result(line.has("json") ? to_json(answer).dump(2) + "\n" : line.has("dot") ? to_dot(answer) : to_text(answer));
   if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;

@@ -141,8 +141,9 @@ int run_validate(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   const ValidateOptions options = read_validate_options(line);
-  const gpu_bench::Profile profile = load_profile(options.profile);
-  const ValidationInputs inputs{.files = {digest_text(options.profile, profile_text(options.profile))},
+  const ReadProfile read = read_profile(options.profile);
+  const gpu_bench::Profile& profile = read.profile;
+  const ValidationInputs inputs{.files = {read.digest},
                                 .measured_by = options.against.empty() ? MeasuredBy::loop : MeasuredBy::user,
                                 .valid = says_valid(profile),
                                 .command_line = line.words()};

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "experiments/text/numbers.hpp"
+#include "core/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numbers.hpp"
 #include "experiments/config/axis_range.hpp"
 #include "experiments/config/table_reader.hpp"
-#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 /// A range of more values is counted but not listed, and refused.
 constexpr double most_axis_values = 1e5;
 
-std::optional<double> number_of(const Node& node) {
+std::optional<double> number_of(const scenario::Node& node) {
   if (const auto* real = std::get_if<double>(&node.value)) return *real;
   if (const auto* integer = std::get_if<std::int64_t>(&node.value)) return static_cast<double>(*integer);
   return std::nullopt;
@@ -24,19 +24,20 @@ std::optional<double> number_of(const Node& node) {
 /// One key of [axes]: a list, or a range of numbers.
 class AxisReader {
  public:
-  AxisReader(const Parameter& parameter, std::string key, Problems& problems)
+  AxisReader(const scenario::Parameter& parameter, std::string key, Problems& problems)
       : parameter_(parameter), key_(std::move(key)), problems_(problems) {}
 
   /// How many values it has, however absurd; nothing where it is wrong. Short ones are listed in `axis`.
-  std::optional<double> read(const Node& node, Axis& axis) {
-    const auto* list = std::get_if<Array>(&node.value);
-    const auto* table = std::get_if<Mapping>(&node.value);
+  std::optional<double> read(const scenario::Node& node, scenario::Axis& axis) {
+    const auto* list = std::get_if<scenario::Array>(&node.value);
+    const auto* table = std::get_if<scenario::Mapping>(&node.value);
     if (list == nullptr && table == nullptr) {
-      problems_.add({.line = node.line,
-                     .key = key_,
-                     .text = "wrong type",
-                     .why = fmt::format("must be a list or {{ from, to, step or factor }}, is {}", kind_of(node)),
-                     .suggestion = "put a single value into [fixed]"});
+      problems_.add(
+          {.line = node.line,
+           .key = key_,
+           .text = "wrong type",
+           .why = fmt::format("must be a list or {{ from, to, step or factor }}, is {}", scenario::kind_of(node)),
+           .suggestion = "put a single value into [fixed]"});
       return std::nullopt;
     }
     const auto count = list != nullptr ? read_list(node, *list, axis) : read_range(node, *table, axis);
@@ -45,7 +46,7 @@ class AxisReader {
   }
 
  private:
-  std::optional<double> read_list(const Node& node, const Array& list, Axis& axis) {
+  std::optional<double> read_list(const scenario::Node& node, const scenario::Array& list, scenario::Axis& axis) {
     if (list.empty()) {
       problems_.add({.line = node.line,
                      .key = key_,
@@ -55,8 +56,8 @@ class AxisReader {
       return std::nullopt;
     }
     bool sound = true;
-    for (const Node& entry : list) {
-      if (auto value = read_value(parameter_, entry, key_, problems_)) {
+    for (const scenario::Node& entry : list) {
+      if (auto value = scenario::read_value(parameter_, entry, key_, problems_)) {
         axis.values.push_back(std::move(*value));
       } else {
         sound = false;
@@ -65,21 +66,21 @@ class AxisReader {
     return sound ? std::optional(static_cast<double>(list.size())) : std::nullopt;
   }
 
-  std::optional<double> read_range(const Node& node, const Mapping& table, Axis& axis) {
-    if (parameter_.type != ValueType::real && parameter_.type != ValueType::integer) {
+  std::optional<double> read_range(const scenario::Node& node, const scenario::Mapping& table, scenario::Axis& axis) {
+    if (parameter_.type != scenario::ValueType::real && parameter_.type != scenario::ValueType::integer) {
       problems_.add({.line = node.line, .key = key_, .text = "wrong type", .why = "only numbers have ranges"});
       return std::nullopt;
     }
     TableReader reader(table, key_, problems_);
     const auto bound = [&](std::string_view name, bool required) -> std::optional<double> {
-      const Node* entry = required ? reader.require(name, "a range needs from and to") : reader.take(name);
+      const scenario::Node* entry = required ? reader.require(name, "a range needs from and to") : reader.take(name);
       if (entry == nullptr) return std::nullopt;
       const auto number = number_of(*entry);
       if (!number) {
         problems_.add({.line = entry->line,
                        .key = reader.full_key(name),
                        .text = "wrong type",
-                       .why = fmt::format("must be a number, is {}", kind_of(*entry))});
+                       .why = fmt::format("must be a number, is {}", scenario::kind_of(*entry))});
       }
       return number;
     };
@@ -109,9 +110,9 @@ class AxisReader {
     return list_range(node, range, axis) ? std::optional(count) : std::nullopt;
   }
 
-  bool list_range(const Node& node, const AxisRange& range, Axis& axis) {
+  bool list_range(const scenario::Node& node, const AxisRange& range, scenario::Axis& axis) {
     for (const double number : range_values(range)) {
-      const bool whole = parameter_.type == ValueType::integer;
+      const bool whole = parameter_.type == scenario::ValueType::integer;
       if (whole && number != std::trunc(number)) {
         problems_.add({.line = node.line,
                        .key = key_,
@@ -120,34 +121,36 @@ class AxisReader {
                        .suggestion = "use a whole step or factor, or a list"});
         return false;
       }
-      const Node entry = whole && std::abs(number) < 0x1p63 ? Node{node.line, static_cast<std::int64_t>(number)}
-                                                            : Node{node.line, number};
-      auto value = read_value(parameter_, entry, key_, problems_);
+      const scenario::Node entry = whole && std::abs(number) < 0x1p63
+                                       ? scenario::Node{node.line, static_cast<std::int64_t>(number)}
+                                       : scenario::Node{node.line, number};
+      auto value = scenario::read_value(parameter_, entry, key_, problems_);
       if (!value) return false;  // one message for a range is enough
       axis.values.push_back(std::move(*value));
     }
     return true;
   }
 
-  void refuse_repeats(const Node& node, const Axis& axis) {
-    std::vector<Value> sorted = axis.values;
+  void refuse_repeats(const scenario::Node& node, const scenario::Axis& axis) {
+    std::vector<scenario::Value> sorted = axis.values;
     std::sort(sorted.begin(), sorted.end());
     const auto repeated = std::adjacent_find(sorted.begin(), sorted.end());
     if (repeated == sorted.end()) return;
     problems_.add({.line = node.line,
                    .key = key_,
-                   .text = fmt::format("repeats {}", to_text(*repeated)),
+                   .text = fmt::format("repeats {}", scenario::to_text(*repeated)),
                    .why = "each value of an axis is one point"});
   }
 
-  const Parameter& parameter_;
+  const scenario::Parameter& parameter_;
   std::string key_;
   Problems& problems_;
 };
 
 }  // namespace
 
-std::optional<double> read_axis(const Node& node, const std::string& key, Axis& axis, Problems& problems) {
+std::optional<double> read_axis(const scenario::Node& node, const std::string& key, scenario::Axis& axis,
+                                Problems& problems) {
   return AxisReader(*axis.parameter, key, problems).read(node, axis);
 }
 

@@ -5,12 +5,14 @@
 #include <string>
 
 #include "experiments/config/sweep_config.hpp"
+#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 
 /// Reads one key of [axes], a list or a range of numbers, into `axis`, whose parameter is set. Returns how many values
 /// it has, as a double: an absurdly long range is counted and refused, not listed. Nothing, with the problem told,
 /// where it is wrong otherwise.
-[[nodiscard]] std::optional<double> read_axis(const Node& node, const std::string& key, Axis& axis, Problems& problems);
+[[nodiscard]] std::optional<double> read_axis(const scenario::Node& node, const std::string& key, scenario::Axis& axis,
+                                              Problems& problems);
 
 }  // namespace foredraft::experiments

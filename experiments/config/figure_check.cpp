@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "experiments/config/consistency.hpp"
-#include "experiments/config/metrics.hpp"
+#include "experiments/config/config_checks.hpp"
+#include "scenario/metrics.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -16,36 +16,36 @@ const std::string& place_of(const Figure& figure) { return figure.along.empty() 
 /// Whether the sweep computes what the figure shows under `key`.
 void check_quantity(const SweepConfig& config, const std::string& key, const std::string& name,
                     const RefuseFigure& refuse) {
-  const Metric* metric = find_metric(name);
+  const scenario::Metric* metric = scenario::find_metric(name);
   if (metric == nullptr) {
     if (name.empty()) return;
     std::vector<std::string> quantities;
-    for (const Metric& known : metrics()) quantities.emplace_back(known.name);
+    for (const scenario::Metric& known : scenario::metrics()) quantities.emplace_back(known.name);
     refuse(key, fmt::format("unknown quantity \"{}\"", name), "", suggestion_for(name, quantities));
     return;
   }
   const std::string text = fmt::format("{} is not computed", name);
-  const bool served = has_input(config, "max_batch");
+  const bool served = has_server(config);
   switch (metric->needs) {
-    case Needs::nothing:
+    case scenario::Needs::nothing:
       return;
-    case Needs::cost:
+    case scenario::Needs::cost:
       if (!has_cost(config)) refuse(key, text, "it needs c, or the cost model block", "add it to [fixed] or [axes]");
       return;
-    case Needs::operations_ratio:
+    case scenario::Needs::operations_ratio:
       if (!has_input(config, "operations_ratio")) {
         refuse(key, text, "it needs operations_ratio", "add it to [fixed] or [axes]");
       }
       return;
-    case Needs::varying_gamma:
+    case scenario::Needs::varying_gamma:
       if (!gamma_varies(config)) {
         refuse(key, text, "every iteration drafts gamma tokens", "choose a policy or a drafter that copies");
       }
       return;
-    case Needs::serving:
-    case Needs::latency_goal:
+    case scenario::Needs::serving:
+    case scenario::Needs::latency_goal:
       if (!served) refuse(key, text, "it belongs to a server", "set fidelity = \"system\"");
-      if (served && metric->needs == Needs::latency_goal && !has_input(config, "latency_goal_ms")) {
+      if (served && metric->needs == scenario::Needs::latency_goal && !has_input(config, "latency_goal_ms")) {
         refuse(key, text, "it needs latency_goal_ms", "");
       }
       return;
@@ -56,7 +56,7 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
 
 void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, Problems& problems) {
   std::vector<std::string> axes;
-  for (const Axis& axis : config.axes) axes.push_back(axis.parameter->name);
+  for (const scenario::Axis& axis : config.axes) axes.push_back(axis.parameter->name);
   const auto refuse = [&](const std::string& key, std::string text, std::string why, std::string suggestion) {
     problems.add({.line = line,
                   .key = "figure." + key,
@@ -80,7 +80,7 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
                                   {"series", figure.series},
                                   {"panel", figure.panel}}) {
     if (name.empty() || std::find(axes.begin(), axes.end(), name) != axes.end()) continue;
-    if (name == figure.x && find_metric(name) != nullptr) {
+    if (name == figure.x && scenario::find_metric(name) != nullptr) {
       refuse("along", "missing", fmt::format("x is the quantity {}: points are joined along an axis", name),
              "add along, the axis that varies from point to point");
     } else {
@@ -89,7 +89,7 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
     }
   }
   const std::vector<std::string> shown = axes_of(figure);
-  for (const Axis& axis : config.axes) {
+  for (const scenario::Axis& axis : config.axes) {
     const std::string& name = axis.parameter->name;
     if (axis.values.size() > 1 && std::find(shown.begin(), shown.end(), name) == shown.end()) {
       refuse("x", fmt::format("leaves axis {} open", name), "each point needs a place of its own",

@@ -11,8 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Node convert(const Json& json) {
-  Node node{0, false};
+scenario::Node convert(const Json& json) {
+  scenario::Node node{0, false};
   if (json.is_boolean()) {
     node.value = json.get<bool>();
   } else if (const auto whole = whole_number<std::int64_t>(json)) {
@@ -22,27 +22,27 @@ Node convert(const Json& json) {
   } else if (json.is_string()) {
     node.value = json.get<std::string>();
   } else if (json.is_array()) {
-    Array values;
+    scenario::Array values;
     for (const Json& value : json) values.push_back(convert(value));
     node.value = std::move(values);
   } else if (json.is_object()) {
-    Mapping table;
+    scenario::Mapping table;
     for (const auto& [key, value] : json.items()) table.push_back({key, convert(value)});
     node.value = std::move(table);
   } else {
-    node.value = Unsupported{"null"};
+    node.value = scenario::Unsupported{"null"};
   }
   return node;
 }
 
 }  // namespace
 
-Mapping parse_json_document(std::string_view text, const std::string& file) {
+scenario::Mapping parse_json_document(std::string_view text, const std::string& file) {
   Problems problems(file);
   const Json json = parse_json(text, problems);
   problems.raise();
   if (!json.is_object()) throw InputError(fmt::format("{}: syntax: not a JSON object", file));
-  return std::get<Mapping>(convert(json).value);
+  return std::get<scenario::Mapping>(convert(json).value);
 }
 
 }  // namespace foredraft::experiments

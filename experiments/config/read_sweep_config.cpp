@@ -4,24 +4,25 @@
 #include <limits>
 
 #include "experiments/config/axis_reader.hpp"
-#include "experiments/config/consistency.hpp"
-#include "experiments/config/sweep_config.hpp"
+#include "experiments/config/config_checks.hpp"
 #include "experiments/config/table_reader.hpp"
+#include "scenario/check.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 /// What was probably meant by an unknown key.
 std::string instead_of_key(const std::string& key, const std::string& table) {
-  const Parameter* parent = find_parameter(key.substr(0, key.rfind('.')));
-  if (table == "axes" && parent != nullptr && (parent->type == ValueType::real || parent->type == ValueType::integer)) {
+  const scenario::Parameter* parent = scenario::find_parameter(key.substr(0, key.rfind('.')));
+  if (table == "axes" && parent != nullptr &&
+      (parent->type == scenario::ValueType::real || parent->type == scenario::ValueType::integer)) {
     return "a range is { from, to, step or factor }";
   }
-  return suggestion_for(key, parameter_names());
+  return suggestion_for(key, scenario::parameter_names());
 }
 
-const Parameter* known_parameter(const Entry& entry, const std::string& table, Problems& problems) {
-  const Parameter* parameter = find_parameter(entry.key);
+const scenario::Parameter* known_parameter(const scenario::Entry& entry, const std::string& table, Problems& problems) {
+  const scenario::Parameter* parameter = scenario::find_parameter(entry.key);
   if (parameter == nullptr) {
     problems.add({.line = entry.node.line,
                   .key = table + "." + entry.key,
@@ -32,7 +33,8 @@ const Parameter* known_parameter(const Entry& entry, const std::string& table, P
 }
 
 /// Refuses a parameter that was read before: as an axis, or under the other spelling of a dotted key.
-bool given_before(const SweepConfig& config, const Entry& entry, const std::string& table, Problems& problems) {
+bool given_before(const SweepConfig& config, const scenario::Entry& entry, const std::string& table,
+                  Problems& problems) {
   const bool axis = find_axis(config, entry.key) != nullptr;
   if (!axis && fixed_value(config, entry.key) == nullptr) return false;
   problems.add({.line = entry.node.line,
@@ -43,26 +45,26 @@ bool given_before(const SweepConfig& config, const Entry& entry, const std::stri
   return true;
 }
 
-const Mapping* table_of(const Node* node, const std::string& key, Problems& problems) {
+const scenario::Mapping* table_of(const scenario::Node* node, const std::string& key, Problems& problems) {
   if (node == nullptr) return nullptr;
-  const auto* table = std::get_if<Mapping>(&node->value);
+  const auto* table = std::get_if<scenario::Mapping>(&node->value);
   if (table == nullptr) {
     problems.add({.line = node->line,
                   .key = key,
                   .text = "wrong type",
-                  .why = fmt::format("must be a table, is {}", kind_of(*node))});
+                  .why = fmt::format("must be a table, is {}", scenario::kind_of(*node))});
   }
   return table;
 }
 
 /// The number of points, however absurd; the axes go into `config`.
-double read_axes(const Mapping& table, SweepConfig& config, std::vector<const Parameter*>& refused,
+double read_axes(const scenario::Mapping& table, SweepConfig& config, std::vector<const scenario::Parameter*>& refused,
                  Problems& problems) {
   double points = 1.0;
-  for (const Entry& entry : flatten(table)) {
-    const Parameter* parameter = known_parameter(entry, "axes", problems);
+  for (const scenario::Entry& entry : flatten(table)) {
+    const scenario::Parameter* parameter = known_parameter(entry, "axes", problems);
     if (parameter == nullptr || given_before(config, entry, "axes", problems)) continue;
-    Axis axis{parameter, {}, entry.node.line};
+    scenario::Axis axis{parameter, {}, entry.node.line};
     const auto count = read_axis(entry.node, "axes." + entry.key, axis, problems);
     if (!count) refused.push_back(parameter);
     points *= count.value_or(1.0);
@@ -71,11 +73,12 @@ double read_axes(const Mapping& table, SweepConfig& config, std::vector<const Pa
   return points;
 }
 
-void read_fixed(const Mapping& table, SweepConfig& config, std::vector<const Parameter*>& refused, Problems& problems) {
-  for (const Entry& entry : flatten(table)) {
-    const Parameter* parameter = known_parameter(entry, "fixed", problems);
+void read_fixed(const scenario::Mapping& table, SweepConfig& config, std::vector<const scenario::Parameter*>& refused,
+                Problems& problems) {
+  for (const scenario::Entry& entry : flatten(table)) {
+    const scenario::Parameter* parameter = known_parameter(entry, "fixed", problems);
     if (parameter == nullptr || given_before(config, entry, "fixed", problems)) continue;
-    if (auto value = read_value(*parameter, entry.node, "fixed." + entry.key, problems)) {
+    if (auto value = scenario::read_value(*parameter, entry.node, "fixed." + entry.key, problems)) {
       config.fixed.push_back({parameter, std::move(*value), entry.node.line});
     } else {
       refused.push_back(parameter);
@@ -86,9 +89,10 @@ void read_fixed(const Mapping& table, SweepConfig& config, std::vector<const Par
 /// Enough for a standard error that is good to an eighth.
 constexpr std::uint64_t default_replicas = 32;
 
-void read_simulation(const Node& node, const Mapping& table, SweepConfig& config, Problems& problems) {
+void read_simulation(const scenario::Node& node, const scenario::Mapping& table, SweepConfig& config,
+                     Problems& problems) {
   TableReader reader(table, "simulation", problems);
-  SimulationPlan plan{.iterations = 0, .sequences = 0, .seed = 0, .path = sim::Path::fast};
+  SimulationPlan plan{.iterations = 0, .sequences = 0, .seed = 0, .path = Path::fast};
   const auto count = [&](std::string_view key, std::int64_t minimum, std::int64_t maximum) -> std::uint64_t {
     const std::int64_t* number = reader.take_integer(key);
     if (number == nullptr) return 0;
@@ -108,7 +112,7 @@ void read_simulation(const Node& node, const Mapping& table, SweepConfig& config
   plan.replicas = count("replicas", 2, 4096);
   if (plan.replicas == 0 && plan.requests != 0) plan.replicas = default_replicas;
   const auto states = [&](std::string_view key) {
-    return std::any_of(table.begin(), table.end(), [&](const Entry& entry) { return entry.key == key; });
+    return std::any_of(table.begin(), table.end(), [&](const scenario::Entry& entry) { return entry.key == key; });
   };
   plan.warmup_requests = count("warmup_requests", 0, most_units);
   if (!states("warmup_requests") && plan.requests != 0) {
@@ -130,7 +134,7 @@ void read_simulation(const Node& node, const Mapping& table, SweepConfig& config
                     .text = fmt::format("unknown path \"{}\"", *path),
                     .suggestion = suggestion_for(*path, paths)});
     }
-    plan.path = *path == "reference" ? sim::Path::reference : sim::Path::fast;
+    plan.path = *path == "reference" ? Path::reference : Path::fast;
   }
   static const std::vector<std::string> known{"iterations", "sequences", "requests",       "replicas",
                                               "seed",       "path",      "warmup_requests"};
@@ -138,14 +142,14 @@ void read_simulation(const Node& node, const Mapping& table, SweepConfig& config
   config.simulation = plan;
 }
 
-void read_figure(const Node& node, SweepConfig& config, Problems& problems) {
-  const Mapping* table = table_of(&node, "figure", problems);
+void read_figure(const scenario::Node& node, SweepConfig& config, Problems& problems) {
+  const scenario::Mapping* table = table_of(&node, "figure", problems);
   if (table == nullptr) return;
   TableReader reader(*table, "figure", problems);
   const auto text = [&](std::string_view key, bool required) {
     const std::string* value = reader.take_text(key);
     if (value == nullptr && required &&
-        std::none_of(table->begin(), table->end(), [&](const Entry& entry) { return entry.key == key; })) {
+        std::none_of(table->begin(), table->end(), [&](const scenario::Entry& entry) { return entry.key == key; })) {
       problems.add({.line = node.line, .key = reader.full_key(key), .text = "missing"});
     }
     return value == nullptr ? std::string{} : *value;
@@ -161,11 +165,11 @@ void read_figure(const Node& node, SweepConfig& config, Problems& problems) {
 
 }  // namespace
 
-SweepConfig read_sweep_config(const Mapping& document, const std::string& source) {
+SweepConfig read_sweep_config(const scenario::Mapping& document, const std::string& source) {
   Problems problems(source);
   TableReader reader(document, "", problems);
   SweepConfig config;
-  std::vector<const Parameter*> refused;  // given, with wrong values
+  std::vector<const scenario::Parameter*> refused;  // given, with wrong values
   const std::string* schema = reader.take_text("schema");
   if (schema == nullptr || *schema != sweep_schema) {
     problems.add({.line = document.empty() ? 1 : document.front().node.line,
@@ -174,20 +178,27 @@ SweepConfig read_sweep_config(const Mapping& document, const std::string& source
                   .why = "says how to read the file",
                   .suggestion = fmt::format("schema = \"{}\"", sweep_schema)});
   }
-  const Node* axes = reader.take("axes");
+  const scenario::Node* axes = reader.take("axes");
   double points = 1.0;
-  if (const Mapping* table = table_of(axes, "axes", problems)) points = read_axes(*table, config, refused, problems);
-  if (const Mapping* table = table_of(reader.take("fixed"), "fixed", problems))
+  if (const scenario::Mapping* table = table_of(axes, "axes", problems))
+    points = read_axes(*table, config, refused, problems);
+  if (const scenario::Mapping* table = table_of(reader.take("fixed"), "fixed", problems))
     read_fixed(*table, config, refused, problems);
-  const Node* simulation = reader.take("simulation");
-  if (const Mapping* table = table_of(simulation, "simulation", problems)) {
+  const scenario::Node* simulation = reader.take("simulation");
+  if (const scenario::Mapping* table = table_of(simulation, "simulation", problems)) {
     read_simulation(*simulation, *table, config, problems);
   }
-  resolve_and_check(config, refused, problems);
+  // A misspelt word (a process, a rule) leaves open what the sweep uses: what follows from it would mislead.
+  if (std::none_of(refused.begin(), refused.end(), [](const scenario::Parameter* parameter) {
+        return parameter->type == scenario::ValueType::choice;
+      })) {
+    check_plan(config, problems);
+    resolve_and_check(config, refused, problems);
+  }
   check_size(config, points, axes != nullptr ? axes->line : 0, problems);
-  if (const Node* figures = reader.take("figure")) {
-    if (const auto* list = std::get_if<Array>(&figures->value)) {
-      for (const Node& figure : *list) read_figure(figure, config, problems);
+  if (const scenario::Node* figures = reader.take("figure")) {
+    if (const auto* list = std::get_if<scenario::Array>(&figures->value)) {
+      for (const scenario::Node& figure : *list) read_figure(figure, config, problems);
     } else {
       problems.add({.line = figures->line, .key = "figure", .text = "wrong type", .suggestion = "write [[figure]]"});
     }

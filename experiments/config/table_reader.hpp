@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/config/document.hpp"
 #include "experiments/text/problems.hpp"
+#include "scenario/document.hpp"
 
 namespace foredraft::experiments {
 
@@ -15,12 +15,12 @@ namespace foredraft::experiments {
 class TableReader {
  public:
   /// `path` is put in front of keys in messages ("axes", or empty at the top).
-  TableReader(const Mapping& table, std::string path, Problems& problems);
+  TableReader(const scenario::Mapping& table, std::string path, Problems& problems);
 
   /// The node of `key`, marked as read; null where absent.
-  const Node* take(std::string_view key);
+  const scenario::Node* take(std::string_view key);
   /// The same; absent is a problem that says what the key is for.
-  const Node* require(std::string_view key, std::string_view what);
+  const scenario::Node* require(std::string_view key, std::string_view what);
 
   /// Typed reads; a wrong type is a problem and reads as absent.
   const std::string* take_text(std::string_view key);
@@ -32,7 +32,7 @@ class TableReader {
   [[nodiscard]] std::string full_key(std::string_view key) const;
 
  private:
-  const Mapping* table_;
+  const scenario::Mapping* table_;
   std::string path_;
   Problems* problems_;
   std::vector<bool> read_;
@@ -40,6 +40,6 @@ class TableReader {
 
 /// A table with nested tables flattened to dotted keys. A table that holds `from` or `to` is a range and stays whole,
 /// and so does an empty one: nothing that was written may vanish unread.
-[[nodiscard]] Mapping flatten(const Mapping& table);
+[[nodiscard]] scenario::Mapping flatten(const scenario::Mapping& table);
 
 }  // namespace foredraft::experiments

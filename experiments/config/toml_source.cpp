@@ -12,10 +12,10 @@
 namespace foredraft::experiments {
 namespace {
 
-Mapping convert(const toml::table& table);
+scenario::Mapping convert(const toml::table& table);
 
-Node convert(const toml::node& node) {
-  Node result{static_cast<std::int64_t>(node.source().begin.line), false};
+scenario::Node convert(const toml::node& node) {
+  scenario::Node result{static_cast<std::int64_t>(node.source().begin.line), false};
   if (const auto* boolean = node.as_boolean()) {
     result.value = boolean->get();
   } else if (const auto* integer = node.as_integer()) {
@@ -25,7 +25,7 @@ Node convert(const toml::node& node) {
   } else if (const auto* text = node.as_string()) {
     result.value = text->get();
   } else if (const auto* array = node.as_array()) {
-    Array values;
+    scenario::Array values;
     for (const toml::node& value : *array) values.push_back(convert(value));
     result.value = std::move(values);
   } else if (const auto* table = node.as_table()) {
@@ -33,16 +33,16 @@ Node convert(const toml::node& node) {
   } else {
     std::ostringstream kind;
     kind << "a " << node.type();
-    result.value = Unsupported{kind.str()};
+    result.value = scenario::Unsupported{kind.str()};
   }
   return result;
 }
 
 /// toml++ sorts keys by name; the order of the file decides the order of the axes.
-Mapping convert(const toml::table& table) {
+scenario::Mapping convert(const toml::table& table) {
   struct Placed {
     toml::source_position position;
-    Entry entry;
+    scenario::Entry entry;
   };
   std::vector<Placed> placed;
   for (const auto& [key, value] : table) {
@@ -52,14 +52,14 @@ Mapping convert(const toml::table& table) {
   }
   std::stable_sort(placed.begin(), placed.end(),
                    [](const Placed& a, const Placed& b) { return a.position < b.position; });
-  Mapping result;
+  scenario::Mapping result;
   for (Placed& item : placed) result.push_back(std::move(item.entry));
   return result;
 }
 
 }  // namespace
 
-Mapping parse_toml(std::string_view text, const std::string& file) {
+scenario::Mapping parse_toml(std::string_view text, const std::string& file) {
   Problems problems(file);
   if (!check_toml_limits(text, problems)) problems.raise();
   try {

@@ -22,7 +22,7 @@ constexpr double ngram_iterations_per_s = 2e5;
 constexpr double served_tokens_per_s = 2e7;
 
 bool takes(const SweepConfig& config, std::string_view name, std::string_view word) {
-  for (const Value& value : values_of(config, name)) {
+  for (const scenario::Value& value : values_of(config, name)) {
     if (const auto* text = std::get_if<std::string>(&value); text != nullptr && *text == word) return true;
   }
   return false;
@@ -30,7 +30,7 @@ bool takes(const SweepConfig& config, std::string_view name, std::string_view wo
 
 double largest(const SweepConfig& config, std::string_view name, double otherwise) {
   double result = otherwise;
-  for (const Value& value : values_of(config, name)) {
+  for (const scenario::Value& value : values_of(config, name)) {
     if (const auto* real = std::get_if<double>(&value)) result = std::max(result, *real);
     if (const auto* integer = std::get_if<std::int64_t>(&value))
       result = std::max(result, static_cast<double>(*integer));
@@ -71,7 +71,7 @@ double seconds_per_point(const SweepConfig& config) {
       takes(config, "process", "beta_mixture")) {
     return row_seconds + iterations / dependent_iterations_per_s;
   }
-  if (config.simulation->path == sim::Path::reference) return row_seconds + iterations * gamma / reference_tests_per_s;
+  if (config.simulation->path == Path::reference) return row_seconds + iterations * gamma / reference_tests_per_s;
   return row_seconds + iterations / fast_iterations_per_s;
 }
 

@@ -18,20 +18,18 @@ std::vector<std::string> shipped_devices() {
   return names;
 }
 
-std::string profile_text(const std::string& name) {
+ReadProfile read_profile(const std::string& name) {
   const auto& shipped = device_texts();
   const auto device =
       std::find_if(shipped.begin(), shipped.end(), [&](const DeviceText& entry) { return entry.name == name; });
-  if (device != shipped.end()) return std::string(device->text);
-  if (std::filesystem::exists(name)) return read_file(name);
-  throw InputError(
-      fmt::format("{}: neither a file nor a shipped device - {}", name, suggestion_for(name, shipped_devices())));
-}
-
-gpu_bench::Profile load_profile(const std::string& name) {
-  const std::string text = profile_text(name);
+  const bool is_shipped = device != shipped.end();
+  if (!is_shipped && !std::filesystem::exists(name)) {
+    throw InputError(
+        fmt::format("{}: neither a file nor a shipped device - {}", name, suggestion_for(name, shipped_devices())));
+  }
+  const std::string text = is_shipped ? std::string(device->text) : read_file(name);
   try {
-    return gpu_bench::from_json(text, name);
+    return {gpu_bench::from_json(text, name), digest_text(name, text), is_shipped};
   } catch (const DomainError& error) {
     throw InputError(error.what());
   }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/text/digest.hpp"
 #include "gpu_bench/profile/profile.hpp"
 
 /// The devices that a prediction can name.
@@ -20,11 +21,15 @@ struct DeviceText {
 
 [[nodiscard]] std::vector<std::string> shipped_devices();
 
-/// The JSON text of a shipped device's data sheet, or of a file. Throws InputError where neither is there.
-[[nodiscard]] std::string profile_text(const std::string& name);
+/// A profile and the digest of the bytes that it was read from.
+struct ReadProfile {
+  gpu_bench::Profile profile;
+  FileDigest digest;
+  bool shipped;  ///< compiled in: no file
+};
 
 /// The profile of a shipped device, or of a file. Throws InputError where neither is there and for a file that is no
 /// profile.
-[[nodiscard]] gpu_bench::Profile load_profile(const std::string& name);
+[[nodiscard]] ReadProfile read_profile(const std::string& name);
 
 }  // namespace foredraft::experiments

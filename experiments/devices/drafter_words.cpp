@@ -2,39 +2,57 @@
 #include "experiments/devices/drafter_words.hpp"
 
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <array>
 
 #include "core/check.hpp"
+#include "scenario/registries.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 using gpu_bench::Role;
 
-constexpr std::array drafting_roles{Role::autoregressive_drafting, Role::block_drafting, Role::head_drafting};
+/// The drafters of which one pass can be timed.
+struct TimedDrafter {
+  Drafter drafter;
+  Role role;
+};
+
+const std::array<TimedDrafter, 3>& timed_drafters() {
+  static const std::array<TimedDrafter, 3> all{{{AutoregressiveDrafter{}, Role::autoregressive_drafting},
+                                                {BlockDrafter{}, Role::block_drafting},
+                                                {Heads{}, Role::head_drafting}}};
+  return all;
+}
 
 }  // namespace
 
 const std::vector<std::string>& drafter_words() {
-  static const std::vector<std::string> words{"autoregressive", "block", "heads"};
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> names;
+    for (const TimedDrafter& timed : timed_drafters()) names.emplace_back(scenario::name_of(timed.drafter));
+    return names;
+  }();
   return words;
 }
 
 std::optional<Role> role_of_drafter(std::string_view word) {
-  for (std::size_t i = 0; i < drafting_roles.size(); ++i) {
-    if (drafter_words()[i] == word) return drafting_roles[i];
+  for (const TimedDrafter& timed : timed_drafters()) {
+    if (scenario::name_of(timed.drafter) == word) return timed.role;
   }
   return std::nullopt;
 }
 
-Role drafting_role(std::string_view word) {
-  if (const std::optional<Role> role = role_of_drafter(word)) return *role;
-  throw DomainError(fmt::format("no times of drafter {} (known: {})", word, fmt::join(drafter_words(), ", ")));
+Role drafting_role(const Drafter& drafter) {
+  if (const std::optional<Role> role = role_of_drafter(scenario::name_of(drafter))) return *role;
+  throw DomainError(
+      fmt::format("no times of drafter {} (known: {})", scenario::name_of(drafter), fmt::join(drafter_words(), ", ")));
 }
 
 std::string_view drafter_word(Role drafting) {
-  for (std::size_t i = 0; i < drafting_roles.size(); ++i) {
-    if (drafting_roles[i] == drafting) return drafter_words()[i];
+  for (const TimedDrafter& timed : timed_drafters()) {
+    if (timed.role == drafting) return scenario::name_of(timed.drafter);
   }
   return "";
 }

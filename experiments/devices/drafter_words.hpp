@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "foredraft/scenario.hpp"
 #include "gpu_bench/profile/cell.hpp"
 
 /// How a drafter is named on the command line and in files where times are those of a device.
@@ -17,8 +18,8 @@ namespace foredraft::experiments {
 /// Nothing for other words.
 [[nodiscard]] std::optional<gpu_bench::Role> role_of_drafter(std::string_view word);
 
-/// The same; throws DomainError for other words.
-[[nodiscard]] gpu_bench::Role drafting_role(std::string_view word);
+/// Throws DomainError for a drafter whose passes nobody times.
+[[nodiscard]] gpu_bench::Role drafting_role(const Drafter& drafter);
 
 /// Of one of the three drafting roles.
 [[nodiscard]] std::string_view drafter_word(gpu_bench::Role drafting);

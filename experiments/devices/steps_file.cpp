@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "core/files.hpp"
 #include "experiments/text/user_table.hpp"
 
 namespace foredraft::experiments {
@@ -66,6 +67,11 @@ gpu_bench::Profile parse_steps(std::string_view text, const std::string& file) {
   }
   table.done("holds no step");
   return profile;
+}
+
+ReadProfile read_steps(const std::string& path) {
+  const std::string text = read_file(path);
+  return {parse_steps(text, path), digest_text(path, text), false};
 }
 
 }  // namespace foredraft::experiments

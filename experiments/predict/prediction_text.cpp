@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/numbers.hpp"
 #include "experiments/predict/prediction.hpp"
-#include "experiments/text/numbers.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/registries.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -16,23 +18,40 @@ std::string fixed(const std::optional<double>& value, std::string_view suffix) {
   return value ? fmt::format("{:>7.4f}{}", *value, suffix) : "      -";
 }
 
-/// Time of an iteration of the asked gamma in plain steps of the target.
-double iteration_steps(const Prediction& prediction) {
-  const Question& question = prediction.question;
-  const auto passes = static_cast<double>(draft_passes(*prediction.asked.gamma, question.drafting));
-  return question.cost.iteration + passes * question.cost.draft_pass;
+/// A question and its answer.
+struct Answered {
+  const Question& question;
+  const analytic::Prediction& prediction;
+  DecodingCost cost = scenario::decoding_cost(question.scenario).value();
+  Drafting drafting = scenario::drafting(question.scenario.drafter);
+};
+
+const MeasuredTimes* measured_times(const Answered& answered) {
+  return std::get_if<MeasuredTimes>(&answered.question.scenario.cost);
 }
 
-std::string headline(const Prediction& prediction) {
-  const AtGamma& asked = prediction.asked;
-  const AtGamma& best = prediction.best;
+/// Of i.i.d. acceptance.
+double alpha_of(const Answered& answered) {
+  return std::get<Iid>(std::get<ProcessFidelity>(answered.question.scenario.fidelity).acceptance).alpha;
+}
+
+/// Time of an iteration of the asked gamma in plain steps of the target.
+double iteration_steps(const Answered& answered) {
+  const auto passes = static_cast<double>(draft_passes(*answered.prediction.asked.gamma, answered.drafting));
+  return answered.cost.iteration + passes * answered.cost.draft_pass;
+}
+
+std::string headline(const Answered& answered) {
+  const analytic::Prediction& prediction = answered.prediction;
+  const analytic::AtGamma& asked = prediction.asked;
+  const analytic::AtGamma& best = prediction.best;
   std::string text;
   if (!asked.gamma) {
     text = asked.speedup ? fmt::format("speedup {:.2f}x at most", *asked.speedup) : "speedup without limit";
     return text + ": longer drafts are always better; the best gamma is unbounded.";
   }
   text = fmt::format("speedup {:.2f}x: an iteration yields {:.2f} tokens and costs {:.2f} target steps.",
-                     *asked.speedup, *asked.tokens, iteration_steps(prediction));
+                     *asked.speedup, *asked.tokens, iteration_steps(answered));
   if (best.gamma == asked.gamma)
     return text + (*asked.gamma == 0 ? " Speculation does not pay." : " It is the best gamma.");
   if (!best.gamma) {
@@ -43,14 +62,15 @@ std::string headline(const Prediction& prediction) {
                             *best.gamma == 0 ? ", no speculation" : "");
 }
 
-std::string title(const AtGamma& at, bool best) {
+std::string title(const analytic::AtGamma& at, bool best) {
   return fmt::format("gamma {}{}", at.gamma ? fmt::format("{}", *at.gamma) : "unbounded", best ? " (best)" : "");
 }
 
-std::string table(const Prediction& prediction) {
+std::string table(const Answered& answered) {
+  const analytic::Prediction& prediction = answered.prediction;
   struct TableColumn {
     std::string title;
-    const AtGamma* at;
+    const analytic::AtGamma* at;
   };
   const bool asked_is_best = prediction.asked.gamma == prediction.best.gamma;
   std::vector<TableColumn> columns{{title(prediction.asked, asked_is_best), &prediction.asked}};
@@ -74,14 +94,15 @@ std::string table(const Prediction& prediction) {
     return column.at->all_accepted ? fmt::format("{:>5.1f} %", 100.0 * *column.at->all_accepted) : "      -";
   });
   line("speedup", [](const TableColumn& column) { return fixed(column.at->speedup, "x"); });
-  if (prediction.question.operations_ratio) {
+  if (answered.question.scenario.operations_ratio) {
     line("operations", [](const TableColumn& column) { return fixed(column.at->operations, "x"); });
   }
   line("target memory accesses", [](const TableColumn& column) { return fixed(column.at->memory, "x"); });
   return text;
 }
 
-std::string near_best_line(const Prediction& prediction) {
+std::string near_best_line(const Answered& answered) {
+  const analytic::Prediction& prediction = answered.prediction;
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   if (prediction.near_best) {
@@ -94,8 +115,9 @@ std::string near_best_line(const Prediction& prediction) {
   return text.empty() ? "" : "near best   " + text + "\n";
 }
 
-std::string break_even_line(const Prediction& prediction) {
-  const Question& question = prediction.question;
+std::string break_even_line(const Answered& answered) {
+  const Question& question = answered.question;
+  const analytic::Prediction& prediction = answered.prediction;
   std::string at;
   if (prediction.break_even_alpha) at = fmt::format("alpha above {:.4f}", *prediction.break_even_alpha);
   if (prediction.break_even_c) {
@@ -103,53 +125,55 @@ std::string break_even_line(const Prediction& prediction) {
   }
   std::string text = at.empty() ? "" : fmt::format("at gamma {}: {}", *prediction.asked.gamma, at);
   // S(1) > 1 iff alpha > c, and no longer draft pays where one does not. [Leviathan2023, Cor. 3.9]
-  if (question.marginal.empty() && question.measured.empty() && question.convention == Convention::bonus &&
-      question.drafting == Drafting::autoregressive) {
+  if (prediction.marginal.empty() && measured_times(answered) == nullptr &&
+      question.scenario.convention == Convention::bonus && answered.drafting == Drafting::autoregressive) {
     text += (text.empty() ? "" : "; ") + std::string("at some gamma: alpha above c");
   }
   return text.empty() ? "" : "break even  " + text + "\n";
 }
 
-std::string bounds_line(const Prediction& prediction) {
-  if (!prediction.any_process) return "";
-  const Question& question = prediction.question;
+std::string bounds_line(const Answered& answered) {
+  if (!answered.prediction.any_process) return "";
+  const Question& question = answered.question;
+  const analytic::Prediction& prediction = answered.prediction;
   const auto& bounds = *prediction.any_process;
-  const double cost = iteration_steps(prediction);
+  const double cost = iteration_steps(answered);
   const std::string mean =
-      question.acceptance_length ? fmt::format("{:.4f}", question.alpha) : number_text(question.alpha);
+      question.acceptance_length ? fmt::format("{:.4f}", alpha_of(answered)) : number_text(alpha_of(answered));
   return fmt::format(
       "any process acceptances of mean {}, however dependent: {:.2f} to {:.2f} tokens, {:.2f}x to {:.2f}x\n", mean,
       bounds.low, bounds.high, bounds.low / cost, bounds.high / cost);
 }
 
-std::string assumptions_line(const Prediction& prediction) {
-  const Question& question = prediction.question;
+std::string assumptions_line(const Answered& answered) {
+  const Question& question = answered.question;
+  const analytic::Prediction& prediction = answered.prediction;
   std::string acceptance = "i.i.d. acceptance";
-  if (!question.marginal.empty())
-    acceptance = fmt::format("acceptance by position, {} given", question.marginal.size());
+  if (!prediction.marginal.empty())
+    acceptance = fmt::format("acceptance by position, {} given", prediction.marginal.size());
   if (question.acceptance_length) {
-    acceptance += fmt::format(" (alpha {:.4f} from {} tokens per iteration)", question.alpha,
+    acceptance += fmt::format(" (alpha {:.4f} from {} tokens per iteration)", alpha_of(answered),
                               number_text(*question.acceptance_length));
   }
   std::string verified = "all tokens of an iteration";
   if (prediction.asked.gamma) {
-    const std::int64_t tokens = max_tokens(*prediction.asked.gamma, question.convention);
+    const std::int64_t tokens = max_tokens(*prediction.asked.gamma, question.scenario.convention);
     verified = fmt::format("{} token{}", tokens, tokens == 1 ? "" : "s");
   }
   std::string cost = fmt::format("{} verified at the cost of one", verified);
-  if (!question.measured.empty()) {
+  if (const MeasuredTimes* measured = measured_times(answered)) {
     cost = fmt::format("{} verified in {} ms whatever gamma, a plain step {} ms", verified,
-                       number_text(question.measured.at("cost.verify_ms")),
-                       number_text(question.measured.at("cost.step_ms")));
+                       number_text(measured->verify_ms), number_text(measured->step_ms));
   }
-  return fmt::format("assumes     {}; {} convention; {}\n", acceptance, to_string(question.convention), cost);
+  return fmt::format("assumes     {}; {} convention; {}\n", acceptance, to_string(question.scenario.convention), cost);
 }
 
 }  // namespace
 
-std::string to_text(const Prediction& prediction) {
-  return headline(prediction) + "\n\n" + table(prediction) + "\n" + near_best_line(prediction) +
-         break_even_line(prediction) + bounds_line(prediction) + assumptions_line(prediction);
+std::string to_text(const Question& question, const analytic::Prediction& prediction) {
+  const Answered answered{question, prediction};
+  return headline(answered) + "\n\n" + table(answered) + "\n" + near_best_line(answered) + break_even_line(answered) +
+         bounds_line(answered) + assumptions_line(answered);
 }
 
 }  // namespace foredraft::experiments

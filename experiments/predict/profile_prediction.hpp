@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analytic/cost/measured_iteration.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 #include "gpu_bench/latency/pair_surface.hpp"
 
 /// What `foredraft predict` answers from the times of a device: for each batch and context which draft length to use,

@@ -5,6 +5,7 @@
 #include "analytic/draft_length/measured_draft_length.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
+#include "core/marginals.hpp"
 #include "experiments/devices/drafter_words.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 
@@ -89,7 +90,7 @@ nlohmann::ordered_json to_json(const ProfilePrediction& prediction) {
     json["alpha"] = question.alpha;
     if (question.acceptance_length) json["acceptance_length"] = *question.acceptance_length;
   } else {
-    json["conditional"] = analytic::conditional_from_marginal(question.marginal);
+    json["conditional"] = conditional_from_marginal(question.marginal);
     json["marginal"] = question.marginal;
   }
   const Json cell = cell_json(question, first);

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "analytic/draft_length/measured_draft_length.hpp"
+#include "core/numbers.hpp"
 #include "experiments/predict/profile_prediction.hpp"
-#include "experiments/text/numbers.hpp"
 #include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {

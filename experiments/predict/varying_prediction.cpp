@@ -3,96 +3,108 @@
 
 #include <fmt/format.h>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "analytic/answer/answer.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
-#include "experiments/config/parameters.hpp"
-#include "experiments/sweep/answer.hpp"
-#include "experiments/text/numbers.hpp"
+#include "experiments/config/sweep_config.hpp"
+#include "experiments/predict/prediction.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/metrics.hpp"
+#include "scenario/registries.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-AnalyticAnswer closed_form(const PointInputs& inputs) {
-  return analytic_answer(inputs, std::numeric_limits<double>::quiet_NaN());
+const ProcessFidelity& process_of(const Scenario& scenario) { return std::get<ProcessFidelity>(scenario.fidelity); }
+
+const Iid* iid_of(const Scenario& scenario) {
+  const auto* heads = std::get_if<Heads>(&scenario.drafter);
+  const bool own =
+      std::holds_alternative<InputCopy>(scenario.drafter) || (heads != nullptr && !heads->accuracies.empty());
+  return own ? nullptr : std::get_if<Iid>(&process_of(scenario).acceptance);
 }
 
-std::string policy_name(const PointInputs& inputs) {
-  return find_parameter("policy")->choices[static_cast<std::size_t>(inputs.policy.kind)];
+nlohmann::ordered_json or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-bool is_iid(const PointInputs& inputs) {
-  return inputs.process == ProcessKind::iid && inputs.drafter != "input_copy" && inputs.head_accuracies.empty();
-}
-
-nlohmann::ordered_json or_unbounded(const std::optional<double>& value, bool whole) {
-  if (!value) return nullptr;
-  if (std::isinf(*value)) return whole ? nlohmann::ordered_json("unbounded") : nlohmann::ordered_json(nullptr);
-  return whole ? nlohmann::ordered_json(static_cast<std::int64_t>(*value)) : nlohmann::ordered_json(*value);
-}
-
-std::string what_drafts(const PointInputs& inputs) {
-  return inputs.drafter == "input_copy" ? std::string("drafter input_copy") : "policy " + policy_name(inputs);
+std::string what_drafts(const Scenario& scenario) {
+  if (std::holds_alternative<InputCopy>(scenario.drafter)) {
+    return fmt::format("drafter {}", scenario::name_of(scenario.drafter));
+  }
+  return fmt::format("policy {}", scenario::name_of(process_of(scenario).policy));
 }
 
 }  // namespace
 
-std::string varying_prediction_text(const PointInputs& inputs) {
-  const AnalyticAnswer answer = closed_form(inputs);
-  const double tokens = answer[tokens_per_iteration_metric].value();
-  std::string text =
-      fmt::format("speedup {:.2f}x: an iteration drafts {:.2f} tokens and yields {:.2f} under {}.",
-                  answer[speedup_metric].value(), answer[mean_gamma_metric].value(), tokens, what_drafts(inputs));
-  if (const auto& best = answer[best_gamma_metric]) {
-    text += std::isinf(*best) ? " Longer constant drafts are always better."
-                              : fmt::format(" The best constant gamma is {}: {:.2f}x.",
-                                            static_cast<std::int64_t>(*best), answer[best_speedup_metric].value());
+std::string varying_prediction_text(const Scenario& scenario) {
+  const ClosedForm answer = analytic::answer(scenario);
+  std::string text = fmt::format("speedup {:.2f}x: an iteration drafts {:.2f} tokens and yields {:.2f} under {}.",
+                                 answer.speedup, answer.mean_gamma, answer.tokens_per_iteration, what_drafts(scenario));
+  if (!std::isnan(answer.best_gamma)) {
+    text += std::isinf(answer.best_gamma)
+                ? " Longer constant drafts are always better."
+                : fmt::format(" The best constant gamma is {}: {:.2f}x.", static_cast<std::int64_t>(answer.best_gamma),
+                              answer.best_speedup);
   }
   text += "\n\n";
-  for (const MetricIndex index :
-       {tokens_per_iteration_metric, mean_gamma_metric, speedup_metric, operations_factor_metric,
-        memory_access_factor_metric, per_token_metric, accepted_over_drafted_metric}) {
-    if (answer[index]) text += fmt::format("{:<48} {:>8.4f}\n", metrics()[index].label, *answer[index]);
+  for (double ClosedForm::*quantity : {&ClosedForm::tokens_per_iteration, &ClosedForm::mean_gamma, &ClosedForm::speedup,
+                                       &ClosedForm::operations_factor, &ClosedForm::memory_access_factor,
+                                       &ClosedForm::per_token, &ClosedForm::accepted_over_drafted}) {
+    if (std::isnan(answer.*quantity)) continue;
+    for (const scenario::Metric& metric : scenario::metrics()) {
+      if (metric.closed_form == quantity) text += fmt::format("{:<48} {:>8.4f}\n", metric.label, answer.*quantity);
+    }
   }
   return text + fmt::format(
                     "\nassumes     {}; at most {} drafts; {} convention; all tokens of an iteration verified at "
                     "the cost of one\n",
-                    inputs.drafter == "input_copy" ? "independent edits"
-                    : is_iid(inputs)               ? "i.i.d. acceptance"
-                                                   : "acceptance by position",
-                    inputs.gamma, to_string(inputs.convention));
+                    std::holds_alternative<InputCopy>(scenario.drafter) ? "independent edits"
+                    : iid_of(scenario) != nullptr                       ? "i.i.d. acceptance"
+                                                                        : "acceptance by position",
+                    scenario.gamma, to_string(scenario.convention));
 }
 
-nlohmann::ordered_json varying_prediction_json(const PointInputs& inputs) {
-  const AnalyticAnswer answer = closed_form(inputs);
-  const auto number = [&](MetricIndex index) { return or_unbounded(answer[index], false); };
+nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
+  const ClosedForm answer = analytic::answer(scenario);
   nlohmann::ordered_json json{{"schema", "foredraft.predict/1"},
-                              {"convention", to_string(inputs.convention)},
-                              {"drafter", inputs.drafter},
-                              {"policy", policy_name(inputs)}};
-  if (is_iid(inputs)) json["alpha"] = inputs.alpha;
-  for (const auto& [name, value] : inputs.drafter_parameters) json[name] = value;
-  const DecodingCost cost = decoding_cost(inputs).value();
+                              {"convention", to_string(scenario.convention)},
+                              {"drafter", scenario::name_of(scenario.drafter)},
+                              {"policy", scenario::name_of(process_of(scenario).policy)}};
+  const Iid* iid = iid_of(scenario);
+  if (iid != nullptr) json["alpha"] = iid->alpha;
+  for (const auto& parameter : entry_of(scenario::drafters(), scenario.drafter).parameters) {
+    constexpr std::string_view prefix = "drafter.";
+    const auto value = parameter.get(scenario.drafter);
+    if (value && parameter.type != scenario::ValueType::reals)
+      json[parameter.name.substr(prefix.size())] = to_json(*value);
+  }
+  const DecodingCost cost = scenario::decoding_cost(scenario).value();
   json["c"] = cost.draft_pass;
-  if (inputs.cost != "constant_ratio") json["cost"] = cost_json(inputs.cost, inputs.cost_values);
+  if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
   json["operations_ratio"] =
-      inputs.operations_ratio ? nlohmann::ordered_json(*inputs.operations_ratio) : nlohmann::ordered_json(nullptr);
-  json["gamma"] = inputs.gamma;
-  json["mean_gamma"] = number(mean_gamma_metric);
-  json["tokens_per_iteration"] = number(tokens_per_iteration_metric);
-  json["tokens_variance"] = number(tokens_variance_metric);
-  json["speedup"] = number(speedup_metric);
-  json["operations_factor"] = number(operations_factor_metric);
-  json["memory_access_factor"] = number(memory_access_factor_metric);
-  json["best_gamma"] = or_unbounded(answer[best_gamma_metric], true);
-  json["best_speedup"] = number(best_speedup_metric);
+      scenario.operations_ratio ? nlohmann::ordered_json(*scenario.operations_ratio) : nlohmann::ordered_json(nullptr);
+  json["gamma"] = scenario.gamma;
+  json["mean_gamma"] = or_null(answer.mean_gamma);
+  json["tokens_per_iteration"] = or_null(answer.tokens_per_iteration);
+  json["tokens_variance"] = or_null(answer.tokens_variance);
+  json["speedup"] = or_null(answer.speedup);
+  json["operations_factor"] = or_null(answer.operations_factor);
+  json["memory_access_factor"] = or_null(answer.memory_access_factor);
+  if (std::isinf(answer.best_gamma)) {
+    json["best_gamma"] = "unbounded";
+  } else if (std::isnan(answer.best_gamma)) {
+    json["best_gamma"] = nullptr;
+  } else {
+    json["best_gamma"] = static_cast<std::int64_t>(answer.best_gamma);
+  }
+  json["best_speedup"] = or_null(answer.best_speedup);
   json["real_gamma"] = nullptr;
-  const bool has_oracle =
-      is_iid(inputs) && inputs.convention == Convention::bonus && inputs.drafting == Drafting::autoregressive;
+  const bool has_oracle = iid != nullptr && scenario.convention == Convention::bonus &&
+                          scenario::drafting(scenario.drafter) == Drafting::autoregressive;
   json["oracle_speedup"] =
-      has_oracle ? or_unbounded(analytic::oracle_speedup(inputs.alpha, draft_ratio(cost)) / cost.iteration, false)
-                 : nullptr;
+      has_oracle ? or_null(analytic::oracle_speedup(iid->alpha, draft_ratio(cost)) / cost.iteration) : nullptr;
   return json;
 }
 

@@ -6,14 +6,14 @@
 namespace foredraft::experiments {
 
 sim::Tally simulate(const IidRun& run, const ExperimentSettings& settings) {
-  const auto simulator = sim::make_process_simulator({.process = sim::Iid{run.alpha},
+  const auto simulator = sim::make_process_simulator({.process = Iid{run.alpha},
                                                       .gamma = run.gamma,
                                                       .convention = Convention::bonus,
                                                       .drafting = Drafting::autoregressive,
                                                       .iterations = run.iterations,
                                                       .sequence = std::nullopt,
                                                       .sequences = 0,
-                                                      .path = sim::Path::reference});
+                                                      .path = Path::reference});
   return sim::run(*simulator, {.seed = settings.seed, .point = run.point}, settings.threads);
 }
 

@@ -23,13 +23,11 @@ Estimate as_run(const NgramStudyModels& models, const std::shared_ptr<const ngra
                 std::int64_t gamma, const sim::RunKey& key, unsigned threads) {
   const auto simulator =
       sim::make_token_simulator({.models = sim::NgramPair{models.target, ngram::ngram_drafter(drafter)},
-                                 .rule = "rejection_sampling",
-                                 .rule_parameters = {},
+                                 .rule = RejectionSampling{},
                                  .temperature = temperature,
                                  .gamma = gamma,
                                  .convention = convention,
                                  .drafting = Drafting::autoregressive,
-                                 .contexts = sim::Contexts::pooled,
                                  .iterations = iterations},
                                 key.seed);
   return sim::tokens_per_iteration(sim::run(*simulator, key, threads));

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/check.hpp"
-#include "experiments/corpus/corpus.hpp"
+#include "experiments/inputs/corpus.hpp"
 
 namespace foredraft::experiments {
 namespace {

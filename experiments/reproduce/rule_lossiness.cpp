@@ -9,6 +9,7 @@
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/text/data_text.hpp"
 #include "experiments/text/table.hpp"
+#include "scenario/registries.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/law/lossiness.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
@@ -23,11 +24,11 @@ constexpr double logit_deviation = 3.0;
 constexpr std::int64_t lossiness_gamma = 4;
 constexpr std::uint64_t lossiness_iterations = 40'000;
 
-sim::SyntheticPair lossiness_pair(std::int64_t vocabulary, std::int64_t pool) {
-  return {.target = sim::TargetLaw::gaussian_logits,
+SyntheticModels lossiness_pair(std::int64_t vocabulary, std::int64_t pool) {
+  return {.target = TargetLaw::gaussian_logits,
           .parameter = logit_deviation,
           .vocabulary = vocabulary,
-          .draft = sim::DraftLaw::noise,
+          .draft = DraftLaw::noise,
           .alpha = 0.7,
           .pool = pool};
 }
@@ -82,7 +83,7 @@ std::vector<LossinessSetting> lossiness_settings(std::int64_t vocabulary) {
 }
 
 /// Every context's p and q, written out once for all rules.
-sim::TablePair rows_of(const sim::SyntheticPair& pair, std::uint64_t seed) {
+sim::TablePair rows_of(const SyntheticModels& pair, std::uint64_t seed) {
   const sim::SyntheticPool pool(pair, seed);
   sim::TablePair rows;
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
@@ -98,19 +99,18 @@ struct MeasuredRule {
 };
 
 MeasuredRule measure(const LossinessSetting& setting, const sim::TablePair& rows, const sim::RunKey& key) {
-  const auto rule = sim::make_rule(setting.rule, setting.parameters);
+  const Rule chosen = scenario::make_rule(setting.rule, setting.parameters);
+  const auto rule = sim::make_rule(chosen);
   std::vector<sim::PositionLossiness> positions;
   for (std::size_t k = 0; k < rows.target.size(); ++k) {
     positions.push_back(sim::lossiness(*rule, {.target = rows.target[k], .draft = rows.draft[k]}));
   }
   const auto simulator = sim::make_token_simulator({.models = rows,
-                                                    .rule = setting.rule,
-                                                    .rule_parameters = setting.parameters,
+                                                    .rule = chosen,
                                                     .temperature = 1.0,
                                                     .gamma = lossiness_gamma,
                                                     .convention = Convention::bonus,
                                                     .drafting = Drafting::autoregressive,
-                                                    .contexts = sim::Contexts::pooled,
                                                     .iterations = lossiness_iterations},
                                                    key.seed);
   return {.loss = sim::mean_lossiness(positions),
@@ -161,7 +161,7 @@ ExperimentResult rule_lossiness(const ExperimentSettings& settings) {
                  "kl_divergence_standard_error", "top1_agreement", "top1_agreement_standard_error", "top1_probability",
                  "top1_probability_standard_error"});
   std::uint64_t point = 0;
-  for (const sim::SyntheticPair& pair : {lossiness_pair(256, 400), lossiness_pair(32'000, 16)}) {
+  for (const SyntheticModels& pair : {lossiness_pair(256, 400), lossiness_pair(32'000, 16)}) {
     settings.note(fmt::format("rule-lossiness: {} tokens", pair.vocabulary));
     const std::vector<LossinessSetting> rules = lossiness_settings(pair.vocabulary);
     const std::vector<MeasuredRule> measured = measure_all(rules, rows_of(pair, settings.seed), point, settings);

@@ -6,7 +6,7 @@
 
 #include "core/check.hpp"
 #include "core/intervals.hpp"
-#include "experiments/text/numbers.hpp"
+#include "core/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t most_alphas = 40;
 constexpr std::size_t most_cs = 4;
 
-std::vector<std::string> texts_of(const Axis& axis) {
+std::vector<std::string> texts_of(const scenario::Axis& axis) {
   std::vector<std::string> texts;
-  for (const Value& value : axis.values) texts.push_back(to_text(value));
+  for (const scenario::Value& value : axis.values) texts.push_back(scenario::to_text(value));
   return texts;
 }
 
@@ -29,11 +29,11 @@ std::size_t place_of(const std::vector<std::string>& texts, const std::string& t
 }  // namespace
 
 bool BestGammaTable::fits(const SweepConfig& config) {
-  const Axis* alpha = find_axis(config, "alpha");
-  const Axis* c = find_axis(config, "c");
+  const scenario::Axis* alpha = find_axis(config, "alpha");
+  const scenario::Axis* c = find_axis(config, "c");
   if (alpha == nullptr || c == nullptr || find_axis(config, "gamma") == nullptr) return false;
   if (alpha->values.size() > most_alphas || c->values.size() > most_cs) return false;
-  return std::all_of(config.axes.begin(), config.axes.end(), [](const Axis& axis) {
+  return std::all_of(config.axes.begin(), config.axes.end(), [](const scenario::Axis& axis) {
     const std::string& name = axis.parameter->name;
     return axis.values.size() == 1 || name == "alpha" || name == "gamma" || name == "c";
   });
@@ -52,7 +52,8 @@ BestGammaTable::BestGammaTable(const SweepConfig& config, const CsvReader& reade
       optimum_speedup_column_(reader.column("analytic_best_speedup").value()),
       best_(alphas_.size() * cs_.size()) {
   std::int64_t last = 0;
-  for (const Value& value : find_axis(config, "gamma")->values) last = std::max(last, std::get<std::int64_t>(value));
+  for (const scenario::Value& value : find_axis(config, "gamma")->values)
+    last = std::max(last, std::get<std::int64_t>(value));
   last_gamma_ = fmt::format("{}", last);
 }
 

@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "core/files.hpp"
-#include "experiments/config/metrics.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/problems.hpp"
+#include "scenario/metrics.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 /// The one-line summary of a parameter as an axis label, without what is said behind a semicolon.
 std::string axis_label(const std::string& name) {
-  const std::string& summary = find_parameter(name)->summary;
+  const std::string& summary = scenario::find_parameter(name)->summary;
   if (summary.find(':') != std::string::npos) return name;
   return summary.substr(0, summary.find(';'));
 }
@@ -44,7 +44,7 @@ std::string figure_json(const Figure& figure) {
                               {"width", figure.width}};
   if (!figure.along.empty()) json["along"] = figure.along;
   for (const std::string& name : quantities_of(figure)) {
-    const Metric& metric = *find_metric(name);
+    const scenario::Metric& metric = *scenario::find_metric(name);
     json["labels"][name] = metric.label;
     json["units"][name] = metric.unit;
   }
@@ -82,7 +82,7 @@ void write_figure_csv(const SweepConfig& config, const Figure& figure, const std
     const std::vector<std::size_t> position = points.coordinates(index);
     line.clear();
     for (const std::size_t number : numbers) {
-      line += csv_cell(to_text(config.axes[number].values[position[number]])) + ",";
+      line += csv_cell(scenario::to_text(config.axes[number].values[position[number]])) + ",";
     }
     for (const auto& place : places) line += (place ? csv_cell(cells[*place]) : "") + ",";
     line.back() = '\n';

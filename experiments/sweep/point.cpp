@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiments/sweep/point.hpp"
 
+#include <fmt/format.h>
+
 #include "core/check.hpp"
 #include "experiments/text/csv.hpp"
+#include "experiments/text/problems.hpp"
+#include "scenario/cost.hpp"
 
 namespace foredraft::experiments {
 
@@ -10,32 +14,38 @@ Points::Points(const SweepConfig& config)
     : config_(&config), count_(point_count(config)), strides_(config.axes.size(), 0) {
   std::size_t families = 1;
   for (std::size_t i = 0; i < config.axes.size(); ++i) {
-    const Axis& axis = config.axes[i];
+    const scenario::Axis& axis = config.axes[i];
     std::vector<std::string>& cells = axis_cells_.emplace_back();
-    for (const Value& value : axis.values) cells.push_back(csv_cell(to_text(value)) + ",");
-    if (axis.parameter->type != ValueType::choice) continue;
+    for (const scenario::Value& value : axis.values) cells.push_back(csv_cell(scenario::to_text(value)) + ",");
+    if (axis.parameter->type != scenario::ValueType::choice) continue;
     strides_[i] = families;
     families *= axis.values.size();
   }
-  Usage usage = usage_of(config);
+  scenario::Usage usage = usage_of(config);
   for (std::size_t number = 0; number < families; ++number) {
     for (std::size_t i = 0; i < config.axes.size(); ++i) {
       if (strides_[i] == 0) continue;
-      const Axis& axis = config.axes[i];
-      const Value& word = axis.values[number / strides_[i] % axis.values.size()];
+      const scenario::Axis& axis = config.axes[i];
+      const scenario::Value& word = axis.values[number / strides_[i] % axis.values.size()];
       usage.words[axis.parameter->name] = {std::get<std::string>(word)};
     }
     families_.push_back(family_of(usage));
   }
 }
 
-Points::Family Points::family_of(const Usage& usage) const {
+Points::Family Points::family_of(const scenario::Usage& usage) const {
   Family family;
-  for (const Axis& axis : config_->axes) family.uses_axis.push_back(axis.parameter->used(usage));
-  for (const FixedInput& input : config_->fixed) {
+  for (const scenario::Axis& axis : config_->axes) family.uses_axis.push_back(axis.parameter->used(usage));
+  // Choices put alternatives in place, in the order of the table; the other inputs store into them.
+  for (const scenario::Parameter& parameter : scenario::parameters()) {
+    const auto words = usage.words.find(parameter.name);
+    if (parameter.type != scenario::ValueType::choice || words == usage.words.end() || !parameter.used(usage)) continue;
+    parameter.assign(family.fixed, words->second.front());
+  }
+  for (const scenario::FixedInput& input : config_->fixed) {
     if (input.parameter->used(usage)) {
-      input.parameter->assign(family.fixed, input.value);
-      family.fixed_cells += csv_cell(to_text(input.value));
+      if (input.parameter->type != scenario::ValueType::choice) input.parameter->assign(family.fixed, input.value);
+      family.fixed_cells += csv_cell(scenario::to_text(input.value));
     }
     family.fixed_cells += ',';
   }
@@ -59,15 +69,15 @@ std::vector<std::size_t> Points::coordinates(std::uint64_t index) const {
   return result;
 }
 
-PointInputs Points::inputs(std::uint64_t index) const {
+Scenario Points::scenario(std::uint64_t index) const {
   const std::vector<std::size_t> place = coordinates(index);
   const Family& shared = family(place);
-  PointInputs inputs = shared.fixed;
+  Scenario scenario = shared.fixed;
   for (std::size_t i = 0; i < place.size(); ++i) {
-    const Axis& axis = config_->axes[i];
-    if (shared.uses_axis[i]) axis.parameter->assign(inputs, axis.values[place[i]]);
+    const scenario::Axis& axis = config_->axes[i];
+    if (strides_[i] == 0 && shared.uses_axis[i]) axis.parameter->assign(scenario, axis.values[place[i]]);
   }
-  return inputs;
+  return scenario;
 }
 
 void Points::append_cells(std::uint64_t index, std::string& row) const {
@@ -79,9 +89,27 @@ void Points::append_cells(std::uint64_t index, std::string& row) const {
 
 std::vector<std::string> Points::columns() const {
   std::vector<std::string> names;
-  for (const Axis& axis : config_->axes) names.push_back(axis.parameter->name);
-  for (const FixedInput& input : config_->fixed) names.push_back(input.parameter->name);
+  for (const scenario::Axis& axis : config_->axes) names.push_back(axis.parameter->name);
+  for (const scenario::FixedInput& input : config_->fixed) names.push_back(input.parameter->name);
   return names;
+}
+
+void read_inputs(const SweepConfig& config, Inputs& inputs) {
+  if (!has_input(config, "process.file") && !has_input(config, "models.corpus") && !has_input(config, "cost.target")) {
+    return;
+  }
+  const Points points(config);
+  for (std::uint64_t index = 0; index < points.count(); ++index) {
+    Scenario scenario = points.scenario(index);
+    try {
+      inputs.attach(scenario);
+      static_cast<void>(scenario::decoding_cost(scenario));
+      if (const auto* server = std::get_if<Server>(&scenario.fidelity)) ask_extreme_passes(*server, scenario);
+    } catch (const DomainError& error) {
+      const bool of_cost = scenario::looked_up(scenario.cost) != nullptr;
+      throw InputError(fmt::format("{}{}", of_cost ? "cost: " : "", error.what()));
+    }
+  }
 }
 
 }  // namespace foredraft::experiments

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "experiments/config/sweep_config.hpp"
+#include "experiments/inputs/inputs.hpp"
 
 namespace foredraft::experiments {
 
-/// The points of a sweep, one at a time: index -> inputs. Nothing grows with their number.
+/// The points of a sweep, one at a time: index -> scenario. Nothing grows with their number.
 class Points {
  public:
   explicit Points(const SweepConfig& config);
@@ -19,8 +20,8 @@ class Points {
   /// Position on each axis; the last axis varies fastest. index < count().
   [[nodiscard]] std::vector<std::size_t> coordinates(std::uint64_t index) const;
 
-  /// What the point does not use keeps its initial value.
-  [[nodiscard]] PointInputs inputs(std::uint64_t index) const;
+  /// What it names (traces, profiles, texts) is not attached: Inputs::attach.
+  [[nodiscard]] Scenario scenario(std::uint64_t index) const;
 
   /// The CSV cells of the inputs, each with a comma behind it: one per axis, then one per fixed input. Empty for an
   /// input that this point does not use.
@@ -33,10 +34,10 @@ class Points {
   /// Points that agree in every choice (fidelity, process, rule, ...), and so in what they use.
   struct Family {
     std::vector<bool> uses_axis;
-    PointInputs fixed;  ///< the fixed inputs that they use
+    Scenario fixed;  ///< with the choices and the fixed inputs that they use
     std::string fixed_cells;
   };
-  [[nodiscard]] Family family_of(const Usage& usage) const;
+  [[nodiscard]] Family family_of(const scenario::Usage& usage) const;
   [[nodiscard]] const Family& family(const std::vector<std::size_t>& place) const;
 
   const SweepConfig* config_;
@@ -45,5 +46,9 @@ class Points {
   std::vector<std::size_t> strides_;                  ///< of each axis among the families; 0 where it is no choice
   std::vector<Family> families_;
 };
+
+/// Reads everything that the points name, and asks for the time of every point, so that one that nobody knows is
+/// rejected here. Throws InputError, before anything is simulated.
+void read_inputs(const SweepConfig& config, Inputs& inputs);
 
 }  // namespace foredraft::experiments

@@ -5,19 +5,20 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "analytic/answer/answer.hpp"
 #include "core/check.hpp"
+#include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "experiments/config/work_estimate.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/numbers.hpp"
 #include "experiments/text/problems.hpp"
+#include "sim/simulate.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -32,7 +33,7 @@ constexpr std::uint64_t batch_points = 16;
 
 /// A point of several blocks between its preparation and its row.
 struct LargePoint {
-  PointInputs inputs;
+  Scenario scenario;
   std::unique_ptr<sim::Simulator> simulator;
   std::mutex mutex;
   sim::Tally tally;
@@ -40,8 +41,8 @@ struct LargePoint {
 
 class ChunkRunner {
  public:
-  ChunkRunner(const SweepConfig& config, unsigned threads, Resources& resources, const RunHooks& hooks)
-      : config_(config), points_(config), threads_(threads), resources_(resources), hooks_(hooks) {}
+  ChunkRunner(const SweepConfig& config, unsigned threads, Inputs& inputs, const RunHooks& hooks)
+      : config_(config), points_(config), threads_(threads), inputs_(inputs), hooks_(hooks) {}
 
   /// Rows of [first, last).
   std::string run(std::uint64_t first, std::uint64_t last) {
@@ -72,17 +73,17 @@ class ChunkRunner {
     std::vector<std::string> values;
     const std::vector<std::size_t> place = points_.coordinates(index);
     for (std::size_t i = 0; i < place.size(); ++i) {
-      const Axis& axis = config_.axes[i];
-      values.push_back(fmt::format("{} {}", axis.parameter->name, to_text(axis.values[place[i]])));
+      const scenario::Axis& axis = config_.axes[i];
+      values.push_back(fmt::format("{} {}", axis.parameter->name, scenario::to_text(axis.values[place[i]])));
     }
     const std::string point = fmt::format("point {}", index);
     return values.empty() ? point : fmt::format("{} ({})", point, fmt::join(values, ", "));
   }
 
   /// What only the preparation finds out (an alpha that a draft cannot reach) fails the run: rows may be there already.
-  [[nodiscard]] std::unique_ptr<sim::Simulator> prepare(std::uint64_t index, const PointInputs& inputs) const {
+  [[nodiscard]] std::unique_ptr<sim::Simulator> prepare(std::uint64_t index, const Scenario& scenario) const {
     try {
-      return make_simulator(inputs, *config_.simulation, resources_);
+      return sim::make_simulator(scenario, *config_.simulation);
     } catch (const DomainError& error) {
       throw RunError(
           fmt::format("{}: {} - change the configuration and use another --out", name_of(index), error.what()));
@@ -91,20 +92,21 @@ class ChunkRunner {
 
   /// Finishes a point of one block; returns a larger one, to be run block by block.
   std::unique_ptr<LargePoint> start(std::uint64_t index, std::string& row) {
-    const PointInputs inputs = points_.inputs(index);
+    Scenario scenario = points_.scenario(index);
+    inputs_.attach(scenario);
     if (!config_.simulation) {
-      append_row(index, inputs, nullptr, {}, row);
+      append_row(index, scenario, nullptr, {}, row);
       return nullptr;
     }
-    std::unique_ptr<sim::Simulator> simulator = prepare(index, inputs);
+    std::unique_ptr<sim::Simulator> simulator = prepare(index, scenario);
     if (simulator->blocks() > 1) {
       auto point = std::make_unique<LargePoint>();
-      point->inputs = inputs;
+      point->scenario = std::move(scenario);
       point->simulator = std::move(simulator);
       return point;
     }
     const sim::Tally tally = simulator->run_block(key_of(index), 0);
-    append_row(index, inputs, simulator.get(), tally, row);
+    append_row(index, scenario, simulator.get(), tally, row);
     return nullptr;
   }
 
@@ -134,22 +136,23 @@ class ChunkRunner {
       hooks_.progress(static_cast<double>(finished_) + share * static_cast<double>(places.size()));
     });
     for (const std::uint64_t i : places) {
-      append_row(first + i, points[i]->inputs, points[i]->simulator.get(), points[i]->tally, rows[i]);
+      append_row(first + i, points[i]->scenario, points[i]->simulator.get(), points[i]->tally, rows[i]);
     }
     finished_ += places.size();
   }
 
-  void append_row(std::uint64_t index, const PointInputs& inputs, const sim::Simulator* simulator,
+  void append_row(std::uint64_t index, const Scenario& scenario, const sim::Simulator* simulator,
                   const sim::Tally& tally, std::string& row) const {
     append_number(row, index);
     row += ',';
     points_.append_cells(index, row);
     if (simulator != nullptr) {
       sim::check_conservation(tally);
-      const SimulatedAnswer simulated = simulated_answer(inputs, tally);
-      append_answer(config_, analytic_answer(inputs, pool_acceptance(inputs, *simulator)), &simulated, row);
+      const Simulated simulated = sim::estimates_of(scenario, tally);
+      const double acceptance = sim::pool_acceptance(scenario, *simulator);
+      append_answer(config_, analytic::answer(scenario, acceptance), &simulated, row);
     } else {
-      append_answer(config_, analytic_answer(inputs, std::numeric_limits<double>::quiet_NaN()), nullptr, row);
+      append_answer(config_, analytic::answer(scenario), nullptr, row);
     }
     row += '\n';
   }
@@ -159,7 +162,7 @@ class ChunkRunner {
   const SweepConfig& config_;
   Points points_;
   unsigned threads_;
-  Resources& resources_;
+  Inputs& inputs_;
   const RunHooks& hooks_;
   std::atomic<std::uint64_t> finished_{0};
 };
@@ -179,10 +182,10 @@ std::string points_header(const SweepConfig& config) {
   return header.append("\n");
 }
 
-void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, Resources& resources,
+void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, Inputs& inputs,
                 const RunHooks& hooks) {
   const std::uint64_t chunk = points_per_chunk(config, threads);
-  ChunkRunner runner(config, threads, resources, hooks);
+  ChunkRunner runner(config, threads, inputs, hooks);
   for (std::uint64_t first = range.first; first < range.last; first += chunk) {
     const std::uint64_t last = std::min(range.last, first + chunk);
     const std::string rows = runner.run(first, last);

@@ -10,7 +10,7 @@
 
 #include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/sweep/resources.hpp"
+#include "experiments/inputs/inputs.hpp"
 
 namespace foredraft::experiments {
 
@@ -34,7 +34,7 @@ struct RunHooks {
 
 /// Computes the rows of `range`. The rows are a function of the configuration alone: threads and the cut into chunks
 /// cannot change them. Memory does not grow with the number of points.
-void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, Resources& resources,
+void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, Inputs& inputs,
                 const RunHooks& hooks);
 
 /// Shard `shard` of `count` (1-based): consecutive points, sizes that differ by at most one.

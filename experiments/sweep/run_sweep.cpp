@@ -10,6 +10,7 @@
 #include "experiments/config/work_estimate.hpp"
 #include "experiments/sweep/complete_folder.hpp"
 #include "experiments/sweep/figure_data.hpp"
+#include "experiments/sweep/point.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 
 namespace foredraft::experiments {
@@ -42,9 +43,9 @@ PointRange range_of(const SweepConfig& config, const std::optional<Shard>& shard
 SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
   const PointRange range = range_of(config, order.shard);
   const std::uint64_t points = range.last - range.first;
-  Resources resources;
-  resources.prepare(config);
-  Manifest manifest = new_manifest(config, order.shard, resources.files(), order.command_line, order.threads);
+  Inputs inputs;
+  read_inputs(config, inputs);
+  Manifest manifest = new_manifest(config, order.shard, inputs.files(), order.command_line, order.threads);
   WriteLock lock = WriteLock::of_folder(order.folder);
   std::optional<Manifest> before = claim_folder(order.folder, manifest);
   if (before && before->state == "complete") {
@@ -67,7 +68,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
   const auto run_rest = [&](AppendFile& file, std::uint64_t finished) {
     if (order.talk) say_plan(config, range, finished, order.threads);
     Progress progress(points, finished);
-    run_points(config, {range.first + finished, range.last}, order.threads, resources,
+    run_points(config, {range.first + finished, range.last}, order.threads, inputs,
                {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
                 .progress =
                     [&](double count) {

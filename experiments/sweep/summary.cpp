@@ -9,10 +9,10 @@
 
 #include "core/files.hpp"
 #include "core/intervals.hpp"
+#include "core/numbers.hpp"
 #include "experiments/sweep/best_gamma_table.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -23,7 +23,8 @@ constexpr std::size_t most_rows = 12;
 class FirstPointsTable {
  public:
   FirstPointsTable(const SweepConfig& config, const CsvReader& reader) {
-    for (const Axis& axis : config.axes) add_column(axis.parameter->name, reader.column(axis.parameter->name));
+    for (const scenario::Axis& axis : config.axes)
+      add_column(axis.parameter->name, reader.column(axis.parameter->name));
     for (const std::string_view quantity : {"tokens_per_iteration", "speedup", "tokens_per_s", "latency_p99_ms"}) {
       const auto analytic = reader.column(fmt::format("analytic_{}", quantity));
       const auto simulated = reader.column(fmt::format("simulated_{}", quantity));
@@ -109,7 +110,8 @@ SweepSummary summarize(const SweepConfig& config, const std::string& points_csv)
 
 std::string headline(const SweepConfig& config) {
   std::vector<std::string> axes;
-  for (const Axis& axis : config.axes) axes.push_back(fmt::format("{} {}", axis.values.size(), axis.parameter->name));
+  for (const scenario::Axis& axis : config.axes)
+    axes.push_back(fmt::format("{} {}", axis.values.size(), axis.parameter->name));
   const std::uint64_t points = point_count(config);
   std::string text = fmt::format("{} point{}", points, points == 1 ? "" : "s");
   if (!axes.empty()) text += fmt::format(": {}", fmt::join(axes, " x "));
@@ -122,8 +124,8 @@ std::string headline(const SweepConfig& config) {
   } else {
     text += "; closed form alone";
   }
-  if (const Value* convention = fixed_value(config, "convention")) {
-    text += fmt::format("; {} convention", to_text(*convention));
+  if (const scenario::Value* convention = fixed_value(config, "convention")) {
+    text += fmt::format("; {} convention", scenario::to_text(*convention));
   }
   return text + fmt::format("; config {}", config_hash(config).substr(0, 8));
 }

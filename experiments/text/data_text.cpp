@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 #include <stdexcept>
 
+#include "core/numbers.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 

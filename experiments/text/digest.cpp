@@ -47,6 +47,12 @@ std::string sha256(std::string_view bytes) {
 
 FileDigest digest_text(std::string path, std::string_view text) { return {std::move(path), text.size(), sha256(text)}; }
 
+std::string read_input(const std::string& path, std::vector<FileDigest>& files) {
+  std::string text = read_file(path);
+  files.push_back(digest_text(path, text));
+  return text;
+}
+
 FileDigest digest_file(const std::string& path) {
   ResultReader file(path);
   Sha256 hash;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace foredraft::experiments {
 
@@ -34,6 +35,9 @@ struct FileDigest {
 };
 /// Of a file that holds `text`.
 [[nodiscard]] FileDigest digest_text(std::string path, std::string_view text);
+/// The text of an input file, whose digest is added to `files`: it is that of the bytes that are used. Throws
+/// InputError as read_file does.
+[[nodiscard]] std::string read_input(const std::string& path, std::vector<FileDigest>& files);
 /// Of a file inside a results folder, read in pieces. Throws RunError as ResultReader does.
 [[nodiscard]] FileDigest digest_file(const std::string& path);
 

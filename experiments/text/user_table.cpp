@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "core/documents.hpp"
+#include "core/numbers.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/numbers.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "analytic/tree/head_accuracies.hpp"
 #include "analytic/tree/token_tree.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// What `foredraft tree` is asked, and what it has to say.
 namespace foredraft::experiments {

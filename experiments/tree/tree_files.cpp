@@ -8,7 +8,7 @@
 #include "analytic/tree/head_accuracies.hpp"
 #include "core/check.hpp"
 #include "core/documents.hpp"
-#include "experiments/text/numbers.hpp"
+#include "core/numbers.hpp"
 #include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {

@@ -23,7 +23,7 @@ inline constexpr Token unknown_word = 0;
 inline constexpr Token end_of_document = 1;
 
 /// The longest n-grams; no model looks at more than max_order - 1 tokens of context.
-inline constexpr int max_order = 5;
+inline constexpr int max_order = max_ngram_order;
 
 /// Words and their numbers. The tokenisation is fixed and works on bytes, whatever the locale:
 /// - a word is a maximal run of ASCII letters, ASCII digits and bytes >= 0x80 (UTF-8 letters stay whole);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 #include "sim/ngram/speculation.hpp"
 
 /// Drafts copied from the text itself [Saxena2023; Yang2023]. A copy is a point mass: q(x) = 1 for the copied token.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 #include "sim/ngram/drafter.hpp"
 #include "sim/ngram/model.hpp"
 

@@ -3,11 +3,13 @@
 
 #include <vector>
 
+#include "foredraft/scenario.hpp"
+
 /// Which earlier tokens a language model looks at: the next to the last ones, or with a gap between.
 namespace foredraft::ngram {
 
 /// The farthest position that a head or a stage predicts.
-inline constexpr int max_heads = 16;
+inline constexpr int max_heads = max_ngram_heads;
 
 /// Where the tokens of a context stand.
 struct Window {

@@ -84,7 +84,7 @@ class PolicySimulator final : public Simulator {
   }
 
   IterationShape longest_;
-  std::optional<SequenceLaw> sequence_;
+  std::optional<SequenceLength> sequence_;
   Threshold start_;
   BlockPlan plan_;
   MakeSource make_source_;
@@ -162,7 +162,7 @@ struct MakePolicySimulator {
                              });
   }
 
-  std::unique_ptr<Simulator> operator()(const OptimalStopping& policy) const {
+  std::unique_ptr<Simulator> operator()(const OptimalStopping& /*policy*/) const {
     if (std::holds_alternative<Markov>(simulation.process) || std::holds_alternative<Trace>(simulation.process)) {
       refuse_process("optimal_stopping", "iid, positional or beta_mixture");
     }
@@ -171,8 +171,9 @@ struct MakePolicySimulator {
           "invalid drafter for policy optimal_stopping (must pay for each draft: it has nothing to stop)");
     }
     check_range("gamma", simulation.gamma, 1, max_policy_gamma);
-    check_nonnegative("c", policy.c);
-    const double price = stopping_price(simulation.process, simulation.gamma, policy.c, simulation.convention);
+    check_nonnegative("c", simulation.draft_ratio);
+    const double price =
+        stopping_price(simulation.process, simulation.gamma, simulation.draft_ratio, simulation.convention);
     const IterationShape shape = longest();
     if (const auto* mixture = std::get_if<BetaMixture>(&simulation.process)) {
       return make_simulator_of(simulation, simulation.gamma,

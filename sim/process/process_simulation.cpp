@@ -57,10 +57,11 @@ struct CheckProcess {
   }
 
   void operator()(const Trace& process) const {
-    if (process.sequences.empty()) throw DomainError("invalid trace (must have at least one sequence)");
+    if (process.recording == nullptr || process.recording->sequences.empty())
+      throw DomainError("invalid trace (must have at least one sequence)");
     bool observed = false;
-    for (std::size_t i = 0; i < process.sequences.size(); ++i) {
-      const std::vector<std::int8_t>& sequence = process.sequences[i];
+    for (std::size_t i = 0; i < process.recording->sequences.size(); ++i) {
+      const std::vector<std::int8_t>& sequence = process.recording->sequences[i];
       if (sequence.empty()) throw DomainError(fmt::format("invalid trace[{}] (must have at least one outcome)", i));
       for (std::size_t j = 0; j < sequence.size(); ++j) {
         if (sequence[j] < -1 || sequence[j] > 1) {
@@ -74,7 +75,7 @@ struct CheckProcess {
   }
 };
 
-void check_sequence(const AcceptanceProcess& process, const SequenceLaw& law) {
+void check_sequence(const AcceptanceProcess& process, const SequenceLength& law) {
   if (std::holds_alternative<Trace>(process)) {
     throw DomainError("invalid sequence (must be absent: a trace brings its own sequences)");
   }
@@ -98,7 +99,7 @@ std::unique_ptr<Simulator> make_process_simulator(ProcessSimulation simulation) 
     return make_sequence_simulator(simulation.process, shape, *simulation.sequence, simulation.sequences,
                                    simulation.path);
   }
-  if (auto* trace = std::get_if<Trace>(&simulation.process)) return make_trace_simulator(std::move(*trace), shape);
+  if (const auto* trace = std::get_if<Trace>(&simulation.process)) return make_trace_simulator(trace->recording, shape);
   if (const auto* chain = std::get_if<Markov>(&simulation.process)) {
     return make_markov_simulator(*chain, shape, simulation.iterations, simulation.path);
   }
@@ -120,17 +121,6 @@ std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64
     }
   }
   return outcomes;
-}
-
-const std::vector<ProcessEntry>& process_registry() {
-  static const std::vector<ProcessEntry> entries{
-      {"beta_mixture", "alpha drawn from Beta(a, b) afresh for each iteration and shared by its drafts", "ours"},
-      {"iid", "every draft accepted independently with probability alpha", "Leviathan2023, Sec. 3.1"},
-      {"markov", "accepted with probability a behind an accepted token, b behind a rejected one", "ours"},
-      {"positional", "draft i accepted with probability conditional[i] given that all before it were", "Li2024"},
-      {"trace", "recorded outcomes, replayed once at any gamma", "your own runs"},
-  };
-  return entries;
 }
 
 }  // namespace foredraft::sim

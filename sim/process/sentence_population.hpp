@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// Sentences that differ in length and in how well they are drafted: one row of a histogram over sentences each.
 namespace foredraft::sim {

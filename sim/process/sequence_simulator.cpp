@@ -9,7 +9,7 @@ namespace {
 
 class SequenceSimulator final : public Simulator {
  public:
-  SequenceSimulator(const AcceptanceProcess& process, const IterationShape& shape, const SequenceLaw& law,
+  SequenceSimulator(const AcceptanceProcess& process, const IterationShape& shape, const SequenceLength& law,
                     const BlockPlan& plan, Path path)
       : mixture_(latent(process, path)),
         shape_(shape),
@@ -76,7 +76,7 @@ class SequenceSimulator final : public Simulator {
 
   std::optional<BetaMixture> mixture_;
   IterationShape shape_;
-  SequenceLaw law_;
+  SequenceLength law_;
   std::int64_t steps_;
   BlockPlan plan_;
   Path path_;
@@ -89,7 +89,7 @@ class SequenceSimulator final : public Simulator {
 }  // namespace
 
 std::unique_ptr<Simulator> make_sequence_simulator(const AcceptanceProcess& process, const IterationShape& shape,
-                                                   const SequenceLaw& law, std::uint64_t sequences, Path path) {
+                                                   const SequenceLength& law, std::uint64_t sequences, Path path) {
   return std::make_unique<SequenceSimulator>(process, shape, law, plan_sequences(sequences, law.tokens), path);
 }
 

@@ -28,7 +28,7 @@ BlockPlan plan_sequences(std::uint64_t sequences, double tokens) {
 }
 
 // Geometric: the smallest L with P(length > L) = (1 - 1/mean)^L below a uniform on (0, 1].
-std::int64_t draw_length(const SequenceLaw& law, RandomStream& random) {
+std::int64_t draw_length(const SequenceLength& law, RandomStream& random) {
   if (!law.geometric) return static_cast<std::int64_t>(law.tokens);
   const double uniform = 1.0 - random.uniform();
   return 1 + static_cast<std::int64_t>(std::log(uniform) / std::log1p(-1.0 / law.tokens));

@@ -24,7 +24,7 @@ namespace foredraft::sim {
 [[nodiscard]] std::int64_t steps_per_iteration(const AcceptanceProcess& process, const IterationShape& shape);
 
 /// Tokens of the next sequence; geometric lengths by inversion.
-[[nodiscard]] std::int64_t draw_length(const SequenceLaw& law, RandomStream& random);
+[[nodiscard]] std::int64_t draw_length(const SequenceLength& law, RandomStream& random);
 
 /// Long-run probability that a token position of a Markov chain is accepted; 0 for the processes without memory.
 [[nodiscard]] Threshold long_run_acceptance(const AcceptanceProcess& process);
@@ -46,7 +46,7 @@ namespace foredraft::sim {
 /// Sequences of finite length under any process but Trace. Unit: the sequence. A chain starts each sequence behind a
 /// token that was accepted with the chain's long-run probability.
 [[nodiscard]] std::unique_ptr<Simulator> make_sequence_simulator(const AcceptanceProcess& process,
-                                                                 const IterationShape& shape, const SequenceLaw& law,
+                                                                 const IterationShape& shape, const SequenceLength& law,
                                                                  std::uint64_t sequences, Path path);
 
 /// Any policy but ConstantGamma, with the processes it names; checks them. In an endless text, units are the cycles
@@ -59,6 +59,7 @@ namespace foredraft::sim {
 
 /// A trace replayed once, as one block. Unit: the sequence when there are at least 30 of them; else each sequence is
 /// cut, in proportion to its length, into about 30 batches over all, taken as independent.
-[[nodiscard]] std::unique_ptr<Simulator> make_trace_simulator(Trace trace, const IterationShape& shape);
+[[nodiscard]] std::unique_ptr<Simulator> make_trace_simulator(std::shared_ptr<const Recording> recording,
+                                                              const IterationShape& shape);
 
 }  // namespace foredraft::sim

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 #include "sim/process/process_simulation.hpp"
 
 /// What an optimally stopping drafter needs to know before it drafts: what one more draft must be worth.

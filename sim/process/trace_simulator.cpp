@@ -17,7 +17,7 @@ struct Observed {
   std::uint64_t positions = 0;
 };
 
-Observed observe(const Trace& trace) {
+Observed observe(const Recording& trace) {
   Observed seen;
   for (const auto& sequence : trace.sequences) {
     seen.positions += sequence.size();
@@ -31,8 +31,8 @@ Observed observe(const Trace& trace) {
 
 class TraceSimulator final : public Simulator {
  public:
-  TraceSimulator(Trace trace, const IterationShape& shape)
-      : trace_(std::move(trace)), shape_(shape), seen_(observe(trace_)) {
+  TraceSimulator(std::shared_ptr<const Recording> recording, const IterationShape& shape)
+      : recording_(std::move(recording)), shape_(shape), seen_(observe(*recording_)) {
     const auto tested = static_cast<double>(seen_.tested);
     frequency_ = threshold_of(static_cast<double>(seen_.accepted) / tested,
                               static_cast<double>(seen_.tested - seen_.accepted) / tested);
@@ -43,7 +43,7 @@ class TraceSimulator final : public Simulator {
   [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t /*block*/) const override {
     OutcomeCounts counts(shape_);
     std::uint64_t offset = 0;  // of the sequence in the whole trace
-    for (const auto& sequence : trace_.sequences) {
+    for (const auto& sequence : recording_->sequences) {
       replay(sequence, offset, key, counts);
       offset += sequence.size();
     }
@@ -76,7 +76,7 @@ class TraceSimulator final : public Simulator {
   }
 
   [[nodiscard]] std::size_t batches_of(std::size_t tokens) const {
-    if (trace_.sequences.size() >= enough_units) return 1;
+    if (recording_->sequences.size() >= enough_units) return 1;
     return std::max<std::size_t>(1, tokens * enough_units / seen_.positions);
   }
 
@@ -90,7 +90,7 @@ class TraceSimulator final : public Simulator {
     return leading < frequency_.high || (leading == frequency_.high && trailing < frequency_.low);
   }
 
-  Trace trace_;
+  std::shared_ptr<const Recording> recording_;
   IterationShape shape_;
   Observed seen_;
   Threshold frequency_{};
@@ -98,8 +98,9 @@ class TraceSimulator final : public Simulator {
 
 }  // namespace
 
-std::unique_ptr<Simulator> make_trace_simulator(Trace trace, const IterationShape& shape) {
-  return std::make_unique<TraceSimulator>(std::move(trace), shape);
+std::unique_ptr<Simulator> make_trace_simulator(std::shared_ptr<const Recording> recording,
+                                                const IterationShape& shape) {
+  return std::make_unique<TraceSimulator>(std::move(recording), shape);
 }
 
 }  // namespace foredraft::sim

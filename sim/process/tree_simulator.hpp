@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 #include "sim/draft_tree.hpp"
 #include "sim/simulator.hpp"
 

@@ -14,7 +14,7 @@ constexpr std::int64_t most_clients = std::int64_t{1} << 24U;
 
 }  // namespace
 
-void check_arrivals(const ArrivalLaw& law) {
+void check_arrivals(const Arrivals& law) {
   if (law.kind == ArrivalKind::closed) {
     check_range("clients", law.clients, 1, most_clients);
   } else {
@@ -22,7 +22,7 @@ void check_arrivals(const ArrivalLaw& law) {
   }
 }
 
-ArrivalStream::ArrivalStream(const ArrivalLaw& law, const RunKey& key, std::uint64_t block)
+ArrivalStream::ArrivalStream(const Arrivals& law, const RunKey& key, std::uint64_t block)
     : law_(law), random_(key.seed, {.purpose = Purpose::arrival, .point = key.point, .block = block}) {
   if (law.kind == ArrivalKind::closed) {
     closed_.assign(static_cast<std::size_t>(law.clients), 0);

@@ -5,30 +5,19 @@
 #include <deque>
 
 #include "core/random_stream.hpp"
+#include "foredraft/scenario.hpp"
 #include "sim/simulator.hpp"
 
 namespace foredraft::sim {
 
-enum class ArrivalKind {
-  closed,   ///< so many clients, each of which sends its next request when its last one is answered
-  poisson,  ///< independent of the server, exponential intervals
-  regular,  ///< one constant interval; the first request comes after it
-};
-
-struct ArrivalLaw {
-  ArrivalKind kind;
-  std::int64_t clients = 0;  ///< closed: >= 1
-  double rate_per_s = 0.0;   ///< poisson, regular: requests per second, > 0
-};
-
 /// Throws DomainError.
-void check_arrivals(const ArrivalLaw& law);
+void check_arrivals(const Arrivals& law);
 
 /// The arrival times of one replica, in order. An endless stream that is a function of its key: two copies read the
 /// same times, so that nobody has to remember a queue, however long it gets.
 class ArrivalStream {
  public:
-  ArrivalStream(const ArrivalLaw& law, const RunKey& key, std::uint64_t block);
+  ArrivalStream(const Arrivals& law, const RunKey& key, std::uint64_t block);
 
   /// When the next request arrives; the largest number while every client waits for its answer. In ns.
   [[nodiscard]] std::int64_t next_ns() const;
@@ -40,7 +29,7 @@ class ArrivalStream {
  private:
   void draw_interval();
 
-  ArrivalLaw law_;
+  Arrivals law_;
   RandomStream random_;
   double open_ns_ = 0.0;             // poisson, regular: the next arrival
   std::deque<std::int64_t> closed_;  // closed: requests sent and not popped, at most one a client

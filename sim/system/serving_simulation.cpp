@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "scenario/server.hpp"
 #include "sim/process/process_thresholds.hpp"
 #include "sim/system/server.hpp"
 
@@ -45,13 +46,13 @@ std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation) 
   check_count("warmup_requests", simulation.warmup_requests, 0, most_requests);
   check_count("replicas", simulation.replicas, 1, most_replicas);
   check_arrivals(simulation.arrivals);
-  check_length("prompt", simulation.prompt, 0);
-  check_length("output", simulation.output, 1);
+  scenario::check_token_count("prompt", simulation.prompt, 0);
+  scenario::check_token_count("output", simulation.output, 1);
   if (!(simulation.latency_goal_us >= 0.0)) check_nonnegative("latency_goal_us", simulation.latency_goal_us);
   PreparedServing prepared{.simulation = std::move(simulation), .shapes = {}, .longest = {}, .survival = {}};
   const ServingSimulation& settled = prepared.simulation;
   std::int64_t longest = 0;
-  for (const std::int64_t gamma : gamma_by_batch(settled.gamma, settled.max_batch, settled.convention)) {
+  for (const std::int64_t gamma : scenario::gamma_by_batch(settled.gamma, settled.max_batch, settled.convention)) {
     prepared.shapes.push_back({gamma, settled.convention, settled.drafting});
     longest = std::max(longest, gamma);
   }

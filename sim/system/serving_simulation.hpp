@@ -6,23 +6,14 @@
 #include <memory>
 #include <vector>
 
-#include "core/words.hpp"
+#include "foredraft/scenario.hpp"
 #include "sim/simulator.hpp"
 #include "sim/system/arrivals.hpp"
-#include "sim/system/gamma_schedule.hpp"
 #include "sim/system/length_law.hpp"
 #include "sim/system/step_time.hpp"
 
 /// System fidelity: a server that decodes batches of requests speculatively, event by event, in virtual time.
 namespace foredraft::sim {
-
-/// How requests share a batch. In a static batch (ragged, lockstep) those waiting are taken at once when the server is
-/// idle, and nobody joins before the slowest row is done; finished rows are computed all the same, as padding.
-enum class Batching {
-  continuous,  ///< a finished row gives its place to a waiting request before the next iteration
-  ragged,      ///< static; each row advances by its own tokens
-  lockstep,    ///< static; all unfinished rows advance by the tokens of the one that accepted fewest
-};
 
 /// Requests are served first come, first served. Prompts of those who join are read in one pass of each model, padded
 /// to the longest, while the others wait; it yields the first token of each. A prompt of 0 tokens takes no pass. An
@@ -35,9 +26,9 @@ struct ServingSimulation {
   Drafting drafting;  ///< autoregressive: gamma passes of one token; block: one pass of gamma tokens; free: none
   Batching batching;
   std::int64_t max_batch;  ///< rows, 1 to 65,536
-  ArrivalLaw arrivals;
-  LengthLaw prompt;  ///< >= 0 tokens
-  LengthLaw output;  ///< >= 1 token
+  Arrivals arrivals;
+  TokenCount prompt;  ///< >= 0 tokens
+  TokenCount output;  ///< >= 1 token
   StepTime target_us;
   StepTime drafter_us;  ///< may be empty where nothing is ever drafted, and with Drafting::free
   double latency_goal_us =

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/check.hpp"
+#include "scenario/registries.hpp"
 #include "sim/block_plan.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/ngram/prompts.hpp"
@@ -76,21 +77,16 @@ class NgramSimulator final : public Simulator {
 }  // namespace
 
 void check_ngram_rule(const TokenSimulation& simulation) {
-  const bool greedy = simulation.rule == "greedy_match";
-  if (!greedy && simulation.rule != "rejection_sampling") {
-    throw DomainError(
-        fmt::format("invalid rule={} (must be rejection_sampling or greedy_match for n-gram models)", simulation.rule));
+  const bool greedy = std::holds_alternative<GreedyMatch>(simulation.rule);
+  if (!greedy && !std::holds_alternative<RejectionSampling>(simulation.rule)) {
+    throw DomainError(fmt::format("invalid rule={} (must be rejection_sampling or greedy_match for n-gram models)",
+                                  scenario::name_of(simulation.rule)));
   }
   if (greedy && simulation.temperature != 0.0) {
     throw DomainError(
         fmt::format("invalid rule=greedy_match (must be rejection_sampling for n-gram models at "
                     "temperature {}: matching the most probable token is greedy decoding)",
                     simulation.temperature));
-  }
-  if (!simulation.rule_parameters.empty()) {
-    throw DomainError(fmt::format("invalid rule.{}={} (must not be given: {} has no parameters)",
-                                  simulation.rule_parameters.begin()->first, simulation.rule_parameters.begin()->second,
-                                  simulation.rule));
   }
 }
 

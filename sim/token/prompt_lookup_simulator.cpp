@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/check.hpp"
+#include "scenario/registries.hpp"
 #include "sim/block_plan.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/ngram/prompt_lookup.hpp"
@@ -18,19 +19,18 @@ constexpr std::uint64_t copied_iterations_per_block = 1024;
 /// Before the first counted iteration, as for an n-gram pair.
 constexpr std::int64_t copied_settling_iterations = 64;
 
-const PromptLookup& lookup_of(const TokenSimulation& simulation) {
-  const auto* lookup = std::get_if<PromptLookup>(&simulation.models);
-  if (lookup == nullptr) throw DomainError("invalid models=other (must be a text that is looked up)");
-  check_range("match", lookup->match, 1, 64);
-  check_range("window", lookup->window, 16, 65'536);
-  return *lookup;
+const PromptLookupPair& lookup_of(const TokenSimulation& simulation) {
+  const auto* pair = std::get_if<PromptLookupPair>(&simulation.models);
+  if (pair == nullptr) throw DomainError("invalid models=other (must be a text that is looked up)");
+  check_ranges(scenario::drafters(), Drafter(pair->lookup));
+  return *pair;
 }
 
 class PromptLookupSimulator final : public Simulator {
  public:
   explicit PromptLookupSimulator(const TokenSimulation& simulation)
-      : lookup_(lookup_of(simulation)),
-        choice_(ngram::make_speculation(lookup_.target, ngram::ngram_drafter(lookup_.target), simulation.temperature, 0)
+      : pair_(lookup_of(simulation)),
+        choice_(ngram::make_speculation(pair_.target, ngram::ngram_drafter(pair_.target), simulation.temperature, 0)
                     .choice),
         shape_{simulation.gamma, simulation.convention, Drafting::free},
         plan_(plan_blocks("iterations", simulation.iterations, copied_iterations_per_block, ngram::first_study_block)) {
@@ -44,7 +44,7 @@ class PromptLookupSimulator final : public Simulator {
     RandomStream random(key.seed, {Purpose::text, key.point, block});
     ngram::SpeculationStreams streams(key.seed, key.point, block);
     std::vector<ngram::Token> text{ngram::end_of_document};
-    write(ngram::Prompts::opening_tokens + lookup_.window, text, random);
+    write(ngram::Prompts::opening_tokens + pair_.lookup.window, text, random);
     const auto count = static_cast<std::int64_t>(plan_.in_block(block));
     VaryingCounts counts(shape_);
     if (choice_ == ngram::Choice::greedy) {
@@ -62,26 +62,27 @@ class PromptLookupSimulator final : public Simulator {
 
  private:
   void write(std::int64_t tokens, std::vector<ngram::Token>& text, RandomStream& random) const {
-    for (std::int64_t i = 0; i < tokens; ++i) text.push_back(lookup_.target->sample(text, random));
+    for (std::int64_t i = 0; i < tokens; ++i) text.push_back(pair_.target->sample(text, random));
   }
 
   [[nodiscard]] VaryingIteration iterate(std::vector<ngram::Token>& text, ngram::SpeculationStreams& streams) const {
-    const ngram::CopiedIteration copied = ngram::iterate_copied(*lookup_.target, choice_, lookup_.match, lookup_.window,
-                                                                shape_.gamma, shape_.convention, text, streams);
+    const ngram::CopiedIteration copied =
+        ngram::iterate_copied(*pair_.target, choice_, pair_.lookup.match, pair_.lookup.window, shape_.gamma,
+                              shape_.convention, text, streams);
     return {copied.drafted, {.tokens = copied.emitted, .accepted = copied.accepted, .tested = copied.tested}};
   }
 
   /// Goes on from the text as a prompt, which stays as it was; returns the iterations.
   std::int64_t add_greedy_passage(const std::vector<ngram::Token>& prompt, ngram::SpeculationStreams& streams,
                                   VaryingCounts& counts) const {
-    std::vector<ngram::Token> text(prompt.end() - static_cast<std::ptrdiff_t>(lookup_.window), prompt.end());
+    std::vector<ngram::Token> text(prompt.end() - static_cast<std::ptrdiff_t>(pair_.lookup.window), prompt.end());
     const std::size_t end = text.size() + static_cast<std::size_t>(ngram::Prompts::passage_tokens);
     std::int64_t iterations_done = 0;
     for (; text.size() < end; ++iterations_done) counts.add(iterate(text, streams));
     return iterations_done;
   }
 
-  PromptLookup lookup_;  ///< keeps the model alive
+  PromptLookupPair pair_;  ///< keeps the model alive
   ngram::Choice choice_;
   IterationShape shape_;
   BlockPlan plan_;

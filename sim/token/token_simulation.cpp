@@ -30,13 +30,12 @@ IterationShape checked_shape(const TokenSimulation& simulation) {
   return {.gamma = simulation.gamma, .convention = simulation.convention, .drafting = simulation.drafting};
 }
 
-std::unique_ptr<Simulator> make_synthetic(const SyntheticPair& pair, const TokenSimulation& simulation,
+std::unique_ptr<Simulator> make_synthetic(const SyntheticModels& pair, const TokenSimulation& simulation,
                                           std::uint64_t seed) {
   const IterationShape shape = checked_shape(simulation);
-  std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
-  rule->check_vocabulary(pair.vocabulary);
+  std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, pair.vocabulary);
   const SyntheticPool pool(pair, seed);
-  if (simulation.contexts == Contexts::fresh) {
+  if (pair.contexts == Contexts::fresh) {
     return make_fresh_simulator(SyntheticTarget(pair.target, pair.parameter, pair.vocabulary),
                                 {.law = pair.draft, .strength = pool.strength()}, std::move(rule),
                                 simulation.temperature, shape, simulation.iterations);
@@ -76,9 +75,8 @@ void check_table(const TablePair& pair) {
 std::unique_ptr<Simulator> make_table(const TablePair& pair, const TokenSimulation& simulation) {
   const IterationShape shape = checked_shape(simulation);
   check_table(pair);
-  const std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, simulation.rule_parameters);
   const auto vocabulary = static_cast<std::int64_t>(pair.target.front().size());
-  rule->check_vocabulary(vocabulary);
+  const std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, vocabulary);
   PooledTables tables(vocabulary, static_cast<std::int64_t>(pair.target.size()), rule->candidates());
   for (std::size_t k = 0; k < pair.target.size(); ++k) {
     std::vector<double> target = pair.target[k];
@@ -94,14 +92,11 @@ std::unique_ptr<Simulator> make_table(const TablePair& pair, const TokenSimulati
 
 std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std::uint64_t seed) {
   check_temperature(simulation.temperature);
-  if (const auto* synthetic = std::get_if<SyntheticPair>(&simulation.models)) {
+  if (const auto* synthetic = std::get_if<SyntheticModels>(&simulation.models)) {
     return make_synthetic(*synthetic, simulation, seed);
   }
-  if (simulation.contexts == Contexts::fresh) {
-    throw DomainError("invalid contexts=fresh (must be pooled unless the models are a synthetic pair)");
-  }
   if (const auto* table = std::get_if<TablePair>(&simulation.models)) return make_table(*table, simulation);
-  if (std::holds_alternative<PromptLookup>(simulation.models)) return make_prompt_lookup_simulator(simulation);
+  if (std::holds_alternative<PromptLookupPair>(simulation.models)) return make_prompt_lookup_simulator(simulation);
   return make_ngram_simulator(simulation);
 }
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <variant>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 #include "sim/draft_tree.hpp"
 #include "sim/token/law/recursive_rejection.hpp"
 #include "sim/token/models/model_pair.hpp"

@@ -13,8 +13,9 @@
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/input_copy.hpp"
 #include "analytic/tokens/token_law.hpp"
-#include "sim/drafter/drafter_registry.hpp"
+#include "scenario/registries.hpp"
 #include "sim/estimates.hpp"
+#include "sim/process/drafted.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -25,8 +26,8 @@ constexpr sim::RunKey policy_key{.seed = 1618, .point = 3};
 constexpr double cost_of_a_draft = 0.07;
 constexpr double ratio_of_operations = 0.1;
 
-sim::ProcessSimulation policy_simulation(sim::AcceptanceProcess process, sim::GammaPolicy policy, std::int64_t gamma,
-                                         Convention convention, sim::Path path) {
+sim::ProcessSimulation policy_simulation(AcceptanceProcess process, sim::GammaPolicy policy, std::int64_t gamma,
+                                         Convention convention, Path path) {
   return {.process = std::move(process),
           .gamma = gamma,
           .convention = convention,
@@ -77,7 +78,7 @@ std::vector<double> marginal_of(double alpha, std::int64_t gamma) {
 }
 
 constexpr Convention both_conventions[] = {Convention::bonus, Convention::no_bonus};
-constexpr sim::Path both_paths[] = {sim::Path::reference, sim::Path::fast};
+constexpr Path both_paths[] = {Path::reference, Path::fast};
 
 }  // namespace
 
@@ -85,11 +86,10 @@ TEST_CASE("the heuristic under i.i.d. acceptance agrees with its stationary law,
   for (const double alpha : {0.0, 0.4, 0.8, 0.95, 1.0}) {
     for (const std::int64_t cap : {1, 6, 60}) {
       for (const Convention convention : both_conventions) {
-        for (const sim::Path path : both_paths) {
+        for (const Path path : both_paths) {
           INFO("alpha " << alpha << ", cap " << cap << ", " << to_string(convention));
-          sim::ProcessSimulation simulation =
-              policy_simulation(sim::Iid{alpha}, sim::Plus2Minus1{5}, cap, convention, path);
-          if (path == sim::Path::reference) simulation.iterations = 50'000;
+          sim::ProcessSimulation simulation = policy_simulation(Iid{alpha}, Plus2Minus1{5}, cap, convention, path);
+          if (path == Path::reference) simulation.iterations = 50'000;
           const sim::Tally tally = run_policy(simulation);
           check_yield(tally, analytic::plus2_minus1(marginal_of(alpha, cap), convention), convention,
                       Drafting::autoregressive);
@@ -107,13 +107,11 @@ TEST_CASE("the heuristic over positions and over a Beta law agrees") {
   std::vector<double> mixed;
   for (std::int64_t k = 1; k <= 30; ++k) mixed.push_back(analytic::accepted_at_least({4.0, 1.5}, k));
   for (const Convention convention : both_conventions) {
-    check_yield(run_policy(policy_simulation(sim::Positional{conditional}, sim::Plus2Minus1{5}, 7, convention,
-                                             sim::Path::fast)),
+    check_yield(run_policy(policy_simulation(Positional{conditional}, Plus2Minus1{5}, 7, convention, Path::fast)),
                 analytic::plus2_minus1(analytic::marginal_from_conditional(conditional), convention), convention,
                 Drafting::autoregressive);
-    check_yield(
-        run_policy(policy_simulation(sim::BetaMixture{4.0, 1.5}, sim::Plus2Minus1{5}, 30, convention, sim::Path::fast)),
-        analytic::plus2_minus1(mixed, convention), convention, Drafting::autoregressive);
+    check_yield(run_policy(policy_simulation(BetaMixture{4.0, 1.5}, Plus2Minus1{5}, 30, convention, Path::fast)),
+                analytic::plus2_minus1(mixed, convention), convention, Drafting::autoregressive);
   }
 }
 
@@ -123,8 +121,8 @@ TEST_CASE("a confidence threshold agrees with its Beta tails, calibrated and bia
       for (const double bias : {0.4, 1.0, 2.5}) {
         for (const Convention convention : both_conventions) {
           INFO("alpha " << alpha << ", threshold " << threshold << ", bias " << bias << ", " << to_string(convention));
-          sim::ProcessSimulation simulation = policy_simulation(
-              sim::Iid{alpha}, sim::ConfidenceThreshold{threshold, 3.0, bias}, 6, convention, sim::Path::fast);
+          sim::ProcessSimulation simulation =
+              policy_simulation(Iid{alpha}, ConfidenceThreshold{threshold, 3.0, bias}, 6, convention, Path::fast);
           simulation.iterations = 6'000;
           const sim::Tally tally = run_policy(simulation);
           const analytic::ConfidenceThreshold policy{alpha, 3.0, threshold, bias, 6};
@@ -144,8 +142,9 @@ TEST_CASE("a drafter that knows alpha and stops optimally agrees with the fixed 
   for (const auto& [a, b] : {std::pair{4.0, 1.0}, std::pair{0.5, 0.5}}) {
     for (const Convention convention : both_conventions) {
       INFO("a " << a << ", b " << b << ", " << to_string(convention));
-      sim::ProcessSimulation simulation = policy_simulation(
-          sim::BetaMixture{a, b}, sim::OptimalStopping{cost_of_a_draft}, 25, convention, sim::Path::fast);
+      sim::ProcessSimulation simulation =
+          policy_simulation(BetaMixture{a, b}, OptimalStopping{}, 25, convention, Path::fast);
+      simulation.draft_ratio = cost_of_a_draft;
       simulation.iterations = 30'000;
       check_yield(run_policy(simulation), analytic::optimal_stopping({a, b}, 25, cost_of_a_draft, convention),
                   convention, Drafting::autoregressive);
@@ -154,12 +153,11 @@ TEST_CASE("a drafter that knows alpha and stops optimally agrees with the fixed 
 }
 
 TEST_CASE("drafters whose drafts get worse agree, at their own cost") {
-  const auto agrees = [](std::string_view drafter, const sim::DrafterSettings& settings,
-                         const std::vector<double>& conditional, Drafting drafting) {
+  const auto agrees = [](const Drafter& drafter, const std::vector<double>& conditional, Drafting drafting) {
     for (const Convention convention : both_conventions) {
-      INFO(drafter << ", " << to_string(convention));
-      const sim::Tally tally = run_policy(sim::drafted_by(
-          drafter, settings, policy_simulation(sim::Iid{0.9}, sim::ConstantGamma{}, 6, convention, sim::Path::fast)));
+      INFO(scenario::name_of(drafter) << ", " << to_string(convention));
+      const sim::Tally tally =
+          run_policy(sim::drafted_by(drafter, policy_simulation(Iid{0.9}, ConstantGamma{}, 6, convention, Path::fast)));
       const double tokens =
           analytic::tokens_per_iteration(analytic::marginal_from_conditional(conditional), 6, convention);
       check_estimate(sim::tokens_per_iteration(tally), tokens);
@@ -168,16 +166,16 @@ TEST_CASE("drafters whose drafts get worse agree, at their own cost") {
     }
   };
   for (const double decay : {0.0, 0.6, 0.95, 1.0}) {
-    agrees("block", {{{"decay", decay}}, {}}, analytic::decaying_acceptance(0.9, decay, 6), Drafting::block);
-    agrees("heads", {{{"decay", decay}}, {}}, analytic::decaying_acceptance(0.9, decay, 6), Drafting::block);
+    agrees(BlockDrafter{decay}, analytic::decaying_acceptance(0.9, decay, 6), Drafting::block);
+    agrees(Heads{.decay = decay}, analytic::decaying_acceptance(0.9, decay, 6), Drafting::block);
     for (const double recovery : {0.0, 0.7, 1.0}) {
-      agrees("mlp_speculator", {{{"decay", decay}, {"recovery", recovery}}, {}},
+      agrees(MlpSpeculator{decay, recovery},
              analytic::decaying_acceptance(0.9, analytic::recovered_decay(decay, recovery), 6),
              Drafting::autoregressive);
     }
   }
   const std::vector<double> accuracies{0.8, 0.6, 0.5, 0.9, 0.2, 0.1};
-  agrees("heads", {{}, accuracies}, accuracies, Drafting::block);
+  agrees(Heads{.accuracies = accuracies}, accuracies, Drafting::block);
 }
 
 TEST_CASE("copying the input agrees with its renewal forms, endless and finite, and costs nothing") {
@@ -186,16 +184,16 @@ TEST_CASE("copying the input agrees with its renewal forms, endless and finite, 
       for (const std::int64_t gamma : {1, 8, 200}) {
         for (const Convention convention : both_conventions) {
           INFO("rate " << rate << ", realign " << realign << ", gamma " << gamma << ", " << to_string(convention));
-          const sim::DrafterSettings settings{{{"edit_rate", rate}, {"realign", static_cast<double>(realign)}}, {}};
+          const Drafter drafter = InputCopy{rate, realign};
           sim::ProcessSimulation simulation =
-              policy_simulation(sim::Iid{0.5}, sim::ConstantGamma{}, gamma, convention, sim::Path::fast);
+              policy_simulation(Iid{0.5}, ConstantGamma{}, gamma, convention, Path::fast);
           simulation.iterations = 60'000;
-          check_yield(run_policy(sim::drafted_by("input_copy", settings, simulation)),
+          check_yield(run_policy(sim::drafted_by(drafter, simulation)),
                       analytic::input_copy({rate, realign}, gamma, convention), convention, Drafting::free);
           for (const bool geometric : {false, true}) {
-            simulation.sequence = sim::SequenceLaw{.tokens = 40.0, .geometric = geometric};
+            simulation.sequence = SequenceLength{.tokens = 40.0, .geometric = geometric};
             simulation.sequences = 2'000;
-            const sim::Tally texts = run_policy(sim::drafted_by("input_copy", settings, simulation));
+            const sim::Tally texts = run_policy(sim::drafted_by(drafter, simulation));
             const double calls =
                 geometric ? analytic::input_copy_iterations_geometric({rate, realign}, gamma, convention, 40.0)
                           : analytic::input_copy_iterations({rate, realign}, gamma, convention, 40);
@@ -212,8 +210,8 @@ TEST_CASE("copying the input agrees with its renewal forms, endless and finite, 
 
 TEST_CASE("policies in finite texts agree where iterations are independent") {
   sim::ProcessSimulation simulation =
-      policy_simulation(sim::Iid{0.8}, sim::ConfidenceThreshold{0.5, 2.0, 1.0}, 6, Convention::bonus, sim::Path::fast);
-  simulation.sequence = sim::SequenceLaw{.tokens = 30.0, .geometric = false};
+      policy_simulation(Iid{0.8}, ConfidenceThreshold{0.5, 2.0, 1.0}, 6, Convention::bonus, Path::fast);
+  simulation.sequence = SequenceLength{.tokens = 30.0, .geometric = false};
   simulation.sequences = 3'000;
   const sim::Tally tally = run_policy(simulation);
   const std::vector<double> law =

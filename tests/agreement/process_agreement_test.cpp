@@ -28,8 +28,8 @@ constexpr std::uint64_t iterations = 400'000;
 constexpr double c = 0.05;
 constexpr double operations_ratio = 0.1;
 
-sim::ProcessSimulation simulation_of(sim::AcceptanceProcess process, std::int64_t gamma, Convention convention,
-                                     sim::Path path, Drafting drafting = Drafting::autoregressive) {
+sim::ProcessSimulation simulation_of(AcceptanceProcess process, std::int64_t gamma, Convention convention, Path path,
+                                     Drafting drafting = Drafting::autoregressive) {
   return {.process = std::move(process),
           .gamma = gamma,
           .convention = convention,
@@ -70,7 +70,7 @@ void check_derived(const sim::Tally& tally, double tokens, std::int64_t gamma, C
 }
 
 constexpr Convention conventions[] = {Convention::bonus, Convention::no_bonus};
-constexpr sim::Path paths[] = {sim::Path::reference, sim::Path::fast};
+constexpr Path paths[] = {Path::reference, Path::fast};
 
 }  // namespace
 
@@ -78,10 +78,10 @@ TEST_CASE("i.i.d. acceptance: mean, law, variance, speedup, operations and every
   for (const double alpha : {0.35, 0.8, 0.97}) {
     for (const std::int64_t gamma : {1, 5, 20}) {
       for (const Convention convention : conventions) {
-        for (const sim::Path path : paths) {
+        for (const Path path : paths) {
           INFO("alpha " << alpha << ", gamma " << gamma << ", " << to_string(convention) << ", path "
                         << static_cast<int>(path));
-          const sim::Tally tally = simulate(simulation_of(sim::Iid{alpha}, gamma, convention, path));
+          const sim::Tally tally = simulate(simulation_of(Iid{alpha}, gamma, convention, path));
           const analytic::IidIteration iteration{.alpha = alpha, .gamma = gamma, .convention = convention};
           check_derived(tally, analytic::tokens_per_iteration(iteration), gamma, convention, Drafting::autoregressive);
 
@@ -118,8 +118,7 @@ TEST_CASE("i.i.d. acceptance: mean, law, variance, speedup, operations and every
 
 TEST_CASE("a parallel drafter is charged once an iteration in both") {
   for (const Convention convention : conventions) {
-    const sim::Tally tally =
-        simulate(simulation_of(sim::Iid{0.8}, 6, convention, sim::Path::reference, Drafting::block));
+    const sim::Tally tally = simulate(simulation_of(Iid{0.8}, 6, convention, Path::reference, Drafting::block));
     const double tokens = analytic::tokens_per_iteration({.alpha = 0.8, .gamma = 6, .convention = convention});
     check_derived(tally, tokens, 6, convention, Drafting::block);
   }
@@ -130,8 +129,8 @@ TEST_CASE("position-dependent acceptance agrees") {
   const std::vector<double> marginal = analytic::marginal_from_conditional(conditional);
   for (const std::int64_t gamma : {2, 5}) {
     for (const Convention convention : conventions) {
-      for (const sim::Path path : paths) {
-        const sim::Tally tally = simulate(simulation_of(sim::Positional{conditional}, gamma, convention, path));
+      for (const Path path : paths) {
+        const sim::Tally tally = simulate(simulation_of(Positional{conditional}, gamma, convention, path));
         check_derived(tally, analytic::tokens_per_iteration(marginal, gamma, convention), gamma, convention,
                       Drafting::autoregressive);
         const std::vector<double> law = analytic::tokens_pmf(marginal, gamma, convention);
@@ -147,10 +146,10 @@ TEST_CASE("position-dependent acceptance agrees") {
 TEST_CASE("an alpha from a Beta law for each iteration agrees") {
   for (const auto& [a, b] : {std::pair{4.0, 1.0}, std::pair{0.5, 0.5}, std::pair{2.0, 3.0}}) {
     for (const Convention convention : conventions) {
-      for (const sim::Path path : paths) {
+      for (const Path path : paths) {
         INFO("a " << a << ", b " << b << ", " << to_string(convention) << ", path " << static_cast<int>(path));
-        sim::ProcessSimulation simulation = simulation_of(sim::BetaMixture{a, b}, 6, convention, path);
-        if (path == sim::Path::reference) simulation.iterations = iterations / 4;
+        sim::ProcessSimulation simulation = simulation_of(BetaMixture{a, b}, 6, convention, path);
+        if (path == Path::reference) simulation.iterations = iterations / 4;
         const sim::Tally tally = simulate(simulation);
         check_derived(tally, analytic::tokens_per_iteration(analytic::BetaMixture{a, b}, 6, convention), 6, convention,
                       Drafting::autoregressive);
@@ -168,10 +167,10 @@ TEST_CASE("a Markov chain over token positions agrees, and no chain leaves the b
   for (const auto& [a, b] : {std::pair{0.9, 0.4}, std::pair{0.4, 0.9}, std::pair{0.97, 0.1}}) {
     for (const std::int64_t gamma : {1, 4, 9}) {
       for (const Convention convention : conventions) {
-        for (const sim::Path path : paths) {
+        for (const Path path : paths) {
           INFO("a " << a << ", b " << b << ", gamma " << gamma << ", " << to_string(convention) << ", path "
                     << static_cast<int>(path));
-          sim::ProcessSimulation simulation = simulation_of(sim::Markov{a, b}, gamma, convention, path);
+          sim::ProcessSimulation simulation = simulation_of(Markov{a, b}, gamma, convention, path);
           simulation.iterations = iterations / 4;
           const sim::Tally tally = simulate(simulation);
           const analytic::MarkovAcceptance chain{a, b};
@@ -193,12 +192,12 @@ TEST_CASE("iterations per sequence agree for fixed and geometric lengths") {
   const std::vector<double> marginal = analytic::marginal_from_conditional(std::vector<double>{0.8, 0.7, 0.6, 0.5});
   for (const Convention convention : conventions) {
     const std::vector<double> law = analytic::tokens_pmf(marginal, 4, convention);
-    for (const sim::Path path : paths) {
+    for (const Path path : paths) {
       for (const double length : {1.0, 9.0, 60.0}) {
         for (const bool geometric : {false, true}) {
           INFO("length " << length << ", geometric " << geometric << ", " << to_string(convention));
-          sim::ProcessSimulation simulation = simulation_of(sim::Positional{{0.8, 0.7, 0.6, 0.5}}, 4, convention, path);
-          simulation.sequence = sim::SequenceLaw{.tokens = length, .geometric = geometric};
+          sim::ProcessSimulation simulation = simulation_of(Positional{{0.8, 0.7, 0.6, 0.5}}, 4, convention, path);
+          simulation.sequence = SequenceLength{.tokens = length, .geometric = geometric};
           simulation.sequences = 20'000;
           const sim::Tally tally = simulate(simulation);
           const double expected = geometric ? analytic::expected_iterations_geometric(law, length)
@@ -222,8 +221,8 @@ TEST_CASE("prompts of different alpha and equal length give the ratio of totals 
   constexpr int slices = 200;
   for (int i = 0; i < slices; ++i) {
     const double alpha = std::pow((i + 0.5) / slices, 0.25);
-    sim::ProcessSimulation simulation = simulation_of(sim::Iid{alpha}, 5, Convention::bonus, sim::Path::fast);
-    simulation.sequence = sim::SequenceLaw{.tokens = 20'000.0, .geometric = false};
+    sim::ProcessSimulation simulation = simulation_of(Iid{alpha}, 5, Convention::bonus, Path::fast);
+    simulation.sequence = SequenceLength{.tokens = 20'000.0, .geometric = false};
     simulation.sequences = 1;
     prompts.merge(
         sim::run(*sim::make_process_simulator(simulation), {key.seed, static_cast<std::uint64_t>(i)}, 1).units);

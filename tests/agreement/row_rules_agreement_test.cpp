@@ -8,6 +8,7 @@
 #include "gpu_bench/verify/top_beta.hpp"
 #include "gpu_bench/verify/typical_acceptance.hpp"
 #include "sim/token/rules/verification_rule.hpp"
+#include "tests/sim/token/named_rule.hpp"
 
 /// The kernels that judge drafts by the target's row against the simulator's rules, which know nothing of logits.
 namespace foredraft::tests {
@@ -101,8 +102,8 @@ TEST_CASE("the kernel of top_beta decides as the simulator's rule does") {
   for (const gpu_bench::TopBeta& rule : {gpu_bench::TopBeta{.beta = 3, .tolerance = 1.1},
                                          {.beta = 6, .tolerance = 1.6},
                                          {.beta = 1, .tolerance = 2.0}}) {
-    const auto of_simulator =
-        sim::make_rule("top_beta", {{"top_beta", static_cast<double>(rule.beta)}, {"tolerance", rule.tolerance}});
+    const auto of_simulator = foredraft::tests::make_named_rule(
+        "top_beta", {{"top_beta", static_cast<double>(rule.beta)}, {"tolerance", rule.tolerance}});
     const int accepted = accepted_alike(
         judged, *of_simulator, gpu_bench::top_beta_workspace({.batch = requests, .gamma = 1, .vocabulary = vocabulary}),
         [&rule](const auto& input, const auto& output, const auto& workspace, auto& launcher) {
@@ -117,7 +118,8 @@ TEST_CASE("the kernel of typical_acceptance decides as the simulator's rule does
   const Judged judged = random_requests();
   for (const gpu_bench::TypicalAcceptance& rule :
        {gpu_bench::TypicalAcceptance{.epsilon = 0.09, .delta = 0.3}, {.epsilon = 0.04, .delta = 2.0}}) {
-    const auto of_simulator = sim::make_rule("typical_acceptance", {{"epsilon", rule.epsilon}, {"delta", rule.delta}});
+    const auto of_simulator =
+        foredraft::tests::make_named_rule("typical_acceptance", {{"epsilon", rule.epsilon}, {"delta", rule.delta}});
     const int accepted = accepted_alike(
         judged, *of_simulator,
         gpu_bench::typical_acceptance_workspace({.batch = requests, .gamma = 1, .vocabulary = vocabulary}),

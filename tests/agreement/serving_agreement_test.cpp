@@ -25,18 +25,18 @@ constexpr double drafter_us = 100.0;
 constexpr double iteration_s = (target_us + gamma * drafter_us) * 1e-6;
 
 /// As many clients as rows: the server is always full. Constant step times.
-sim::ServingSimulation saturated(sim::Batching batching, std::int64_t batch, const sim::LengthLaw& output) {
+sim::ServingSimulation saturated(Batching batching, std::int64_t batch, const TokenCount& output) {
   return {.alpha = alpha,
           .gamma = {{1, batch, gamma}},
           .convention = Convention::bonus,
           .drafting = Drafting::autoregressive,
           .batching = batching,
           .max_batch = batch,
-          .arrivals = {.kind = sim::ArrivalKind::closed, .clients = batch},
+          .arrivals = {.kind = ArrivalKind::closed, .clients = batch},
           .prompt = {.tokens = 0},
           .output = output,
-          .target_us = sim::RooflineStep{.weights_us = target_us},
-          .drafter_us = sim::RooflineStep{.weights_us = drafter_us},
+          .target_us = RooflineStep{.weights_us = target_us},
+          .drafter_us = RooflineStep{.weights_us = drafter_us},
           .requests = static_cast<std::uint64_t>(32 * batch),
           .warmup_requests = 0,
           .replicas = 32};
@@ -62,7 +62,7 @@ void check_serves(const Estimate& simulated, double expected) {
 TEST_CASE("rows in lockstep advance by the tokens of one row whose drafts are accepted as rarely as those of all") {
   constexpr std::int64_t length = 64;
   for (const std::int64_t batch : {1, 2, 8}) {
-    const sim::Tally tally = serve(saturated(sim::Batching::lockstep, batch, {.tokens = length}));
+    const sim::Tally tally = serve(saturated(Batching::lockstep, batch, {.tokens = length}));
     const double of_all = std::pow(alpha, static_cast<double>(batch));
     const double iterations = analytic::expected_iterations(law_of_tokens(of_all), length);
     CAPTURE(batch);
@@ -71,7 +71,7 @@ TEST_CASE("rows in lockstep advance by the tokens of one row whose drafts are ac
                  static_cast<double>(batch) * length / (iterations * iteration_s));
   }
   // E[min X] = tau(alpha^B, gamma): what long answers tend to.
-  auto simulation = saturated(sim::Batching::lockstep, 2, {.tokens = 10'000});
+  auto simulation = saturated(Batching::lockstep, 2, {.tokens = 10'000});
   simulation.requests = 8;
   constexpr double end_effect = 2e-4;  // of one iteration cut short in 5,000
   const double tau = analytic::tokens_per_iteration({alpha * alpha, gamma, Convention::bonus});
@@ -83,7 +83,7 @@ TEST_CASE("a ragged static batch takes the iterations of its slowest row") {
   constexpr std::int64_t length = 48;
   const std::vector<double> survival = analytic::iterations_survival(law_of_tokens(alpha), length);
   for (const std::int64_t batch : {1, 4, 32}) {
-    const sim::Tally tally = serve(saturated(sim::Batching::ragged, batch, {.tokens = length}));
+    const sim::Tally tally = serve(saturated(Batching::ragged, batch, {.tokens = length}));
     const double batch_s = analytic::slowest_iterations(survival, batch) * iteration_s;
     CAPTURE(batch);
     check_serves(sim::serving_estimates(tally.serving).tokens_per_s, static_cast<double>(batch) * length / batch_s);
@@ -95,7 +95,7 @@ TEST_CASE("a continuous batch that is always full emits the tokens of its rows i
   constexpr double mean_length = 40.0;
   const double iterations = analytic::expected_iterations_geometric(law_of_tokens(alpha), mean_length);
   for (const std::int64_t batch : {1, 16}) {
-    const auto simulation = saturated(sim::Batching::continuous, batch, {.tokens = mean_length, .geometric = true});
+    const auto simulation = saturated(Batching::continuous, batch, {.tokens = mean_length, .geometric = true});
     const sim::ServingEstimates estimates = sim::serving_estimates(serve(simulation).serving);
     CAPTURE(batch);
     check_serves(estimates.tokens_per_s, static_cast<double>(batch) * mean_length / (iterations * iteration_s));
@@ -104,7 +104,7 @@ TEST_CASE("a continuous batch that is always full emits the tokens of its rows i
     check_serves(estimates.latency.mean_ms, 1e3 * iterations * iteration_s);
   }
   // B tau / T(B, gamma): what long answers tend to.
-  auto simulation = saturated(sim::Batching::continuous, 8, {.tokens = 1e4, .geometric = true});
+  auto simulation = saturated(Batching::continuous, 8, {.tokens = 1e4, .geometric = true});
   simulation.requests = 16;
   const Estimate simulated = sim::serving_estimates(serve(simulation).serving).tokens_per_s;
   const double limit = 8 * analytic::tokens_per_iteration({alpha, gamma, Convention::bonus}) / iteration_s;
@@ -115,9 +115,9 @@ TEST_CASE("a continuous batch that is always full emits the tokens of its rows i
 TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue does") {
   for (const double load : {0.3, 0.8}) {
     // Plain decoding of one token: service of constant length.
-    auto simulation = saturated(sim::Batching::continuous, 1, {.tokens = 1});
+    auto simulation = saturated(Batching::continuous, 1, {.tokens = 1});
     simulation.gamma = {{1, 1, 0}};
-    simulation.arrivals = {.kind = sim::ArrivalKind::poisson, .rate_per_s = load / (target_us * 1e-6)};
+    simulation.arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = load / (target_us * 1e-6)};
     simulation.warmup_requests = 300;
     simulation.requests = 3000;
     const sim::ServingEstimates constant = sim::serving_estimates(serve(simulation).serving);

@@ -3,6 +3,7 @@
 // tokens, except where a decision is closer than fp32 can tell.
 #include "sim/token/rules/verification_rule.hpp"
 #include "tests/gpu_bench/verify/published_support.hpp"
+#include "tests/sim/token/named_rule.hpp"
 
 namespace foredraft::gpu_bench::tests {
 namespace {
@@ -94,8 +95,9 @@ TEST_CASE("the sigmoid verifier takes the decisions of the rule sigmoid_approxim
     }
     subtract_log_sums(batch.target_logits, batch.vocabulary);
     subtract_log_sums(batch.draft_logits, batch.vocabulary);
-    const auto rule = sim::make_rule("sigmoid_approximation", {{"scale_low", static_cast<double>(scale.low)},
-                                                               {"scale_high", static_cast<double>(scale.high)}});
+    const auto rule = foredraft::tests::make_named_rule(
+        "sigmoid_approximation",
+        {{"scale_low", static_cast<double>(scale.low)}, {"scale_high", static_cast<double>(scale.high)}});
     const Emitted got = emitted_by_published(Published::wagner_sigmoid, batch, {}, scale);
     // A difference of sigmas is that of logits over the scale's width, while each is rounded as a number near 1.
     const double rounding = single_precision * static_cast<double>(scale.high - scale.low);

@@ -7,6 +7,7 @@
 #include "gpu_bench/verify/reference.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/verification_rule.hpp"
+#include "tests/sim/token/named_rule.hpp"
 
 namespace foredraft {
 namespace {
@@ -131,7 +132,7 @@ TEST_CASE("the fused kernel takes the decisions of the simulator's rejection sam
       {.tokens = tokens.data(), .emitted_counts = emitted_counts.data(), .faults = faults.data()},
       {.floats = floats.data(), .counters = counters.data()}, launcher, 32);
 
-  const auto rule = sim::make_rule("rejection_sampling", {});
+  const auto rule = foredraft::tests::make_named_rule("rejection_sampling", {});
   unsigned rejections = 0;
   for (unsigned b = 0; b < requests; ++b) {
     const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(std::size_t{b} * (gamma_of_requests + 1));

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 
 /// The definitions evaluated in high precision, term by term: the second route of the tests of analytic/.
 namespace foredraft::tests {
@@ -15,7 +15,8 @@ using Real = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<
 
 /// 700 digits, for closed forms that cancel: alpha and c go down to 1e-324, and a speedup then differs from one by the
 /// square of that.
-using LongReal = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<700>, boost::multiprecision::et_off>;
+using LongReal =
+    boost::multiprecision::number<boost::multiprecision::cpp_bin_float<700>, boost::multiprecision::et_off>;
 
 template <class Number>
 Number integer_power(const Number& base, std::int64_t exponent) {

@@ -13,10 +13,11 @@ import sys
 # folder -> folders it may include. analytic and sim never include each other: each is the other's check.
 ALLOWED = {
     "core": {"core"},
-    "analytic": {"analytic", "core"},
-    "sim": {"sim", "core"},
-    "gpu_bench": {"gpu_bench", "core"},
-    "experiments": {"experiments", "analytic", "sim", "gpu_bench", "core"},
+    "scenario": {"scenario", "core"},
+    "analytic": {"analytic", "scenario", "core"},
+    "sim": {"sim", "scenario", "core"},
+    "gpu_bench": {"gpu_bench", "scenario", "core"},
+    "experiments": {"experiments", "analytic", "sim", "gpu_bench", "scenario", "core"},
 }
 KNOWN = set(ALLOWED) | {"tests", "benchmarks", "plots"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:foredraft/)?([A-Za-z_0-9]+)/')

@@ -4,8 +4,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "analytic/answer/answer.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
+#include "scenario/registries.hpp"
+#include "sim/simulate.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::tests {
@@ -13,21 +16,22 @@ namespace foredraft::tests {
 /// Simulates every point and holds each quantity with a closed form to it. Returns how many were compared.
 inline std::size_t compare_points(const experiments::SweepConfig& config) {
   using namespace experiments;
-  Resources resources;
+  Inputs inputs;
   const Points points(config);
   std::size_t compared = 0;
   for (std::uint64_t index = 0; index < points.count(); ++index) {
-    const PointInputs inputs = points.inputs(index);
-    const auto simulator = make_simulator(inputs, *config.simulation, resources);
+    Scenario scenario = points.scenario(index);
+    inputs.attach(scenario);
+    const auto simulator = sim::make_simulator(scenario, *config.simulation);
     const sim::Tally tally = sim::run(*simulator, {config.simulation->seed, index}, 1);
     sim::check_conservation(tally);
-    const SimulatedAnswer simulated = simulated_answer(inputs, tally);
-    const AnalyticAnswer analytic = analytic_answer(inputs, pool_acceptance(inputs, *simulator));
-    for (std::size_t i = 0; i < metric_count; ++i) {
-      const auto deviation = deviation_in_se(analytic, simulated, i);
+    const Simulated simulated = sim::estimates_of(scenario, tally);
+    const ClosedForm closed_form = analytic::answer(scenario, sim::pool_acceptance(scenario, *simulator));
+    for (const scenario::Metric& metric : scenario::metrics()) {
+      const auto deviation = deviation_in_se(closed_form, simulated, metric);
       if (!deviation) continue;
-      INFO("point " << index << " " << inputs.drafter << ", " << metrics()[i].name << ": " << *analytic[i] << " and "
-                    << simulated.estimates[i]->mean);
+      INFO("point " << index << " " << scenario::name_of(scenario.drafter) << ", " << metric.name << ": "
+                    << closed_form.*metric.closed_form << " and " << (simulated.estimates.*metric.estimate).mean);
       CHECK(std::abs(*deviation) < standard_errors);
       ++compared;
     }

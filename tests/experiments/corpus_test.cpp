@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/corpus/corpus.hpp"
+#include "experiments/inputs/corpus.hpp"
 
 #include <algorithm>
 #include <array>

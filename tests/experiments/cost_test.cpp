@@ -4,22 +4,24 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "analytic/answer/answer.hpp"
 #include "analytic/cost/block_latency.hpp"
 #include "experiments/cli/cost_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/cost/cost_registry.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/parameters.hpp"
+#include "scenario/registries.hpp"
+#include "sim/simulate.hpp"
 #include "sim/simulator.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const std::string block_sweep = R"([fixed]
 alpha = 0.9
@@ -40,9 +42,8 @@ TEST_CASE("the block cost model charges what Eq. 4 does, with what a sentence pa
       "sequence_length = 27\n\"cost.target_encoder_ms\" = 6\n\"cost.drafter_encoder_ms\" = 5\n"
       "\"cost.fixed_ms\" = 3\n";
   const SweepConfig config = tests::config_of(block_sweep + sentences);
-  const PointInputs inputs = Points(config).inputs(0);
-  const AnalyticAnswer answer = analytic_answer(inputs, nan);
-  const double iterations = 27.0 / answer[tokens_per_iteration_metric].value();
+  const ClosedForm answer = analytic::answer(Points(config).scenario(0));
+  const double iterations = 27.0 / answer.tokens_per_iteration;
   const analytic::BlockLatency latency{.target_encoder_ms = 6.0,
                                        .drafter_encoder_ms = 5.0,
                                        .draft_ms = 10.0,
@@ -50,17 +51,15 @@ TEST_CASE("the block cost model charges what Eq. 4 does, with what a sentence pa
                                        .overhead_ms = 0.5,
                                        .fixed_ms = 3.0};
   const double plain_ms = 6.0 + 27.0 * 8.0;
-  CHECK(answer[speedup_metric].value() ==
-        Approx(analytic::speedup(latency, iterations, plain_ms)).epsilon(tests::few_ulp));
+  CHECK(answer.speedup == Approx(analytic::speedup(latency, iterations, plain_ms)).epsilon(tests::few_ulp));
 }
 
 TEST_CASE("without a cost per sentence the block model is the printed Eq. 4, and its best gamma is unbounded") {
-  const AnalyticAnswer answer = analytic_answer(Points(tests::config_of(block_sweep)).inputs(0), nan);
-  const double tokens = answer[tokens_per_iteration_metric].value();
-  CHECK(answer[speedup_metric].value() ==
-        Approx(analytic::speedup_without_setup(tokens, 10.0, 9.5, 8.0)).epsilon(tests::few_ulp));
-  CHECK(answer[best_gamma_metric].value() == HUGE_VAL);
-  CHECK(answer[best_speedup_metric].value() == Approx(10.0 * 8.0 / 19.5).epsilon(tests::few_ulp));  // 1 / (1 - alpha)
+  const ClosedForm answer = analytic::answer(Points(tests::config_of(block_sweep)).scenario(0));
+  const double tokens = answer.tokens_per_iteration;
+  CHECK(answer.speedup == Approx(analytic::speedup_without_setup(tokens, 10.0, 9.5, 8.0)).epsilon(tests::few_ulp));
+  CHECK(answer.best_gamma == HUGE_VAL);
+  CHECK(answer.best_speedup == Approx(10.0 * 8.0 / 19.5).epsilon(tests::few_ulp));  // 1 / (1 - alpha)
 }
 
 TEST_CASE("simulated sentences under the block cost agree with the closed form") {
@@ -71,33 +70,29 @@ TEST_CASE("simulated sentences under the block cost agree with the closed form")
                          "[simulation]\nsequences = 40_000\nseed = 9\n";
       text.replace(text.find("\"block\"", text.find("drafter")), 7, fmt::format("\"{}\"", drafter));
       const SweepConfig config = tests::config_of(text);
-      const PointInputs inputs = Points(config).inputs(0);
-      Resources resources;
-      const auto simulator = make_simulator(inputs, *config.simulation, resources);
-      const SimulatedAnswer simulated = simulated_answer(inputs, sim::run(*simulator, {9, 0}, 2));
-      const auto deviation = deviation_in_se(analytic_answer(inputs, nan), simulated, speedup_metric);
+      const Scenario scenario = Points(config).scenario(0);
+      const auto simulator = sim::make_simulator(scenario, *config.simulation);
+      const Simulated simulated = sim::estimates_of(scenario, sim::run(*simulator, {9, 0}, 2));
+      const auto deviation = deviation_in_se(analytic::answer(scenario), simulated, *scenario::find_metric("speedup"));
       INFO(law << ' ' << drafter);
       REQUIRE(deviation.has_value());
       // Five standard errors; one is at most 0.25 % of the speedup, an encoder forgotten on one side 10 % and more.
       CHECK(std::abs(*deviation) < 5.0);
-      CHECK(simulated.estimates[speedup_metric]->standard_error < 2.5e-3 * simulated.estimates[speedup_metric]->mean);
+      CHECK(simulated.estimates.speedup.standard_error < 2.5e-3 * simulated.estimates.speedup.mean);
     }
   }
 }
 
 TEST_CASE("measured times of a verification at one step are the constant ratio") {
-  PointInputs timed;
-  timed.alpha = 0.8;
-  timed.gamma = 5;
-  timed.cost = "block";
-  timed.cost_values = {{"cost.step_ms", 20.0}, {"cost.draft_ms", 1.0}, {"cost.verify_ms", 20.0}};
-  PointInputs ratio = timed;
-  ratio.cost = "constant_ratio";
-  ratio.cost_values = {{"c", 0.05}};
-  const AnalyticAnswer one = analytic_answer(timed, nan);
-  const AnalyticAnswer other = analytic_answer(ratio, nan);
-  for (const MetricIndex metric : {speedup_metric, best_gamma_metric, best_speedup_metric}) {
-    CHECK(one[metric].value() == Approx(other[metric].value()).epsilon(tests::few_ulp));
+  Scenario timed{.fidelity = ProcessFidelity{.acceptance = Iid{0.8}},
+                 .gamma = 5,
+                 .cost = MeasuredTimes{.step_ms = 20.0, .draft_ms = 1.0, .verify_ms = 20.0}};
+  Scenario ratio = timed;
+  ratio.cost = ConstantRatio{0.05};
+  const ClosedForm one = analytic::answer(timed);
+  const ClosedForm other = analytic::answer(ratio);
+  for (double ClosedForm::*quantity : {&ClosedForm::speedup, &ClosedForm::best_gamma, &ClosedForm::best_speedup}) {
+    CHECK(one.*quantity == Approx(other.*quantity).epsilon(tests::few_ulp));
   }
 }
 
@@ -119,59 +114,53 @@ TEST_CASE("what a cost model does not read is refused, and what it needs is miss
 
 TEST_CASE("predict takes measured times, says so, and breaks even where the speedup is one") {
   const auto ask = [](double draft_ms, double verify_ms) {
-    Question question{.alpha = 0.8,
-                      .marginal = {},
-                      .acceptance_length = std::nullopt,
-                      .cost = {},
-                      .operations_ratio = std::nullopt,
-                      .convention = Convention::bonus,
-                      .drafting = Drafting::autoregressive,
-                      .gamma = 5};
-    question.measured = {{"cost.step_ms", 20.0}, {"cost.draft_ms", draft_ms}, {"cost.verify_ms", verify_ms}};
-    question.cost = decoding_cost("block", question.measured).value();
-    return question;
+    return Question{.scenario = {.fidelity = ProcessFidelity{.acceptance = Iid{0.8}},
+                                 .cost = MeasuredTimes{.step_ms = 20.0, .draft_ms = draft_ms, .verify_ms = verify_ms}},
+                    .gamma = 5};
   };
+  const auto predicted = [](const Question& asked) { return analytic::predict(asked.scenario, asked.gamma); };
   const Question dear = ask(2.0, 25.0);
-  const Prediction prediction = predict(dear);
+  const analytic::Prediction prediction = predicted(dear);
   CHECK(prediction.asked.speedup.value() == Approx(3.68928 * 20.0 / (25.0 + 5.0 * 2.0)).epsilon(tests::few_ulp));
   Question even = dear;
-  even.alpha = prediction.break_even_alpha.value();
-  CHECK(predict(even).asked.speedup.value() == Approx(1.0).epsilon(1e-12));
-  CHECK(predict(ask(20.0 * prediction.break_even_c.value(), 25.0)).asked.speedup.value() == Approx(1.0).epsilon(1e-12));
-  CHECK_THAT(to_text(prediction), Catch::Contains("verified in 25 ms whatever gamma, a plain step 20 ms") &&
-                                      !Catch::Contains("alpha above c"));
-  const auto json = to_json(prediction);
+  std::get<ProcessFidelity>(even.scenario.fidelity).acceptance = Iid{prediction.break_even_alpha.value()};
+  CHECK(predicted(even).asked.speedup.value() == Approx(1.0).epsilon(1e-12));
+  CHECK(predicted(ask(20.0 * prediction.break_even_c.value(), 25.0)).asked.speedup.value() ==
+        Approx(1.0).epsilon(1e-12));
+  CHECK_THAT(to_text(dear, prediction), Catch::Contains("verified in 25 ms whatever gamma, a plain step 20 ms") &&
+                                            !Catch::Contains("alpha above c"));
+  const auto json = to_json(dear, prediction);
   CHECK(json["c"] == 0.1);
   CHECK(json["cost"] ==
         nlohmann::ordered_json{{"model", "block"}, {"step_ms", 20.0}, {"draft_ms", 2.0}, {"verify_ms", 25.0}});
   // An iteration that costs less than a step, as against a baseline of beam search: any alpha pays.
-  CHECK(predict(ask(0.5, 10.0)).break_even_alpha.value() == 0.0);
+  CHECK(predicted(ask(0.5, 10.0)).break_even_alpha.value() == 0.0);
 }
 
 TEST_CASE("measured times go together on the command line, and not with c") {
   const auto read = [](const std::vector<std::string>& arguments) {
     CommandLine line(predict_spec(), arguments);
-    PointInputs inputs;
-    read_cost(line, inputs);
+    Scenario scenario{.gamma = 1};
+    read_cost(line, scenario);
     line.done();
-    return inputs;
+    return scenario::decoding_cost(scenario);
   };
-  const PointInputs inputs = read({"--step-ms", "20", "--draft-ms", "1", "--verify-ms", "21", "--overhead-ms", "0.5"});
-  CHECK(decoding_cost(inputs).value() == DecodingCost{.iteration = 21.5 / 20.0, .draft_pass = 0.05});
-  CHECK(decoding_cost(read({"--c", "0.25"})).value() == constant_ratio(0.25));
-  CHECK_FALSE(decoding_cost(read({})).has_value());
+  CHECK(read({"--step-ms", "20", "--draft-ms", "1", "--verify-ms", "21", "--overhead-ms", "0.5"}).value() ==
+        DecodingCost{.iteration = 21.5 / 20.0, .draft_pass = 0.05});
+  CHECK(read({"--c", "0.25"}).value() == constant_ratio(0.25));
+  CHECK_FALSE(read({}).has_value());
   CHECK_THROWS_WITH(read({"--draft-ms", "1", "--c", "0.1"}), Catch::Contains("--c: given beside measured times") &&
                                                                  Catch::Contains("--step-ms: missing") &&
                                                                  Catch::Contains("--verify-ms: missing"));
 }
 
 TEST_CASE("every cost model has a source, and its parameters are in the table of parameters") {
-  for (const CostEntry& model : cost_registry()) {
-    CHECK_FALSE(model.source.empty());
-    for (const CostParameter& parameter : model.parameters) {
+  for (const auto& cost : scenario::costs()) {
+    CHECK_FALSE(cost.source.empty());
+    for (const auto& parameter : cost.parameters) {
       INFO(parameter.name);
-      REQUIRE(find_parameter(parameter.name) != nullptr);
-      CHECK(find_parameter(parameter.name)->summary == parameter.summary);
+      REQUIRE(scenario::find_parameter(parameter.name) != nullptr);
+      CHECK(scenario::find_parameter(parameter.name)->summary == parameter.summary);
     }
   }
 }

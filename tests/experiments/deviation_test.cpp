@@ -25,13 +25,12 @@ struct Tokens {
 
 /// Of tokens per iteration.
 std::optional<double> deviation_of(const Tokens& tokens) {
-  AnalyticAnswer analytic{};
-  analytic[tokens_per_iteration_metric] = tokens.analytic;
-  analytic[tokens_variance_metric] = tokens.variance;
-  SimulatedAnswer simulated{
-      .estimates = {}, .iterations = tokens.units * tokens.iterations_of_unit, .units = tokens.units};
-  simulated.estimates[tokens_per_iteration_metric] = tokens.simulated;
-  return deviation_in_se(analytic, simulated, tokens_per_iteration_metric);
+  ClosedForm closed_form;
+  closed_form.tokens_per_iteration = tokens.analytic.value_or(unknown<double>);
+  closed_form.tokens_variance = tokens.variance.value_or(unknown<double>);
+  Simulated simulated{.estimates = {}, .iterations = tokens.units * tokens.iterations_of_unit, .units = tokens.units};
+  simulated.estimates.tokens_per_iteration = tokens.simulated.value_or(unknown<Estimate>);
+  return deviation_in_se(closed_form, simulated, *scenario::find_metric("tokens_per_iteration"));
 }
 
 }  // namespace
@@ -71,15 +70,16 @@ TEST_CASE("a simulation without variation is compared by the standard error that
 }
 
 TEST_CASE("what follows from tokens is compared without variation only where tokens cannot vary") {
-  AnalyticAnswer analytic{};
-  analytic[tokens_per_iteration_metric] = 1.001;
-  analytic[tokens_variance_metric] = 0.001;
-  analytic[speedup_metric] = 0.8;
-  SimulatedAnswer simulated{.estimates = {}, .iterations = 1000, .units = 1000};
-  simulated.estimates[speedup_metric] = Estimate{0.7, 0.0};
-  CHECK_FALSE(deviation_in_se(analytic, simulated, speedup_metric));
-  analytic[tokens_variance_metric] = 0.0;
-  CHECK(deviation_in_se(analytic, simulated, speedup_metric).value() < -1e9);
+  ClosedForm closed_form;
+  closed_form.tokens_per_iteration = 1.001;
+  closed_form.tokens_variance = 0.001;
+  closed_form.speedup = 0.8;
+  Simulated simulated{.estimates = {}, .iterations = 1000, .units = 1000};
+  simulated.estimates.speedup = Estimate{0.7, 0.0};
+  const scenario::Metric& speedup = *scenario::find_metric("speedup");
+  CHECK_FALSE(deviation_in_se(closed_form, simulated, speedup));
+  closed_form.tokens_variance = 0.0;
+  CHECK(deviation_in_se(closed_form, simulated, speedup).value() < -1e9);
 }
 
 TEST_CASE("the standard error that a closed form implies never makes a likely outcome a disagreement") {

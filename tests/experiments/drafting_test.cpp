@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analytic/answer/answer.hpp"
 #include "analytic/tokens/drafter_acceptance.hpp"
 #include "analytic/tokens/token_law.hpp"
 #include "core/check.hpp"
@@ -15,10 +16,13 @@
 #include "experiments/predict/varying_prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
-#include "sim/drafter/drafter_registry.hpp"
+#include "scenario/metrics.hpp"
+#include "scenario/parameters.hpp"
+#include "scenario/registries.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/process/gamma_policy.hpp"
+#include "sim/simulate.hpp"
 #include "tests/experiments/compare_points.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/support/tolerances.hpp"
@@ -43,15 +47,13 @@ TEST_CASE("heuristic is another word for plus2_minus1, and its start is resolved
 }
 
 TEST_CASE("every policy of the registry is a choice of the parameter and the other way round") {
-  const auto& choices = find_parameter("policy")->choices;
-  CHECK(choices.size() == sim::policy_registry().size());
-  for (const sim::PolicyEntry& entry : sim::policy_registry()) {
+  const auto& choices = scenario::find_parameter("policy")->choices;
+  CHECK(choices.size() == scenario::policies().size());
+  for (const scenario::PolicyMember& entry : scenario::policies()) {
     CHECK(std::find(choices.begin(), choices.end(), entry.name) != choices.end());
   }
-  for (const sim::DrafterEntry& entry : sim::drafter_registry()) {
-    for (const sim::DrafterParameter& parameter : entry.parameters) {
-      CHECK(find_parameter("drafter." + std::string(parameter.name)) != nullptr);
-    }
+  for (const scenario::DrafterMember& entry : scenario::drafters()) {
+    for (const auto& parameter : entry.parameters) CHECK(scenario::find_parameter(parameter.name) != nullptr);
   }
 }
 
@@ -157,9 +159,11 @@ TEST_CASE("a decay of process fidelity gives points of token fidelity no closed 
       "drafter = \"heads\"\n\"drafter.decay\" = 0.5\nmodels = { kind = \"ngram\" }\n"
       "[simulation]\niterations = 10\nseed = 1\n");
   const Points points(config);
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK(analytic_answer(points.inputs(0), nan)[best_gamma_metric].has_value());
-  for (const auto& cell : analytic_answer(points.inputs(1), nan)) CHECK_FALSE(cell.has_value());
+  CHECK_FALSE(std::isnan(analytic::answer(points.scenario(0)).best_gamma));
+  const ClosedForm of_tokens = analytic::answer(points.scenario(1));
+  for (const scenario::Metric& metric : scenario::metrics()) {
+    if (metric.closed_form != nullptr) CHECK(std::isnan(of_tokens.*metric.closed_form));
+  }
 }
 
 TEST_CASE("on prose a head's accuracy falls with its position, and a stage that sees the token before stays above it",
@@ -170,23 +174,28 @@ TEST_CASE("on prose a head's accuracy falls with its position, and a stage that 
       "[axes]\ndrafter = [\"heads\", \"mlp_speculator\"]\n[fixed]\nfidelity = \"token\"\ngamma = 4\n"
       "models = { kind = \"ngram\", corpus = \"prose\", vocabulary = 16384 }\n"
       "[simulation]\niterations = 50000\nseed = 1\n");
-  Resources resources;
+  Inputs inputs;
   const Points points(config);
-  const auto accuracy = [&](const PointInputs& inputs, std::size_t index) {
-    const sim::NgramPair pair = resources.ngram_pair(inputs);
-    return ngram::alpha(ngram::run_acceptance_study(
-        {.target = pair.target, .drafter = pair.drafter, .index = index, .temperature = 1.0, .tokens = 100'000},
-        {.seed = 1, .point = index}, 2));
+  const auto accuracy = [&](const Scenario& scenario, std::size_t index) {
+    const auto trained = std::get<NgramModels>(std::get<TokenFidelity>(scenario.fidelity).models).trained;
+    return ngram::alpha(ngram::run_acceptance_study({.target = trained->target,
+                                                     .drafter = trained->drafter.value(),
+                                                     .index = index,
+                                                     .temperature = 1.0,
+                                                     .tokens = 100'000},
+                                                    {.seed = 1, .point = index}, 2));
   };
-  const auto tally = [&](const PointInputs& inputs) {
-    return sim::run(*make_simulator(inputs, *config.simulation, resources), {.seed = 1, .point = 0}, 2);
+  const auto tally = [&](const Scenario& scenario) {
+    return sim::run(*sim::make_simulator(scenario, *config.simulation), {.seed = 1, .point = 0}, 2);
   };
   const auto above = [](const Estimate& high, const Estimate& low) {
     INFO(high.mean << " +- " << high.standard_error << " above " << low.mean << " +- " << low.standard_error);
     CHECK(high.mean - low.mean > tests::standard_errors * std::hypot(high.standard_error, low.standard_error));
   };
-  const PointInputs heads = points.inputs(0);
-  const PointInputs stages = points.inputs(1);
+  Scenario heads = points.scenario(0);
+  Scenario stages = points.scenario(1);
+  inputs.attach(heads);
+  inputs.attach(stages);
   const sim::Tally heads_tally = tally(heads);
   const sim::Tally stages_tally = tally(stages);
   const sim::Acceptance heads_acceptance = sim::acceptance(heads_tally);
@@ -204,22 +213,22 @@ TEST_CASE("on prose a head's accuracy falls with its position, and a stage that 
 TEST_CASE("options of drafters and policies reach the point, and those of others are refused together") {
   const auto read = [](const std::vector<std::string>& arguments) {
     CommandLine line(predict_spec(), arguments);
-    PointInputs inputs;
-    inputs.gamma = line.integer("gamma", 0, 1000).value_or(0);
-    read_cost(line, inputs);
-    read_drafting(line, inputs);
+    Scenario scenario{.gamma = line.integer("gamma", 0, 1000).value_or(0)};
+    read_cost(line, scenario);
+    read_drafting(line, scenario);
     line.done();
-    return inputs;
+    return scenario;
   };
-  const PointInputs copy = read({"--drafter", "input_copy", "--edit-rate", "0.1", "--realign", "2", "--gamma", "9"});
-  CHECK(copy.drafting == Drafting::free);
-  CHECK(copy.drafter_parameters == std::map<std::string, double>{{"edit_rate", 0.1}, {"realign", 2.0}});
-  const PointInputs stages = read({"--drafter", "mlp_speculator", "--decay", "0.5"});
-  CHECK(stages.drafter_parameters == std::map<std::string, double>{{"decay", 0.5}, {"recovery", 0.5}});
-  const PointInputs policy = read({"--policy", "heuristic", "--gamma", "40"});
-  CHECK(policy.policy.kind == PolicyKind::plus2_minus1);
-  CHECK(policy.policy.start == 5);
-  CHECK(read({"--drafter", "heads", "--accuracies", "0.5,0.25"}).head_accuracies == std::vector<double>{0.5, 0.25});
+  const Scenario copy = read({"--drafter", "input_copy", "--edit-rate", "0.1", "--realign", "2", "--gamma", "9"});
+  CHECK(std::get<InputCopy>(copy.drafter).edit_rate == 0.1);
+  CHECK(std::get<InputCopy>(copy.drafter).realign == 2);
+  const Scenario stages = read({"--drafter", "mlp_speculator", "--decay", "0.5"});
+  CHECK(std::get<MlpSpeculator>(stages.drafter).decay == 0.5);
+  CHECK(std::get<MlpSpeculator>(stages.drafter).recovery == 0.5);
+  const Scenario policy = read({"--policy", "heuristic", "--gamma", "40"});
+  CHECK(std::get<Plus2Minus1>(std::get<ProcessFidelity>(policy.fidelity).policy).start == 5);
+  CHECK(std::get<Heads>(read({"--drafter", "heads", "--accuracies", "0.5,0.25"}).drafter).accuracies ==
+        std::vector<double>{0.5, 0.25});
   CHECK_THROWS_WITH(read({"--decay", "0.5", "--threshold", "0.5"}),
                     Catch::Contains("--decay: not used (drafter autoregressive has no such parameter)") &&
                         Catch::Contains("--threshold: not used (policy constant has no such parameter)"));
@@ -233,13 +242,10 @@ TEST_CASE("options of drafters and policies reach the point, and those of others
 }
 
 TEST_CASE("a prediction under a policy has the keys of its schema and the value of the formula") {
-  PointInputs inputs;
-  inputs.alpha = 0.8;
-  inputs.gamma = 100;
-  inputs.cost_values["c"] = 0.05;
-  inputs.policy.kind = PolicyKind::plus2_minus1;
-  inputs.policy.start = 5;
-  const auto json = varying_prediction_json(inputs);
+  const Scenario scenario{.fidelity = ProcessFidelity{.acceptance = Iid{0.8}, .policy = Plus2Minus1{}},
+                          .gamma = 100,
+                          .cost = ConstantRatio{0.05}};
+  const auto json = varying_prediction_json(scenario);
   CHECK(json["policy"] == "plus2_minus1");
   CHECK(json["gamma"] == 100);
   CHECK(json["mean_gamma"].get<double>() == Approx(5.45).epsilon(0.001));
@@ -251,33 +257,27 @@ TEST_CASE("a prediction under a policy has the keys of its schema and the value 
                           "best_speedup", "real_gamma", "oracle_speedup"}) {
     CHECK(json.contains(key));
   }
-  CHECK_THAT(varying_prediction_text(inputs), Catch::StartsWith("speedup 2.89x: an iteration drafts 5.45 tokens"));
+  CHECK_THAT(varying_prediction_text(scenario), Catch::StartsWith("speedup 2.89x: an iteration drafts 5.45 tokens"));
 }
 
 TEST_CASE("a drafter whose drafts get worse has an optimum where they cost, and none where they do not") {
-  Question question{.alpha = 0.9,
-                    .marginal = analytic::marginal_from_conditional(
-                        analytic::decaying_acceptance(0.9, 0.9, analytic::last_useful_draft(0.9, 0.9))),
-                    .acceptance_length = std::nullopt,
-                    .cost = constant_ratio(0.05),
-                    .operations_ratio = 0.1,
-                    .convention = Convention::bonus,
-                    .drafting = Drafting::block,
-                    .gamma = 4,
-                    .drafter = "block",
-                    .endless = true};
-  const Prediction block = predict(question);
+  Question question{.scenario = {.fidelity = ProcessFidelity{.acceptance = Iid{0.9}},
+                                 .drafter = BlockDrafter{.decay = 0.9},
+                                 .cost = ConstantRatio{0.05},
+                                 .operations_ratio = 0.1},
+                    .gamma = 4};
+  const analytic::Prediction block = analytic::predict(question.scenario, question.gamma);
   CHECK_FALSE(block.best.gamma.has_value());
   CHECK(block.best.speedup.value() > block.asked.speedup.value());
   CHECK_FALSE(block.best.operations.has_value());
-  CHECK(to_json(block)["drafter"] == "block");
-  CHECK(to_json(block)["best_gamma"] == "unbounded");
-  question.drafting = Drafting::autoregressive;
-  const Prediction paid = predict(question);
+  CHECK(to_json(question, block)["drafter"] == "block");
+  CHECK(to_json(question, block)["best_gamma"] == "unbounded");
+  question.scenario.drafter = MlpSpeculator{.decay = 0.9, .recovery = 0.0};
+  const analytic::Prediction paid = analytic::predict(question.scenario, question.gamma);
   // By comparing all lengths.
   double best = 0.0;
   for (std::int64_t gamma = 0; gamma <= 30; ++gamma) {
-    const double tokens = analytic::tokens_per_iteration(question.marginal, gamma, Convention::bonus);
+    const double tokens = analytic::tokens_per_iteration(block.marginal, gamma, Convention::bonus);
     best = std::max(best, tokens / (1.0 + 0.05 * static_cast<double>(gamma)));
   }
   CHECK(paid.best.speedup.value() == Approx(best).epsilon(tests::few_ulp));

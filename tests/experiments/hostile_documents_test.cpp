@@ -5,13 +5,13 @@
 
 #include "core/check.hpp"
 #include "core/documents.hpp"
+#include "core/files.hpp"
 #include "experiments/config/toml_source.hpp"
-#include "experiments/config/trace_file.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/devices/steps_file.hpp"
+#include "experiments/inputs/trace_file.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/results/result_folder.hpp"
-#include "core/files.hpp"
 #include "experiments/text/problems.hpp"
 #include "experiments/tree/tree_files.hpp"
 #include "experiments/validate/speedups_file.hpp"
@@ -61,7 +61,7 @@ std::vector<Reader> readers() {
   };
   const auto read_tree = [](const std::string& text) { static_cast<void>(parse_tree(text, "f")); };
   const auto read_profile = [](const std::string& text) { static_cast<void>(gpu_bench::from_json(text, "f")); };
-  const gpu_bench::Profile profile = load_profile("h200");
+  const gpu_bench::Profile profile = experiments::read_profile("h200").profile;
   return {
       {"sweep", sweep_text, read_sweep},
       {"resolved sweep", R"({"schema":"foredraft.sweep/1","axes":{"alpha":[0.1,0.9]},"fixed":{"gamma":4}})", read_json},

@@ -10,22 +10,24 @@ namespace foredraft::experiments {
 namespace {
 
 Question question(double alpha, double c, std::optional<std::int64_t> gamma) {
-  return {.alpha = alpha,
-          .marginal = {},
-          .acceptance_length = std::nullopt,
-          .cost = constant_ratio(c),
-          .operations_ratio = std::nullopt,
-          .convention = Convention::bonus,
-          .drafting = Drafting::autoregressive,
+  return {.scenario = {.fidelity = ProcessFidelity{.acceptance = Iid{alpha}}, .cost = ConstantRatio{c}},
           .gamma = gamma};
 }
+
+AcceptanceProcess& acceptance_of(Question& asked) {
+  return std::get<ProcessFidelity>(asked.scenario.fidelity).acceptance;
+}
+
+analytic::Prediction predicted(const Question& asked) { return analytic::predict(asked.scenario, asked.gamma); }
+std::string text_of(const Question& asked) { return to_text(asked, predicted(asked)); }
+nlohmann::ordered_json json_of(const Question& asked) { return to_json(asked, predicted(asked)); }
 
 }  // namespace
 
 TEST_CASE("predict writes the answer first, then the table, then what it rests on") {
   Question asked = question(0.8, 0.05, 5);
-  asked.operations_ratio = 0.05;
-  CHECK(to_text(predict(asked)) ==
+  asked.scenario.operations_ratio = 0.05;
+  CHECK(text_of(asked) ==
         "speedup 2.95x: an iteration yields 3.69 tokens and costs 1.25 target steps. Best is gamma 8: 3.09x.\n"
         "\n"
         "                             gamma 5    gamma 8 (best)\n"
@@ -44,8 +46,8 @@ TEST_CASE("predict writes the answer first, then the table, then what it rests o
 
 TEST_CASE("predict's JSON has the keys of its schema and the values of the formulas") {
   Question asked = question(0.8, 0.05, 5);
-  asked.operations_ratio = 0.05;
-  const auto json = to_json(predict(asked));
+  asked.scenario.operations_ratio = 0.05;
+  const auto json = json_of(asked);
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"schema", "convention", "drafter", "alpha", "c", "operations_ratio", "gamma",
@@ -72,7 +74,7 @@ TEST_CASE("predict's JSON has the keys of its schema and the values of the formu
 }
 
 TEST_CASE("without an operations ratio its factor is null, and without gamma the best one is taken") {
-  const auto json = to_json(predict(question(0.8, 0.05, std::nullopt)));
+  const auto json = json_of(question(0.8, 0.05, std::nullopt));
   CHECK(json["operations_factor"].is_null());
   CHECK(json["operations_ratio"].is_null());
   CHECK(json["gamma"] == 8);
@@ -82,7 +84,7 @@ TEST_CASE("without an operations ratio its factor is null, and without gamma the
 TEST_CASE("where speculation never pays the real-valued optimum is 0, and the shortest draft without a bonus token") {
   for (const double c : {0.79, 0.81, 0.95, 1.0, 3.0}) {  // on both sides of alpha
     CAPTURE(c);
-    const auto json = to_json(predict(question(0.8, c, std::nullopt)));
+    const auto json = json_of(question(0.8, c, std::nullopt));
     CHECK(json["best_gamma"] == (c < 0.8 ? 1 : 0));
     // Just above alpha a fraction of a draft would still pay.
     if (c < 0.9) {
@@ -92,14 +94,14 @@ TEST_CASE("where speculation never pays the real-valued optimum is 0, and the sh
     }
   }
   Question without = question(0.8, 50.0, std::nullopt);
-  without.convention = Convention::no_bonus;
-  CHECK(to_json(predict(without))["real_gamma"] == 1.0);
+  without.scenario.convention = Convention::no_bonus;
+  CHECK(json_of(without)["real_gamma"] == 1.0);
 }
 
 TEST_CASE("an unbounded optimum is the word, with the other fields at their limits") {
   Question asked = question(0.75, 0.0, std::nullopt);
-  asked.operations_ratio = 0.5;
-  auto json = to_json(predict(asked));
+  asked.scenario.operations_ratio = 0.5;
+  auto json = json_of(asked);
   CHECK(json["gamma"] == "unbounded");
   CHECK(json["best_gamma"] == "unbounded");
   CHECK(json["tokens_per_iteration"] == 4.0);  // 1 / (1 - alpha)
@@ -109,8 +111,8 @@ TEST_CASE("an unbounded optimum is the word, with the other fields at their limi
   CHECK(json["operations_factor"].is_null());  // grows without limit
   CHECK(json["real_gamma"].is_null());
 
-  asked.alpha = 1.0;  // every draft accepted, at no cost: nothing is finite but the cost per token
-  json = to_json(predict(asked));
+  acceptance_of(asked) = Iid{1.0};  // every draft accepted, at no cost: nothing is finite but the cost per token
+  json = json_of(asked);
   CHECK(json["best_gamma"] == "unbounded");
   CHECK(json["tokens_per_iteration"].is_null());
   CHECK(json["tokens_variance"].is_null());
@@ -120,7 +122,7 @@ TEST_CASE("an unbounded optimum is the word, with the other fields at their limi
   CHECK(json["memory_access_factor"] == 0.0);
 
   asked.gamma = 3;  // asked for: finite although the optimum is not
-  json = to_json(predict(asked));
+  json = json_of(asked);
   CHECK(json["gamma"] == 3);
   CHECK(json["tokens_per_iteration"] == 4.0);
   CHECK(json["best_gamma"] == "unbounded");
@@ -128,8 +130,8 @@ TEST_CASE("an unbounded optimum is the word, with the other fields at their limi
 
 TEST_CASE("a vector caps gamma at its length and has neither real-valued optimum nor oracle") {
   Question asked = question(0.0, 0.0, std::nullopt);
-  asked.marginal = {0.5, 0.25, 0.125};
-  const auto json = to_json(predict(asked));
+  acceptance_of(asked) = Positional{{0.5, 0.5, 0.5}};
+  const auto json = json_of(asked);
   CHECK(json["best_gamma"] == 3);  // c = 0: the longest there is
   CHECK(json["tokens_per_iteration"] == 1.875);
   CHECK(json["real_gamma"].is_null());
@@ -137,20 +139,20 @@ TEST_CASE("a vector caps gamma at its length and has neither real-valued optimum
   CHECK(json["conditional"] == std::vector<double>{0.5, 0.5, 0.5});
   CHECK_FALSE(json.contains("alpha"));
   asked.gamma = 4;
-  CHECK_THROWS_AS(predict(asked), DomainError);
+  CHECK_THROWS_AS(predicted(asked), DomainError);
 }
 
 TEST_CASE("an alpha that was inferred is printed to four digits, one that was given as it was") {
   Question asked = question(0.6914139797817368, 0.05, 3);
   asked.acceptance_length = 2.5;
-  CHECK_THAT(to_text(predict(asked)), Catch::Contains("acceptances of mean 0.6914, however"));
-  CHECK_THAT(to_text(predict(question(0.99999, 0.05, 3))), Catch::Contains("acceptances of mean 0.99999, however"));
+  CHECK_THAT(text_of(asked), Catch::Contains("acceptances of mean 0.6914, however"));
+  CHECK_THAT(text_of(question(0.99999, 0.05, 3)), Catch::Contains("acceptances of mean 0.99999, however"));
 }
 
 TEST_CASE("gamma 0 is plain decoding and says so") {
-  const Prediction prediction = predict(question(0.1, 0.5, std::nullopt));
-  CHECK_THAT(to_text(prediction), Catch::Contains("Speculation does not pay."));
-  const auto json = to_json(prediction);
+  const Question asked = question(0.1, 0.5, std::nullopt);
+  CHECK_THAT(text_of(asked), Catch::Contains("Speculation does not pay."));
+  const auto json = json_of(asked);
   CHECK(json["gamma"] == 0);
   CHECK(json["speedup"] == 1.0);
   CHECK(json["tokens_variance"] == 0.0);
@@ -158,9 +160,9 @@ TEST_CASE("gamma 0 is plain decoding and says so") {
 
 TEST_CASE("a block drafter and the convention without bonus are charged and counted as such") {
   Question asked = question(0.5, 0.5, 2);
-  asked.convention = Convention::no_bonus;
-  asked.drafting = Drafting::block;
-  const auto json = to_json(predict(asked));
+  asked.scenario.convention = Convention::no_bonus;
+  asked.scenario.drafter = BlockDrafter{};
+  const auto json = json_of(asked);
   CHECK(json["convention"] == "no_bonus");
   CHECK(json["drafter"] == "block");
   CHECK(json["tokens_per_iteration"] == 1.5);  // 1 + alpha, no third token

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/check.hpp"
+#include "core/numbers.hpp"
 #include "experiments/devices/steps_file.hpp"
-#include "experiments/text/numbers.hpp"
 #include "experiments/text/problems.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/gpu_bench/latency/modelled_profile.hpp"

@@ -223,8 +223,9 @@ TEST_CASE("bound by computing the speedup is the inverse of the operations facto
 TEST_CASE("a shipped data sheet is found by its name") {
   CHECK(shipped_devices() ==
         std::vector<std::string>{"a100-80gb", "a40", "h100", "h200", "p100", "rtx3090", "rtx4090", "v100"});
-  for (const std::string& name : shipped_devices()) CHECK(load_profile(name).source == gpu_bench::Source::datasheet);
-  CHECK(refusal([] { static_cast<void>(load_profile("h20")); }) ==
+  for (const std::string& name : shipped_devices())
+    CHECK(read_profile(name).profile.source == gpu_bench::Source::datasheet);
+  CHECK(refusal([] { static_cast<void>(read_profile("h20")); }) ==
         "h20: neither a file nor a shipped device - did you mean h200?");
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Servers whose passes take the times of a device.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <string>
 
+#include "analytic/answer/answer.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "gpu_bench/latency/pair_surface.hpp"
 #include "gpu_bench/profile/profile_json.hpp"
 #include "gpu_bench/shapes/model_registry.hpp"
+#include "sim/simulate.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/gpu_bench/latency/modelled_profile.hpp"
@@ -32,18 +34,19 @@ const std::string one_by_one = of_a_sheet + "\"cost.draft\" = \"sheared-llama-1.
 
 double latency_us(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
-  Resources resources;
-  resources.prepare(config);
-  const PointInputs inputs = Points(config).inputs(0);
-  const auto simulator = make_simulator(inputs, *config.simulation, resources);
-  const SimulatedAnswer answer = simulated_answer(inputs, sim::run(*simulator, {1, 0}, 1));
-  CHECK_FALSE(answer.estimates[speedup_metric]);
-  CHECK_FALSE(analytic_answer(inputs, 0.0)[latency_metric]);  // caches grow: no closed form
-  return 1e3 * answer.estimates[latency_metric].value().mean;
+  Inputs inputs;
+  read_inputs(config, inputs);
+  Scenario scenario = Points(config).scenario(0);
+  inputs.attach(scenario);
+  const auto simulator = sim::make_simulator(scenario, *config.simulation);
+  const Estimates estimates = sim::estimates_of(scenario, sim::run(*simulator, {1, 0}, 1)).estimates;
+  CHECK(std::isnan(estimates.speedup.mean));
+  CHECK(std::isnan(analytic::answer(scenario).latency_ms));  // caches grow: no closed form
+  return 1e3 * estimates.latency_ms.mean;
 }
 
 gpu_bench::PairSurface a100(const std::string& drafter, gpu_bench::Role drafting) {
-  return {load_profile("a100-80gb"), gpu_bench::model_registry(), "llama-2-7b", drafter, drafting};
+  return {read_profile("a100-80gb").profile, gpu_bench::model_registry(), "llama-2-7b", drafter, drafting};
 }
 
 /// Of which every time is known, for caches of `shortest` to `shortest` + 896 tokens.
@@ -63,9 +66,9 @@ std::string of_profile(const std::string& path, const gpu_bench::Profile& profil
 
 std::string refused_server(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
-  Resources resources;
+  Inputs inputs;
   try {
-    resources.prepare(config);
+    read_inputs(config, inputs);
   } catch (const InputError& error) {
     return error.what();
   }

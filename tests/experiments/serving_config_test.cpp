@@ -28,18 +28,18 @@ TEST_CASE("a server is resolved with its defaults, and none of what a text or a 
                                               "gamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n"
                                               "latency_goal_ms = 50\n" +
                                               requests);
-  CHECK(to_text(*fixed_value(config, "batching")) == "continuous");
-  CHECK(to_text(*fixed_value(config, "arrivals")) == "poisson");
-  CHECK(to_text(*fixed_value(config, "prompt_tokens")) == "0");
-  CHECK(to_text(*fixed_value(config, "target_step.launch_ms")) == "0");
+  CHECK(scenario::to_text(*fixed_value(config, "batching")) == "continuous");
+  CHECK(scenario::to_text(*fixed_value(config, "arrivals")) == "poisson");
+  CHECK(scenario::to_text(*fixed_value(config, "prompt_tokens")) == "0");
+  CHECK(scenario::to_text(*fixed_value(config, "target_step.launch_ms")) == "0");
   CHECK(fixed_value(config, "process") == nullptr);
   CHECK(fixed_value(config, "cost") == nullptr);
   CHECK(config.simulation->replicas == 32);
   CHECK(config.simulation->warmup_requests == 7);  // a tenth of 63, rounded up
-  const PointInputs inputs = Points(config).inputs(0);
-  CHECK(inputs.serving.target_step.weights_us == 1000.0);
-  CHECK(inputs.serving.target_step.token_us == 300.0);
-  CHECK(inputs.serving.latency_goal_us == 50'000.0);
+  const auto served = std::get<Server>(Points(config).scenario(0).fidelity);
+  CHECK(served.target_step.weights_us == 1000.0);
+  CHECK(served.target_step.token_us == 300.0);
+  CHECK(served.latency_goal_us == 50'000.0);
   const std::vector<std::string> columns = answer_columns(config);
   for (const char* column : {"simulated_latency_p99_ms", "simulated_goodput_tokens_per_s", "analytic_wait_ms"}) {
     CHECK(std::find(columns.begin(), columns.end(), column) != columns.end());
@@ -58,15 +58,15 @@ TEST_CASE("a schedule of gamma is read, written and read again, fixed and as an 
   const std::string rest = "max_batch = 8\narrivals.rate_per_s = 5\noutput_tokens = 9\n";
   const SweepConfig config = tests::config_of(
       "[axes]\ngamma_schedule = [[[1, 4, 3], [5, 100, 0]], [[1, 8, 2]]]\n[fixed]\n" + server + rest + requests);
-  CHECK(to_text(config.axes.front().values.front()) == "1-4:3 5-100:0");
+  CHECK(scenario::to_text(config.axes.front().values.front()) == "1-4:3 5-100:0");
   CHECK(gamma_varies(config));
   const SweepConfig again =
       read_sweep_config(parse_json_document(to_json(config).dump(), "manifest.json"), "manifest.json");
   CHECK(to_json(again).dump() == to_json(config).dump());
-  const PointInputs inputs = Points(again).inputs(0);
-  REQUIRE(inputs.serving.gamma_schedule.size() == 2);
-  CHECK(inputs.serving.gamma_schedule[1].from_batch == 5);
-  CHECK(inputs.serving.gamma_schedule[1].gamma == 0);
+  const auto served = std::get<Server>(Points(again).scenario(0).fidelity);
+  REQUIRE(served.gamma_schedule.size() == 2);
+  CHECK(served.gamma_schedule[1].from_batch == 5);
+  CHECK(served.gamma_schedule[1].gamma == 0);
 }
 
 TEST_CASE("what a server lacks, does not read or cannot serve is refused with its reason") {

@@ -3,12 +3,14 @@
 #include <cmath>
 #include <limits>
 
-#include "experiments/cost/cost_registry.hpp"
+#include "analytic/answer/answer.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "gpu_bench/profile/profile_json.hpp"
+#include "scenario/cost.hpp"
+#include "sim/simulate.hpp"
 #include "sim/simulator.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/experiments/temporary_folder.hpp"
@@ -18,19 +20,17 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr double no_pool = std::numeric_limits<double>::quiet_NaN();
-
 std::string roofline_sweep(const std::string& rest) {
   return "[axes]\n\"cost.batch\" = [1, 64]\ngamma = [0, 3]\n[fixed]\nalpha = 0.7\ncost = \"roofline\"\n"
          "\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\n" +
          rest;
 }
 
-std::string refused_by_resources(const std::string& text) {
+std::string refused_by_inputs(const std::string& text) {
   const SweepConfig config = tests::config_of(text);
-  Resources resources;
+  Inputs inputs;
   try {
-    resources.prepare(config);
+    read_inputs(config, inputs);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -49,7 +49,8 @@ TEST_CASE("the cost models roofline and measured charge what a prediction from t
       "[fixed]\nalpha = 0.7\ngamma = 3\n\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\n"
       "\"cost.batch\" = 8\n\"cost.context\" = 128\n\"cost.overhead_ms\" = 0.25\n";
   const auto check = [&](const std::string& cost, const gpu_bench::Profile& profile) {
-    const PointInputs inputs = Points(tests::config_of(fixed + cost)).inputs(0);
+    Scenario scenario = Points(tests::config_of(fixed + cost)).scenario(0);
+    Inputs().attach(scenario);
     ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
     question.alpha = 0.7;
     question.gamma = 3;
@@ -57,11 +58,11 @@ TEST_CASE("the cost models roofline and measured charge what a prediction from t
     question.contexts = {128};
     question.overhead_us = 250.0;
     const AtDraftLength three = predict(question, profile).cells.front().lengths[2];
-    CHECK(analytic_answer(inputs, no_pool)[speedup_metric].value() ==
-          Approx(three.speedup).epsilon(tests::second_route));
-    CHECK_FALSE(analytic_answer(inputs, no_pool)[best_gamma_metric]);
+    const ClosedForm answer = analytic::answer(scenario);
+    CHECK(answer.speedup == Approx(three.speedup).epsilon(tests::second_route));
+    CHECK(std::isnan(answer.best_gamma));
   };
-  check("cost = \"roofline\"\n\"cost.device\" = \"h100\"\n", load_profile("h100"));
+  check("cost = \"roofline\"\n\"cost.device\" = \"h100\"\n", read_profile("h100").profile);
   check("cost = \"measured\"\n\"cost.profile\" = \"" + (folder / "p.json") + "\"\n", measured);
 }
 
@@ -69,22 +70,23 @@ TEST_CASE("a sweep over batches of a roofline simulates what its closed form say
   const SweepConfig config =
       tests::config_of(roofline_sweep("\"cost.device\" = \"a100-80gb\"\n"
                                       "[simulation]\niterations = 100000\nseed = 1\n"));
-  Resources resources;
-  resources.prepare(config);
+  Inputs inputs;
+  read_inputs(config, inputs);
   const Points points(config);
   double before = std::numeric_limits<double>::infinity();
   for (std::uint64_t index = 0; index < points.count(); ++index) {
-    const PointInputs inputs = points.inputs(index);
-    const AnalyticAnswer analytic = analytic_answer(inputs, no_pool);
-    if (inputs.gamma == 0) {
-      CHECK(analytic[speedup_metric].value() == 1.0);
+    Scenario scenario = points.scenario(index);
+    inputs.attach(scenario);
+    const ClosedForm closed_form = analytic::answer(scenario);
+    if (scenario.gamma == 0) {
+      CHECK(closed_form.speedup == 1.0);
       continue;
     }
-    CHECK(analytic[speedup_metric].value() < before);  // a larger batch gains less
-    before = analytic[speedup_metric].value();
-    const auto simulator = make_simulator(inputs, *config.simulation, resources);
-    const SimulatedAnswer simulated = simulated_answer(inputs, sim::run(*simulator, {1, index}, 1));
-    const auto deviation = deviation_in_se(analytic, simulated, speedup_metric);
+    CHECK(closed_form.speedup < before);  // a larger batch gains less
+    before = closed_form.speedup;
+    const auto simulator = sim::make_simulator(scenario, *config.simulation);
+    const Simulated simulated = sim::estimates_of(scenario, sim::run(*simulator, {1, index}, 1));
+    const auto deviation = deviation_in_se(closed_form, simulated, *scenario::find_metric("speedup"));
     REQUIRE(deviation);
     // One standard error is 0.2 %: a batch or an overhead forgotten on one side would be 5 % and more.
     CHECK(std::abs(*deviation) < tests::standard_errors);
@@ -92,15 +94,14 @@ TEST_CASE("a sweep over batches of a roofline simulates what its closed form say
 }
 
 TEST_CASE("a sweep asks no time that nobody knows, of no device that is not there") {
-  CHECK(refused_by_resources(roofline_sweep("\"cost.device\" = \"h200\"\n")) == "accepted");
-  CHECK_THAT(refused_by_resources(roofline_sweep("\"cost.device\" = \"h20\"\n")),
-             Catch::Contains("did you mean h200?"));
+  CHECK(refused_by_inputs(roofline_sweep("\"cost.device\" = \"h200\"\n")) == "accepted");
+  CHECK_THAT(refused_by_inputs(roofline_sweep("\"cost.device\" = \"h20\"\n")), Catch::Contains("did you mean h200?"));
   std::string misspelt = roofline_sweep("\"cost.device\" = \"h200\"\n");
   misspelt.replace(misspelt.find("llama-2-7b"), 10, "llama-2-7 ");
-  CHECK_THAT(refused_by_resources(misspelt), Catch::Contains("cost: unknown model \"llama-2-7 \""));
+  CHECK_THAT(refused_by_inputs(misspelt), Catch::Contains("cost: unknown model \"llama-2-7 \""));
   std::string sheet = roofline_sweep("\"cost.profile\" = \"h200\"\n");
   sheet.replace(sheet.find("\"roofline\""), 10, "\"measured\"");
-  CHECK_THAT(refused_by_resources(sheet),
+  CHECK_THAT(refused_by_inputs(sheet),
              Catch::Contains("h200: a profile of source datasheet - use cost = \"roofline\""));
   const tests::TemporaryFolder folder;
   const gpu_bench::Profile measured =
@@ -108,7 +109,46 @@ TEST_CASE("a sweep asks no time that nobody knows, of no device that is not ther
   tests::write_text(folder / "p.json", gpu_bench::to_json(measured));
   std::string outside = roofline_sweep("\"cost.context\" = 2000\n\"cost.profile\" = \"" + (folder / "p.json") + "\"\n");
   outside.replace(outside.find("\"roofline\""), 10, "\"measured\"");
-  CHECK_THAT(refused_by_resources(outside), Catch::Contains("cost: llama-2-7b decoder_pass fp16: no time for batch 1"));
+  CHECK_THAT(refused_by_inputs(outside), Catch::Contains("cost: llama-2-7b decoder_pass fp16: no time for batch 1"));
+}
+
+TEST_CASE("an input is read once: what takes the place of its file later is neither used nor certified") {
+  const tests::TemporaryFolder folder;
+  const std::string profile_path = folder / "p.json";
+  const std::string trace_path = folder / "trace.csv";
+  const std::string measured = gpu_bench::to_json(
+      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0));
+  const std::string trace = "sequence,outcome\n0,1\n0,0\n";
+  tests::write_text(profile_path, measured);
+  tests::write_text(trace_path, trace);
+  const auto timed = [&](std::int64_t gamma) {
+    return Scenario{
+        .gamma = gamma,
+        .cost =
+            Measured{{.source = profile_path, .target = "llama-2-7b", .draft = "sheared-llama-1.3b", .context = 128}}};
+  };
+  const auto replayed = [&](Convention convention) {
+    return Scenario{.fidelity = ProcessFidelity{.acceptance = Trace{.file = trace_path}}, .convention = convention};
+  };
+  Inputs inputs;
+  Scenario first = timed(3);
+  Scenario of_trace = replayed(Convention::bonus);
+  inputs.attach(first);
+  inputs.attach(of_trace);
+  const DecodingCost before = scenario::decoding_cost(first).value();
+  tests::write_text(profile_path, "no profile any more");
+  tests::write_text(trace_path, "sequence,outcome\n0,1\n0,1\n0,1\n");
+  Scenario again = timed(3);
+  Scenario other = timed(2);
+  Scenario of_trace_again = replayed(Convention::no_bonus);
+  inputs.attach(again);
+  inputs.attach(other);
+  inputs.attach(of_trace_again);
+  CHECK(scenario::decoding_cost(again).value() == before);
+  CHECK(scenario::decoding_cost(other).value() != before);
+  CHECK(std::get<Trace>(std::get<ProcessFidelity>(of_trace_again.fidelity).acceptance).recording->sequences ==
+        std::vector<std::vector<std::int8_t>>{{1, 0}});
+  CHECK(inputs.files() == std::vector<FileDigest>{digest_text(profile_path, measured), digest_text(trace_path, trace)});
 }
 
 TEST_CASE("what does not go with times of passes is refused by the configuration") {
@@ -124,7 +164,7 @@ TEST_CASE("what does not go with times of passes is refused by the configuration
   std::string fraction = roofline_sweep(device);
   fraction.replace(fraction.find("[1, 64]"), 7, "[1.5]");
   CHECK_THAT(tests::refusal_of(fraction), Catch::Contains("axes.cost.batch: wrong type"));
-  CHECK_THROWS_AS(decoding_cost("roofline", {}), std::logic_error);
+  CHECK_THROWS_AS(scenario::decoding_cost({.cost = Roofline{}}), std::logic_error);  // nothing was read
 }
 
 }  // namespace foredraft::experiments

@@ -34,17 +34,17 @@ TEST_CASE("axes keep the order of the file and ranges include both ends") {
   CHECK(config.axes[0].parameter->name == "gamma");
   CHECK(config.axes[1].parameter->name == "alpha");
   CHECK(config.axes[0].values ==
-        std::vector<Value>{std::int64_t{1}, std::int64_t{3}, std::int64_t{5}, std::int64_t{7}});
-  CHECK(config.axes[1].values == std::vector<Value>{0.1, 0.2, 0.3, 0.4, 0.5});
-  CHECK(config.axes[2].values == std::vector<Value>{0.01, 0.02, 0.04, 0.08});
+        std::vector<scenario::Value>{std::int64_t{1}, std::int64_t{3}, std::int64_t{5}, std::int64_t{7}});
+  CHECK(config.axes[1].values == std::vector<scenario::Value>{0.1, 0.2, 0.3, 0.4, 0.5});
+  CHECK(config.axes[2].values == std::vector<scenario::Value>{0.01, 0.02, 0.04, 0.08});
   CHECK(point_count(config) == 80);
 }
 
 TEST_CASE("defaults are filled in, and only those that a point uses") {
   const SweepConfig config = read("[fixed]\nalpha = 0.8\ngamma = 5\n");
-  CHECK(to_text(*fixed_value(config, "convention")) == "bonus");
-  CHECK(to_text(*fixed_value(config, "drafter")) == "autoregressive");
-  CHECK(to_text(*fixed_value(config, "process")) == "iid");
+  CHECK(scenario::to_text(*fixed_value(config, "convention")) == "bonus");
+  CHECK(scenario::to_text(*fixed_value(config, "drafter")) == "autoregressive");
+  CHECK(scenario::to_text(*fixed_value(config, "process")) == "iid");
   CHECK(fixed_value(config, "rule") == nullptr);
   CHECK(fixed_value(config, "temperature") == nullptr);
   CHECK_FALSE(config.simulation);
@@ -57,7 +57,7 @@ TEST_CASE("a token sweep takes rule, temperature and models, and knows the defau
       "[simulation]\niterations = 1000\nseed = 1\n");
   CHECK(std::get<double>(*fixed_value(config, "models.parameter")) == 1.0);
   CHECK(std::get<std::int64_t>(*fixed_value(config, "models.vocabulary")) == 1000);
-  CHECK(to_text(*fixed_value(config, "rule")) == "rejection_sampling");
+  CHECK(scenario::to_text(*fixed_value(config, "rule")) == "rejection_sampling");
   CHECK(fixed_value(config, "alpha") == nullptr);
 }
 

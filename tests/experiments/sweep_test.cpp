@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analytic/answer/answer.hpp"
+#include "core/numbers.hpp"
 #include "experiments/config/toml_source.hpp"
 #include "experiments/sweep/agreement.hpp"
 #include "experiments/sweep/answer.hpp"
@@ -17,7 +19,6 @@
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/digest.hpp"
-#include "experiments/text/numbers.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
@@ -68,10 +69,10 @@ TEST_CASE("points are numbered with the last axis fastest, each combination once
   std::set<std::vector<std::size_t>> all;
   for (std::uint64_t i = 0; i < 12; ++i) all.insert(points.coordinates(i));
   CHECK(all.size() == 12);
-  const PointInputs inputs = points.inputs(8);
-  CHECK(inputs.alpha == 0.2);
-  CHECK(inputs.gamma == 2);
-  CHECK(inputs.cost_values.at("c") == 0.5);
+  const Scenario scenario = points.scenario(8);
+  CHECK(std::get<Iid>(std::get<ProcessFidelity>(scenario.fidelity).acceptance).alpha == 0.2);
+  CHECK(scenario.gamma == 2);
+  CHECK(std::get<ConstantRatio>(scenario.cost).c == 0.5);
   std::string cells;
   points.append_cells(8, cells);
   CHECK(cells == "0.2,2,0.5,process,bonus,autoregressive,iid,");
@@ -92,12 +93,12 @@ TEST_CASE("a row shows the inputs that its point uses and leaves the others empt
   };
   CHECK(cells_of(1) == "iid,0.5,,process,3,bonus,autoregressive,,");
   CHECK(cells_of(6) == "markov,,0.6,process,3,bonus,autoregressive,0.3,");
-  CHECK(points.inputs(1).alpha == 0.5);
-  CHECK(points.inputs(1).process_a == 0.0);
-  CHECK(points.inputs(1).process_b == 0.0);
-  CHECK(points.inputs(6).alpha == 0.0);
-  CHECK(points.inputs(6).process_a == 0.6);
-  CHECK(points.inputs(6).process_b == 0.3);
+  const auto acceptance_of = [&](std::uint64_t index) {
+    return std::get<ProcessFidelity>(points.scenario(index).fidelity).acceptance;
+  };
+  CHECK(std::get<Iid>(acceptance_of(1)).alpha == 0.5);
+  CHECK(std::get<Markov>(acceptance_of(6)).a == 0.6);
+  CHECK(std::get<Markov>(acceptance_of(6)).b == 0.3);
   const tests::TemporaryFolder folder;
   const std::string whole = run(config, folder / "whole", 1);
   cut(folder / "whole", folder / "cut", whole.find("\n5,") + 3);
@@ -384,47 +385,34 @@ TEST_CASE("closed form alone leaves the simulated columns out") {
 }
 
 TEST_CASE("each process is answered by its own closed form, and a trace by none") {
-  PointInputs inputs;
-  inputs.gamma = 2;
-  inputs.cost_values["c"] = 0.5;
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto tokens = [&] { return analytic_answer(inputs, nan)[tokens_per_iteration_metric]; };
-  inputs.alpha = 0.5;
-  CHECK(tokens() == 1.75);                                            // 1 + 1/2 + 1/4
-  CHECK(analytic_answer(inputs, nan)[speedup_metric] == 1.75 / 2.0);  // two drafts at 0.5
-  CHECK(analytic_answer(inputs, nan)[accepted_over_drafted_metric] == 0.375);
-  inputs.process = ProcessKind::positional;
-  inputs.conditional = {0.5, 0.25};
-  CHECK(tokens() == 1.625);  // 1 + 1/2 + 1/8
-  inputs.process = ProcessKind::beta_mixture;
-  inputs.process_a = 1.0;
-  inputs.process_b = 1.0;
-  CHECK(tokens().value() == Approx(1.0 + 1.0 / 2 + 1.0 / 3).epsilon(tests::few_ulp));  // E[alpha^k] = 1/(k+1)
-  inputs.process = ProcessKind::markov;
-  inputs.process_a = 0.5;
-  inputs.process_b = 0.25;
+  const auto answer = [](AcceptanceProcess acceptance) {
+    return analytic::answer(
+        {.fidelity = ProcessFidelity{.acceptance = std::move(acceptance)}, .gamma = 2, .cost = ConstantRatio{0.5}});
+  };
+  CHECK(answer(Iid{0.5}).tokens_per_iteration == 1.75);  // 1 + 1/2 + 1/4
+  CHECK(answer(Iid{0.5}).speedup == 1.75 / 2.0);         // two drafts at 0.5
+  CHECK(answer(Iid{0.5}).accepted_over_drafted == 0.375);
+  CHECK(answer(Positional{{0.5, 0.25}}).tokens_per_iteration == 1.625);  // 1 + 1/2 + 1/8
+  // E[alpha^k] = 1/(k+1)
+  CHECK(answer(BetaMixture{1.0, 1.0}).tokens_per_iteration == Approx(1.0 + 1.0 / 2 + 1.0 / 3).epsilon(tests::few_ulp));
   // [1 + b/(1-a)] / [1 + b a^2 / (1 - a^3)] = 1.5 / (1 + 0.0625 / 0.875)
-  CHECK(tokens().value() == Approx(1.4).epsilon(tests::few_ulp));
-  inputs.process = ProcessKind::trace;
-  CHECK_FALSE(tokens());
-  inputs.fidelity = Fidelity::token;
-  CHECK_FALSE(tokens());
-  CHECK(analytic_answer(inputs, 0.5)[tokens_per_iteration_metric] == 1.75);
+  CHECK(answer(Markov{0.5, 0.25}).tokens_per_iteration == Approx(1.4).epsilon(tests::few_ulp));
+  CHECK(std::isnan(answer(Trace{}).tokens_per_iteration));
+  const Scenario real_tokens{.fidelity = TokenFidelity{}, .gamma = 2};
+  CHECK(std::isnan(analytic::answer(real_tokens).tokens_per_iteration));
+  CHECK(analytic::answer(real_tokens, 0.5).tokens_per_iteration == 1.75);
 }
 
 TEST_CASE("finite sequences are answered by the renewal sum, and dependent iterations not at all") {
-  PointInputs inputs;
-  inputs.gamma = 1;
-  inputs.alpha = 0.5;
-  inputs.sequence_length = 2.0;
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto answer = [](AcceptanceProcess acceptance) {
+    return analytic::answer({.fidelity = ProcessFidelity{.acceptance = std::move(acceptance),
+                                                         .sequence_length = SequenceLength{.tokens = 2.0}},
+                             .gamma = 1});
+  };
   // X is 1 or 2 with 1/2 each: E[N(1)] = 1, E[N(2)] = 1 + 1/2 = 3/2.
-  CHECK(analytic_answer(inputs, nan)[tokens_per_iteration_metric].value() == Approx(2.0 / 1.5).epsilon(tests::few_ulp));
-  CHECK_FALSE(analytic_answer(inputs, nan)[tokens_variance_metric]);
-  inputs.process = ProcessKind::markov;
-  inputs.process_a = 0.5;
-  inputs.process_b = 0.25;
-  CHECK_FALSE(analytic_answer(inputs, nan)[tokens_per_iteration_metric]);
+  CHECK(answer(Iid{0.5}).tokens_per_iteration == Approx(2.0 / 1.5).epsilon(tests::few_ulp));
+  CHECK(std::isnan(answer(Iid{0.5}).tokens_variance));
+  CHECK(std::isnan(answer(Markov{0.5, 0.25}).tokens_per_iteration));
 }
 
 TEST_CASE("the agreement bound is Sidak's: 4.03 for 180 deviations, 2.58 for one, wider for few units") {

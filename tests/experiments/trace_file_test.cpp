@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/config/trace_file.hpp"
+#include "experiments/inputs/trace_file.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -79,7 +79,7 @@ struct TranslationSystem {
   std::string_view name;
   std::function<double(const Clock& clock, std::int64_t batch)> latency_ms;
   bool simulated;
-  sim::Batching batching;
+  Batching batching;
 };
 
 /// Batch after batch of sentences, each with the setup of a batch on top.
@@ -94,11 +94,11 @@ Estimate simulated_latency_ms(const Clock& clock, const TranslationSetting& sett
        .drafting = Drafting::free,  // drafting is in the time of the step
        .batching = system.batching,
        .max_batch = batch,
-       .arrivals = {.kind = sim::ArrivalKind::closed, .clients = batch},
+       .arrivals = {.kind = ArrivalKind::closed, .clients = batch},
        .prompt = {.tokens = 0.0},
        .output = {.tokens = static_cast<double>(translation_tokens())},
        .target_us =
-           [&](const sim::StepShape& shape) {
+           [&](const StepShape& shape) {
              const auto context = static_cast<std::int64_t>(shape.context);
              return 1e3 * specdec_times(clock, setting, device, shape.batch, context).step_ms;
            },
@@ -129,18 +129,18 @@ ExperimentResult emnlp_figure5(const ExperimentSettings& settings) {
   const std::array systems{
       TranslationSystem{"Transformer-base, beam 5",
                         [&](const Clock& clock, std::int64_t batch) { return beam_ms(clock, setting, device, batch); },
-                        false, sim::Batching::ragged},
-      TranslationSystem{"Transformer-base, greedy", greedy_ms, false, sim::Batching::ragged},
+                        false, Batching::ragged},
+      TranslationSystem{"Transformer-base, greedy", greedy_ms, false, Batching::ragged},
       TranslationSystem{
           "SpecDec, own pace",
           [&](const Clock& clock, std::int64_t batch) { return specdec_ms(clock, setting, device, batch); }, true,
-          sim::Batching::ragged},
+          Batching::ragged},
       TranslationSystem{"SpecDec, lockstep",
                         [&](const Clock& clock, std::int64_t batch) {
                           return batch_ms(specdec_times(clock, setting, device, batch, mean_context()),
                                           lockstep_iterations(setting.alpha, batch));
                         },
-                        true, sim::Batching::lockstep}};
+                        true, Batching::lockstep}};
   ExperimentResult result;
   result.text = fmt::format(
       "latency against throughput over batches of sentences, P100 by its data sheet: sentences of {} tokens, Tok {} "

@@ -15,7 +15,7 @@ namespace foredraft::experiments {
 namespace {
 
 gpu_bench::CostSurface pass_surface(const std::string& device, const std::string& model, gpu_bench::Role role) {
-  return {load_profile(device),
+  return {read_profile(device).profile,
           gpu_bench::model_registry(),
           {.model = model, .role = role, .source_length = translation_tokens(), .setting = {.dtype = "fp32"}}};
 }

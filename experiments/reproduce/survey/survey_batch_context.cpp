@@ -108,7 +108,7 @@ ExperimentResult survey_batch_context(const ExperimentSettings& /*settings*/) {
   const PublishedTable table = published_table("survey_numbers");
   constexpr std::size_t tokens_row = 4;
   const std::string target = "llama-2-7b";
-  const gpu_bench::Profile device = load_profile("a100-80gb");
+  const gpu_bench::Profile device = read_profile("a100-80gb").profile;
   const gpu_bench::ModelShape& shape = gpu_bench::find_model(gpu_bench::model_registry(), target);
   const gpu_bench::PairSurface pair(device, gpu_bench::model_registry(), target, target,
                                     gpu_bench::Role::head_drafting);

@@ -6,11 +6,11 @@
 
 #include "analytic/tree/tree_search.hpp"
 #include "analytic/tree/tree_tokens.hpp"
+#include "core/numbers.hpp"
 #include "experiments/reproduce/artifacts.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/published.hpp"
 #include "experiments/text/data_text.hpp"
-#include "experiments/text/numbers.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
 #include "sim/estimates.hpp"

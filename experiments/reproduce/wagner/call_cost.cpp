@@ -76,7 +76,8 @@ double fused_memory_bytes(const VerificationPair& pair, std::int64_t gamma) {
 }
 
 double counted_call_us(const CallCost& cost) {
-  static const double bytes_per_us = load_profile("a100-80gb").limits.memory_bandwidth_bytes_per_s.value.value() / 1e6;
+  static const double bytes_per_us =
+      read_profile("a100-80gb").profile.limits.memory_bandwidth_bytes_per_s.value.value() / 1e6;
   return cost.launches * small_kernel_us + cost.moved_bytes / bytes_per_us;
 }
 

@@ -16,12 +16,12 @@ namespace {
 constexpr std::int64_t drafts = 5;
 constexpr double loss_logit_deviation = 3.0;
 
-const sim::SyntheticPair loss_pair{.target = sim::TargetLaw::gaussian_logits,
-                                   .parameter = loss_logit_deviation,
-                                   .vocabulary = 512,
-                                   .draft = sim::DraftLaw::noise,
-                                   .alpha = 0.8,
-                                   .pool = 48};
+const SyntheticModels loss_pair{.target = TargetLaw::gaussian_logits,
+                                .parameter = loss_logit_deviation,
+                                .vocabulary = 512,
+                                .draft = DraftLaw::noise,
+                                .alpha = 0.8,
+                                .pool = 48};
 
 struct LossSetting {
   std::optional<double> scale;
@@ -32,19 +32,13 @@ constexpr std::array loss_settings{LossSetting{std::nullopt, 64}, LossSetting{1.
                                    LossSetting{100.0, 64},        LossSetting{1e4, 64},   LossSetting{1.0, 16},
                                    LossSetting{10.0, 16},         LossSetting{100.0, 16}, LossSetting{1e4, 16}};
 
-std::string rule_name(const LossSetting& setting) {
-  return setting.scale ? "sigmoid_approximation" : "rejection_sampling";
-}
-
-std::map<std::string, double> rule_parameters(const LossSetting& setting) {
-  if (!setting.scale) return {};
+Rule rule_of(const LossSetting& setting) {
+  if (!setting.scale) return RejectionSampling{};
   // The mean of exp(z) over Normal(0, s^2) logits is exp(s^2 / 2): this makes of log p a logit of mean 0.
   const double log_sum =
       std::log(static_cast<double>(loss_pair.vocabulary)) + loss_logit_deviation * loss_logit_deviation / 2.0;
-  return {{"scale_low", -*setting.scale},
-          {"scale_high", *setting.scale},
-          {"logit_shift", log_sum},
-          {"bits", static_cast<double>(setting.bits)}};
+  return SigmoidApproximation{
+      .scale_low = -*setting.scale, .scale_high = *setting.scale, .logit_shift = log_sum, .bits = setting.bits};
 }
 
 /// The contexts of the pair as rows, drawn once for every setting.
@@ -70,13 +64,11 @@ sim::Lossiness measure_laws(const sim::TablePair& rows, const sim::VerificationR
 Estimate simulated_tokens(const sim::TablePair& rows, const LossSetting& setting, std::uint64_t point,
                           const ExperimentSettings& settings) {
   const auto simulator = sim::make_token_simulator({.models = rows,
-                                                    .rule = rule_name(setting),
-                                                    .rule_parameters = rule_parameters(setting),
+                                                    .rule = rule_of(setting),
                                                     .temperature = 1.0,
                                                     .gamma = drafts,
                                                     .convention = Convention::bonus,
                                                     .drafting = Drafting::autoregressive,
-                                                    .contexts = sim::Contexts::pooled,
                                                     .iterations = sigmoid_loss_iterations},
                                                    settings.seed);
   return sim::tokens_per_iteration(sim::run(*simulator, {.seed = settings.seed, .point = point}, settings.threads));
@@ -88,7 +80,7 @@ std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings) {
   const sim::TablePair rows = drawn_contexts(settings.seed);
   std::vector<SigmoidLoss> losses;
   for (const LossSetting& setting : loss_settings) {
-    const auto rule = sim::make_rule(rule_name(setting), rule_parameters(setting));
+    const auto rule = sim::make_rule(rule_of(setting));
     const Estimate tokens = simulated_tokens(rows, setting, losses.size(), settings);
     losses.push_back({.scale = setting.scale,
                       .bits = setting.bits,

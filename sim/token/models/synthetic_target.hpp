@@ -10,7 +10,7 @@
 
 namespace foredraft::sim {
 
-/// Draws the target's distributions of a SyntheticPair, one context at a time, as logits in single precision: those
+/// Draws the target's distributions of a SyntheticModels, one context at a time, as logits in single precision: those
 /// numbers are the definition of the context, whoever turns them into probabilities.
 class SyntheticTarget {
  public:

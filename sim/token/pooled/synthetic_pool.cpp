@@ -25,7 +25,7 @@ void check_alpha(double alpha) {
 
 }  // namespace
 
-SyntheticPool::SyntheticPool(const SyntheticPair& pair, std::uint64_t seed)
+SyntheticPool::SyntheticPool(const SyntheticModels& pair, std::uint64_t seed)
     : draft_(pair.draft),
       vocabulary_(static_cast<std::size_t>(pair.vocabulary)),
       contexts_(static_cast<std::size_t>(pair.pool)),

@@ -9,12 +9,12 @@
 
 namespace foredraft::sim {
 
-/// The contexts of a SyntheticPair, drawn, and the strength of the draft's difference solved.
+/// The contexts of a SyntheticModels, drawn, and the strength of the draft's difference solved.
 class SyntheticPool {
  public:
   /// Draws pair.pool contexts from `seed` and solves the strength. Throws DomainError on a bad pair and on an alpha
   /// that no strength reaches; the message gives the range that can be reached.
-  SyntheticPool(const SyntheticPair& pair, std::uint64_t seed);
+  SyntheticPool(const SyntheticModels& pair, std::uint64_t seed);
 
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "foredraft/scenario.hpp"
+
 /// Draws from a fixed law over tokens in constant time by the alias method [Walker1977; Vose1991], in integers.
 ///
 /// A law over V tokens is rounded to masses of 1 / (V * 2^46); the table holds these masses exactly. So the law drawn
@@ -18,9 +20,6 @@ using AliasSlot = std::uint64_t;
 
 inline constexpr unsigned alias_bits = 18;
 inline constexpr unsigned share_bits = 64 - alias_bits;
-
-/// Largest law that the slots can hold and whose total mass fits 64 bits.
-inline constexpr std::int64_t max_vocabulary = 256'000;
 
 /// The table of a law that sums to 1 up to round-off; 1 to max_vocabulary entries.
 [[nodiscard]] std::vector<AliasSlot> alias_table(std::span<const double> law);

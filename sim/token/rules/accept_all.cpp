@@ -8,7 +8,7 @@ namespace {
 
 /// Every draft stands: drafting without verification, the far end of every trade of exactness for acceptance. The law
 /// emitted at a tested position is q; the bonus token is the target's.
-class AcceptAll final : public VerificationRule {
+class AcceptAllRule final : public VerificationRule {
  public:
   [[nodiscard]] double acceptance(const DraftedToken& /*drafted*/, double /*row_statistic*/) const override {
     return 1.0;
@@ -22,15 +22,6 @@ class AcceptAll final : public VerificationRule {
 
 }  // namespace
 
-RuleDefinition accept_all() {
-  return {.entry = {.name = "accept_all",
-                    .summary = "accept every draft: the drafter's own law, unverified",
-                    .source = "control",
-                    .lossless = false,
-                    .parameters = {}},
-          .make = [](const RuleParameters&) -> std::unique_ptr<const VerificationRule> {
-            return std::make_unique<AcceptAll>();
-          }};
-}
+MadeRule make(const AcceptAll& /*rule*/) { return std::make_unique<AcceptAllRule>(); }
 
 }  // namespace foredraft::sim::rules

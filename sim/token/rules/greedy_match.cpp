@@ -9,7 +9,7 @@ namespace {
 /// Accept the draft iff it is the target's most probable token; otherwise, and behind accepted drafts, emit that token
 /// [Stern2018; Xia2023, Eq. 1-3]. The output is the target's greedy decoding for every q and every temperature. That is
 /// the target's own law only at temperature 0, so the rule does not count as lossless.
-class GreedyMatch final : public TopTokenRule {
+class GreedyMatchRule final : public TopTokenRule {
  public:
   [[nodiscard]] bool uses_row_statistic() const override { return true; }
 
@@ -25,15 +25,6 @@ class GreedyMatch final : public TopTokenRule {
 
 }  // namespace
 
-RuleDefinition greedy_match() {
-  return {.entry = {.name = "greedy_match",
-                    .summary = "accept the target's most probable token only, and emit it otherwise",
-                    .source = "Stern2018; Xia2023, Eq. 1-3",
-                    .lossless = false,
-                    .parameters = {}},
-          .make = [](const RuleParameters&) -> std::unique_ptr<const VerificationRule> {
-            return std::make_unique<GreedyMatch>();
-          }};
-}
+MadeRule make(const GreedyMatch& /*rule*/) { return std::make_unique<GreedyMatchRule>(); }
 
 }  // namespace foredraft::sim::rules

@@ -12,9 +12,9 @@ namespace {
 /// [Leviathan2023, App. A.5]. The source leaves open what a rejection draws from: here the residual of p and l q, or,
 /// on request, the residual of p and q. Either way no token is emitted with more than p(x) / l, and l = 1 is
 /// rejection_sampling.
-class Lenient final : public VerificationRule {
+class LenientRule final : public VerificationRule {
  public:
-  Lenient(double lenience, double residual_lenience) : lenience_(lenience), residual_lenience_(residual_lenience) {}
+  LenientRule(double lenience, double residual_lenience) : lenience_(lenience), residual_lenience_(residual_lenience) {}
 
   [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const override {
     if (!(drafted.target > 0.0)) return 0.0;  // l q can underflow to 0
@@ -36,28 +36,8 @@ class Lenient final : public VerificationRule {
 
 }  // namespace
 
-RuleDefinition lenient() {
-  return {
-      .entry = {.name = "lenient",
-                .summary = "accept with probability min(1, p/(l q)), l the lenience",
-                .source = "Leviathan2023, App. A.5",
-                .lossless = false,
-                .parameters = {{.name = "lenience",
-                                .default_value = 0.5,
-                                .minimum = 0.0,
-                                .maximum = 1.0,
-                                .summary = "lenient: l, the fraction of q that p has to reach; 1: rejection_sampling",
-                                .excludes_minimum = true},
-                               {.name = "residual",
-                                .default_value = 1.0,
-                                .minimum = 0.0,
-                                .maximum = 1.0,
-                                .summary = "lenient: a rejection draws from max(0, p - l q) (1) or max(0, p - q) (0)",
-                                .whole = true}}},
-      .make = [](const RuleParameters& parameters) -> std::unique_ptr<const VerificationRule> {
-        const double lenience = parameters.at("lenience");
-        return std::make_unique<Lenient>(lenience, parameters.at("residual") == 1.0 ? lenience : 1.0);
-      }};
+MadeRule make(const Lenient& rule) {
+  return std::make_unique<LenientRule>(rule.lenience, rule.residual ? rule.lenience : 1.0);
 }
 
 }  // namespace foredraft::sim::rules

@@ -3,15 +3,13 @@
 
 namespace foredraft::sim::rules {
 
-RuleDefinition rejection_sampling();
-
 namespace {
 
 /// Several candidates at one position, tried one after the other by recursive rejection: drawn independently
 /// [Miao2024, Alg. 2] or without replacement [Chen2024]. The emitted law is p, as with one candidate.
-class MultiCandidate final : public VerificationRule {
+class MultiCandidateRule final : public VerificationRule {
  public:
-  explicit MultiCandidate(const CandidateScheme& scheme) : scheme_(scheme), first_(rejection_sampling().make({})) {}
+  explicit MultiCandidateRule(const CandidateScheme& scheme) : scheme_(scheme), first_(make(RejectionSampling{})) {}
 
   [[nodiscard]] CandidateScheme candidates() const override { return scheme_; }
 
@@ -28,29 +26,10 @@ class MultiCandidate final : public VerificationRule {
 
 }  // namespace
 
-RuleDefinition multi_candidate() {
-  return {.entry = {.name = "multi_candidate",
-                    .summary = "several candidates a position, tried in turn by recursive rejection",
-                    .source = "Miao2024, Alg. 2; Chen2024",
-                    .lossless = true,
-                    .parameters = {{.name = "candidates",
-                                    .default_value = 2.0,
-                                    .minimum = 1.0,
-                                    .maximum = 1024.0,
-                                    .summary = "multi_candidate: candidates of one position; 1: rejection_sampling",
-                                    .whole = true},
-                                   {.name = "replacement",
-                                    .default_value = 1.0,
-                                    .minimum = 0.0,
-                                    .maximum = 1.0,
-                                    .summary = "multi_candidate: candidates drawn with (1) or without (0) replacement",
-                                    .whole = true}}},
-          .make = [](const RuleParameters& parameters) -> std::unique_ptr<const VerificationRule> {
-            return std::make_unique<MultiCandidate>(
-                CandidateScheme{.count = static_cast<std::int64_t>(parameters.at("candidates")),
-                                .draws = parameters.at("replacement") == 1.0 ? CandidateDraws::with_replacement
-                                                                             : CandidateDraws::without_replacement});
-          }};
+MadeRule make(const MultiCandidate& rule) {
+  return std::make_unique<MultiCandidateRule>(CandidateScheme{
+      .count = rule.candidates,
+      .draws = rule.replacement ? CandidateDraws::with_replacement : CandidateDraws::without_replacement});
 }
 
 }  // namespace foredraft::sim::rules

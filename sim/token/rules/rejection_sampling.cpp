@@ -11,7 +11,7 @@ namespace {
 /// Speculative sampling: accept x ~ q with probability min(1, p(x) / q(x)), otherwise draw from the residual
 /// max(0, p - q) / sum max(0, p - q) [Leviathan2023, Alg. 1; Chen2023, Alg. 2]. The emitted law is p for every q:
 /// min(p, q) + (1 - sum min(p, q)) * residual = p.
-class RejectionSampling final : public VerificationRule {
+class RejectionSamplingRule final : public VerificationRule {
  public:
   [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const override {
     return drafted.target >= drafted.draft ? 1.0 : drafted.target / drafted.draft;
@@ -31,15 +31,6 @@ class RejectionSampling final : public VerificationRule {
 
 }  // namespace
 
-RuleDefinition rejection_sampling() {
-  return {.entry = {.name = "rejection_sampling",
-                    .summary = "accept with probability min(1, p/q), otherwise draw from the residual max(0, p - q)",
-                    .source = "Leviathan2023, Alg. 1; Chen2023, Alg. 2",
-                    .lossless = true,
-                    .parameters = {}},
-          .make = [](const RuleParameters&) -> std::unique_ptr<const VerificationRule> {
-            return std::make_unique<RejectionSampling>();
-          }};
-}
+MadeRule make(const RejectionSampling& /*rule*/) { return std::make_unique<RejectionSamplingRule>(); }
 
 }  // namespace foredraft::sim::rules

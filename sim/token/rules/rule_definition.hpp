@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
-#include <string>
 
-#include "sim/token/rules/rule_registry.hpp"
+#include "foredraft/scenario.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
-namespace foredraft::sim {
+/// What the files of this folder define, one for each rule of a scenario. Parameters have been checked.
+namespace foredraft::sim::rules {
 
-/// Every parameter of the rule's entry, checked, the defaults filled in.
-using RuleParameters = std::map<std::string, double, std::less<>>;
+using MadeRule = std::unique_ptr<const VerificationRule>;
 
-/// What a file of this folder defines: the line that users see, and how the rule is made.
-struct RuleDefinition {
-  RuleEntry entry;
-  std::unique_ptr<const VerificationRule> (*make)(const RuleParameters& parameters) = nullptr;
-};
+[[nodiscard]] MadeRule make(const AcceptAll& rule);
+[[nodiscard]] MadeRule make(const GreedyMatch& rule);
+[[nodiscard]] MadeRule make(const Lenient& rule);
+[[nodiscard]] MadeRule make(const MultiCandidate& rule);
+[[nodiscard]] MadeRule make(const RejectionSampling& rule);
+[[nodiscard]] MadeRule make(const SigmoidApproximation& rule);
+[[nodiscard]] MadeRule make(const TopBeta& rule);
+[[nodiscard]] MadeRule make(const TypicalAcceptance& rule);
 
-}  // namespace foredraft::sim
+}  // namespace foredraft::sim::rules

@@ -26,15 +26,10 @@ enum class Judged { target, drafter };
 /// The rule's first publication [Xia2022, Eq. 6-7] prints the drafter's probability of the drafted token in both
 /// inequalities (the target's tokens still set the thresholds), which compares two models' scales. Kept on request;
 /// then no setting is greedy_match.
-class TopBeta final : public TopTokenRule {
+class TopBetaRule final : public TopTokenRule {
  public:
-  TopBeta(std::int64_t beta, double tolerance, Judged judged) : beta_(beta), tolerance_(tolerance), judged_(judged) {}
-
-  void check_vocabulary(std::int64_t vocabulary) const override {
-    if (beta_ <= vocabulary) return;
-    throw DomainError(
-        fmt::format("invalid rule.top_beta={} (must be at most the vocabulary, {} tokens)", beta_, vocabulary));
-  }
+  TopBetaRule(std::int64_t beta, double tolerance, Judged judged)
+      : beta_(beta), tolerance_(tolerance), judged_(judged) {}
 
   [[nodiscard]] bool uses_row_statistic() const override { return true; }
 
@@ -64,35 +59,8 @@ class TopBeta final : public TopTokenRule {
 
 }  // namespace
 
-RuleDefinition top_beta() {
-  return {.entry = {.name = "top_beta",
-                    .summary = "Spec-Verification: accept one of the target's beta best, within a log-likelihood gap",
-                    .source = "Xia2023, Eq. 8-10",
-                    .lossless = false,
-                    .parameters = {{.name = "top_beta",
-                                    .default_value = 3.0,
-                                    .minimum = 1.0,
-                                    .maximum = static_cast<double>(max_vocabulary),
-                                    .summary =
-                                        "top_beta: how many of the target's best tokens are accepted; 1: greedy_match",
-                                    .whole = true},
-                                   {.name = "tolerance",
-                                    .default_value = 1.0,
-                                    .minimum = 0.0,
-                                    .maximum = 1000.0,
-                                    .summary = "top_beta: largest log-likelihood gap to the target's best token (nat)"},
-                                   {.name = "judged",
-                                    .default_value = 0.0,
-                                    .minimum = 0.0,
-                                    .maximum = 1.0,
-                                    .summary = "top_beta: the drafted token's probability is the target's (0), or the "
-                                               "drafter's, as first published (1)",
-                                    .whole = true}}},
-          .make = [](const RuleParameters& parameters) -> std::unique_ptr<const VerificationRule> {
-            return std::make_unique<TopBeta>(static_cast<std::int64_t>(parameters.at("top_beta")),
-                                             parameters.at("tolerance"),
-                                             parameters.at("judged") == 1.0 ? Judged::drafter : Judged::target);
-          }};
+MadeRule make(const TopBeta& rule) {
+  return std::make_unique<TopBetaRule>(rule.top_beta, rule.tolerance, rule.judged ? Judged::drafter : Judged::target);
 }
 
 }  // namespace foredraft::sim::rules

@@ -13,9 +13,9 @@ namespace {
 /// nats [Cai2024]. The source decodes the first token of every iteration greedily and accepts it unseen; that token is
 /// the one emitted here behind the last accepted draft, so a rejection and the bonus both emit the target's most
 /// probable token. At temperature 0 the rule is greedy_match.
-class TypicalAcceptance final : public TopTokenRule {
+class TypicalAcceptanceRule final : public TopTokenRule {
  public:
-  TypicalAcceptance(double epsilon, double delta) : epsilon_(epsilon), delta_(delta) {}
+  TypicalAcceptanceRule(double epsilon, double delta) : epsilon_(epsilon), delta_(delta) {}
 
   [[nodiscard]] bool uses_row_statistic() const override { return true; }
 
@@ -37,29 +37,8 @@ class TypicalAcceptance final : public TopTokenRule {
 
 }  // namespace
 
-RuleDefinition typical_acceptance() {
-  return {
-      .entry = {.name = "typical_acceptance",
-                .summary = "accept with p > min(epsilon, delta exp(-entropy)), otherwise emit the most probable token",
-                .source = "Cai2024",
-                .lossless = false,
-                .parameters = {{.name = "epsilon",
-                                .default_value = 0.09,
-                                .minimum = 0.0,
-                                .maximum = 1.0,
-                                .summary = "typical_acceptance: a token above this probability is always accepted",
-                                .excludes_minimum = true,
-                                .excludes_maximum = true},
-                               {.name = "delta",
-                                .default_value = 0.0,
-                                .minimum = 0.0,
-                                .maximum = 1e6,
-                                .summary = "typical_acceptance: factor of exp(-entropy); 0: the root of epsilon"}}},
-      .make = [](const RuleParameters& parameters) -> std::unique_ptr<const VerificationRule> {
-        const double epsilon = parameters.at("epsilon");
-        const double delta = parameters.at("delta");
-        return std::make_unique<TypicalAcceptance>(epsilon, delta > 0.0 ? delta : std::sqrt(epsilon));
-      }};
+MadeRule make(const TypicalAcceptance& rule) {
+  return std::make_unique<TypicalAcceptanceRule>(rule.epsilon, rule.delta > 0.0 ? rule.delta : std::sqrt(rule.epsilon));
 }
 
 }  // namespace foredraft::sim::rules

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
-#include <string>
-#include <string_view>
+
+#include "foredraft/scenario.hpp"
 
 namespace foredraft::sim {
 
@@ -60,9 +59,6 @@ class VerificationRule {
   /// rule whose acceptance is min(1, p/q) and whose replacement is the residual of p and q may ask for it.
   [[nodiscard]] virtual CandidateScheme candidates() const { return {}; }
 
-  /// Throws DomainError where the parameters do not fit a vocabulary of this size.
-  virtual void check_vocabulary(std::int64_t /*vocabulary*/) const {}
-
   /// Whether acceptance() depends on the rows beyond p(x) and q(x). If not, callers need not compute the rows.
   [[nodiscard]] virtual bool uses_row_statistic() const { return false; }
 
@@ -81,9 +77,8 @@ class VerificationRule {
   virtual void bonus(std::span<const double> target, std::span<double> law) const;
 };
 
-/// The rule of this name with these parameters; parameters left out take the defaults of rule_registry().
-/// Throws DomainError on an unknown rule, an unknown parameter or a value outside its range.
-[[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(std::string_view name,
-                                                                const std::map<std::string, double>& parameters);
+/// What carries out the rule of a scenario. Throws DomainError on parameters that scenario::check_rule rejects;
+/// `vocabulary` in tokens, 0: not known.
+[[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const Rule& rule, std::int64_t vocabulary = 0);
 
 }  // namespace foredraft::sim

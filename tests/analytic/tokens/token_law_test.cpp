@@ -7,6 +7,7 @@
 
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
+#include "core/marginals.hpp"
 #include "core/random_stream.hpp"
 #include "tests/analytic/reference.hpp"
 #include "tests/support/tolerances.hpp"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/words.hpp"
+#include "foredraft/words.hpp"
 #include "sim/ngram/drafter.hpp"
 #include "sim/ngram/model.hpp"
 

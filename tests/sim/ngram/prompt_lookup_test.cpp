@@ -40,14 +40,12 @@ std::vector<Token> by_all_places(const std::vector<Token>& text, std::int64_t ma
 
 sim::TokenSimulation lookup_run(double temperature, std::int64_t gamma, Convention convention,
                                 std::uint64_t iterations) {
-  return {.models = sim::PromptLookup{writer(tests::generated_vocabulary), 3, 64},
-          .rule = "rejection_sampling",
-          .rule_parameters = {},
+  return {.models = sim::PromptLookupPair{writer(tests::generated_vocabulary), {3, 64}},
+          .rule = RejectionSampling{},
           .temperature = temperature,
           .gamma = gamma,
           .convention = convention,
           .drafting = Drafting::free,
-          .contexts = sim::Contexts::pooled,
           .iterations = iterations};
 }
 
@@ -186,10 +184,10 @@ TEST_CASE("a text cannot be looked up with other rules, temperatures and sizes")
     CHECK_THROWS_AS(sim::make_prompt_lookup_simulator(simulation), DomainError);
   };
   refused([](sim::TokenSimulation& s) { s.temperature = 0.5; });
-  refused([](sim::TokenSimulation& s) { s.rule = "greedy_match"; });
+  refused([](sim::TokenSimulation& s) { s.rule = GreedyMatch{}; });
   refused([](sim::TokenSimulation& s) { s.gamma = -1; });
-  refused([](sim::TokenSimulation& s) { std::get<sim::PromptLookup>(s.models).match = 0; });
-  refused([](sim::TokenSimulation& s) { std::get<sim::PromptLookup>(s.models).window = 1; });
+  refused([](sim::TokenSimulation& s) { std::get<sim::PromptLookupPair>(s.models).lookup.match = 0; });
+  refused([](sim::TokenSimulation& s) { std::get<sim::PromptLookupPair>(s.models).lookup.window = 1; });
   refused([](sim::TokenSimulation& s) { s.models = sim::TablePair{}; });
 }
 

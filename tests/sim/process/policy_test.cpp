@@ -2,13 +2,13 @@
 // Gamma policies in process fidelity: what a policy does iteration by iteration, and standard errors that hold.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <set>
 #include <vector>
 
 #include "core/check.hpp"
 #include "core/intervals.hpp"
-#include "sim/drafter/drafter_registry.hpp"
+#include "scenario/registries.hpp"
 #include "sim/estimates.hpp"
+#include "sim/process/drafted.hpp"
 #include "sim/process/stopping_plan.hpp"
 #include "tests/sim/process/process_testing.hpp"
 #include "tests/support/statistics.hpp"
@@ -20,6 +20,11 @@ namespace {
 using namespace tests;
 using foredraft::tests::level_of_one;
 using foredraft::tests::standard_errors;
+
+ProcessSimulation stopping_at(double c, ProcessSimulation simulation) {
+  simulation.draft_ratio = c;
+  return simulation;
+}
 
 ProcessSimulation policy_run(AcceptanceProcess process, GammaPolicy policy, std::int64_t gamma, std::uint64_t count,
                              Path path = Path::fast, Convention convention = Convention::bonus) {
@@ -171,7 +176,7 @@ TEST_CASE("optimal stopping with one acceptance for all drafts is the best const
     const double price = stopping_price(Iid{alpha}, 60, c, Convention::bonus);
     CHECK(price == Approx(c * best).epsilon(foredraft::tests::second_route));
     CHECK(drafts_at_price(Iid{alpha}, price, 60, Convention::bonus) == best_gamma);
-    const Tally tally = run_once(policy_run(Iid{alpha}, OptimalStopping{c}, 60, 1000));
+    const Tally tally = run_once(stopping_at(c, policy_run(Iid{alpha}, OptimalStopping{}, 60, 1000)));
     CHECK(tally.units.sum(drafted) == best_gamma * 1000);
   }
 }
@@ -200,21 +205,21 @@ TEST_CASE("an edit at the place of a bonus token needs realigning too") {
 }
 
 TEST_CASE("drafters put their acceptance and their cost into the simulation") {
-  const auto drafted = [](std::string_view drafter, const DrafterSettings& settings) {
-    return drafted_by(drafter, settings, iterations_of(Iid{0.8}, 3, 10, Path::fast));
+  const auto drafted = [](const Drafter& drafter) {
+    return drafted_by(drafter, iterations_of(Iid{0.8}, 3, 10, Path::fast));
   };
-  CHECK(std::holds_alternative<Iid>(drafted("autoregressive", {}).process));
-  CHECK(std::holds_alternative<Iid>(drafted("block", {}).process));
-  CHECK(drafted("block", {}).drafting == Drafting::block);
-  const auto falling = drafted("block", {.parameters = {{"decay", 0.5}}, .accuracies = {}});
+  CHECK(std::holds_alternative<Iid>(drafted(AutoregressiveDrafter{}).process));
+  CHECK(std::holds_alternative<Iid>(drafted(BlockDrafter{}).process));
+  CHECK(drafted(BlockDrafter{}).drafting == Drafting::block);
+  const auto falling = drafted(BlockDrafter{.decay = 0.5});
   CHECK(std::get<Positional>(falling.process).conditional == std::vector<double>{0.8, 0.4, 0.2});
-  const auto heads = drafted("heads", {.parameters = {}, .accuracies = {0.7, 0.6, 0.1}});
+  const auto heads = drafted(Heads{.accuracies = {0.7, 0.6, 0.1}});
   CHECK(std::get<Positional>(heads.process).conditional == std::vector<double>{0.7, 0.6, 0.1});
   CHECK(heads.drafting == Drafting::block);
-  const auto stages = drafted("mlp_speculator", {.parameters = {{"decay", 0.25}, {"recovery", 0.5}}, .accuracies = {}});
+  const auto stages = drafted(MlpSpeculator{.decay = 0.25, .recovery = 0.5});
   CHECK(std::get<Positional>(stages.process).conditional[2] == Approx(0.2));
   CHECK(stages.drafting == Drafting::autoregressive);
-  const auto copy = drafted("input_copy", {.parameters = {{"edit_rate", 0.25}, {"realign", 2.0}}, .accuracies = {}});
+  const auto copy = drafted(InputCopy{.edit_rate = 0.25, .realign = 2});
   CHECK(std::get<Iid>(copy.process).alpha == 0.75);
   CHECK(std::get<RealignAfterEdit>(copy.policy).iterations == 2);
   CHECK(copy.drafting == Drafting::free);
@@ -222,48 +227,27 @@ TEST_CASE("drafters put their acceptance and their cost into the simulation") {
 
 TEST_CASE("what a drafter or a policy does not go with is refused") {
   const auto run_of = [](AcceptanceProcess process) { return iterations_of(std::move(process), 3, 10, Path::fast); };
-  CHECK_THROWS_AS(drafted_by("prompt_lookup", {}, run_of(Iid{0.8})), DomainError);
-  CHECK_THROWS_AS(drafted_by("nobody", {}, run_of(Iid{0.8})), DomainError);
-  CHECK_THROWS_AS(drafted_by("block", {{{"decay", 0.5}}, {}}, run_of(Markov{0.5, 0.5})), DomainError);
-  CHECK_THROWS_AS(drafted_by("block", {{{"decay", std::nan("")}}, {}}, run_of(Iid{0.5})), DomainError);
-  CHECK_THROWS_AS(drafted_by("block", {{{"realign", 1.0}}, {}}, run_of(Iid{0.5})), DomainError);
-  CHECK_THROWS_AS(drafted_by("block", {{}, {0.5}}, run_of(Iid{0.5})), DomainError);
-  CHECK_THROWS_AS(drafted_by("heads", {{{"decay", 0.5}}, {0.5}}, run_of(Iid{0.5})), DomainError);
-  CHECK_THROWS_AS(drafted_by("input_copy", {{{"edit_rate", 0.1}}, {}}, run_of(Iid{0.5})), DomainError);
-  CHECK_THROWS_AS(drafted_by("input_copy", {{{"edit_rate", 0.1}, {"realign", 1.5}}, {}}, run_of(Iid{0.5})),
-                  DomainError);
-  CHECK_THROWS_AS(run_once(policy_run(Trace{{{1}}}, Plus2Minus1{5}, 3, 10)), DomainError);
+  CHECK_THROWS_AS(drafted_by(PromptLookup{}, run_of(Iid{0.8})), DomainError);
+  CHECK_THROWS_AS(drafted_by(NgramDrafter{}, run_of(Iid{0.8})), DomainError);
+  CHECK_THROWS_AS(drafted_by(BlockDrafter{.decay = 0.5}, run_of(Markov{0.5, 0.5})), DomainError);
+  CHECK_THROWS_WITH(drafted_by(BlockDrafter{.decay = std::nan("")}, run_of(Iid{0.5})),
+                    "invalid drafter.decay=nan (must be in [0, 1])");
+  CHECK_THROWS_AS(drafted_by(Heads{.accuracies = {0.5, 1.5}}, run_of(Iid{0.5})), DomainError);
+  CHECK_THROWS_AS(drafted_by(Heads{.decay = 0.5, .accuracies = {0.5}}, run_of(Iid{0.5})), DomainError);
+  CHECK_THROWS_AS(drafted_by(InputCopy{.edit_rate = 0.1, .realign = -1}, run_of(Iid{0.5})), DomainError);
+  ProcessSimulation growing = run_of(Iid{0.5});
+  growing.policy = Plus2Minus1{};
+  CHECK_THROWS_AS(drafted_by(InputCopy{}, growing), DomainError);
+  CHECK_THROWS_AS(run_once(policy_run(trace_of({{{1}}}), Plus2Minus1{5}, 3, 10)), DomainError);
   CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, Plus2Minus1{0}, 3, 10)), DomainError);
   CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, Plus2Minus1{5}, 0, 10)), DomainError);
   CHECK_THROWS_AS(run_once(policy_run(Markov{0.5, 0.5}, ConfidenceThreshold{0.5, 4.0, 1.0}, 3, 10)), DomainError);
   CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, ConfidenceThreshold{0.5, 0.0, 1.0}, 3, 10)), DomainError);
   CHECK_THROWS_AS(run_once(policy_run(Iid{0.5}, ConfidenceThreshold{std::nan(""), 4.0, 1.0}, 3, 10)), DomainError);
-  CHECK_THROWS_AS(run_once(policy_run(Markov{0.5, 0.5}, OptimalStopping{0.1}, 3, 10)), DomainError);
-  ProcessSimulation block = policy_run(Iid{0.5}, OptimalStopping{0.1}, 3, 10);
+  CHECK_THROWS_AS(run_once(policy_run(Markov{0.5, 0.5}, OptimalStopping{}, 3, 10)), DomainError);
+  ProcessSimulation block = policy_run(Iid{0.5}, OptimalStopping{}, 3, 10);
   block.drafting = Drafting::block;
   CHECK_THROWS_AS(run_once(block), DomainError);
-}
-
-TEST_CASE("the lists of drafters and policies are sorted, sourced and without doubles") {
-  const auto check_list = [](const auto& entries) {
-    std::set<std::string_view> names;
-    std::string_view before;
-    for (const auto& entry : entries) {
-      CHECK(names.insert(entry.name).second);
-      CHECK(before < entry.name);
-      before = entry.name;
-      CHECK_FALSE(entry.summary.empty());
-      CHECK_FALSE(entry.source.empty());
-    }
-    return names.size();
-  };
-  CHECK(check_list(drafter_registry()) == 7);
-  CHECK(check_list(policy_registry()) == 4);
-  for (const DrafterEntry& entry : drafter_registry()) {
-    CHECK((entry.process || entry.token));
-    CHECK(find_drafter(entry.name) == &entry);
-  }
-  CHECK(find_drafter("blocks") == nullptr);
 }
 
 }  // namespace foredraft::sim

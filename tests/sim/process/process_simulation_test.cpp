@@ -17,7 +17,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// One of each kind of run, three blocks or more where runs have blocks.
 std::vector<ProcessSimulation> one_of_each() {
-  Trace trace;
+  Recording trace;
   for (std::size_t i = 0; i < 40; ++i) {
     std::vector<std::int8_t> outcomes;
     for (std::size_t j = 0; j < 50 + i; ++j)
@@ -36,7 +36,7 @@ std::vector<ProcessSimulation> one_of_each() {
       }
     }
   }
-  runs.push_back(iterations_of(std::move(trace), 4, 0, Path::reference));
+  runs.push_back(iterations_of(trace_of(std::move(trace)), 4, 0, Path::reference));
   return runs;
 }
 
@@ -146,15 +146,6 @@ TEST_CASE("bad arguments are refused with their name and value") {
                     message("invalid tokens=10.5 (must be whole for sequences of fixed length)"));
   CHECK_NOTHROW(make_process_simulator(sequences_of(Iid{0.5}, 2, {10.5, true}, 3, Path::fast)));
   CHECK_THROWS_AS(make_process_simulator(sequences_of(Iid{0.5}, 2, {not_a_number, true}, 3, Path::fast)), DomainError);
-}
-
-TEST_CASE("the registry lists every process of the variant once, sorted by name") {
-  const auto& entries = process_registry();
-  CHECK(entries.size() == std::variant_size_v<AcceptanceProcess>);
-  CHECK(std::is_sorted(entries.begin(), entries.end(), [](const auto& l, const auto& r) { return l.name < r.name; }));
-  std::vector<std::string> names;
-  for (const ProcessEntry& entry : entries) names.emplace_back(entry.name);
-  CHECK(names == std::vector<std::string>{"beta_mixture", "iid", "markov", "positional", "trace"});
 }
 
 }  // namespace foredraft::sim

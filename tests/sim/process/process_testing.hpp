@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -13,11 +14,15 @@
 /// What the tests of the process fidelity share: short ways to state a run, and laws by enumeration.
 namespace foredraft::tests {
 
+/// A trace of these outcomes.
+inline Trace trace_of(Recording recording) {
+  return {.recording = std::make_shared<const Recording>(std::move(recording))};
+}
+
 inline constexpr sim::RunKey test_key{.seed = 20231118, .point = 7};
 
-inline sim::ProcessSimulation iterations_of(sim::AcceptanceProcess process, std::int64_t gamma,
-                                            std::uint64_t iterations, sim::Path path,
-                                            Convention convention = Convention::bonus) {
+inline sim::ProcessSimulation iterations_of(AcceptanceProcess process, std::int64_t gamma, std::uint64_t iterations,
+                                            Path path, Convention convention = Convention::bonus) {
   return {.process = std::move(process),
           .gamma = gamma,
           .convention = convention,
@@ -28,8 +33,8 @@ inline sim::ProcessSimulation iterations_of(sim::AcceptanceProcess process, std:
           .path = path};
 }
 
-inline sim::ProcessSimulation sequences_of(sim::AcceptanceProcess process, std::int64_t gamma,
-                                           const sim::SequenceLaw& law, std::uint64_t sequences, sim::Path path,
+inline sim::ProcessSimulation sequences_of(AcceptanceProcess process, std::int64_t gamma, const SequenceLength& law,
+                                           std::uint64_t sequences, Path path,
                                            Convention convention = Convention::bonus) {
   sim::ProcessSimulation simulation = iterations_of(std::move(process), gamma, 0, path, convention);
   simulation.sequence = law;

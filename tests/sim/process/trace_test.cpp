@@ -15,8 +15,9 @@ namespace {
 using namespace tests;
 using foredraft::tests::standard_errors;
 
-Tally replay(Trace trace, std::int64_t gamma, Convention convention = Convention::bonus, const RunKey& key = test_key) {
-  return run_once(iterations_of(std::move(trace), gamma, 0, Path::reference, convention), key);
+Tally replay(Recording recording, std::int64_t gamma, Convention convention = Convention::bonus,
+             const RunKey& key = test_key) {
+  return run_once(iterations_of(trace_of(std::move(recording)), gamma, 0, Path::reference, convention), key);
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ TEST_CASE("without a bonus token the position behind a full draft is drafted nex
 TEST_CASE("accepted counts of a recorded run come back when their trace is replayed at the same gamma") {
   const std::vector<std::int64_t> accepted{0, 3, 2, 3, 3, 1, 0, 2};
   for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
-    const Trace trace{{trace_from_accepted_counts(accepted, 3, convention)}};
+    const Recording trace{{trace_from_accepted_counts(accepted, 3, convention)}};
     const Tally tally = replay(trace, 3, convention);
     CHECK(tally.units.sum(iterations) == 8);
     CHECK(tally.units.sum(Quantity::accepted) == 14);
@@ -66,7 +67,7 @@ TEST_CASE("accepted counts become outcomes, unobserved only under a bonus token"
 
 TEST_CASE("unobserved outcomes are drawn with the trace's own frequency, each once and for all") {
   // Three of four observed outcomes accepted; gamma 1 without bonus tests every position once.
-  Trace trace;
+  Recording trace;
   trace.sequences.push_back({1, 0, 1, 1});
   trace.sequences.emplace_back(40'000, std::int8_t{-1});
   const Tally tally = replay(trace, 1, Convention::no_bonus);
@@ -79,16 +80,16 @@ TEST_CASE("unobserved outcomes are drawn with the trace's own frequency, each on
 }
 
 TEST_CASE("many sequences are a unit each, few are cut into about thirty batches") {
-  Trace many;
+  Recording many;
   for (std::size_t i = 0; i < 30; ++i) many.sequences.emplace_back(10 + i, std::int8_t{1});
   CHECK(replay(many, 2).units.count() == 30);
 
-  const Trace one{{std::vector<std::int8_t>(3000, std::int8_t{0})}};
+  const Recording one{{std::vector<std::int8_t>(3000, std::int8_t{0})}};
   CHECK(replay(one, 2).units.count() == 30);
   CHECK(replay(one, 2).units.sum(iterations) == 3000);
-  const Trace two{{std::vector<std::int8_t>(2000, std::int8_t{0}), std::vector<std::int8_t>(1000, std::int8_t{0})}};
+  const Recording two{{std::vector<std::int8_t>(2000, std::int8_t{0}), std::vector<std::int8_t>(1000, std::int8_t{0})}};
   CHECK(replay(two, 2).units.count() == 30);
-  const Trace tiny{{{1, 0, 1}}};
+  const Recording tiny{{{1, 0, 1}}};
   CHECK(replay(tiny, 1).units.sum(tokens) == 3);
 }
 
@@ -125,7 +126,7 @@ TEST_CASE("bad traces and counts are refused") {
                     "invalid trace[1][1]=2 (must be 1 accepted, 0 rejected or -1 not observed)");
   CHECK_THROWS_AS(replay({{{-2}}}, 2), DomainError);
   CHECK_THROWS_WITH(replay({{{-1, -1}}}, 2), "invalid trace (must have at least one observed outcome)");
-  CHECK_THROWS_WITH(run_once(sequences_of(Trace{{{1, 0}}}, 2, {10.0, false}, 3, Path::reference)),
+  CHECK_THROWS_WITH(run_once(sequences_of(trace_of({{{1, 0}}}), 2, {10.0, false}, 3, Path::reference)),
                     "invalid sequence (must be absent: a trace brings its own sequences)");
 
   CHECK_THROWS_WITH(trace_from_accepted_counts({0, 4}, 3, Convention::bonus),

@@ -36,7 +36,7 @@ TEST_CASE("intervals of a Poisson process have the mean and the second moment of
 }
 
 TEST_CASE("a copied stream gives the same times, another block gives others") {
-  const ArrivalLaw law{.kind = ArrivalKind::poisson, .rate_per_s = 1.0};
+  const Arrivals law{.kind = ArrivalKind::poisson, .rate_per_s = 1.0};
   ArrivalStream stream(law, arrivals_key, 0);
   ArrivalStream copy = stream;
   CHECK(ArrivalStream(law, arrivals_key, 1).next_ns() != stream.next_ns());

@@ -23,22 +23,25 @@ inline constexpr double three_contexts_alpha = (0.50 + 0.42 + 0.53) / 3.0;
 
 inline sim::TokenSimulation simulation_of(sim::ModelPair models, std::int64_t gamma, std::uint64_t iterations) {
   return {.models = std::move(models),
-          .rule = "rejection_sampling",
-          .rule_parameters = {},
+          .rule = RejectionSampling{},
           .temperature = 1.0,
           .gamma = gamma,
           .convention = Convention::bonus,
           .drafting = Drafting::autoregressive,
-          .contexts = sim::Contexts::pooled,
           .iterations = iterations};
 }
 
+/// Of a synthetic pair.
+inline Contexts& contexts_of(sim::TokenSimulation& simulation) {
+  return std::get<SyntheticModels>(simulation.models).contexts;
+}
+
 /// A small synthetic pair: 60 tokens, gaussian logits of deviation 2, noise.
-inline sim::SyntheticPair small_pair() {
-  return {.target = sim::TargetLaw::gaussian_logits,
+inline SyntheticModels small_pair() {
+  return {.target = TargetLaw::gaussian_logits,
           .parameter = 2.0,
           .vocabulary = 60,
-          .draft = sim::DraftLaw::noise,
+          .draft = DraftLaw::noise,
           .alpha = 0.7,
           .pool = 40};
 }

@@ -56,7 +56,7 @@ TEST_CASE("a synthetic pair reports the alpha asked for, and the simulation meet
   const auto target = GENERATE(TargetLaw::zipf, TargetLaw::gaussian_logits, TargetLaw::dirichlet);
   const auto draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
   CAPTURE(target, draft);
-  SyntheticPair pair = tests::small_pair();
+  SyntheticModels pair = tests::small_pair();
   pair.target = target;
   pair.parameter = 1.2;
   pair.draft = draft;
@@ -70,11 +70,11 @@ TEST_CASE("a synthetic pair reports the alpha asked for, and the simulation meet
 
 TEST_CASE("p = q accepts every draft, p and q on different tokens none") {
   const auto rows = GENERATE(Contexts::pooled, Contexts::fresh);
-  SyntheticPair equal = tests::small_pair();
+  SyntheticModels equal = tests::small_pair();
   equal.alpha = 1.0;
   equal.draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
   TokenSimulation simulation = tests::simulation_of(equal, 6, 5000);
-  simulation.contexts = rows;
+  tests::contexts_of(simulation) = rows;
   simulation.temperature = 1.0;
   CHECK(run_once(simulation).units.sum(accepted) == 6 * 5000);
 
@@ -89,7 +89,7 @@ TEST_CASE("at temperature 0 drafts are accepted where the argmaxes agree, ties g
   // tokens 1 and 2 with a tie of q at 1 and 2: both take 1.
   TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), 3, 3000);
   simulation.temperature = 0.0;
-  simulation.rule = GENERATE("rejection_sampling", "greedy_match");
+  simulation.rule = GENERATE(Rule(RejectionSampling{}), Rule(GreedyMatch{}));
   CHECK(run_once(simulation).units.sum(accepted) == 0);
   simulation.models = one_context({0.2, 0.4, 0.4}, {0.1, 0.45, 0.45});
   CHECK(run_once(simulation).units.sum(accepted) == 3 * 3000);
@@ -135,7 +135,7 @@ TEST_CASE("threads, and the order of blocks, change nothing, but seeds and point
   const auto contexts = GENERATE(Contexts::pooled, Contexts::fresh);
   TokenSimulation simulation =
       tests::simulation_of(tests::small_pair(), 4, contexts == Contexts::pooled ? 50'001 : 1001);
-  simulation.contexts = contexts;
+  tests::contexts_of(simulation) = contexts;
   const auto simulator = make_token_simulator(simulation, 5);
   const Tally one = run(*simulator, token_key, 1);
   CHECK(run(*simulator, token_key, 2) == one);
@@ -152,7 +152,7 @@ TEST_CASE("threads, and the order of blocks, change nothing, but seeds and point
 TEST_CASE("what is emitted is what is counted") {
   const auto contexts = GENERATE(Contexts::pooled, Contexts::fresh);
   TokenSimulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
-  simulation.contexts = contexts;
+  tests::contexts_of(simulation) = contexts;
   simulation.convention = GENERATE(Convention::bonus, Convention::no_bonus);
   const auto simulator = make_token_simulator(simulation, 5);
   const auto& emitter = dynamic_cast<const TokenSimulator&>(*simulator);
@@ -169,12 +169,12 @@ TEST_CASE("what is emitted is what is counted") {
 
 TEST_CASE("expected acceptance is not a number where there is no finite pool") {
   TokenSimulation simulation = tests::simulation_of(tests::small_pair(), 4, 100);
-  simulation.contexts = Contexts::fresh;
+  tests::contexts_of(simulation) = Contexts::fresh;
   CHECK(std::isnan(expected_acceptance(*make_token_simulator(simulation, 5))));
 }
 
 TEST_CASE("256,000 tokens are simulated as 2 are") {
-  SyntheticPair pair = tests::small_pair();
+  SyntheticModels pair = tests::small_pair();
   pair.vocabulary = GENERATE(2, 256'000);
   pair.pool = 1;
   const auto simulator = make_token_simulator(tests::simulation_of(pair, 3, 50'000), 5);
@@ -204,12 +204,9 @@ TEST_CASE("arguments outside the domain are refused") {
     refused(simulation, "invalid temperature=");
   }
   simulation.temperature = 1.0;
-  simulation.contexts = Contexts::fresh;
-  refused(simulation, "invalid contexts=fresh");
-  simulation.contexts = Contexts::pooled;
-  simulation.rule = "nothing";
-  refused(simulation, "invalid rule=nothing");
-  simulation.rule = "rejection_sampling";
+  simulation.rule = Lenient{.lenience = 0.0};
+  refused(simulation, "invalid rule.lenience=0");
+  simulation.rule = RejectionSampling{};
   simulation.models = TablePair{.target = {}, .draft = {}};
   refused(simulation, "invalid target rows=0");
   simulation.models = TablePair{.target = {{1.0}}, .draft = {}};

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/random_stream.hpp"
+#include "scenario/registries.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/fresh/fresh_row.hpp"
 #include "sim/token/law/emitted_law.hpp"
@@ -13,7 +14,6 @@
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
-#include "sim/token/rules/rule_registry.hpp"
 #include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
@@ -39,7 +39,7 @@ struct Rows {
   std::vector<double> q;
 };
 
-Rows reconstruct(const SyntheticPair& pair, double strength, std::uint64_t block, std::uint64_t context) {
+Rows reconstruct(const SyntheticModels& pair, double strength, std::uint64_t block, std::uint64_t context) {
   const SyntheticTarget target(pair.target, pair.parameter, pair.vocabulary);
   std::vector<float> logits(target.row_size());
   std::vector<std::uint64_t> words;
@@ -96,7 +96,7 @@ double pool_standard_error(const SyntheticPool& pool, double temperature) {
 // 5,000 iterations of gamma 1 in 12 cells: sees a cell off by about 13 %. A cell's variance is below that of the
 // multinomial law because the rows differ, so the test errs on the quiet side.
 TEST_CASE("for every rule, tokens emitted in fresh contexts follow the law of their reconstructed rows") {
-  SyntheticPair pair = tests::small_pair();
+  SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 12;
   pair.alpha = 0.6;
   const double strength = SyntheticPool(pair, pool_seed).strength();
@@ -104,9 +104,8 @@ TEST_CASE("for every rule, tokens emitted in fresh contexts follow the law of th
     INFO(entry.label());
     const auto rule = entry.make();
     TokenSimulation simulation = tests::simulation_of(pair, 1, 5000);
-    simulation.rule = entry.name;
-    simulation.rule_parameters = entry.parameters;
-    simulation.contexts = Contexts::fresh;
+    simulation.rule = entry.rule();
+    tests::contexts_of(simulation) = Contexts::fresh;
     const auto simulator = make_token_simulator(simulation, pool_seed);
     const auto& emitter = dynamic_cast<const TokenSimulator&>(*simulator);
     std::vector<double> expected_first(12, 0.0);
@@ -140,16 +139,16 @@ TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and t
   const auto draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
   const double temperature = GENERATE(0.0, 0.6, 1.0);
   CAPTURE(target, draft, temperature);
-  const SyntheticPair pair{.target = target,
-                           .parameter = target == TargetLaw::dirichlet ? 0.5 : 1.5,
-                           .vocabulary = 20,
-                           .draft = draft,
-                           .alpha = 0.75,
-                           .pool = 2400};
+  const SyntheticModels pair{.target = target,
+                             .parameter = target == TargetLaw::dirichlet ? 0.5 : 1.5,
+                             .vocabulary = 20,
+                             .draft = draft,
+                             .alpha = 0.75,
+                             .pool = 2400};
   TokenSimulation simulation = tests::simulation_of(pair, 3, 4000);
   simulation.temperature = temperature;
   const double pooled = expected_acceptance(*make_token_simulator(simulation, pool_seed));
-  simulation.contexts = Contexts::fresh;
+  tests::contexts_of(simulation) = Contexts::fresh;
   const Estimate fresh = acceptance(run(*make_token_simulator(simulation, pool_seed), fresh_key, 1)).per_token;
   const double pool_error = pool_standard_error(SyntheticPool(pair, pool_seed), temperature);
   CHECK(std::abs(fresh.mean - pooled) <= tests::standard_errors * std::hypot(fresh.standard_error, pool_error));
@@ -161,11 +160,11 @@ TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and t
 // stream. About 3,600 accepted drafts and 2,400 rejections in 12 cells: sees a cell off by 45 %; a reused uniform
 // empties cells.
 TEST_CASE("no uniform of a fresh iteration is used twice") {
-  SyntheticPair pair = tests::small_pair();
+  SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 12;
   pair.alpha = 0.6;
   TokenSimulation simulation = tests::simulation_of(pair, 1, 1);
-  simulation.contexts = Contexts::fresh;
+  tests::contexts_of(simulation) = Contexts::fresh;
   const auto simulator = make_token_simulator(simulation, pool_seed);
   const auto& emitter = dynamic_cast<const TokenSimulator&>(*simulator);
   std::vector<std::int64_t> accepted_tokens(12, 0);
@@ -190,7 +189,7 @@ TEST_CASE("no uniform of a fresh iteration is used twice") {
 
 TEST_CASE("tokens of fresh iterations follow the geometric law") {
   TokenSimulation simulation = tests::simulation_of(tests::small_pair(), 4, 6000);
-  simulation.contexts = Contexts::fresh;
+  tests::contexts_of(simulation) = Contexts::fresh;
   const Tally tally = run(*make_token_simulator(simulation, pool_seed), fresh_key, 1);
   const double alpha = acceptance(tally).per_token.mean;
   const Estimate observed = tokens_per_iteration(tally);

@@ -49,8 +49,8 @@ std::vector<LawPair> small_laws() {
 
 TokenSimulation candidates_of(ModelPair models, double candidates, double replacement, std::uint64_t iterations) {
   TokenSimulation simulation = tests::simulation_of(std::move(models), 3, iterations);
-  simulation.rule = "multi_candidate";
-  simulation.rule_parameters = {{"candidates", candidates}, {"replacement", replacement}};
+  simulation.rule =
+      MultiCandidate{.candidates = static_cast<std::int64_t>(candidates), .replacement = replacement == 1.0};
   return simulation;
 }
 
@@ -175,10 +175,9 @@ TEST_CASE("the residual mass is the sum it stands for, at every bend and between
 TEST_CASE("one candidate is rejection_sampling, draw for draw") {
   for (const Contexts contexts : {Contexts::pooled, Contexts::fresh}) {
     TokenSimulation simulation = candidates_of(tests::small_pair(), 1.0, 0.0, 2000);
-    simulation.contexts = contexts;
+    tests::contexts_of(simulation) = contexts;
     const Tally one = run(*make_token_simulator(simulation, 5), {.seed = 3, .point = 0}, 1);
-    simulation.rule = "rejection_sampling";
-    simulation.rule_parameters = {};
+    simulation.rule = RejectionSampling{};
     CHECK(run(*make_token_simulator(simulation, 5), {.seed = 3, .point = 0}, 1) == one);
   }
 }
@@ -212,12 +211,12 @@ TEST_CASE("where q is nearly used up, what was rejected before is not forgotten"
 // Pool of 2,400 and 4,000 iterations: the difference has a standard error of about 0.006.
 TEST_CASE("pooled and fresh contexts accept several candidates alike") {
   const double replacement = GENERATE(0.0, 1.0);
-  SyntheticPair pair = tests::small_pair();
+  SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 20;
   pair.pool = 2400;
   TokenSimulation simulation = candidates_of(pair, 3.0, replacement, 4000);
   const double pooled = expected_acceptance(*make_token_simulator(simulation, 5));
-  simulation.contexts = Contexts::fresh;
+  tests::contexts_of(simulation) = Contexts::fresh;
   const Estimate fresh = acceptance(run(*make_token_simulator(simulation, 5), {.seed = 3, .point = 2}, 1)).per_token;
   constexpr double pool_error = 0.003;  // a context's acceptance has a standard deviation below 0.15
   CHECK(std::abs(fresh.mean - pooled) <= tests::standard_errors * std::hypot(fresh.standard_error, pool_error));

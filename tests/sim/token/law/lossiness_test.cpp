@@ -8,6 +8,7 @@
 #include "core/check.hpp"
 #include "sim/token/law/emitted_law.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
+#include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"
@@ -19,7 +20,7 @@ constexpr double infinite_loss = std::numeric_limits<double>::infinity();
 
 PositionLossiness lossiness_of(const std::string& rule, const std::vector<double>& p, const std::vector<double>& q,
                                const std::map<std::string, double>& parameters = {}) {
-  return lossiness(*make_rule(rule, parameters), {.target = p, .draft = q});
+  return lossiness(*tests::make_named_rule(rule, parameters), {.target = p, .draft = q});
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ TEST_CASE("means over contexts carry the standard error of a sample") {
 }
 
 TEST_CASE("at 32,000 tokens every rule has its lossiness, within the bounds that hold for any law") {
-  SyntheticPair pair = tests::small_pair();
+  SyntheticModels pair = tests::small_pair();
   pair.vocabulary = 32'000;
   pair.pool = 2;
   const SyntheticPool pool(pair, 5);

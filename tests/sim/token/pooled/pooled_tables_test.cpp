@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/check.hpp"
+#include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -21,7 +22,7 @@ TEST_CASE("an acceptance of 0 never accepts and one of 1 always does, whatever t
 
 TEST_CASE("a row's slots carry the thresholds of the tokens they lead to") {
   const TablePair table = tests::three_contexts();
-  const auto rule = make_rule("rejection_sampling", {});
+  const auto rule = tests::make_named_rule("rejection_sampling", {});
   PooledTables tables(5, 3);
   for (std::size_t k = 0; k < 3; ++k) tables.add(*rule, {.target = table.target[k], .draft = table.draft[k]});
   for (std::size_t k = 0; k < 3; ++k) {

@@ -17,8 +17,8 @@
 namespace foredraft::sim {
 namespace {
 
-SyntheticPair pair_of(TargetLaw target, DraftLaw draft, double alpha) {
-  SyntheticPair pair = tests::small_pair();
+SyntheticModels pair_of(TargetLaw target, DraftLaw draft, double alpha) {
+  SyntheticModels pair = tests::small_pair();
   pair.target = target;
   pair.parameter = target == TargetLaw::dirichlet ? 0.3 : 1.5;
   pair.draft = draft;
@@ -84,14 +84,14 @@ TEST_CASE("an alpha that no strength reaches is refused with the range that can 
   const auto draft = GENERATE(DraftLaw::temperature, DraftLaw::mixing);
   CHECK_THROWS_WITH(SyntheticPool(pair_of(TargetLaw::gaussian_logits, draft, 0.01), 11),
                     Catch::StartsWith("invalid alpha=0.01 (must lie in [0.") && Catch::Contains(", 1]"));
-  SyntheticPair single = pair_of(TargetLaw::zipf, DraftLaw::mixing, 0.9);
+  SyntheticModels single = pair_of(TargetLaw::zipf, DraftLaw::mixing, 0.9);
   single.pool = 1;  // a single context is its own partner
   CHECK_THROWS_WITH(SyntheticPool(single, 11), Catch::Contains("must lie in [1, 1]"));
 }
 
 TEST_CASE("the context of a pool depends on the seed and on nothing else") {
-  const SyntheticPair pair = pair_of(TargetLaw::dirichlet, DraftLaw::noise, 0.7);
-  SyntheticPair larger = pair;
+  const SyntheticModels pair = pair_of(TargetLaw::dirichlet, DraftLaw::noise, 0.7);
+  SyntheticModels larger = pair;
   larger.pool = 41;
   std::vector<double> a(60);
   std::vector<double> b(60);
@@ -170,7 +170,7 @@ TEST_CASE("parameters outside the domain of their law are refused") {
   for (const double alpha : {0.0, -0.5, 1.5, nan}) {
     CHECK_THROWS_AS(SyntheticPool(pair_of(TargetLaw::zipf, DraftLaw::noise, alpha), 1), DomainError);
   }
-  SyntheticPair pair = tests::small_pair();
+  SyntheticModels pair = tests::small_pair();
   pair.pool = 0;
   CHECK_THROWS_WITH(SyntheticPool(pair, 1), Catch::StartsWith("invalid pool=0"));
   pair.pool = 1000;

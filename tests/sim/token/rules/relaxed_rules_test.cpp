@@ -5,12 +5,13 @@
 #include <numeric>
 
 #include "core/check.hpp"
+#include "core/half_precision.hpp"
 #include "core/random_stream.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/law/emitted_law.hpp"
-#include "sim/token/rows/half_precision.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/token_simulator.hpp"
+#include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -39,18 +40,18 @@ std::vector<std::pair<std::vector<double>, std::vector<double>>> random_laws() {
 
 double acceptance_of(const std::string& rule, const RuleSettings& settings, const std::vector<double>& p,
                      const std::vector<double>& q) {
-  return acceptance_probability(*make_rule(rule, settings), {.target = p, .draft = q});
+  return acceptance_probability(*tests::make_named_rule(rule, settings), {.target = p, .draft = q});
 }
 
 std::vector<double> law_of(const std::string& rule, const RuleSettings& settings, const std::vector<double>& p,
                            const std::vector<double>& q) {
-  return emitted_law(*make_rule(rule, settings), {.target = p, .draft = q});
+  return emitted_law(*tests::make_named_rule(rule, settings), {.target = p, .draft = q});
 }
 
 /// acceptance(x) of one token.
 double verdict(const std::string& rule, const RuleSettings& settings, const std::vector<double>& p,
                const std::vector<double>& q, std::size_t x) {
-  const auto made = make_rule(rule, settings);
+  const auto made = tests::make_named_rule(rule, settings);
   return made->acceptance({.token = static_cast<Token>(x), .target = p[x], .draft = q[x]},
                           made->row_statistic({.target = p, .draft = q}));
 }
@@ -82,9 +83,10 @@ TEST_CASE("lenient accepts with min(1, p / (l q)) and draws from either residual
   CHECK(verdict("lenient", {{"lenience", 0.5}}, p, q, 0) == Approx(0.5).epsilon(tests::few_ulp));
   CHECK(verdict("lenient", {{"lenience", 0.2}}, p, q, 0) == 1.0);
   std::vector<double> residual(3);
-  make_rule("lenient", {{"lenience", 0.5}})->replacement({.target = p, .draft = q}, residual);
+  tests::make_named_rule("lenient", {{"lenience", 0.5}})->replacement({.target = p, .draft = q}, residual);
   CHECK(residual[1] == Approx(0.45 / 0.7).epsilon(tests::few_ulp));  // (0, .5 - .05, .3 - .05)
-  make_rule("lenient", {{"lenience", 0.5}, {"residual", 0.0}})->replacement({.target = p, .draft = q}, residual);
+  tests::make_named_rule("lenient", {{"lenience", 0.5}, {"residual", 0.0}})
+      ->replacement({.target = p, .draft = q}, residual);
   CHECK(residual[1] == Approx(0.4 / 0.6).epsilon(tests::few_ulp));  // (0, .5 - .1, .3 - .1)
   CHECK(verdict("lenient", {{"lenience", 1e-320}}, {0.0, 1.0}, {1e-5, 1.0 - 1e-5}, 0) == 0.0);
 }
@@ -169,14 +171,13 @@ TEST_CASE("top_beta never accepts what the target cannot emit, unless it judges 
 
 TEST_CASE("a beta above the vocabulary is refused before anything is drawn") {
   TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), 2, 10);
-  simulation.rule = "top_beta";
-  simulation.rule_parameters = {{"top_beta", 6.0}};
+  simulation.rule = TopBeta{.top_beta = 6};
   CHECK_THROWS_WITH(make_token_simulator(simulation, 1),
                     "invalid rule.top_beta=6 (must be at most the vocabulary, 5 tokens)");
   simulation.models = tests::small_pair();
-  simulation.rule_parameters = {{"top_beta", 61.0}};
+  simulation.rule = TopBeta{.top_beta = 61};
   for (const Contexts contexts : {Contexts::pooled, Contexts::fresh}) {
-    simulation.contexts = contexts;
+    tests::contexts_of(simulation) = contexts;
     CHECK_THROWS_AS(make_token_simulator(simulation, 1), DomainError);
   }
 }
@@ -277,14 +278,14 @@ TEST_CASE("in 16 bits a wide scale makes all sigmoids equal, so everything is ac
   const std::vector<double> q{0.1, 0.5, 0.4};
   CHECK(acceptance_of("sigmoid_approximation", settings, p, q) == 1.0);
   std::vector<double> residual(3);
-  make_rule("sigmoid_approximation", settings)->replacement({.target = p, .draft = q}, residual);
+  tests::make_named_rule("sigmoid_approximation", settings)->replacement({.target = p, .draft = q}, residual);
   CHECK(residual == p);
 }
 
 TEST_CASE("scaling constants out of order, beyond the format or an odd width are refused") {
   const auto refused = [](const RuleSettings& settings, const std::string& message) {
-    CHECK_THROWS_WITH(make_rule("sigmoid_approximation", settings), message);
-    CHECK_THROWS_AS(make_rule("sigmoid_approximation", settings), DomainError);
+    CHECK_THROWS_WITH(tests::make_named_rule("sigmoid_approximation", settings), message);
+    CHECK_THROWS_AS(tests::make_named_rule("sigmoid_approximation", settings), DomainError);
   };
   refused({{"scale_low", 10.0}}, "invalid rule.scale_low=10 (must be below rule.scale_high=10 in 64 bits)");
   refused({{"scale_low", 1000.1}, {"scale_high", 1000.2}, {"bits", 16.0}},
@@ -314,14 +315,13 @@ TEST_CASE("over a grid of parameters, ends included, every rule is simulated wit
         {{"scale_low", -1.0}, {"scale_high", 1.0}, {"bits", 16.0}},
         {{"scale_low", -1.0}, {"scale_high", 1.0}, {"bits", 32.0}, {"logit_shift", -1e6}}}},
       {"accept_all", {{}}}};
-  const SyntheticPair pair = tests::small_pair();
+  const SyntheticModels pair = tests::small_pair();
   for (const auto& [rule, settings] : grid) {
     for (const RuleSettings& setting : settings) {
       for (const ModelPair& models : {ModelPair{tests::three_contexts()}, ModelPair{pair}}) {
         CAPTURE(rule, setting);
         TokenSimulation simulation = tests::simulation_of(models, 3, 20'000);
-        simulation.rule = rule;
-        simulation.rule_parameters = setting;
+        simulation.rule = scenario::make_rule(rule, setting);
         const auto simulator = make_token_simulator(simulation, 5);
         const double simulated = acceptance(run(*simulator, {.seed = 8, .point = 0}, 1)).per_token.mean;
         const double expected = expected_acceptance(*simulator);

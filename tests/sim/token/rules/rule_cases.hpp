@@ -8,11 +8,19 @@
 #include <vector>
 
 #include "core/check.hpp"
+#include "scenario/registries.hpp"
 #include "sim/token/law/recursive_rejection.hpp"
-#include "sim/token/rules/rule_registry.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 /// What the contract tests run over: every registered rule with its defaults, and settings that take another branch.
 namespace foredraft::tests {
+
+using RuleParameter = scenario::MemberParameter<Rule>;
+
+/// "lenience" of "rule.lenience".
+inline std::string short_name(const RuleParameter& parameter) {
+  return parameter.name.substr(parameter.name.find('.') + 1);
+}
 
 struct RuleCase {
   std::string name;
@@ -26,12 +34,13 @@ struct RuleCase {
     for (const auto& [key, value] : parameters) text += " " + key + "=" + std::to_string(value);
     return text;
   }
-  [[nodiscard]] std::unique_ptr<const sim::VerificationRule> make() const { return sim::make_rule(name, parameters); }
+  [[nodiscard]] Rule rule() const { return scenario::make_rule(name, parameters); }
+  [[nodiscard]] std::unique_ptr<const sim::VerificationRule> make() const { return sim::make_rule(rule()); }
 };
 
 inline std::vector<RuleCase> rule_cases() {
   std::vector<RuleCase> cases;
-  for (const sim::RuleEntry& entry : sim::rule_registry()) {
+  for (const scenario::RuleMember& entry : scenario::rules()) {
     cases.push_back({.name = std::string(entry.name), .parameters = {}, .lossless = entry.lossless});
   }
   cases.push_back({"lenient", {{"lenience", 0.3}, {"residual", 0.0}}, false});
@@ -46,19 +55,21 @@ inline std::vector<RuleCase> rule_cases() {
 /// Every registered rule with every combination of the ends of its parameters' ranges, one unit in the last place
 /// inside of them, and the defaults, as far as a combination is legal.
 inline std::vector<RuleCase> limit_cases() {
-  const auto values_of = [](const sim::RuleParameter& parameter) {
-    return std::vector<double>{parameter.minimum, std::nextafter(parameter.minimum, INFINITY), parameter.default_value,
-                               std::nextafter(parameter.maximum, -INFINITY), parameter.maximum};
+  const auto values_of = [](const RuleParameter& parameter) {
+    const auto [minimum, maximum] = std::pair(parameter.range.minimum, parameter.range.maximum);
+    return std::vector<double>{minimum, std::nextafter(minimum, INFINITY),
+                               std::get<double>(parameter.default_value.value()), std::nextafter(maximum, -INFINITY),
+                               maximum};
   };
   std::vector<RuleCase> cases;
-  for (const sim::RuleEntry& entry : sim::rule_registry()) {
+  for (const scenario::RuleMember& entry : scenario::rules()) {
     std::vector<RuleCase> combinations{{.name = std::string(entry.name), .parameters = {}, .lossless = entry.lossless}};
-    for (const sim::RuleParameter& parameter : entry.parameters) {
+    for (const RuleParameter& parameter : entry.parameters) {
       std::vector<RuleCase> longer;
       for (const RuleCase& shorter : combinations) {
         for (const double value : values_of(parameter)) {
           longer.push_back(shorter);
-          longer.back().parameters.emplace(parameter.name, value);
+          longer.back().parameters.emplace(short_name(parameter), value);
         }
       }
       combinations = std::move(longer);

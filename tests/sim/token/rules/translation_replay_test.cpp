@@ -4,6 +4,7 @@
 
 #include "sim/process/process_simulation.hpp"
 #include "sim/token/rules/verification_rule.hpp"
+#include "tests/sim/token/named_rule.hpp"
 
 namespace foredraft::sim {
 namespace {
@@ -38,14 +39,15 @@ Tally replay_sentence(const std::vector<ReplayedPosition>& sentence, const Verif
                         rule.row_statistic(laws));
     outcomes.push_back(acceptance > 0.0 ? 1 : 0);
   }
-  const auto simulator = make_process_simulator({.process = Trace{{outcomes}},
-                                                 .gamma = block,
-                                                 .convention = Convention::no_bonus,
-                                                 .drafting = Drafting::block,
-                                                 .iterations = 0,
-                                                 .sequence = std::nullopt,
-                                                 .sequences = 0,
-                                                 .path = Path::reference});
+  const auto simulator =
+      make_process_simulator({.process = Trace{.recording = std::make_shared<const Recording>(Recording{{outcomes}})},
+                              .gamma = block,
+                              .convention = Convention::no_bonus,
+                              .drafting = Drafting::block,
+                              .iterations = 0,
+                              .sequence = std::nullopt,
+                              .sequences = 0,
+                              .path = Path::reference});
   return run(*simulator, {.seed = 1, .point = 0}, 1);
 }
 
@@ -53,8 +55,8 @@ Tally replay_sentence(const std::vector<ReplayedPosition>& sentence, const Verif
 
 TEST_CASE("a replayed translation takes four iterations by exact verification and three by the relaxed one") {
   const auto sentence = replayed_sentence();
-  const auto exact = make_rule("greedy_match", {});
-  const auto relaxed = make_rule("top_beta", {{"top_beta", 3.0}, {"tolerance", 1.0}});
+  const auto exact = tests::make_named_rule("greedy_match", {});
+  const auto relaxed = tests::make_named_rule("top_beta", {{"top_beta", 3.0}, {"tolerance", 1.0}});
   const Tally four = replay_sentence(sentence, *exact, 25);
   CHECK(four.units.sum(iterations) == 4);
   CHECK(four.units.sum(tokens) == 14);
@@ -73,7 +75,7 @@ TEST_CASE(
     "the replayed translation needs a wider gap and a wider rank for the next draft, and short blocks cost more") {
   const auto sentence = replayed_sentence();
   const auto iterations_with = [&](double top_beta, double tolerance, std::int64_t block) {
-    const auto rule = make_rule("top_beta", {{"top_beta", top_beta}, {"tolerance", tolerance}});
+    const auto rule = tests::make_named_rule("top_beta", {{"top_beta", top_beta}, {"tolerance", tolerance}});
     return replay_sentence(sentence, *rule, block).units.sum(iterations);
   };
   CHECK(iterations_with(3.0, 0.5, 25) == 4);  // the synonym is 0.51 below

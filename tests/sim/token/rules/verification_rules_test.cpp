@@ -9,9 +9,10 @@
 
 #include "core/check.hpp"
 #include "core/random_stream.hpp"
+#include "scenario/registries.hpp"
 #include "sim/token/law/emitted_law.hpp"
-#include "sim/token/rules/rule_registry.hpp"
 #include "sim/token/token_simulator.hpp"
+#include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/statistics.hpp"
@@ -50,8 +51,8 @@ std::vector<std::pair<std::vector<double>, std::vector<double>>> awkward_rows() 
   return rows;
 }
 
-std::unique_ptr<const VerificationRule> default_rule(const RuleEntry& entry) {
-  return make_rule(entry.name, std::map<std::string, double>{});
+std::unique_ptr<const VerificationRule> default_rule(const scenario::RuleMember& entry) {
+  return make_rule(entry.value);
 }
 
 /// Context and token of an emitted token as one number.
@@ -181,8 +182,7 @@ void check_emits_target(const tests::RuleCase& entry, std::int64_t gamma, std::u
   CAPTURE(entry.label(), gamma);
   const TablePair table = tests::three_contexts();
   TokenSimulation simulation = tests::simulation_of(table, gamma, iterations);
-  simulation.rule = entry.name;
-  simulation.rule_parameters = entry.parameters;
+  simulation.rule = entry.rule();
   const auto simulator = make_token_simulator(simulation, 1);
   std::int64_t pairs = 0;
   const std::vector<std::int64_t> counts = count_pairs(dynamic_cast<const TokenSimulator&>(*simulator), pairs);
@@ -239,18 +239,18 @@ TEST_CASE("every lossless rule emits p itself, at tested positions and behind ac
 
 TEST_CASE("the limit cases reach both ends of every parameter of every rule") {
   const std::vector<tests::RuleCase> cases = tests::limit_cases();
-  for (const RuleEntry& entry : rule_registry()) {
-    for (const RuleParameter& parameter : entry.parameters) {
+  for (const scenario::RuleMember& entry : scenario::rules()) {
+    for (const tests::RuleParameter& parameter : entry.parameters) {
       CAPTURE(entry.name, parameter.name);
       const auto reached = [&](double end, double inside) {
         return std::any_of(cases.begin(), cases.end(), [&](const tests::RuleCase& rule) {
           if (rule.name != entry.name) return false;
-          const double value = rule.parameters.at(std::string(parameter.name));
+          const double value = rule.parameters.at(tests::short_name(parameter));
           return value == end || value == inside;
         });
       };
-      CHECK(reached(parameter.minimum, std::nextafter(parameter.minimum, INFINITY)));
-      CHECK(reached(parameter.maximum, std::nextafter(parameter.maximum, -INFINITY)));
+      CHECK(reached(parameter.range.minimum, std::nextafter(parameter.range.minimum, INFINITY)));
+      CHECK(reached(parameter.range.maximum, std::nextafter(parameter.range.maximum, -INFINITY)));
     }
   }
 }
@@ -311,8 +311,7 @@ TEST_CASE("for every rule the first two emitted tokens follow the law that the r
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label(), gamma);
     TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), gamma, iterations_for(entry));
-    simulation.rule = entry.name;
-    simulation.rule_parameters = entry.parameters;
+    simulation.rule = entry.rule();
     const auto simulator = make_token_simulator(simulation, 1);
     std::int64_t pairs = 0;
     const std::vector<std::int64_t> counts = count_pairs(dynamic_cast<const TokenSimulator&>(*simulator), pairs);
@@ -331,8 +330,7 @@ TEST_CASE("for every rule a single iteration uses no random word for two things"
   for (const tests::RuleCase& entry : tests::rule_cases()) {
     CAPTURE(entry.label(), gamma);
     TokenSimulation simulation = tests::simulation_of(tests::three_contexts(), gamma, 1);
-    simulation.rule = entry.name;
-    simulation.rule_parameters = entry.parameters;
+    simulation.rule = entry.rule();
     const auto simulator = make_token_simulator(simulation, 1);
     const auto counts = count_single_iterations(dynamic_cast<const TokenSimulator&>(*simulator), iterations);
     const auto law = law_of_single_iterations(position_cells(*entry.make()), gamma);
@@ -351,7 +349,7 @@ TEST_CASE("under every lossless rule the first two emitted tokens are two draws 
 }
 
 TEST_CASE("rejection_sampling accepts with min(1, p/q) and replaces from the normalised residual: by hand") {
-  const auto rule = make_rule("rejection_sampling", {});
+  const auto rule = tests::make_named_rule("rejection_sampling", {});
   CHECK(rule->acceptance({.token = 0, .target = 0.2, .draft = 0.5}, 0.0) == Approx(0.4).epsilon(tests::few_ulp));
   CHECK(rule->acceptance({.token = 0, .target = 0.5, .draft = 0.2}, 0.0) == 1.0);
   CHECK(rule->acceptance({.token = 0, .target = 0.0, .draft = 0.2}, 0.0) == 0.0);
@@ -365,7 +363,7 @@ TEST_CASE("rejection_sampling accepts with min(1, p/q) and replaces from the nor
 }
 
 TEST_CASE("greedy_match emits the target's most probable token, the lowest index on ties, whatever is drafted") {
-  const auto rule = make_rule("greedy_match", {});
+  const auto rule = tests::make_named_rule("greedy_match", {});
   for (const auto& [p, q] : awkward_rows()) {
     const std::vector<double> emitted = emitted_law(*rule, {.target = p, .draft = q});
     const auto top = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
@@ -379,8 +377,8 @@ TEST_CASE("at temperature 0 every lossless rule and greedy_match are the same ru
   for (const std::vector<double>& one_hot_q :
        {std::vector<double>{0.0, 1.0, 0.0}, std::vector<double>{1.0, 0.0, 0.0}}) {
     const PositionLaws laws{.target = one_hot_p, .draft = one_hot_q};
-    const auto greedy = make_rule("greedy_match", {});
-    for (const RuleEntry& entry : rule_registry()) {
+    const auto greedy = tests::make_named_rule("greedy_match", {});
+    for (const scenario::RuleMember& entry : scenario::rules()) {
       if (!entry.lossless) continue;
       INFO(entry.name);
       CHECK(emitted_law(*default_rule(entry), laws) == emitted_law(*greedy, laws));
@@ -390,37 +388,42 @@ TEST_CASE("at temperature 0 every lossless rule and greedy_match are the same ru
 }
 
 TEST_CASE("the registry is sorted, every rule can be made, and its defaults lie within its ranges") {
-  const std::vector<RuleEntry>& entries = rule_registry();
-  CHECK(std::is_sorted(entries.begin(), entries.end(),
-                       [](const RuleEntry& a, const RuleEntry& b) { return a.name < b.name; }));
-  for (const RuleEntry& entry : entries) {
+  const std::vector<scenario::RuleMember>& entries = scenario::rules();
+  CHECK(std::is_sorted(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; }));
+  for (const scenario::RuleMember& entry : entries) {
     INFO(entry.name);
     CHECK(default_rule(entry) != nullptr);
     CHECK_FALSE(entry.summary.empty());
     CHECK_FALSE(entry.source.empty());
-    for (const RuleParameter& parameter : entry.parameters) {
-      CHECK((parameter.default_value >= parameter.minimum && parameter.default_value <= parameter.maximum));
-      const std::string name(parameter.name);
-      CHECK_THROWS_AS(make_rule(entry.name, {{name, std::nan("")}}), DomainError);
-      CHECK_THROWS_AS(make_rule(entry.name, {{name, std::nextafter(parameter.maximum, INFINITY)}}), DomainError);
-      CHECK_THROWS_AS(make_rule(entry.name, {{name, std::nextafter(parameter.minimum, -INFINITY)}}), DomainError);
-      if (parameter.excludes_minimum) CHECK_THROWS_AS(make_rule(entry.name, {{name, parameter.minimum}}), DomainError);
-      if (parameter.excludes_maximum) CHECK_THROWS_AS(make_rule(entry.name, {{name, parameter.maximum}}), DomainError);
-      if (parameter.whole) CHECK_THROWS_AS(make_rule(entry.name, {{name, parameter.minimum + 0.5}}), DomainError);
+    for (const tests::RuleParameter& parameter : entry.parameters) {
+      const scenario::Range& range = parameter.range;
+      CHECK(contains(range, std::get<double>(parameter.default_value.value())));
+      const auto refused = [&](double value) {
+        CHECK_THROWS_AS(tests::make_named_rule(entry.name, {{tests::short_name(parameter), value}}), DomainError);
+      };
+      refused(std::nan(""));
+      refused(std::nextafter(range.maximum, INFINITY));
+      refused(std::nextafter(range.minimum, -INFINITY));
+      if (range.excludes_minimum) refused(range.minimum);
+      if (range.excludes_maximum) refused(range.maximum);
+      if (range.whole) refused(range.minimum + 0.5);
     }
   }
 }
 
 TEST_CASE("unknown rules and parameters are refused by name") {
-  CHECK_THROWS_WITH(make_rule("rejection", {}),
+  CHECK_THROWS_WITH(tests::make_named_rule("rejection", {}),
                     "invalid rule=rejection (must be one of accept_all, greedy_match, lenient, multi_candidate, "
                     "rejection_sampling, sigmoid_approximation, top_beta, typical_acceptance)");
-  CHECK_THROWS_WITH(make_rule("greedy_match", {{"lenience", 0.5}}),
+  CHECK_THROWS_WITH(tests::make_named_rule("greedy_match", {{"lenience", 0.5}}),
                     "invalid rule.lenience=0.5 (must be a parameter of greedy_match)");
-  CHECK_THROWS_WITH(make_rule("lenient", {{"lenience", 0.0}}), "invalid rule.lenience=0 (must be in (0, 1])");
-  CHECK_THROWS_WITH(make_rule("typical_acceptance", {{"epsilon", 1.0}}), "invalid rule.epsilon=1 (must be in (0, 1))");
-  CHECK_THROWS_WITH(make_rule("top_beta", {{"tolerance", -0.5}}), "invalid rule.tolerance=-0.5 (must be in [0, 1000])");
-  CHECK_THROWS_WITH(make_rule("multi_candidate", {{"candidates", 2.5}}),
+  CHECK_THROWS_WITH(tests::make_named_rule("lenient", {{"lenience", 0.0}}),
+                    "invalid rule.lenience=0 (must be in (0, 1])");
+  CHECK_THROWS_WITH(tests::make_named_rule("typical_acceptance", {{"epsilon", 1.0}}),
+                    "invalid rule.epsilon=1 (must be in (0, 1))");
+  CHECK_THROWS_WITH(tests::make_named_rule("top_beta", {{"tolerance", -0.5}}),
+                    "invalid rule.tolerance=-0.5 (must be in [0, 1000])");
+  CHECK_THROWS_WITH(tests::make_named_rule("multi_candidate", {{"candidates", 2.5}}),
                     "invalid rule.candidates=2.5 (must be a whole number in [1, 1024])");
 }
 

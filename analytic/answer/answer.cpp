@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analytic/answer/answer.hpp"
+
+#include "analytic/answer/iteration_law.hpp"
+#include "analytic/answer/server_answer.hpp"
+#include "analytic/cost/iteration_cost.hpp"
+#include "analytic/tokens/finite_length.hpp"
+#include "analytic/tokens/varying_gamma.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/registries.hpp"
+
+namespace foredraft::analytic {
+namespace {
+
+const SequenceLength* sequence_of(const Scenario& scenario) {
+  const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
+  return process != nullptr && process->sequence_length ? &*process->sequence_length : nullptr;
+}
+
+/// Tokens over iterations of finite sequences; nothing where iterations depend on each other.
+std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const SequenceLength& length) {
+  if (law.finite_tokens || law.pmf.empty()) return law.finite_tokens;
+  return length.tokens / (length.geometric ? expected_iterations_geometric(law.pmf, length.tokens)
+                                           : expected_iterations(law.pmf, static_cast<std::int64_t>(length.tokens)));
+}
+
+void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const IterationLaw& law, ClosedForm& answer) {
+  // A cost that was looked up for this gamma says nothing of others.
+  if (sequence_of(scenario) != nullptr || scenario::looked_up(scenario.cost) != nullptr) return;
+  const std::optional<BestGamma> best = best_constant_gamma(scenario, law, draft_ratio(cost));
+  if (!best) return;
+  answer.best_gamma = best->gamma ? static_cast<double>(*best->gamma) : std::numeric_limits<double>::infinity();
+  answer.best_speedup = best->speedup / cost.iteration;
+}
+
+/// Passes of the drafter in an iteration; nothing where they vary and nobody knows how.
+std::optional<double> draft_passes_of(const Scenario& scenario, double tokens, const IterationLaw& law) {
+  const Drafting drafting = scenario::drafting(scenario.drafter);
+  if (!scenario::gamma_varies(scenario)) return static_cast<double>(draft_passes(scenario.gamma, drafting));
+  if (drafting == Drafting::free) return 0.0;
+  if (!law.mean_gamma) return std::nullopt;
+  return mean_draft_passes({tokens, *law.mean_gamma}, drafting);
+}
+
+void add_speedup(const Scenario& scenario, const DecodingCost& cost, double tokens, const IterationLaw& law,
+                 ClosedForm& answer) {
+  const std::optional<double> passes = draft_passes_of(scenario, tokens, law);
+  if (!passes) return;
+  const SequenceLength* length = sequence_of(scenario);
+  answer.speedup = length != nullptr ? sequence_speedup(length->tokens, length->tokens / tokens, *passes, cost)
+                                     : speedup(tokens, *passes, cost);
+}
+
+void add_operations(const Scenario& scenario, double tokens, const IterationLaw& law, ClosedForm& answer) {
+  if (!scenario.operations_ratio) return;
+  if (!scenario::gamma_varies(scenario)) {
+    answer.operations_factor =
+        operations_factor(tokens, scenario.gamma, *scenario.operations_ratio, scenario.convention);
+  } else if (law.mean_gamma) {
+    answer.operations_factor =
+        operations_factor(VaryingYield{tokens, *law.mean_gamma}, *scenario.operations_ratio, scenario.convention);
+  }
+}
+
+}  // namespace
+
+ClosedForm answer(const Scenario& scenario, double pool_acceptance) {
+  if (const auto* server = std::get_if<Server>(&scenario.fidelity)) return server_answer(*server, scenario);
+  ClosedForm answer;
+  const IterationLaw law = iteration_law(scenario, pool_acceptance);
+  const SequenceLength* length = sequence_of(scenario);
+  const std::optional<double> tokens = length != nullptr ? finite_tokens_per_iteration(law, *length) : law.mean;
+  const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
+  if (cost) add_best_gamma(scenario, *cost, law, answer);
+  if (!tokens) return answer;
+  answer.tokens_per_iteration = *tokens;
+  answer.memory_access_factor = memory_access_factor(*tokens);
+  if (cost) add_speedup(scenario, *cost, *tokens, law, answer);
+  add_operations(scenario, *tokens, law, answer);
+  if (scenario::gamma_varies(scenario)) answer.mean_gamma = law.mean_gamma.value_or(unknown<double>);
+  if (length != nullptr) return answer;
+  answer.tokens_variance = law.variance.value_or(unknown<double>);
+  if (scenario.gamma > 0) answer.per_token = law.alpha.value_or(unknown<double>);
+  // With a bonus token every iteration emits exactly one token that is no accepted draft.
+  const double drafted = law.mean_gamma.value_or(static_cast<double>(scenario.gamma));
+  if (drafted > 0.0 && scenario.convention == Convention::bonus) {
+    answer.accepted_over_drafted = (*tokens - 1.0) / drafted;
+  }
+  return answer;
+}
+
+}  // namespace foredraft::analytic

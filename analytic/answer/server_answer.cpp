@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analytic/answer/server_answer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analytic/cost/batch_pass.hpp"
+#include "analytic/cost/queue_wait.hpp"
+#include "analytic/tokens/finite_length.hpp"
+#include "analytic/tokens/iid_tokens.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/registries.hpp"
+
+namespace foredraft::analytic {
+namespace {
+
+/// Answers longer than this have no closed form here: it takes their square.
+constexpr double longest_answer = 4096.0;
+
+BatchPass pass_of(const RooflineStep& step) {
+  return {.launch = step.launch_us, .weights = step.weights_us, .context = step.context_us, .token = step.token_us};
+}
+
+/// The closed forms of a server: lengths that do not vary but geometrically, and iterations that all take the same
+/// time.
+class ServerForms {
+ public:
+  ServerForms(const Server& server, const Scenario& scenario) : server_(server), scenario_(scenario) {}
+
+  [[nodiscard]] ClosedForm answer() const {
+    ClosedForm answer;
+    if (!server_.gamma_schedule.empty() || !answers_are_simple() || !prompts_are_simple()) return answer;
+    const bool lockstep = server_.batching == Batching::lockstep && server_.max_batch > 1;
+    // Rows in lockstep that were taken together, and all of one length, are one row that accepts what all accept.
+    const bool one_row = lockstep && full() && !server_.output.geometric;
+    if (lockstep && !one_row) return answer;
+    const double together = one_row ? static_cast<double>(server_.max_batch) : 1.0;
+    const std::vector<double> pmf = tokens_of_iteration(std::pow(server_.alpha, together));
+    const double iterations = mean_iterations(pmf);
+    if (iterations > 0.0) {
+      answer.tokens_per_iteration = decoded_tokens() / iterations;
+      answer.memory_access_factor = iterations / decoded_tokens();
+    }
+    if (scenario_.gamma > 0) answer.per_token = server_.alpha;
+    if (full()) add_full_server(pmf, iterations, answer);
+    if (server_.max_batch == 1 && server_.arrivals.kind == ArrivalKind::poisson) add_queue(pmf, answer);
+    return answer;
+  }
+
+ private:
+  [[nodiscard]] bool answers_are_simple() const {
+    return server_.output.spread == 0 && server_.output.tokens <= longest_answer;
+  }
+  /// Whether none of them is read, or each in a pass that yields a token.
+  [[nodiscard]] bool prompts_are_simple() const {
+    const TokenCount& prompt = server_.prompt;
+    return !has_prompt() || prompt.geometric || prompt.tokens - static_cast<double>(prompt.spread) >= 1.0;
+  }
+  [[nodiscard]] bool prompts_are_alike() const { return server_.prompt.spread == 0 && !server_.prompt.geometric; }
+  [[nodiscard]] bool has_prompt() const { return server_.prompt.tokens > 0.0; }
+
+  /// Whether every place of the batch is always taken.
+  [[nodiscard]] bool full() const {
+    return server_.arrivals.kind == ArrivalKind::closed && server_.arrivals.clients >= server_.max_batch;
+  }
+
+  [[nodiscard]] bool context_is_free() const {
+    const bool given = scenario::looked_up(scenario_.cost) == nullptr;
+    return given && server_.target_step.context_us == 0.0 && server_.drafter_step.context_us == 0.0;
+  }
+
+  [[nodiscard]] std::vector<double> tokens_of_iteration(double alpha) const {
+    const IidIteration iteration{alpha, scenario_.gamma, scenario_.convention};
+    std::vector<double> pmf;
+    for (std::int64_t k = 1; k <= max_tokens(scenario_.gamma, scenario_.convention); ++k) {
+      pmf.push_back(tokens_probability(iteration, k));
+    }
+    return pmf;
+  }
+
+  /// Tokens of an answer that iterations emit: all but the one that its prompt yields.
+  [[nodiscard]] double decoded_tokens() const { return server_.output.tokens - (has_prompt() ? 1.0 : 0.0); }
+
+  [[nodiscard]] double mean_iterations(const std::vector<double>& pmf) const {
+    if (!server_.output.geometric) {
+      return expected_iterations(pmf, static_cast<std::int64_t>(decoded_tokens()));
+    }
+    // Behind its first token a geometric answer is as long again, if it goes on at all.
+    const double goes_on = decoded_tokens() / server_.output.tokens;
+    return goes_on * expected_iterations_geometric(pmf, server_.output.tokens);
+  }
+
+  [[nodiscard]] double iteration_us() const {
+    const std::int64_t passes = draft_passes(scenario_.gamma, drafting_);
+    const std::int64_t drafted = drafting_ == Drafting::block ? scenario_.gamma : 1;
+    const double verify = pass_time(pass_of(server_.target_step), server_.max_batch,
+                                    max_tokens(scenario_.gamma, scenario_.convention), 0.0);
+    if (passes == 0) return verify;
+    return verify +
+           static_cast<double>(passes) * pass_time(pass_of(server_.drafter_step), server_.max_batch, drafted, 0.0);
+  }
+
+  void add_full_server(const std::vector<double>& pmf, double iterations, ClosedForm& answer) const {
+    if (!context_is_free() || has_prompt()) return;
+    const bool ragged = server_.batching == Batching::ragged && server_.max_batch > 1;
+    if (ragged && server_.output.geometric) return;
+    const double iterations_of_batch =
+        ragged ? slowest_iterations(iterations_survival(pmf, static_cast<std::int64_t>(server_.output.tokens)),
+                                    server_.max_batch)
+               : iterations;
+    const double rows = static_cast<double>(server_.max_batch);
+    const double requests_per_s = rows / (iterations_of_batch * iteration_us() * 1e-6);
+    answer.tokens_per_s = requests_per_s * server_.output.tokens;
+    if (server_.batching != Batching::continuous) return;
+    // Little's law: so many clients are always there.
+    const double latency_ms = 1e3 * static_cast<double>(server_.arrivals.clients) / requests_per_s;
+    answer.latency_ms = latency_ms;
+    answer.wait_ms = std::max(0.0, latency_ms - 1e-3 * iterations * iteration_us());
+  }
+
+  void add_queue(const std::vector<double>& pmf, ClosedForm& answer) const {
+    if (!context_is_free() || server_.output.geometric || !prompts_are_alike()) return;
+    double prompt_us = 0.0;
+    if (has_prompt()) {
+      const auto tokens = static_cast<std::int64_t>(server_.prompt.tokens);
+      prompt_us = pass_time(pass_of(server_.target_step), 1, tokens, 0.0);
+      if (draft_passes(scenario_.gamma, drafting_) > 0) {
+        prompt_us += pass_time(pass_of(server_.drafter_step), 1, tokens, 0.0);
+      }
+    }
+    double mean = 0.0;
+    double second_moment = 0.0;
+    if (decoded_tokens() > 0.0) {
+      const auto survival = iterations_survival(pmf, static_cast<std::int64_t>(decoded_tokens()));
+      mean = slowest_iterations(survival, 1);
+      second_moment = iterations_second_moment(survival);
+    }
+    const double iteration = iteration_us();
+    const double service_us = prompt_us + mean * iteration;
+    if (service_us == 0.0) return;
+    const double square =
+        prompt_us * prompt_us + 2.0 * prompt_us * mean * iteration + second_moment * iteration * iteration;
+    const double wait_us =
+        poisson_queue_wait(1e-6 * server_.arrivals.rate_per_s, {.mean = service_us, .second_moment = square});
+    answer.wait_ms = 1e-3 * wait_us;
+    answer.latency_ms = 1e-3 * (wait_us + service_us);
+    if (std::isfinite(wait_us)) {
+      answer.tokens_per_s = server_.arrivals.rate_per_s * server_.output.tokens;
+    }
+  }
+
+  const Server& server_;
+  const Scenario& scenario_;
+  Drafting drafting_ = scenario::drafting(scenario_.drafter);
+};
+
+}  // namespace
+
+ClosedForm server_answer(const Server& server, const Scenario& scenario) {
+  return ServerForms(server, scenario).answer();
+}
+
+}  // namespace foredraft::analytic

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+/// Acceptance by position: m_i = P(draft i and all before it accepted) = prod_{j<=i} a_j, a_j the conditionals.
+namespace foredraft {
+
+/// Throws DomainError unless these are probabilities that never rise: m_i counts a draft together with all before it.
+void check_marginal(std::span<const double> marginal);
+
+/// a from m: ratios; 0 where the previous marginal is 0. Throws DomainError when m rises.
+[[nodiscard]] std::vector<double> conditional_from_marginal(std::span<const double> marginal);
+
+}  // namespace foredraft

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/numbers.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace foredraft {
+
+void append_number(std::string& text, double number) {
+  std::array<char, 32> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): to_chars fills it
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+  text.append(buffer.data(), end);
+}
+
+void append_number(std::string& text, std::uint64_t number) {
+  std::array<char, 32> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): to_chars fills it
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+  text.append(buffer.data(), end);
+}
+
+std::string number_text(double number) {
+  std::string text;
+  append_number(text, number);
+  return text;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+  double number = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t integer = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
+  if (error == std::errc{} && end == text.data() + text.size()) return integer;
+  const auto real = parse_real(text);
+  constexpr double exact = 0x1.0p53;
+  if (!real || *real != std::trunc(*real) || std::abs(*real) > exact) return std::nullopt;
+  return static_cast<std::int64_t>(*real);
+}
+
+}  // namespace foredraft

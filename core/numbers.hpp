@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace foredraft {
+
+/// Appends the shortest text that reads back to the same double. Infinities and NaN as "inf", "-inf", "nan".
+void append_number(std::string& text, double number);
+void append_number(std::string& text, std::uint64_t number);
+[[nodiscard]] std::string number_text(double number);
+
+/// The whole text as a finite number, or nothing: no blanks, no trailing letters, no "nan", no "inf".
+[[nodiscard]] std::optional<double> parse_real(std::string_view text);
+
+/// The whole text as a whole number: digits, or a number such as 1e6 that is one exactly (up to 2^53).
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
+
+}  // namespace foredraft

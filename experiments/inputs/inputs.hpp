@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "experiments/inputs/corpus.hpp"
+#include "foredraft/scenario.hpp"
+#include "gpu_bench/profile/profile.hpp"
+#include "sim/ngram/model.hpp"
+#include "sim/token/models/trained_models.hpp"
+
+namespace foredraft::experiments {
+
+/// What scenarios only name: recorded traces, profiles, models trained on texts. Every file is read once, and its
+/// digest is that of the bytes that were used. Thread-safe.
+class Inputs {
+ public:
+  /// Puts into the scenario what it names. Throws InputError for a file that cannot be read and DomainError for models
+  /// that a profile does not know.
+  void attach(Scenario& scenario);
+
+  /// Every file read so far, sorted by path: for the manifest.
+  [[nodiscard]] std::vector<FileDigest> files() const;
+
+ private:
+  struct TrainedCorpus {
+    ngram::Vocabulary vocabulary;
+    std::vector<std::vector<ngram::Token>> documents;
+    std::map<std::vector<int>, std::shared_ptr<const ngram::Model>> models;  ///< by the distances of their window
+  };
+
+  std::shared_ptr<const Recording> recording(const Trace& trace, Convention convention);
+  std::shared_ptr<const PassTimes> times(const LookedUpTimes& asked, bool datasheet, const Drafter& drafter);
+  const gpu_bench::Profile& profile(const std::string& name);
+  std::shared_ptr<const TrainedModels> trained(const NgramModels& models, const Drafter& drafter, std::int64_t gamma);
+  TrainedCorpus& corpus(const std::vector<std::string>& names, std::int64_t vocabulary);
+  std::shared_ptr<const ngram::Model> model(TrainedCorpus& trained, const ngram::Window& window);
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> recorded_texts_;
+  std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and how it is read
+  std::map<std::string, gpu_bench::Profile> profiles_;
+  std::map<std::string, std::shared_ptr<const PassTimes>> times_;
+  std::map<std::string, TrainedCorpus> corpora_;
+  std::map<std::string, FileDigest> files_;
+};
+
+/// Asks for the times of the smallest and largest passes of a server. Throws DomainError where one is not known.
+void ask_extreme_passes(const Server& server, const Scenario& scenario);
+
+}  // namespace foredraft::experiments

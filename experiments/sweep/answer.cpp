@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiments/sweep/answer.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "core/numbers.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// A hundred units in the last place: closed form and estimate are a handful of double operations from exact numbers.
+constexpr double estimate_round_off = 2e-14;
+
+bool computed(const SweepConfig& config, const scenario::Metric& metric) {
+  using scenario::Needs;
+  switch (metric.needs) {
+    case Needs::nothing:
+      return true;
+    case Needs::cost:
+      return has_cost(config);
+    case Needs::operations_ratio:
+      return has_input(config, "operations_ratio");
+    case Needs::varying_gamma:
+      return gamma_varies(config);
+    case Needs::serving:
+      return has_server(config);
+    case Needs::latency_goal:
+      return has_input(config, "latency_goal_ms");
+  }
+  throw std::logic_error("unknown need");
+}
+
+void append_cell(double value, std::string& row) {
+  row += ',';
+  if (!std::isnan(value)) append_number(row, value);
+}
+
+void append_closed_form(double value, std::string& row) {
+  if (value == HUGE_VAL) {
+    row += ",unbounded";
+  } else {
+    append_cell(value, row);
+  }
+}
+
+}  // namespace
+
+std::optional<double> deviation_in_se(const ClosedForm& closed_form, const Simulated& simulated,
+                                      const scenario::Metric& metric) {
+  if (metric.closed_form == nullptr || metric.estimate == nullptr) return std::nullopt;
+  const double expected = closed_form.*metric.closed_form;
+  const Estimate& estimate = simulated.estimates.*metric.estimate;
+  if (std::isnan(expected) || std::isnan(estimate.mean) || std::isnan(estimate.standard_error)) return std::nullopt;
+  const double difference = estimate.mean - expected;
+  const double rounding = estimate_round_off * std::max(std::abs(expected), std::abs(estimate.mean));
+  if (std::abs(difference) <= rounding) return 0.0;
+  if (estimate.standard_error > rounding) return difference / estimate.standard_error;
+  const double variance = closed_form.tokens_variance;
+  if (std::isnan(variance) || simulated.units != simulated.iterations) return std::nullopt;
+  const double implied = std::sqrt(std::max(0.0, variance) / static_cast<double>(simulated.units));
+  if (metric.closed_form == &ClosedForm::tokens_per_iteration) return difference / std::max(rounding, implied);
+  // Where tokens cannot vary, no other metric does: the difference is no accident.
+  return implied > 0.0 ? std::nullopt : std::optional(difference / rounding);
+}
+
+std::vector<std::string> answer_columns(const SweepConfig& config) {
+  const bool simulated = config.simulation.has_value();
+  std::vector<std::string> columns;
+  if (simulated) columns = {"simulated_iterations", "simulated_units"};
+  for (const scenario::Metric& metric : scenario::metrics()) {
+    if (!computed(config, metric)) continue;
+    const bool closed_form = metric.closed_form != nullptr;
+    if (closed_form) columns.push_back(fmt::format("analytic_{}", metric.name));
+    if (!simulated || metric.estimate == nullptr) continue;
+    columns.push_back(fmt::format("simulated_{}", metric.name));
+    columns.push_back(fmt::format("simulated_{}_standard_error", metric.name));
+    if (closed_form) columns.push_back(fmt::format("{}_deviation_in_se", metric.name));
+  }
+  return columns;
+}
+
+void append_answer(const SweepConfig& config, const ClosedForm& closed_form, const Simulated* simulated,
+                   std::string& row) {
+  const std::size_t start = row.size();
+  if (simulated != nullptr) {
+    row += ',';
+    append_number(row, simulated->iterations);
+    row += ',';
+    append_number(row, simulated->units);
+  }
+  for (const scenario::Metric& metric : scenario::metrics()) {
+    if (!computed(config, metric)) continue;
+    if (metric.closed_form != nullptr) append_closed_form(closed_form.*metric.closed_form, row);
+    if (simulated == nullptr || metric.estimate == nullptr) continue;
+    const Estimate& estimate = simulated->estimates.*metric.estimate;
+    append_cell(estimate.mean, row);
+    append_cell(std::isnan(estimate.mean) ? unknown<double> : estimate.standard_error, row);
+    if (metric.closed_form != nullptr) {
+      append_cell(deviation_in_se(closed_form, *simulated, metric).value_or(unknown<double>), row);
+    }
+  }
+  row.erase(start, 1);  // the comma before the first cell stands at the end of the inputs
+}
+
+}  // namespace foredraft::experiments

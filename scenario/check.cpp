@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/check.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/check.hpp"
+#include "scenario/registries.hpp"
+
+namespace foredraft::scenario {
+namespace {
+
+std::int64_t line_of(const Space& space, std::string_view name) {
+  if (const Axis* axis = find_axis(space, name)) return axis->line;
+  for (const FixedInput& input : space.fixed) {
+    if (input.parameter->name == name) return input.line;
+  }
+  return 0;
+}
+
+std::string key_of(const Space& space, std::string_view name) {
+  return fmt::format("{}.{}", find_axis(space, name) != nullptr ? "axes" : "fixed", name);
+}
+
+/// "lie in [0, 1]", "be above 0".
+std::string range_reason(const Range& range) {
+  if (range.maximum < unbounded) return "lie " + range_text(range);
+  return fmt::format("be {} {}", range.excludes_minimum ? "above" : "at least", range.minimum);
+}
+
+void report(const Space& space, std::string_view name, Problem problem, ProblemList& problems) {
+  report_input(space, name, std::move(problem), problems);
+}
+
+std::string instead_of_cost(std::string_view name, const Usage& usage) {
+  for (const MemberRange& of : find_parameter(name)->members) {
+    if (usage.takes(of.family, of.member)) return "give sequence_length: it is paid once a sequence";
+    return fmt::format("remove it, or set cost = \"{}\"", of.member);
+  }
+  return fmt::format("remove it, or set cost = \"{}\"", name_of(Cost(MeasuredTimes{})));
+}
+
+/// What a parameter that no point uses was probably meant to be.
+std::string instead_of(std::string_view name, const Usage& usage) {
+  if (usage.takes("fidelity", "system")) {
+    if (name == "gamma") return "remove it, or gamma_schedule";
+    return "remove it: a server takes step times, arrivals and lengths";
+  }
+  if (name == "alpha" && usage.takes("fidelity", "token")) return "did you mean models.alpha?";
+  if (name == "alpha") return "remove it, or use process = \"iid\"";
+  if (name.starts_with("models.") || name.starts_with("rule") || name == "temperature" || name == "contexts") {
+    return "remove it, or set fidelity = \"token\" and the models it needs";
+  }
+  if (name.starts_with("policy.")) return "remove it, or choose the policy it belongs to";
+  if (name == "c") return "remove it, or use cost = \"constant_ratio\"";
+  if (name.starts_with("cost.")) return instead_of_cost(name, usage);
+  if (name.starts_with("drafter.")) return "remove it, or choose the drafter it belongs to";
+  return "remove it";
+}
+
+void refuse_unused(const Space& space, const Usage& usage, ProblemList& problems) {
+  const auto refuse = [&](const Parameter& parameter) {
+    if (parameter.used(usage)) return;
+    report(
+        space, parameter.name,
+        {.text = "not used", .why = "no point of this sweep reads it", .suggestion = instead_of(parameter.name, usage)},
+        problems);
+  };
+  for (const Axis& axis : space.axes) refuse(*axis.parameter);
+  for (const FixedInput& input : space.fixed) refuse(*input.parameter);
+}
+
+/// The default of models.parameter: what makes a next-token distribution neither flat nor certain.
+double target_parameter_default(std::string_view law) {
+  if (law == "zipf") return 1.0;
+  if (law == "dirichlet") return 0.1;
+  return 3.0;  // gaussian_logits
+}
+
+void fill_defaults(Space& space, const Usage& usage, const std::vector<const Parameter*>& refused,
+                   ProblemList& problems) {
+  std::vector<FixedInput> resolved;
+  for (const Parameter& parameter : parameters()) {
+    if (find_axis(space, parameter.name) != nullptr) continue;
+    if (std::find(refused.begin(), refused.end(), &parameter) != refused.end()) continue;
+    const auto stated = std::find_if(space.fixed.begin(), space.fixed.end(),
+                                     [&](const FixedInput& input) { return input.parameter == &parameter; });
+    if (stated != space.fixed.end()) {
+      resolved.push_back(*stated);
+    } else if (parameter.used(usage) && parameter.default_value) {
+      if (parameter.implied) continue;
+      resolved.push_back({&parameter, *parameter.default_value, 0});
+    } else if (parameter.used(usage) && parameter.name == "models.parameter") {
+      const auto& laws = usage.words.at("models.target");
+      if (laws.size() == 1) {
+        resolved.push_back({&parameter, target_parameter_default(laws.front()), 0});
+      } else {
+        problems.add(
+            {.key = "fixed.models.parameter", .text = "missing", .why = "the target laws have no common default"});
+      }
+    } else if (parameter.required(usage)) {
+      problems.add({.key = "fixed." + parameter.name,
+                    .text = "missing",
+                    .why = parameter.summary,
+                    .suggestion = "add it to [fixed] or [axes]"});
+    }
+  }
+  space.fixed = std::move(resolved);
+}
+
+void check_gamma(const Space& space, const Usage& usage, ProblemList& problems) {
+  std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t largest = 0;
+  for (const Value& value : values_of(space, "gamma")) {
+    smallest = std::min(smallest, std::get<std::int64_t>(value));
+    largest = std::max(largest, std::get<std::int64_t>(value));
+  }
+  if (smallest == 0 && usage.takes("convention", "no_bonus")) {
+    report(space, "gamma",
+           {.text = "invalid gamma=0",
+            .why = "must be at least 1 without a bonus token",
+            .suggestion = "start at 1, or use convention = \"bonus\""},
+           problems);
+  }
+  if (largest > max_token_gamma && usage.takes("fidelity", "token")) {
+    report(space, "gamma",
+           {.text = fmt::format("invalid gamma={}", largest),
+            .why = fmt::format("must be at most {} in fidelity token", max_token_gamma),
+            .suggestion = "shorten the drafts, or use fidelity = \"process\""},
+           problems);
+  }
+  for (const std::string_view name : {"process.conditional", "process.marginal", "drafter.accuracies"}) {
+    for (const Value& value : values_of(space, name)) {
+      const auto entries = static_cast<std::int64_t>(std::get<std::vector<double>>(value).size());
+      if (largest <= entries) continue;
+      report(space, "gamma",
+             {.text = fmt::format("invalid gamma={}", largest),
+              .why = fmt::format("{} has {} entries", name, entries),
+              .suggestion = fmt::format("keep gamma at or below {}, or give more entries", entries)},
+             problems);
+    }
+  }
+}
+
+void check_temperature(const Space& space, ProblemList& problems) {
+  for (const Value& value : values_of(space, "temperature")) {
+    const double temperature = std::get<double>(value);
+    if (temperature == 0.0 || temperature >= min_temperature) continue;
+    report(space, "temperature",
+           {.text = fmt::format("invalid temperature={}", temperature),
+            .why = fmt::format("must be 0 or at least {}", min_temperature),
+            .suggestion = "use 0 for the most probable token"},
+           problems);
+  }
+}
+
+void check_positional(const Space& space, const Usage& usage, const std::vector<const Parameter*>& refused,
+                      ProblemList& problems) {
+  const auto given = [&](std::string_view name) {
+    return has_input(space, name) || std::find(refused.begin(), refused.end(), find_parameter(name)) != refused.end();
+  };
+  const bool conditional = given("process.conditional");
+  const bool marginal = given("process.marginal");
+  if (usage.takes("fidelity", "process") && usage.takes("process", "positional") && conditional == marginal) {
+    problems.add({.key = "fixed.process.conditional",
+                  .text = conditional ? "given beside process.marginal" : "missing",
+                  .why = "process positional takes process.conditional or process.marginal",
+                  .suggestion = conditional ? "remove one" : "add one of them to [fixed] or [axes]"});
+  }
+  for (const Value& value : values_of(space, "process.marginal")) {
+    const auto& entries = std::get<std::vector<double>>(value);
+    for (std::size_t i = 1; i < entries.size(); ++i) {
+      if (entries[i] <= entries[i - 1]) continue;
+      report(space, "process.marginal",
+             {.text = fmt::format("rises from {} to {} at position {}", entries[i - 1], entries[i], i),
+              .why = "a marginal is P(this draft and all before it accepted)",
+              .suggestion = "did you mean process.conditional?"},
+             problems);
+      break;
+    }
+  }
+}
+
+/// Members that share a parameter may differ in its range.
+void check_ranges_of_members(const Space& space, const Usage& usage, ProblemList& problems) {
+  for (const Parameter& parameter : parameters()) {
+    for (const MemberRange& of : parameter.members) {
+      if (of.range == parameter.range || !parameter.used(usage) || !usage.takes(of.family, of.member)) continue;
+      for (const Value& value : values_of(space, parameter.name)) {
+        const auto* number = std::get_if<double>(&value);
+        if (number == nullptr || contains(of.range, *number)) continue;
+        report(space, parameter.name,
+               {.text = fmt::format("invalid {}={}", parameter.name, *number),
+                .why = fmt::format("must {} for {} {}", range_reason(of.range), of.family, of.member)},
+               problems);
+      }
+    }
+  }
+}
+
+void check_chain(const Space& space, const Usage& usage, ProblemList& problems) {
+  if (!usage.takes("fidelity", "process") || !usage.takes("process", name_of(AcceptanceProcess(Markov{})))) return;
+  const auto holds = [&](std::string_view name, double wanted) {
+    const auto values = values_of(space, name);
+    return std::any_of(values.begin(), values.end(),
+                       [&](const Value& value) { return std::get<double>(value) == wanted; });
+  };
+  if (holds("process.a", 1.0) && holds("process.b", 0.0)) {
+    report(space, "process.a",
+           {.text = "invalid process.a=1 with process.b=0",
+            .why = "both states of the chain are closed: it has no mean",
+            .suggestion = "keep a below 1 or b above 0"},
+           problems);
+  }
+}
+
+void check_sequence_length(const Space& space, const Usage& usage, ProblemList& problems) {
+  if (!usage.states("sequence_length") || !usage.takes("end_of_sequence", "fixed")) return;
+  for (const Value& value : values_of(space, "sequence_length")) {
+    const double length = std::get<double>(value);
+    if (length == std::floor(length)) continue;
+    report(space, "sequence_length",
+           {.text = fmt::format("invalid sequence_length={}", length),
+            .why = "must be a whole number of tokens",
+            .suggestion = "round it, or set end_of_sequence = \"geometric\""},
+           problems);
+  }
+}
+
+/// Whole numbers and open ends, which reading a value does not look at; one problem a parameter. False where there is
+/// one.
+bool check_rule_ranges(const Space& space, const RuleMember& member, ProblemList& problems) {
+  bool sound = true;
+  for (const MemberParameter<Rule>& parameter : member.parameters) {
+    for (const Value& value : values_of(space, parameter.name)) {
+      try {
+        check_numbers(parameter.name, parameter.range, value);
+      } catch (const DomainError& error) {
+        report(space, parameter.name, {.text = error.what(), .why = "", .suggestion = "foredraft list rules"},
+               problems);
+        sound = false;
+        break;
+      }
+    }
+  }
+  return sound;
+}
+
+/// What a range cannot say of a rule's parameter: an order between two, a rank within the vocabulary.
+/// Each value is tried beside the first of the others; the preparation of a point checks every combination.
+void check_rule_parameters(const Space& space, const Usage& usage, ProblemList& problems) {
+  if (!usage.takes("fidelity", "token")) return;
+  const bool synthetic = usage.takes("models.kind", "synthetic");
+  for (const RuleMember& member : rules()) {
+    if (!usage.takes("rule", member.name)) continue;
+    Rule first = member.value;
+    for (const MemberParameter<Rule>& parameter : member.parameters) {
+      const std::vector<Value> values = values_of(space, parameter.name);
+      if (values.empty()) return;  // refused before
+      parameter.set(first, values.front());
+    }
+    if (!check_rule_ranges(space, member, problems)) continue;
+    for (const MemberParameter<Rule>& parameter : member.parameters) {
+      for (const Value& value : values_of(space, parameter.name)) {
+        Rule tried = first;
+        parameter.set(tried, value);
+        try {
+          check_rule(tried);
+          if (!synthetic) continue;
+          for (const Value& size : values_of(space, "models.vocabulary")) {
+            check_rule(tried, std::get<std::int64_t>(size));
+          }
+        } catch (const DomainError& error) {
+          report(space, parameter.name, {.text = error.what(), .why = "", .suggestion = "foredraft list rules"},
+                 problems);
+          return;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void report_input(const Space& space, std::string_view name, Problem problem, ProblemList& problems) {
+  problem.line = line_of(space, name);
+  problem.key = key_of(space, name);
+  problems.add(std::move(problem));
+}
+
+void resolve_and_check(Space& space, const std::vector<const Parameter*>& refused, ProblemList& problems) {
+  const Usage usage = usage_of(space);
+  refuse_unused(space, usage, problems);
+  check_gamma(space, usage, problems);
+  check_temperature(space, problems);
+  check_positional(space, usage, refused, problems);
+  check_ranges_of_members(space, usage, problems);
+  check_chain(space, usage, problems);
+  check_sequence_length(space, usage, problems);
+  check_drafting(space, usage, problems);
+  if (usage.takes("fidelity", "system")) check_serving(space, usage, problems);
+  fill_defaults(space, usage, refused, problems);
+  check_rule_parameters(space, usage, problems);
+}
+
+}  // namespace foredraft::scenario

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "scenario/space.hpp"
+
+/// What fits with what: every rule that one value cannot tell stands here, once.
+namespace foredraft::scenario {
+
+/// Rejects what no scenario uses and what is missing, fills in defaults, sorts the fixed inputs as the parameter table
+/// is, and checks the values against each other (gamma against vectors and convention, drafters against processes).
+/// `refused`: parameters, no choices, that were given wrong values; they are not missing too.
+void resolve_and_check(Space& space, const std::vector<const Parameter*>& refused, ProblemList& problems);
+
+/// Adds a problem with the values of one parameter, with the line and key where they stand.
+void report_input(const Space& space, std::string_view name, Problem problem, ProblemList& problems);
+
+/// Rejects drafters and policies that do not go with a fidelity, a process, a gamma or each other.
+void check_drafting(const Space& space, const Usage& usage, ProblemList& problems);
+
+/// Rejects lengths and schedules that a server cannot have, and another fidelity beside it.
+void check_serving(const Space& space, const Usage& usage, ProblemList& problems);
+
+}  // namespace foredraft::scenario

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "scenario/check.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/registries.hpp"
+
+namespace foredraft::scenario {
+namespace {
+
+/// As an object, so that it can be handed on.
+template <class Alternative>
+inline constexpr auto is = [](const auto& value) { return std::holds_alternative<Alternative>(value); };
+
+class DraftingCheck {
+ public:
+  DraftingCheck(const Space& space, const Usage& usage, ProblemList& problems)
+      : space_(space), usage_(usage), problems_(problems) {}
+
+  void run() {
+    for (const DrafterMember& member : drafters()) {
+      if (usage_.takes("drafter", member.name)) check_drafter(member);
+    }
+    for (const PolicyMember& member : policies()) {
+      if (usage_.takes("policy", member.name)) check_policy(member);
+    }
+    for (const Member<Cost>& member : costs()) {
+      if (looked_up(member.value) != nullptr && usage_.takes("cost", member.name)) check_times(member);
+    }
+  }
+
+ private:
+  void refuse(std::string_view name, std::string text, std::string why, std::string suggestion) {
+    report_input(space_, name, {.text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)},
+                 problems_);
+  }
+
+  [[nodiscard]] bool in_process() const { return usage_.takes("fidelity", "process"); }
+
+  /// Whether some member that is taken does not fit.
+  [[nodiscard]] bool takes_other(std::string_view family, const auto& registry, const auto& fits) const {
+    return std::any_of(registry.begin(), registry.end(),
+                       [&](const auto& member) { return usage_.takes(family, member.name) && !fits(member.value); });
+  }
+  [[nodiscard]] bool takes_process_other_than_iid() const { return takes_other("process", processes(), is<Iid>); }
+  [[nodiscard]] bool takes_policy_other_than_constant() const {
+    return takes_other("policy", policies(), is<ConstantGamma>);
+  }
+
+  /// Whether acceptance falls with the position.
+  [[nodiscard]] bool has_decay() const {
+    const auto values = values_of(space_, "drafter.decay");
+    return std::any_of(values.begin(), values.end(), [](const Value& value) { return std::get<double>(value) != 1.0; });
+  }
+  [[nodiscard]] static bool knows_decay(const DrafterMember& member) {
+    return std::any_of(member.parameters.begin(), member.parameters.end(),
+                       [](const auto& parameter) { return parameter.name == "drafter.decay"; });
+  }
+
+  void check_drafter(const DrafterMember& member) {
+    const bool copies = is<InputCopy>(member.value);
+    const bool in_batches = member.process && !copies;
+    for (const auto& [fidelity, drafts] :
+         {std::pair{"process", member.process}, {"token", member.token}, {"system", in_batches}}) {
+      if (!drafts && usage_.takes("fidelity", fidelity)) {
+        refuse("drafter", fmt::format("{} does not draft in fidelity {}", member.name, fidelity),
+               "foredraft list drafters says where each does",
+               fmt::format("set fidelity = \"{}\"", member.process ? "process" : "token"));
+      }
+    }
+    if (member.text && usage_.takes("fidelity", "token")) check_text_drafter(member);
+    if (!in_process()) return;
+    const bool accuracies = is<Heads>(member.value) && usage_.states("drafter.accuracies");
+    const bool own_acceptance = copies || accuracies || (has_decay() && knows_decay(member));
+    if (own_acceptance && takes_process_other_than_iid()) {
+      refuse("drafter", fmt::format("{} goes with process iid alone", member.name),
+             "it says itself how acceptance goes on behind the first draft", "use process = \"iid\"");
+    }
+    if (own_acceptance && usage_.takes("policy", name_of(Policy(ConfidenceThreshold{})))) {
+      refuse("drafter",
+             fmt::format("{} with an acceptance of its own positions under policy confidence_threshold", member.name),
+             "the policy draws the acceptance of each token itself", "use drafter = \"autoregressive\"");
+    }
+    if (copies && takes_policy_other_than_constant()) {
+      refuse("policy", fmt::format("not used by drafter {}", member.name),
+             "the copy runs to gamma tokens and realigns by itself", "use policy = \"constant\"");
+    }
+    if (accuracies && has_decay()) {
+      refuse("drafter.decay", "given beside drafter.accuracies", "the accuracies say how they fall", "remove one");
+    }
+  }
+
+  void check_text_drafter(const DrafterMember& member) {
+    if (usage_.takes("models.kind", "synthetic")) {
+      refuse("drafter", fmt::format("{} needs text in fidelity token", member.name),
+             "synthetic distributions write none", "set models.kind = \"ngram\"");
+    }
+    const bool stages = is<MlpSpeculator>(member.value);
+    if (!stages && !is<Heads>(member.value)) return;
+    refuse_above("gamma", max_ngram_heads, fmt::format("{} has a model for each position", member.name));
+    if (stages) {
+      refuse_above("models.draft_order", max_ngram_order - 1, "a stage sees one token more: the draft before");
+    }
+  }
+
+  void refuse_above(std::string_view name, std::int64_t most, std::string_view why) {
+    for (const Value& value : values_of(space_, name)) {
+      const auto given = std::get<std::int64_t>(value);
+      if (given <= most) continue;
+      refuse(name, fmt::format("invalid {}={}", name, given), fmt::format("at most {}: {}", most, why), "");
+      return;
+    }
+  }
+
+  void check_lengths(std::string_view policy, std::int64_t longest) {
+    for (const Value& value : values_of(space_, "gamma")) {
+      const auto gamma = std::get<std::int64_t>(value);
+      if (gamma >= 1 && gamma <= longest) continue;
+      refuse("gamma", fmt::format("invalid gamma={}", gamma),
+             fmt::format("must lie in [1, {}] under policy {}: the longest draft it makes", longest, policy), "");
+      return;
+    }
+  }
+
+  void check_policy(const PolicyMember& member) {
+    if (is<ConstantGamma>(member.value)) return;
+    const bool stops = is<OptimalStopping>(member.value);
+    if (usage_.takes("fidelity", "token")) {
+      refuse("policy", fmt::format("{} does not work in fidelity token", member.name),
+             "policies are simulated in process fidelity", "use policy = \"constant\"");
+    }
+    check_lengths(member.name, stops && usage_.takes("process", name_of(AcceptanceProcess(BetaMixture{})))
+                                   ? max_known_alpha_gamma
+                                   : max_policy_gamma);
+    if (takes_other("process", processes(), member.fits)) {
+      refuse("policy", fmt::format("{} does not go with this process", member.name),
+             fmt::format("it needs process {}", member.fitting), "");
+    }
+    if (!stops) return;
+    if (!has_cost(space_)) {
+      refuse("policy", fmt::format("{} without c", member.name), "it weighs the cost of a draft",
+             "add c to [fixed] or [axes]");
+    }
+    if (takes_other("drafter", drafters(), [](const Drafter& drafter) {
+          return is<AutoregressiveDrafter>(drafter) || is<MlpSpeculator>(drafter);
+        })) {
+      refuse("policy", fmt::format("{} with a drafter that drafts all at once", member.name),
+             "there is nothing to stop", "use drafter = \"autoregressive\"");
+    }
+  }
+
+  /// Of a cost that is looked up for the one draft length of a point.
+  void check_times(const Member<Cost>& member) {
+    if (takes_policy_other_than_constant()) {
+      refuse("policy", fmt::format("not constant under cost {}", member.name),
+             "times are looked up for one draft length", "use policy = \"constant\"");
+    }
+    if (takes_other("drafter", drafters(), [](const Drafter& drafter) {
+          return is<AutoregressiveDrafter>(drafter) || is<BlockDrafter>(drafter) || is<Heads>(drafter);
+        })) {
+      refuse("drafter", fmt::format("has no times under cost {}", member.name), "passes of one model are timed",
+             "use autoregressive, block or heads");
+    }
+  }
+
+  const Space& space_;
+  const Usage& usage_;
+  ProblemList& problems_;
+};
+
+}  // namespace
+
+void check_drafting(const Space& space, const Usage& usage, ProblemList& problems) {
+  DraftingCheck(space, usage, problems).run();
+}
+
+}  // namespace foredraft::scenario

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/metrics.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+namespace foredraft::scenario {
+
+const std::vector<Metric>& metrics() {
+  static constexpr std::string_view served = "ratio of totals; delta method over replicas";
+  static constexpr std::string_view served_quantile =
+      "of all measured requests, to 1/256; standard error of the mean of the replicas' own";
+  static const std::vector<Metric> table{
+      {"tokens_per_iteration", "tokens", "tokens per iteration", &ClosedForm::tokens_per_iteration,
+       &Estimates::tokens_per_iteration, Needs::nothing,
+       "emitted tokens over draft-and-verify rounds, the corrected or bonus token included",
+       "ratio of totals; delta method over independent units"},
+      {"tokens_variance", "tokens^2", "variance of the tokens of one iteration", &ClosedForm::tokens_variance,
+       &Estimates::tokens_variance, Needs::nothing,
+       "variance of the tokens that one iteration emits; closed form for endless text and independent iterations",
+       "sample variance of the histogram; sqrt((m4 - m2^2) / n), given only where iterations are independent"},
+      {"speedup", "", "speedup over plain decoding", &ClosedForm::speedup, &Estimates::speedup, Needs::cost,
+       "time of plain decoding over that of speculation; without costs per sequence tokens over target steps, an "
+       "iteration costing 1 + draft passes * c under constant_ratio, (t_v + overhead + draft passes * t_d) / step "
+       "under "
+       "block, the times of the passes over that of a plain step under roofline and measured",
+       "ratio of totals; delta method over independent units"},
+      {"operations_factor", "", "operations relative to plain decoding", &ClosedForm::operations_factor,
+       &Estimates::operations_factor, Needs::operations_ratio,
+       "(drafted * operations_ratio + verified positions) over tokens",
+       "ratio of totals; delta method over independent units"},
+      {"memory_access_factor", "", "target memory accesses relative to plain decoding",
+       &ClosedForm::memory_access_factor, &Estimates::memory_access_factor, Needs::nothing,
+       "reads of the target's weights and cache against plain decoding: iterations over tokens; the drafter's not "
+       "counted",
+       "ratio of totals; delta method over independent units"},
+      {"per_token", "", "acceptance per tested draft", &ClosedForm::per_token, &Estimates::per_token, Needs::nothing,
+       "accepted drafts over tested ones (those up to the first rejection, that one included)",
+       "ratio of totals; delta method over independent units"},
+      {"accepted_over_drafted", "", "accepted over drafted tokens", &ClosedForm::accepted_over_drafted,
+       &Estimates::accepted_over_drafted, Needs::nothing, "accepted drafts over all drafted tokens",
+       "ratio of totals; delta method over independent units"},
+      {"mean_gamma", "drafted tokens", "drafted tokens per iteration", &ClosedForm::mean_gamma, &Estimates::mean_gamma,
+       Needs::varying_gamma,
+       "drafted tokens over draft-and-verify rounds; only for a policy other than constant, a gamma_schedule and "
+       "drafters "
+       "that copy",
+       "ratio of totals; delta method over independent units"},
+      {"best_gamma", "drafted tokens", "optimal draft length", &ClosedForm::best_gamma, nullptr, Needs::cost,
+       "the gamma of largest speedup for these inputs, whatever the point's own gamma; `unbounded` where longer is "
+       "always better",
+       ""},
+      {"best_speedup", "", "speedup at the optimal draft length", &ClosedForm::best_speedup, nullptr, Needs::cost,
+       "the speedup there, or its limit; `unbounded` where infinite", ""},
+      {"tokens_per_s", "1/s", "tokens per second", &ClosedForm::tokens_per_s, &Estimates::tokens_per_s, Needs::serving,
+       "fidelity system: tokens emitted over time, from the admission of the first measured request to the end of the "
+       "last",
+       served},
+      {"goodput_tokens_per_s", "1/s", "tokens per second in time", nullptr, &Estimates::goodput_tokens_per_s,
+       Needs::latency_goal, "the share of tokens_per_s that belongs to requests answered within latency_goal_ms",
+       served},
+      {"mean_batch", "rows", "rows of an iteration", nullptr, &Estimates::mean_batch, Needs::serving,
+       "rows that an iteration computes, finished rows of a static batch included", served},
+      {"mean_in_system", "requests", "requests waiting or served", nullptr, &Estimates::mean_in_system, Needs::serving,
+       "requests that wait or are served, over time", served},
+      {"wait_ms", "ms", "wait before service", &ClosedForm::wait_ms, &Estimates::wait_ms, Needs::serving,
+       "from arrival to admission to the batch", served},
+      {"latency_ms", "ms", "latency", &ClosedForm::latency_ms, &Estimates::latency_ms, Needs::serving,
+       "from arrival to the last token", served},
+      {"latency_p50_ms", "ms", "latency, 50 %", nullptr, &Estimates::latency_p50_ms, Needs::serving,
+       "what 50 % of the measured requests do not exceed in latency_ms", served_quantile},
+      {"latency_p95_ms", "ms", "latency, 95 %", nullptr, &Estimates::latency_p95_ms, Needs::serving,
+       "what 95 % of the measured requests do not exceed in latency_ms", served_quantile},
+      {"latency_p99_ms", "ms", "latency, 99 %", nullptr, &Estimates::latency_p99_ms, Needs::serving,
+       "what 99 % of the measured requests do not exceed in latency_ms", served_quantile},
+      {"first_token_ms", "ms", "time to first token", nullptr, &Estimates::first_token_ms, Needs::serving,
+       "from arrival to the first token", served},
+      {"first_token_p50_ms", "ms", "time to first token, 50 %", nullptr, &Estimates::first_token_p50_ms, Needs::serving,
+       "what 50 % of the measured requests do not exceed in first_token_ms", served_quantile},
+      {"first_token_p95_ms", "ms", "time to first token, 95 %", nullptr, &Estimates::first_token_p95_ms, Needs::serving,
+       "what 95 % of the measured requests do not exceed in first_token_ms", served_quantile},
+      {"first_token_p99_ms", "ms", "time to first token, 99 %", nullptr, &Estimates::first_token_p99_ms, Needs::serving,
+       "what 99 % of the measured requests do not exceed in first_token_ms", served_quantile},
+      {"per_token_latency_ms", "ms", "latency per token", nullptr, &Estimates::per_token_latency_ms, Needs::serving,
+       "a request's latency over its output tokens", served},
+      {"per_token_latency_p50_ms", "ms", "latency per token, 50 %", nullptr, &Estimates::per_token_latency_p50_ms,
+       Needs::serving, "what 50 % of the measured requests do not exceed in per_token_latency_ms", served_quantile},
+      {"per_token_latency_p95_ms", "ms", "latency per token, 95 %", nullptr, &Estimates::per_token_latency_p95_ms,
+       Needs::serving, "what 95 % of the measured requests do not exceed in per_token_latency_ms", served_quantile},
+      {"per_token_latency_p99_ms", "ms", "latency per token, 99 %", nullptr, &Estimates::per_token_latency_p99_ms,
+       Needs::serving, "what 99 % of the measured requests do not exceed in per_token_latency_ms", served_quantile},
+  };
+  return table;
+}
+
+const Metric* find_metric(std::string_view name) {
+  const auto& table = metrics();
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const Metric& metric) { return metric.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string metrics_markdown() {
+  std::string text = "| column | unit | meaning | how it is estimated |\n|---|---|---|---|\n";
+  const auto row = [&](const std::string& column, std::string_view unit, std::string_view meaning,
+                       std::string_view how) {
+    text += fmt::format("| `{}` | {} | {} | {} |\n", column, unit, meaning, how);
+  };
+  row("index", "", "number of the point in the whole sweep, from 0; the last axis varies fastest", "");
+  row("one per axis, then one per fixed input", "",
+      "the inputs, by the names of the configuration; empty where the point does not use one", "");
+  row("simulated_iterations", "iterations", "draft-and-verify rounds that were simulated", "counted");
+  row("simulated_units", "units",
+      "independent units behind the standard errors: iterations, batches, sequences or replicas", "counted");
+  for (const Metric& metric : metrics()) {
+    if (metric.closed_form != nullptr)
+      row(fmt::format("analytic_{}", metric.name), metric.unit, metric.meaning, "closed form");
+    if (metric.estimate == nullptr) continue;
+    row(fmt::format("simulated_{}", metric.name), metric.unit, metric.meaning, metric.estimated);
+    row(fmt::format("simulated_{}_standard_error", metric.name), metric.unit, "standard error of the column before it",
+        "");
+    if (metric.closed_form != nullptr) {
+      row(fmt::format("{}_deviation_in_se", metric.name), "standard errors", "(simulated - analytic) / standard error",
+          "");
+    }
+  }
+  return text;
+}
+
+}  // namespace foredraft::scenario

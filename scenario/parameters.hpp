@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/problems.hpp"
+#include "scenario/document.hpp"
+#include "scenario/value.hpp"
+
+/// Every parameter that a scenario has. Parsing, checking, defaults, CSV columns, help texts and documents all read
+/// this one table.
+namespace foredraft::scenario {
+
+/// The words that the choices (fidelity, process, rule, models.kind, ...) of a space take at some point of it, and
+/// which other parameters it states. Decides which parameters a space uses.
+struct Usage {
+  std::map<std::string, std::vector<std::string>, std::less<>> words;
+  /// Whether `name` takes `word` somewhere.
+  [[nodiscard]] bool takes(std::string_view name, std::string_view word) const;
+  [[nodiscard]] bool states(std::string_view name) const { return words.contains(name); }
+};
+
+/// The legal numbers where the choice `family` is `member`.
+struct MemberRange {
+  std::string_view family;
+  std::string_view member;
+  Range range;
+};
+
+struct Parameter {
+  std::string name;
+  ValueType type;
+  Range range;                       ///< of all members that share the parameter
+  std::vector<std::string> choices;  ///< legal words of a choice
+  std::optional<Value> default_value;
+  std::string summary;  ///< one line, with the unit
+  std::function<bool(const Usage&)> used;
+  std::function<bool(const Usage&)> required;
+  /// Choices come first in the table: a word puts an alternative in place, the others store into it.
+  std::function<void(Scenario&, const Value&)> assign;
+  /// Other words for choices, each with the choice that takes its place.
+  std::map<std::string, std::string, std::less<>> aliases = {};
+  /// A default that is not written among the resolved inputs: what was so before the parameter existed.
+  bool implied = false;
+  std::vector<MemberRange> members = {};  ///< those that have it; empty for parameters of no family
+};
+
+/// Sorted by topic: what every point has, processes, sequences, rules, models, servers.
+[[nodiscard]] const std::vector<Parameter>& parameters();
+
+/// Null for an unknown name.
+[[nodiscard]] const Parameter* find_parameter(std::string_view name);
+
+[[nodiscard]] std::vector<std::string> parameter_names();
+
+/// One value, checked; on a problem says so and returns nothing. `key` is the full key for messages.
+[[nodiscard]] std::optional<Value> read_value(const Parameter& parameter, const Node& node, const std::string& key,
+                                              ProblemList& problems);
+
+/// The reason a number is refused, e.g. "must lie in [0, 1]"; empty for a legal one. NaN and infinities are never
+/// legal.
+[[nodiscard]] std::string refusal(const Parameter& parameter, double number);
+
+/// The table as Markdown, for the documents.
+[[nodiscard]] std::string parameters_markdown();
+
+}  // namespace foredraft::scenario

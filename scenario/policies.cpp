@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/registries.hpp"
+
+namespace foredraft::scenario {
+namespace {
+
+bool any(const AcceptanceProcess& /*process*/) { return true; }
+bool iid(const AcceptanceProcess& process) { return std::holds_alternative<Iid>(process); }
+bool not_trace(const AcceptanceProcess& process) { return !std::holds_alternative<Trace>(process); }
+bool of_independent_iterations(const AcceptanceProcess& process) {
+  return iid(process) || std::holds_alternative<Positional>(process) || std::holds_alternative<BetaMixture>(process);
+}
+
+MemberParameter<Policy> confidence(const std::string& name, double ConfidenceThreshold::*field, const Range& range,
+                                   std::string summary) {
+  return parameter<Policy, ConfidenceThreshold>(name, ValueType::real, field, std::move(summary), range);
+}
+
+}  // namespace
+
+const std::vector<PolicyMember>& policies() {
+  static const std::vector<PolicyMember> all = [] {
+    std::vector<PolicyMember> members{
+        {{.name = "confidence_threshold",
+          .summary = "drafts until a token of confidence below policy.threshold",
+          .source = "Wolf2020: assisted generation of the transformers library",
+          .value = ConfidenceThreshold{},
+          .parameters =
+              {confidence("policy.threshold", &ConfidenceThreshold::threshold, {.maximum = 1.0},
+                          "confidence_threshold: drafting stops behind a token of confidence below it"),
+               confidence("policy.concentration", &ConfidenceThreshold::concentration,
+                          {.minimum = 1e-6, .maximum = 1e9},
+                          "confidence_threshold: s of the law Beta(alpha s, (1 - alpha) s) of a token's acceptance; "
+                          "large: all alike"),
+               parameter_with_default<Policy, ConfidenceThreshold>(
+                   "policy.bias", ValueType::real, &ConfidenceThreshold::bias,
+                   "confidence_threshold: confidence is acceptance to this power; 1 calibrated, below 1 overconfident",
+                   {.minimum = 1e-3, .maximum = 1e3})}},
+         iid,
+         "iid"},
+        {{.name = "constant",
+          .summary = "the same gamma in every iteration",
+          .source = "Leviathan2023, Alg. 1",
+          .value = ConstantGamma{}},
+         any,
+         "any"},
+        {{.name = "optimal_stopping",
+          .summary = "drafts while the next token's chance exceeds c times the best speedup",
+          .source = "ours; fixed point as Dinkelbach1967",
+          .value = OptimalStopping{}},
+         of_independent_iterations,
+         "iid, positional or beta_mixture"},
+        {{.name = "plus2_minus1",
+          .summary = "gamma + 2 behind a fully accepted draft, else gamma - 1, at least 1 (alias heuristic)",
+          .source = "Wagner2024, Sec. 4.1; Wolf2020",
+          .value = Plus2Minus1{},
+          .parameters = {parameter_with_default<Policy, Plus2Minus1>(
+              "policy.start", ValueType::integer, &Plus2Minus1::start,
+              "plus2_minus1: drafts of a text's first iteration, or gamma where that is less; the long run forgets it",
+              {.minimum = 1.0, .maximum = 1e4})}},
+         not_trace,
+         "other than trace",
+         {"heuristic"}}};
+    check_registry(members);
+    return members;
+  }();
+  return all;
+}
+
+std::string_view name_of(const Policy& policy) { return entry_of(policies(), policy).name; }
+
+}  // namespace foredraft::scenario

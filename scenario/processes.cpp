@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <span>
+
+#include "core/marginals.hpp"
+#include "scenario/registries.hpp"
+
+namespace foredraft::scenario {
+namespace {
+
+using ProcessParameter = MemberParameter<AcceptanceProcess>;
+
+/// Each simulated block counts every position.
+constexpr double longest_recorded_draft = 1e6;
+
+/// Positional takes a vector in one of two forms; that one of them is there is a rule of its own.
+ProcessParameter vector_parameter(const std::string& name, std::string summary,
+                                  std::vector<double> (*to_conditional)(std::span<const double>)) {
+  return {.name = name,
+          .type = ValueType::reals,
+          .range = {.maximum = 1.0},
+          .summary = std::move(summary),
+          .set =
+              [to_conditional](AcceptanceProcess& process, const Value& value) {
+                if (auto* positional = std::get_if<Positional>(&process)) {
+                  positional->conditional = to_conditional(std::get<std::vector<double>>(value));
+                }
+              },
+          .get = [](const AcceptanceProcess& process) -> std::optional<Value> {
+            const auto* positional = std::get_if<Positional>(&process);
+            return positional == nullptr ? std::nullopt : std::optional<Value>(positional->conditional);
+          }};
+}
+
+template <class Alternative>
+ProcessParameter shape(const std::string& name, double Alternative::*field, const Range& range) {
+  const std::string first = name == "process.a" ? "accepted" : "rejected";
+  return parameter<AcceptanceProcess, Alternative>(
+      name, ValueType::real, field,
+      "markov: P(accept | previous " + first + "); beta_mixture: " + (name == "process.a" ? "first" : "second") +
+          " shape of Beta(a, b)",
+      range);
+}
+
+ProcessParameter recorded_gamma() {
+  ProcessParameter result =
+      parameter<AcceptanceProcess, Trace>("process.recorded_gamma", ValueType::integer, &Trace::recorded_gamma,
+                                          "trace of accepted counts: drafted tokens per iteration of the recorded run",
+                                          {.minimum = 1.0, .maximum = longest_recorded_draft});
+  result.required = false;
+  return result;
+}
+
+}  // namespace
+
+const std::vector<Member<AcceptanceProcess>>& processes() {
+  static const std::vector<Member<AcceptanceProcess>> all = [] {
+    constexpr Range positive{.excludes_minimum = true};
+    constexpr Range probability{.maximum = 1.0};
+    std::vector<Member<AcceptanceProcess>> members{
+        {.name = "beta_mixture",
+         .summary = "alpha drawn from Beta(a, b) afresh for each iteration and shared by its drafts",
+         .source = "ours",
+         .value = BetaMixture{},
+         .parameters = {shape("process.a", &BetaMixture::a, positive), shape("process.b", &BetaMixture::b, positive)}},
+        {.name = "iid",
+         .summary = "every draft accepted independently with probability alpha",
+         .source = "Leviathan2023, Sec. 3.1",
+         .value = Iid{}},
+        {.name = "markov",
+         .summary = "accepted with probability a behind an accepted token, b behind a rejected one",
+         .source = "ours",
+         .value = Markov{},
+         .parameters = {shape("process.a", &Markov::a, probability), shape("process.b", &Markov::b, probability)}},
+        {.name = "positional",
+         .summary = "draft i accepted with probability conditional[i] given that all before it were",
+         .source = "Li2024",
+         .value = Positional{},
+         .parameters = {vector_parameter(
+                            "process.conditional", "positional: [i] draft i accepted given that all before it were",
+                            [](std::span<const double> a) { return std::vector<double>(a.begin(), a.end()); }),
+                        vector_parameter("process.marginal", "positional: [i] draft i and all before it accepted",
+                                         conditional_from_marginal)}},
+        {.name = "trace",
+         .summary = "recorded outcomes, replayed once at any gamma",
+         .source = "your own runs",
+         .value = Trace{},
+         .parameters = {
+             parameter<AcceptanceProcess, Trace>("process.file", ValueType::text, &Trace::file,
+                                                 "trace: recorded outcomes or accepted counts, CSV or JSONL"),
+             recorded_gamma()}}};
+    check_registry(members);
+    return members;
+  }();
+  return all;
+}
+
+std::string_view name_of(const AcceptanceProcess& process) { return entry_of(processes(), process).name; }
+
+}  // namespace foredraft::scenario

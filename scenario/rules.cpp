@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "core/half_precision.hpp"
+#include "scenario/registries.hpp"
+
+namespace foredraft::scenario {
+namespace {
+
+/// Every parameter of a rule is written as a number.
+template <class Alternative, class Field>
+MemberParameter<Rule> number(const std::string& name, Field Alternative::*field, const Range& range,
+                             std::string summary) {
+  return parameter_with_default<Rule, Alternative>("rule." + name, ValueType::real, field, std::move(summary), range);
+}
+
+constexpr Range flag{.maximum = 1.0, .whole = true};
+
+std::vector<MemberParameter<Rule>> sigmoid_parameters() {
+  constexpr Range any{.minimum = -1e6, .maximum = 1e6};
+  using Sigmoid = SigmoidApproximation;
+  return {number("scale_low", &Sigmoid::scale_low, any, "sigmoid_approximation: a in sigma((z - a) / (b - a))"),
+          number("scale_high", &Sigmoid::scale_high, any, "sigmoid_approximation: b, above a"),
+          number("logit_shift", &Sigmoid::logit_shift, any,
+                 "sigmoid_approximation: added to log p and log q, to make them the models' logits"),
+          number("bits", &Sigmoid::bits, {.minimum = 16.0, .maximum = 64.0, .whole = true},
+                 "sigmoid_approximation: width of the arithmetic: 16, 32 or 64")};
+}
+
+std::vector<MemberParameter<Rule>> top_beta_parameters() {
+  return {number("top_beta", &TopBeta::top_beta,
+                 {.minimum = 1.0, .maximum = static_cast<double>(max_vocabulary), .whole = true},
+                 "top_beta: how many of the target's best tokens are accepted; 1: greedy_match"),
+          number("tolerance", &TopBeta::tolerance, {.maximum = 1000.0},
+                 "top_beta: largest log-likelihood gap to the target's best token (nat)"),
+          number("judged", &TopBeta::judged, flag,
+                 "top_beta: the drafted token's probability is the target's (0), or the drafter's, as first published "
+                 "(1)")};
+}
+
+void check_scale(const SigmoidApproximation& rule) {
+  if (rule.bits != 16 && rule.bits != 32 && rule.bits != 64) {
+    throw DomainError(fmt::format("invalid rule.bits={} (must be 16, 32 or 64)", rule.bits));
+  }
+  const auto rounded = [&](double value) {
+    if (rule.bits == 16) return round_to_half(value);
+    return rule.bits == 32 ? static_cast<double>(static_cast<float>(value)) : value;
+  };
+  const double low = rounded(rule.scale_low);
+  const double high = rounded(rule.scale_high);
+  if (!(low < high)) {
+    throw DomainError(fmt::format("invalid rule.scale_low={} (must be below rule.scale_high={} in {} bits)",
+                                  rule.scale_low, rule.scale_high, rule.bits));
+  }
+  if (std::isinf(low) || std::isinf(high)) {
+    throw DomainError(fmt::format("invalid rule.scale_{}={} (must lie within 65504 of 0 in 16 bits)",
+                                  std::isinf(low) ? "low" : "high",
+                                  std::isinf(low) ? rule.scale_low : rule.scale_high));
+  }
+}
+
+}  // namespace
+
+const std::vector<RuleMember>& rules() {
+  static const std::vector<RuleMember> all = [] {
+    constexpr Range open_unit{.maximum = 1.0, .excludes_minimum = true, .excludes_maximum = true};
+    std::vector<RuleMember> members{
+        {{.name = "accept_all",
+          .summary = "accept every draft: the drafter's own law, unverified",
+          .source = "control",
+          .value = AcceptAll{}},
+         false},
+        {{.name = "greedy_match",
+          .summary = "accept the target's most probable token only, and emit it otherwise",
+          .source = "Stern2018; Xia2023, Eq. 1-3",
+          .value = GreedyMatch{}},
+         false},
+        {{.name = "lenient",
+          .summary = "accept with probability min(1, p/(l q)), l the lenience",
+          .source = "Leviathan2023, App. A.5",
+          .value = Lenient{},
+          .parameters = {number("lenience", &Lenient::lenience, {.maximum = 1.0, .excludes_minimum = true},
+                                "lenient: l, the fraction of q that p has to reach; 1: rejection_sampling"),
+                         number("residual", &Lenient::residual, flag,
+                                "lenient: a rejection draws from max(0, p - l q) (1) or max(0, p - q) (0)")}},
+         false},
+        {{.name = "multi_candidate",
+          .summary = "several candidates a position, tried in turn by recursive rejection",
+          .source = "Miao2024, Alg. 2; Chen2024",
+          .value = MultiCandidate{},
+          .parameters = {number("candidates", &MultiCandidate::candidates,
+                                {.minimum = 1.0, .maximum = 1024.0, .whole = true},
+                                "multi_candidate: candidates of one position; 1: rejection_sampling"),
+                         number("replacement", &MultiCandidate::replacement, flag,
+                                "multi_candidate: candidates drawn with (1) or without (0) replacement")}},
+         true},
+        {{.name = "rejection_sampling",
+          .summary = "accept with probability min(1, p/q), otherwise draw from the residual max(0, p - q)",
+          .source = "Leviathan2023, Alg. 1; Chen2023, Alg. 2",
+          .value = RejectionSampling{}},
+         true},
+        {{.name = "sigmoid_approximation",
+          .summary = "rejection sampling on sigmoids of scaled logits instead of probabilities",
+          .source = "Wagner2024, Eq. 5",
+          .value = SigmoidApproximation{},
+          .parameters = sigmoid_parameters()},
+         false},
+        {{.name = "top_beta",
+          .summary = "Spec-Verification: accept one of the target's beta best, within a log-likelihood gap",
+          .source = "Xia2023, Eq. 8-10",
+          .value = TopBeta{},
+          .parameters = top_beta_parameters()},
+         false},
+        {{.name = "typical_acceptance",
+          .summary = "accept with p > min(epsilon, delta exp(-entropy)), otherwise emit the most probable token",
+          .source = "Cai2024",
+          .value = TypicalAcceptance{},
+          .parameters = {number("epsilon", &TypicalAcceptance::epsilon, open_unit,
+                                "typical_acceptance: a token above this probability is always accepted"),
+                         number("delta", &TypicalAcceptance::delta, {.maximum = 1e6},
+                                "typical_acceptance: factor of exp(-entropy); 0: the root of epsilon")}},
+         false}};
+    check_registry(members);
+    return members;
+  }();
+  return all;
+}
+
+std::string_view name_of(const Rule& rule) { return entry_of(rules(), rule).name; }
+
+Rule make_rule(std::string_view name, const std::map<std::string, double>& parameters) {
+  const Rule rule = make_member(rules(), "rule", name, parameters);
+  check_rule(rule);
+  return rule;
+}
+
+void check_rule(const Rule& rule, std::int64_t vocabulary) {
+  check_ranges(rules(), rule);
+  if (const auto* sigmoid = std::get_if<SigmoidApproximation>(&rule)) check_scale(*sigmoid);
+  const auto* best = std::get_if<TopBeta>(&rule);
+  if (best != nullptr && vocabulary > 0 && best->top_beta > vocabulary) {
+    throw DomainError(fmt::format("invalid rule.top_beta={} (must be at most the vocabulary, {} tokens)",
+                                  best->top_beta, vocabulary));
+  }
+}
+
+}  // namespace foredraft::scenario

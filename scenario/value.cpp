@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/value.hpp"
+
+#include <fmt/format.h>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "core/numbers.hpp"
+
+namespace foredraft::scenario {
+
+std::vector<GammaRange> gamma_ranges(const Schedule& schedule) {
+  std::vector<GammaRange> ranges;
+  for (const auto& [from, to, gamma] : schedule) ranges.push_back({from, to, gamma});
+  return ranges;
+}
+
+std::string to_text(const Value& value) {
+  if (const auto* real = std::get_if<double>(&value)) return number_text(*real);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&value))
+    return fmt::format("{}", fmt::join(*texts, " "));
+  std::string result;
+  if (const auto* rows = std::get_if<Schedule>(&value)) {
+    for (const auto& [from, to, held] : *rows) {
+      result += fmt::format("{}{}-{}:{}", result.empty() ? "" : " ", from, to, held);
+    }
+    return result;
+  }
+  for (const double number : std::get<std::vector<double>>(value)) {
+    if (!result.empty()) result += ' ';
+    append_number(result, number);
+  }
+  return result;
+}
+
+bool contains(const Range& range, double number) {
+  const bool above = range.excludes_minimum ? number > range.minimum : number >= range.minimum;
+  const bool below = range.excludes_maximum ? number < range.maximum : number <= range.maximum;
+  return above && below && !(range.whole && number != std::floor(number));
+}
+
+std::string range_text(const Range& range) {
+  return fmt::format("{} {}{}, {}{}", range.whole ? "a whole number in" : "in", range.excludes_minimum ? '(' : '[',
+                     range.minimum, range.maximum, range.excludes_maximum ? ')' : ']');
+}
+
+void check_numbers(const std::string& key, const Range& range, const Value& value) {
+  const auto check = [&](const std::string& name, double number) {
+    if (contains(range, number)) return;
+    throw DomainError(fmt::format("invalid {}={} (must be {})", name, number, range_text(range)));
+  };
+  if (const auto* real = std::get_if<double>(&value)) check(key, *real);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) check(key, static_cast<double>(*integer));
+  if (const auto* list = std::get_if<std::vector<double>>(&value)) {
+    for (std::size_t i = 0; i < list->size(); ++i) check(fmt::format("{}[{}]", key, i), (*list)[i]);
+  }
+}
+
+}  // namespace foredraft::scenario

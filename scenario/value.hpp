@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "foredraft/scenario.hpp"
+
+/// A value of a parameter, as configurations and command lines give it.
+namespace foredraft::scenario {
+
+enum class ValueType { real, integer, choice, text, reals, texts, schedule };
+
+/// Rows [from, to, value]: value from batch `from` to batch `to`.
+using Schedule = std::vector<std::array<std::int64_t, 3>>;
+
+using Value = std::variant<double, std::int64_t, std::string, std::vector<double>, std::vector<std::string>, Schedule>;
+
+[[nodiscard]] std::vector<GammaRange> gamma_ranges(const Schedule& schedule);
+
+/// As a CSV cell or a label: numbers in shortest round-trip form, lists separated by blanks.
+[[nodiscard]] std::string to_text(const Value& value);
+
+inline constexpr double unbounded = std::numeric_limits<double>::max();
+
+/// The legal numbers of a parameter, of each entry for lists.
+struct Range {
+  double minimum = 0.0;
+  double maximum = unbounded;
+  bool excludes_minimum = false;
+  bool excludes_maximum = false;
+  bool whole = false;  ///< whole numbers only
+
+  bool operator==(const Range&) const = default;
+};
+
+/// NaN and infinities never are.
+[[nodiscard]] bool contains(const Range& range, double number);
+
+/// "in [0, 1)", "a whole number in [1, 1024]".
+[[nodiscard]] std::string range_text(const Range& range);
+
+/// Throws DomainError "invalid key=number (must be ...)" for a number, or one of a list, outside the range.
+void check_numbers(const std::string& key, const Range& range, const Value& value);
+
+}  // namespace foredraft::scenario

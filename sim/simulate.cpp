@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/simulate.hpp"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "scenario/cost.hpp"
+#include "scenario/pass_times.hpp"
+#include "scenario/registries.hpp"
+#include "scenario/server.hpp"
+#include "sim/estimates.hpp"
+#include "sim/process/drafted.hpp"
+#include "sim/serving_estimates.hpp"
+#include "sim/system/serving_simulation.hpp"
+#include "sim/token/models/trained_models.hpp"
+#include "sim/token/token_simulation.hpp"
+#include "sim/token/token_simulator.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+std::unique_ptr<Simulator> make(const ProcessFidelity& process, const Scenario& scenario, const SimulationPlan& plan) {
+  ProcessSimulation simulation{.process = process.acceptance,
+                               .gamma = scenario.gamma,
+                               .convention = scenario.convention,
+                               .drafting = scenario::drafting(scenario.drafter),
+                               .iterations = plan.iterations,
+                               .sequence = process.sequence_length,
+                               .sequences = plan.sequences,
+                               .path = plan.path};
+  simulation.policy = std::visit([](const auto& policy) -> GammaPolicy { return policy; }, process.policy);
+  if (std::holds_alternative<OptimalStopping>(process.policy)) {
+    simulation.draft_ratio = draft_ratio(scenario::decoding_cost(scenario).value());
+  }
+  return make_process_simulator(drafted_by(scenario.drafter, std::move(simulation)));
+}
+
+ModelPair models_of(const TokenFidelity& token, const Drafter& drafter) {
+  if (const auto* synthetic = std::get_if<SyntheticModels>(&token.models)) return *synthetic;
+  const auto& trained = std::get<NgramModels>(token.models).trained;
+  if (!trained) throw std::logic_error("the n-gram models were not trained");
+  if (const auto* lookup = std::get_if<PromptLookup>(&drafter)) return PromptLookupPair{trained->target, *lookup};
+  return NgramPair{trained->target, trained->drafter.value()};
+}
+
+std::unique_ptr<Simulator> make(const TokenFidelity& token, const Scenario& scenario, const SimulationPlan& plan) {
+  return make_token_simulator({.models = models_of(token, scenario.drafter),
+                               .rule = token.rule,
+                               .temperature = token.temperature,
+                               .gamma = scenario.gamma,
+                               .convention = scenario.convention,
+                               .drafting = scenario::drafting(scenario.drafter),
+                               .iterations = plan.iterations},
+                              plan.seed);
+}
+
+/// `requests` in whole batches where a batch begins and ends as one.
+std::uint64_t whole_batches(std::uint64_t requests, const Server& server) {
+  if (server.batching == Batching::continuous) return requests;
+  const auto batch = static_cast<std::uint64_t>(server.max_batch);
+  return (requests + batch - 1) / batch * batch;
+}
+
+std::unique_ptr<Simulator> make(const Server& server, const Scenario& scenario, const SimulationPlan& plan) {
+  StepTime target_us = server.target_step;
+  StepTime drafter_us = server.drafter_step;
+  if (const LookedUpTimes* cost = scenario::looked_up(scenario.cost)) {
+    target_us = [times = cost->times, convention = scenario.convention](const StepShape& shape) {
+      return times->target_us(shape, convention);
+    };
+    drafter_us = [times = cost->times](const StepShape& shape) { return times->drafter_us(shape); };
+  }
+  const std::uint64_t share = (plan.requests + plan.replicas - 1) / plan.replicas;
+  return make_serving_simulator(
+      {.alpha = server.alpha,
+       .gamma = scenario::gamma_of_batches(server, scenario.gamma),
+       .convention = scenario.convention,
+       .drafting = scenario::drafting(scenario.drafter),
+       .batching = server.batching,
+       .max_batch = server.max_batch,
+       .arrivals = server.arrivals,
+       .prompt = server.prompt,
+       .output = server.output,
+       .target_us = std::move(target_us),
+       .drafter_us = std::move(drafter_us),
+       .latency_goal_us = server.latency_goal_us.value_or(std::numeric_limits<double>::infinity()),
+       .requests = whole_batches(share, server),
+       .warmup_requests = whole_batches(plan.warmup_requests, server),
+       .replicas = plan.replicas});
+}
+
+Estimate ratio(const Tally& tally, Quantity top, Quantity bottom) {
+  std::array<double, quantity_count> numerator{};
+  std::array<double, quantity_count> denominator{};
+  numerator[top] = 1.0;
+  denominator[bottom] = 1.0;
+  return ratio_estimate(tally.units, numerator, denominator);
+}
+
+void add_server(const Server& server, const ServingTally& tally, Estimates& estimates) {
+  const ServingEstimates serving = serving_estimates(tally);
+  estimates.tokens_per_s = serving.tokens_per_s;
+  if (server.latency_goal_us) estimates.goodput_tokens_per_s = serving.goodput_tokens_per_s;
+  estimates.mean_batch = serving.mean_batch;
+  estimates.mean_in_system = serving.mean_in_system;
+  estimates.wait_ms = serving.wait_ms;
+  estimates.latency_ms = serving.latency.mean_ms;
+  estimates.latency_p50_ms = serving.latency.p50_ms;
+  estimates.latency_p95_ms = serving.latency.p95_ms;
+  estimates.latency_p99_ms = serving.latency.p99_ms;
+  estimates.first_token_ms = serving.first_token.mean_ms;
+  estimates.first_token_p50_ms = serving.first_token.p50_ms;
+  estimates.first_token_p95_ms = serving.first_token.p95_ms;
+  estimates.first_token_p99_ms = serving.first_token.p99_ms;
+  estimates.per_token_latency_ms = serving.per_token.mean_ms;
+  estimates.per_token_latency_p50_ms = serving.per_token.p50_ms;
+  estimates.per_token_latency_p95_ms = serving.per_token.p95_ms;
+  estimates.per_token_latency_p99_ms = serving.per_token.p99_ms;
+}
+
+}  // namespace
+
+std::unique_ptr<Simulator> make_simulator(const Scenario& scenario, const SimulationPlan& plan) {
+  return std::visit([&](const auto& fidelity) { return make(fidelity, scenario, plan); }, scenario.fidelity);
+}
+
+Simulated estimates_of(const Scenario& scenario, const Tally& tally) {
+  Simulated simulated{
+      {}, static_cast<std::uint64_t>(tally.units.sum(iterations)), static_cast<std::uint64_t>(tally.units.count())};
+  Estimates& estimates = simulated.estimates;
+  estimates.tokens_per_iteration = tokens_per_iteration(tally);
+  estimates.tokens_variance = tokens_variance_estimate(tally, simulated.units == simulated.iterations);
+  estimates.memory_access_factor = memory_access_factor(tally);
+  if (const auto cost = scenario::decoding_cost(scenario)) estimates.speedup = speedup(tally, *cost);
+  if (scenario.operations_ratio) {
+    estimates.operations_factor = operations_factor(tally, *scenario.operations_ratio, scenario.convention);
+  }
+  estimates.per_token = ratio(tally, accepted, tested);
+  estimates.accepted_over_drafted = ratio(tally, accepted, drafted);
+  const auto* server = std::get_if<Server>(&scenario.fidelity);
+  if (scenario::gamma_varies(scenario) || (server != nullptr && !server->gamma_schedule.empty())) {
+    estimates.mean_gamma = ratio(tally, drafted, iterations);
+  }
+  if (server != nullptr) add_server(*server, tally.serving, estimates);
+  return simulated;
+}
+
+double pool_acceptance(const Scenario& scenario, const Simulator& simulator) {
+  const auto* token = std::get_if<TokenFidelity>(&scenario.fidelity);
+  const bool iterations_are_iid = token != nullptr && std::holds_alternative<SyntheticModels>(token->models);
+  return iterations_are_iid ? expected_acceptance(simulator) : unknown<double>;
+}
+
+}  // namespace foredraft::sim

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every family of a scenario: one entry for each alternative, parameters that store where they say.
+#include "scenario/registries.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+
+#include "core/check.hpp"
+
+namespace foredraft::scenario {
+namespace {
+
+/// Sorted by name, sourced, one entry an alternative, and every parameter gives back what was stored, in its own
+/// alternative alone.
+template <class Entry>
+void check_family(const std::vector<Entry>& registry, bool sorted = true) {
+  using Family = decltype(Entry::value);
+  CHECK(registry.size() == std::variant_size_v<Family>);
+  CHECK_NOTHROW(check_registry(registry));
+  CHECK((!sorted || std::is_sorted(registry.begin(), registry.end(),
+                                   [](const auto& one, const auto& other) { return one.name < other.name; })));
+  for (const Entry& entry : registry) {
+    CAPTURE(entry.name);
+    CHECK_FALSE(entry.summary.empty());
+    CHECK_FALSE(entry.source.empty());
+    CHECK(entry_of(registry, entry.value).name == entry.name);
+    CHECK(find_entry(registry, entry.name) == &entry);
+    for (const auto& parameter : entry.parameters) {
+      CAPTURE(parameter.name);
+      CHECK_FALSE(parameter.summary.empty());
+      CHECK_FALSE((parameter.required && parameter.default_value));
+      if (parameter.default_value) CHECK(parameter.get(entry.value) == parameter.default_value);
+      const bool whole = parameter.type == ValueType::integer;
+      if (!whole && parameter.type != ValueType::real) continue;
+      // The largest legal number; of an unbounded range one that nothing starts with.
+      const double number = parameter.range.excludes_maximum ? 0.75 : std::min(parameter.range.maximum, 4096.0);
+      const Value stored = whole ? Value(static_cast<std::int64_t>(number)) : Value(number);
+      for (const Entry& other : registry) {
+        Family value = other.value;
+        parameter.set(value, stored);
+        const bool own = other.name == entry.name;
+        CHECK((parameter.get(value) == (own ? std::optional(stored) : std::nullopt)));
+      }
+    }
+  }
+  CHECK(find_entry(registry, "nothing of this name") == nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("every family has one sound entry for each of its alternatives") {
+  check_family(processes());
+  check_family(drafters());
+  check_family(policies());
+  check_family(rules());
+  check_family(costs(), false);
+}
+
+TEST_CASE("a registry that lists an alternative twice, and so another never, is no registry") {
+  std::vector<PolicyMember> members = policies();
+  members.back().value = members.front().value;
+  CHECK_THROWS_AS(check_registry(members), std::logic_error);
+}
+
+TEST_CASE("every drafter drafts somewhere") {
+  for (const DrafterMember& entry : drafters()) CHECK((entry.process || entry.token));
+}
+
+TEST_CASE("a member is made from the names of its parameters, the others at their defaults") {
+  CHECK(std::get<Lenient>(make_rule("lenient", {{"residual", 0.0}})).lenience == 0.5);
+  CHECK_FALSE(std::get<Lenient>(make_rule("lenient", {{"residual", 0.0}})).residual);
+  CHECK(std::get<TopBeta>(make_rule("top_beta", {{"top_beta", 7.0}})).top_beta == 7);
+}
+
+}  // namespace foredraft::scenario
