@@ -18,7 +18,7 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::int64_t longest_draft = 1'000'000'000'000;
+constexpr std::int64_t longest_asked_draft = 1'000'000'000'000;
 
 /// Exactly one of the ways to state acceptance.
 void require_one_acceptance(CommandLine& line) {
@@ -93,7 +93,7 @@ Question read_question(CommandLine& line) {
       .operations_ratio = line.real("operations-ratio", 0.0, unlimited),
       .convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value(),
       .drafting = Drafting::autoregressive,
-      .gamma = line.integer("gamma", 0, longest_draft)};
+      .gamma = line.integer("gamma", 0, longest_asked_draft)};
   check_gamma(line, question);
   if (question.acceptance_length) question.alpha = invert_acceptance_length(line, question);
   return question;

@@ -16,7 +16,7 @@ namespace foredraft::experiments {
 namespace {
 
 constexpr auto convention = Convention::bonus;
-constexpr std::uint64_t iterations = 100'000;
+constexpr std::uint64_t iid_check_iterations = 100'000;
 
 /// Tokens per iteration as the pair of models really yields them, by real draws and real verification.
 Estimate as_run(const NgramStudyModels& models, const std::shared_ptr<const ngram::Model>& drafter, double temperature,
@@ -30,7 +30,7 @@ Estimate as_run(const NgramStudyModels& models, const std::shared_ptr<const ngra
                                  .convention = convention,
                                  .drafting = Drafting::autoregressive,
                                  .contexts = sim::Contexts::pooled,
-                                 .iterations = iterations},
+                                 .iterations = iid_check_iterations},
                                 key.seed);
   return sim::tokens_per_iteration(sim::run(*simulator, key, threads));
 }
