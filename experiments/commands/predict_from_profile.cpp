@@ -55,7 +55,7 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
                            .convention = acceptance.convention,
                            .gamma = acceptance.gamma};
   line.require("target", "the model that verifies", "e.g. --target qwen1.5-7b; foredraft list models");
-  if (question.drafting == gpu_bench::Role::head_drafting) {
+  if (question.drafting == latency::Role::head_drafting) {
     if (line.has("draft")) line.refuse("draft", "not used by heads", "they stand on the target itself", "remove it");
     question.draft = question.target;
   } else {
@@ -109,7 +109,7 @@ int predict_from_profile(CommandLine& line, const Question& acceptance) {
   line.done();
   const auto steps = line.text("steps-file");
   const std::string source = steps ? *steps : line.text("profile").value();
-  const gpu_bench::Profile profile = steps ? parse_steps(read_file(*steps), *steps) : load_profile(source);
+  const latency::Profile profile = steps ? parse_steps(read_file(*steps), *steps) : load_profile(source);
   try {
     const ProfilePrediction prediction = predict(question, profile);
     std::optional<ResultFolder> folder;

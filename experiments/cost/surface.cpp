@@ -10,8 +10,8 @@
 #include "experiments/cost/cost_definition.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/devices/drafter_words.hpp"
-#include "gpu_bench/latency/pair_surface.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 
 namespace foredraft::experiments::costs {
 namespace {
@@ -37,14 +37,14 @@ CostText target() { return {"cost.target", "roofline, measured: the model that v
 CostText draft() { return {"cost.draft", "roofline, measured: the model that drafts; of heads the target itself"}; }
 
 /// A roofline is of a data sheet, measured times are of what was measured.
-gpu_bench::Profile profile_of(const std::string& device, bool datasheet) {
-  gpu_bench::Profile profile = load_profile(device);
-  if ((profile.source == gpu_bench::Source::datasheet) == datasheet) return profile;
+latency::Profile profile_of(const std::string& device, bool datasheet) {
+  latency::Profile profile = load_profile(device);
+  if ((profile.source == latency::Source::datasheet) == datasheet) return profile;
   throw DomainError(fmt::format("{}: a profile of source {} - use cost = \"{}\"", device, to_string(profile.source),
                                 datasheet ? "measured" : "roofline"));
 }
 
-using SharedPair = std::shared_ptr<const gpu_bench::PairSurface>;
+using SharedPair = std::shared_ptr<const latency::PairSurface>;
 
 /// The surfaces of a pair, prepared once a thread: neighbours in a sweep over batches share them.
 const SharedPair& pair_of(const std::string& device, bool datasheet, const CostSetting& setting) {
@@ -53,14 +53,14 @@ const SharedPair& pair_of(const std::string& device, bool datasheet, const CostS
   const std::string& of_draft = setting.texts.find("cost.draft")->second;
   SharedPair& pair = prepared[fmt::format("{}|{}|{}|{}|{}", datasheet, device, of_target, of_draft, setting.drafter)];
   if (!pair) {
-    pair = std::make_shared<gpu_bench::PairSurface>(profile_of(device, datasheet), gpu_bench::model_registry(),
-                                                    of_target, of_draft, drafting_role(setting.drafter));
+    pair = std::make_shared<latency::PairSurface>(profile_of(device, datasheet), latency::model_registry(), of_target,
+                                                  of_draft, drafting_role(setting.drafter));
   }
   return pair;
 }
 
 /// Outside of the domain of a fit nothing is answered: a row of a sweep cannot carry a warning.
-double inside_us(const gpu_bench::Latency& latency, const std::string& device) {
+double inside_us(const latency::Latency& latency, const std::string& device) {
   if (latency.inside) return latency.time_us;
   throw DomainError(device +
                     ": this batch, context and gamma lie outside the domain of its fit - ask within it, or "
@@ -68,11 +68,11 @@ double inside_us(const gpu_bench::Latency& latency, const std::string& device) {
 }
 
 /// Sampling follows straight lines beyond what was measured; nothing where the profile does not tell.
-double known_us(const std::optional<gpu_bench::Latency>& latency) { return latency ? latency->time_us : 0.0; }
+double known_us(const std::optional<latency::Latency>& latency) { return latency ? latency->time_us : 0.0; }
 
 DecodingCost surface_cost(const std::string& device, bool datasheet, const CostValues& values,
                           const CostSetting& setting) {
-  const gpu_bench::PairSurface& pair = *pair_of(device, datasheet, setting);
+  const latency::PairSurface& pair = *pair_of(device, datasheet, setting);
   const auto batch = static_cast<std::int64_t>(values.at("cost.batch"));
   const auto context = static_cast<std::int64_t>(values.at("cost.context"));
   if (setting.gamma == 0) return {};
@@ -87,18 +87,17 @@ DecodingCost surface_cost(const std::string& device, bool datasheet, const CostV
 }
 
 /// Heads stand on what the target has read: prompts cost them nothing.
-gpu_bench::Latency drafter_latency(const gpu_bench::PairSurface& pair, gpu_bench::Role role,
-                                   const sim::StepShape& shape) {
+latency::Latency drafter_latency(const latency::PairSurface& pair, latency::Role role, const sim::StepShape& shape) {
   const std::int64_t context = std::llround(shape.context);
-  if (role == gpu_bench::Role::head_drafting && shape.prompt) return {};
-  if (role == gpu_bench::Role::autoregressive_drafting && shape.prompt) {
+  if (role == latency::Role::head_drafting && shape.prompt) return {};
+  if (role == latency::Role::autoregressive_drafting && shape.prompt) {
     return pair.drafter_pass(shape.tokens, shape.batch, context);
   }
   return pair.drafting(shape.tokens, shape.batch, context);
 }
 
 /// Drawing and verifying in the iteration to which a pass of the target belongs; a prompt yields one token.
-double sampling_us(const gpu_bench::PairSurface& pair, const sim::StepShape& shape, Convention convention) {
+double sampling_us(const latency::PairSurface& pair, const sim::StepShape& shape, Convention convention) {
   const std::int64_t gamma = shape.tokens - (convention == Convention::bonus ? 1 : 0);
   return known_us(shape.prompt || gamma == 0 ? pair.plain_sampling(shape.batch) : pair.sampling(gamma, shape.batch));
 }

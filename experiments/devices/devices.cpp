@@ -8,7 +8,7 @@
 #include "core/check.hpp"
 #include "core/files.hpp"
 #include "experiments/text/problems.hpp"
-#include "gpu_bench/profile/profile_json.hpp"
+#include "latency/profile/profile_json.hpp"
 
 namespace foredraft::experiments {
 
@@ -28,10 +28,10 @@ std::string profile_text(const std::string& name) {
       fmt::format("{}: neither a file nor a shipped device - {}", name, suggestion_for(name, shipped_devices())));
 }
 
-gpu_bench::Profile load_profile(const std::string& name) {
+latency::Profile load_profile(const std::string& name) {
   const std::string text = profile_text(name);
   try {
-    return gpu_bench::from_json(text, name);
+    return latency::from_json(text, name);
   } catch (const DomainError& error) {
     throw InputError(error.what());
   }

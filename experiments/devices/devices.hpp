@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu_bench/profile/profile.hpp"
+#include "latency/profile/profile.hpp"
 
 /// The devices that a prediction can name.
 namespace foredraft::experiments {
 
-/// One shipped data sheet: gpu_bench/data/datasheet/NAME.json, compiled in.
+/// One shipped data sheet: latency/devices/NAME.json, compiled in.
 struct DeviceText {
   std::string_view name;  ///< "h200"
   std::string_view text;
@@ -25,6 +25,6 @@ struct DeviceText {
 
 /// The profile of a shipped device, or of a file. Throws InputError where neither is there and for a file that is no
 /// profile.
-[[nodiscard]] gpu_bench::Profile load_profile(const std::string& name);
+[[nodiscard]] latency::Profile load_profile(const std::string& name);
 
 }  // namespace foredraft::experiments

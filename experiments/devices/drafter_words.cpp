@@ -9,7 +9,7 @@
 namespace foredraft::experiments {
 namespace {
 
-using gpu_bench::Role;
+using latency::Role;
 
 constexpr std::array drafting_roles{Role::autoregressive_drafting, Role::block_drafting, Role::head_drafting};
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu_bench/profile/cell.hpp"
+#include "latency/profile/cell.hpp"
 
 /// How a drafter is named on the command line and in files where times are those of a device.
 namespace foredraft::experiments {
@@ -15,12 +15,12 @@ namespace foredraft::experiments {
 [[nodiscard]] const std::vector<std::string>& drafter_words();
 
 /// Nothing for other words.
-[[nodiscard]] std::optional<gpu_bench::Role> role_of_drafter(std::string_view word);
+[[nodiscard]] std::optional<latency::Role> role_of_drafter(std::string_view word);
 
 /// The same; throws DomainError for other words.
-[[nodiscard]] gpu_bench::Role drafting_role(std::string_view word);
+[[nodiscard]] latency::Role drafting_role(std::string_view word);
 
 /// Of one of the three drafting roles.
-[[nodiscard]] std::string_view drafter_word(gpu_bench::Role drafting);
+[[nodiscard]] std::string_view drafter_word(latency::Role drafting);
 
 }  // namespace foredraft::experiments

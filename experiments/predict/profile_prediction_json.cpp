@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-Json latency_json(const gpu_bench::Latency& latency) {
+Json latency_json(const latency::Latency& latency) {
   const double ms = latency.time_us / 1e3;
   Json json{{"ms", ms}, {"ci95_ms", nullptr}, {"origin", to_string(latency.origin)}, {"inside", latency.inside}};
   if (latency.spread) json["ci95_ms"] = {ms / (1.0 + *latency.spread), ms * (1.0 + *latency.spread)};
@@ -23,12 +23,12 @@ Json latency_json(const gpu_bench::Latency& latency) {
 }
 
 /// Null where it is not known.
-Json sampling_json(const gpu_bench::Latency& latency) {
+Json sampling_json(const latency::Latency& latency) {
   return latency.time_us > 0.0 ? latency_json(latency) : Json(nullptr);
 }
 
-Drafting charged(gpu_bench::Role role) {
-  return role == gpu_bench::Role::block_drafting ? Drafting::block : Drafting::autoregressive;
+Drafting charged(latency::Role role) {
+  return role == latency::Role::block_drafting ? Drafting::block : Drafting::autoregressive;
 }
 
 Json length_json(const ProfileQuestion& question, const AtBatch& at, const AtDraftLength& length) {

@@ -12,7 +12,7 @@
 #include "experiments/text/data_text.hpp"
 #include "experiments/text/problems.hpp"
 #include "experiments/text/table.hpp"
-#include "gpu_bench/measure/sample_summary.hpp"
+#include "latency/profile/sample_summary.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -52,7 +52,7 @@ const CellPrediction& prediction_of(const std::vector<CellPrediction>& predictio
 /// Median and largest of what there is, as "3.1 % (median) and 9.8 % (worst)".
 std::string middle_and_worst(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  return fmt::format("{:.1f} % (median) and {:.1f} % (worst)", 100.0 * gpu_bench::percentile(values, 0.5),
+  return fmt::format("{:.1f} % (median) and {:.1f} % (worst)", 100.0 * latency::percentile(values, 0.5),
                      100.0 * values.back());
 }
 
@@ -63,7 +63,7 @@ std::string speedup_with(double speedup, const std::optional<Interval>& ci95) {
 
 }  // namespace
 
-CellPrediction predict_cell(const LoopCell& cell, const gpu_bench::Profile& profile) {
+CellPrediction predict_cell(const LoopCell& cell, const latency::Profile& profile) {
   ProfileQuestion question{
       .target = cell.target, .draft = cell.drafter, .drafting = cell.drafting, .alpha = cell.alpha};
   question.gamma = cell.gamma;
@@ -72,7 +72,7 @@ CellPrediction predict_cell(const LoopCell& cell, const gpu_bench::Profile& prof
   const ProfilePrediction prediction = predict(question, profile);
   const AtBatch& at = prediction.cells.front();
   const AtDraftLength& length = at.lengths[static_cast<std::size_t>(cell.gamma) - 1];
-  for (const gpu_bench::Latency* latency : {&at.plain, &length.drafting, &length.verify}) {
+  for (const latency::Latency* latency : {&at.plain, &length.drafting, &length.verify}) {
     if (!latency->inside) throw DomainError(to_text(cell) + ": outside of the domain in which the profile answers");
   }
   CellPrediction predicted{.cell = cell,
@@ -90,7 +90,7 @@ CellPrediction predict_cell(const LoopCell& cell, const gpu_bench::Profile& prof
   return predicted;
 }
 
-std::vector<CellPrediction> predict_cells(const std::vector<LoopCell>& cells, const gpu_bench::Profile& profile,
+std::vector<CellPrediction> predict_cells(const std::vector<LoopCell>& cells, const latency::Profile& profile,
                                           const std::string& name) {
   std::vector<CellPrediction> predictions;
   std::set<std::string> refusals;  // cells may share their reason
@@ -196,7 +196,7 @@ std::string validation_text(const std::vector<CellPrediction>& predictions, cons
                   own ? "decoding loops" : "cells of an engine", middle_and_worst(errors), to_text(table));
   text += fmt::format("device      {}\n", device);
   if (!spreads.empty()) text += fmt::format("noise       two runs of a cell differ by {}\n", middle_and_worst(spreads));
-  for (const gpu_bench::Missing& missing : measurement.missing) {
+  for (const latency::Missing& missing : measurement.missing) {
     text += fmt::format("missing     {}: {}\n", missing.what, missing.why);
   }
   return text + (own ? "what it is  the model's composition of passes held against this program's own passes, with "

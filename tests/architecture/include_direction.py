@@ -10,13 +10,15 @@ import pathlib
 import re
 import sys
 
-# folder -> folders it may include. analytic and sim never include each other: each is the other's check.
+# folder -> folders it may include. analytic, sim and latency never include each other: the first two are each other's
+# check, and how long a pass takes depends on neither.
 ALLOWED = {
     "core": {"core"},
     "analytic": {"analytic", "core"},
     "sim": {"sim", "core"},
-    "gpu_bench": {"gpu_bench", "core"},
-    "experiments": {"experiments", "analytic", "sim", "gpu_bench", "core"},
+    "latency": {"latency", "core"},
+    "gpu_bench": {"gpu_bench", "latency", "core"},
+    "experiments": {"experiments", "analytic", "sim", "latency", "gpu_bench", "core"},
 }
 KNOWN = set(ALLOWED) | {"tests", "benchmarks", "plots"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:foredraft/)?([A-Za-z_0-9]+)/')
