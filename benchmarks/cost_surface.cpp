@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/latency/cost_surface.hpp"
+#include "latency/surfaces/cost_surface.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 
 /// Times asked of a prepared cost surface per second. Budget: 1e6 a core.
-namespace foredraft::gpu_bench {
+namespace foredraft::latency {
 namespace {
 
 const PassKind asked{.model = "llama-2-7b", .setting = {.dtype = "fp16"}};
@@ -78,4 +78,4 @@ BENCHMARK(BM_surface_fit);
 BENCHMARK(BM_surface_roofline);
 
 }  // namespace
-}  // namespace foredraft::gpu_bench
+}  // namespace foredraft::latency

@@ -13,7 +13,7 @@ foreach(library IN LISTS libraries)
   file(COPY ${library} DESTINATION ${BUNDLE} FOLLOW_SYMLINK_CHAIN)
 endforeach()
 
-file(COPY ${SOURCE}/gpu_bench/models DESTINATION ${BUNDLE})
+file(COPY ${SOURCE}/latency/models DESTINATION ${BUNDLE} FILES_MATCHING PATTERN *.toml)
 if(EXISTS ${SOURCE}/gpu_bench/run_all.sh)
   file(COPY ${SOURCE}/gpu_bench/run_all.sh ${SOURCE}/gpu_bench/time_transformers.py DESTINATION ${BUNDLE})
 endif()

@@ -10,18 +10,18 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr unsigned bits = 7;  // of a duration, behind its leading one
-constexpr std::uint64_t per_doubling = std::uint64_t{1} << bits;
+constexpr unsigned kept_bits = 7;  // of a duration, behind its leading one
+constexpr std::uint64_t per_doubling = std::uint64_t{1} << kept_bits;
 
 std::size_t bucket_of(std::uint64_t duration) {
   if (duration < per_doubling) return duration;
-  const auto shift = static_cast<unsigned>(std::bit_width(duration)) - 1 - bits;
-  return (shift << bits) + (duration >> shift);
+  const auto shift = static_cast<unsigned>(std::bit_width(duration)) - 1 - kept_bits;
+  return (shift << kept_bits) + (duration >> shift);
 }
 
 std::int64_t middle_of(std::size_t bucket) {
   if (bucket < per_doubling) return static_cast<std::int64_t>(bucket);
-  const std::uint64_t shift = (bucket >> bits) - 1;
+  const std::uint64_t shift = (bucket >> kept_bits) - 1;
   const std::uint64_t lowest = (per_doubling + bucket % per_doubling) << shift;
   return static_cast<std::int64_t>(lowest + ((std::uint64_t{1} << shift) - 1) / 2);
 }

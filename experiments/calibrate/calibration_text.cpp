@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::array shown_gammas{1, 3, 5, 7};
 
-std::string limits_line(const gpu_bench::Profile& profile) {
-  const gpu_bench::Limits& limits = profile.limits;
+std::string limits_line(const latency::Profile& profile) {
+  const latency::Limits& limits = profile.limits;
   std::string line = profile.device.name;
   bool first = true;
-  const auto add = [&](const gpu_bench::Figure& figure, std::string_view format, double size) {
+  const auto add = [&](const latency::Figure& figure, std::string_view format, double size) {
     if (!figure.value) return;
     line += (first ? ": " : ", ") + fmt::format(fmt::runtime(format), *figure.value / size);
     first = false;
@@ -31,42 +31,42 @@ std::string limits_line(const gpu_bench::Profile& profile) {
 }
 
 /// A row with samples of the same place, another model, role and number of tokens.
-const gpu_bench::StepRow* row_at(const gpu_bench::Profile& profile, gpu_bench::Cell cell,
-                                 const gpu_bench::PlannedModel& model, gpu_bench::Role role, std::int64_t tokens) {
+const latency::StepRow* row_at(const latency::Profile& profile, latency::Cell cell,
+                               const gpu_bench::PlannedModel& model, latency::Role role, std::int64_t tokens) {
   cell.model = model.name;
   cell.source_length = model.source_length;
   cell.role = role;
   cell.tokens = tokens;
-  const gpu_bench::StepRow* row = gpu_bench::find_step(profile, cell);
+  const latency::StepRow* row = latency::find_step(profile, cell);
   return row == nullptr || row->timing.summary.samples == 0 ? nullptr : row;
 }
 
-double median_ms(const gpu_bench::StepRow& row) { return 1e-3 * row.timing.summary.median_us; }
+double median_ms(const latency::StepRow& row) { return 1e-3 * row.timing.summary.median_us; }
 
-std::string ms_text(const gpu_bench::StepRow* row) {
+std::string ms_text(const latency::StepRow* row) {
   if (row == nullptr) return "";
   const Interval ci95 = row->timing.summary.median_ci95_us;
   return fmt::format("{:.3f} +- {:.3f}", median_ms(*row), 0.5e-3 * (ci95.high - ci95.low));
 }
 
 /// What is drafted in one step: a token, or a block of four.
-const gpu_bench::StepRow* draft_row(const gpu_bench::Profile& profile, const gpu_bench::PlannedPair& pair,
-                                    const gpu_bench::Cell& plain) {
+const latency::StepRow* draft_row(const latency::Profile& profile, const gpu_bench::PlannedPair& pair,
+                                  const latency::Cell& plain) {
   constexpr std::int64_t block = 4;
-  const bool one_by_one = pair.drafting == gpu_bench::Role::autoregressive_drafting;
-  return row_at(profile, plain, pair.drafter, one_by_one ? gpu_bench::Role::decoder_pass : pair.drafting,
+  const bool one_by_one = pair.drafting == latency::Role::autoregressive_drafting;
+  return row_at(profile, plain, pair.drafter, one_by_one ? latency::Role::decoder_pass : pair.drafting,
                 one_by_one ? 1 : block);
 }
 
-std::vector<std::string> table_row(const gpu_bench::Profile& profile, const gpu_bench::PlannedPair& pair,
-                                   const gpu_bench::StepRow& plain) {
-  const gpu_bench::StepRow* draft = draft_row(profile, pair, plain.cell);
-  const auto ceiling = gpu_bench::fraction_of_ceiling(profile.limits, plain.cell.dtype, plain.timing);
+std::vector<std::string> table_row(const latency::Profile& profile, const gpu_bench::PlannedPair& pair,
+                                   const latency::StepRow& plain) {
+  const latency::StepRow* draft = draft_row(profile, pair, plain.cell);
+  const auto ceiling = latency::fraction_of_ceiling(profile.limits, plain.cell.dtype, plain.timing);
   std::vector<std::string> row{pair.target.name,
                                pair.drafter.name,
-                               pair.drafting == gpu_bench::Role::block_drafting  ? "block of 4"
-                               : pair.drafting == gpu_bench::Role::head_drafting ? "4 heads"
-                                                                                 : "token",
+                               pair.drafting == latency::Role::block_drafting  ? "block of 4"
+                               : pair.drafting == latency::Role::head_drafting ? "4 heads"
+                                                                               : "token",
                                plain.cell.dtype,
                                fmt::format("{}", plain.cell.batch),
                                fmt::format("{}", plain.cell.context),
@@ -75,14 +75,14 @@ std::vector<std::string> table_row(const gpu_bench::Profile& profile, const gpu_
                                ms_text(draft),
                                draft == nullptr ? "" : fmt::format("{:.3f}", median_ms(*draft) / median_ms(plain))};
   for (const int gamma : shown_gammas) {
-    const gpu_bench::StepRow* verification =
-        row_at(profile, plain.cell, pair.target, gpu_bench::Role::decoder_pass, gamma + 1);
+    const latency::StepRow* verification =
+        row_at(profile, plain.cell, pair.target, latency::Role::decoder_pass, gamma + 1);
     row.push_back(verification == nullptr ? "" : fmt::format("{:.2f}", median_ms(*verification) / median_ms(plain)));
   }
   return row;
 }
 
-std::string pairs_table(const gpu_bench::Profile& profile, const std::vector<gpu_bench::PlannedPair>& pairs) {
+std::string pairs_table(const latency::Profile& profile, const std::vector<gpu_bench::PlannedPair>& pairs) {
   Table table;
   for (const char* title : {"target", "drafter", "drafts", "dtype"}) {
     table.columns.push_back({title, Table::Align::left});
@@ -92,10 +92,10 @@ std::string pairs_table(const gpu_bench::Profile& profile, const std::vector<gpu
   }
   for (const int gamma : shown_gammas) table.columns.push_back({fmt::format("v({})", gamma), Table::Align::right});
   for (const gpu_bench::PlannedPair& pair : pairs) {
-    for (const gpu_bench::StepRow& row : profile.steps) {
-      const gpu_bench::Cell& cell = row.cell;
-      const bool plain = cell.model == pair.target.name && cell.role == gpu_bench::Role::decoder_pass &&
-                         cell.tokens == 1 && cell.cache == gpu_bench::Cache::cold &&
+    for (const latency::StepRow& row : profile.steps) {
+      const latency::Cell& cell = row.cell;
+      const bool plain = cell.model == pair.target.name && cell.role == latency::Role::decoder_pass &&
+                         cell.tokens == 1 && cell.cache == latency::Cache::cold &&
                          cell.launch == profile.steps.front().cell.launch;
       if (plain && row.timing.summary.samples > 0) table.rows.push_back(table_row(profile, pair, row));
     }
@@ -108,14 +108,14 @@ std::string pairs_table(const gpu_bench::Profile& profile, const std::vector<gpu
 }
 
 /// Of each vocabulary at the first batch that was measured; nothing without rows of draws.
-std::string sampling_lines(const gpu_bench::Profile& profile) {
+std::string sampling_lines(const latency::Profile& profile) {
   constexpr std::int64_t shown_gamma = 4;
   std::string text;
-  for (const gpu_bench::VerificationRow& draw : profile.verifications) {
-    gpu_bench::VerificationCell cell = draw.cell;
+  for (const latency::VerificationRow& draw : profile.verifications) {
+    latency::VerificationCell cell = draw.cell;
     if (cell.gamma != 0 || cell.batch != profile.verifications.front().cell.batch) continue;
     cell.gamma = shown_gamma;
-    const gpu_bench::VerificationRow* verification = gpu_bench::find_verification(profile, cell);
+    const latency::VerificationRow* verification = latency::find_verification(profile, cell);
     text += fmt::format("sampling  vocabulary {}, batch {}: a token drawn in {:.0f} us", cell.vocabulary, cell.batch,
                         draw.timing.summary.median_us);
     if (verification != nullptr) {
@@ -128,16 +128,16 @@ std::string sampling_lines(const gpu_bench::Profile& profile) {
 
 }  // namespace
 
-std::string noise_text(const gpu_bench::Profile& profile) {
+std::string noise_text(const latency::Profile& profile) {
   if (!profile.against_itself) return "";
-  const gpu_bench::AgainstItself& repeat = *profile.against_itself;
+  const latency::AgainstItself& repeat = *profile.against_itself;
   return fmt::format(
       "{} rows measured twice differ by {:.1f} % (median; at most 2 %) and {:.1f} % (95th percentile; at "
       "most 5 %)",
       repeat.pairs, 100.0 * repeat.median_difference, 100.0 * repeat.p95_difference);
 }
 
-std::string calibration_text(const gpu_bench::Profile& profile, const std::vector<gpu_bench::PlannedPair>& pairs) {
+std::string calibration_text(const latency::Profile& profile, const std::vector<gpu_bench::PlannedPair>& pairs) {
   std::string text = limits_line(profile) + "\n" + pairs_table(profile, pairs) + "\n";
   const std::string noise = noise_text(profile);
   text += sampling_lines(profile);

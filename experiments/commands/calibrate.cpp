@@ -14,10 +14,11 @@
 #include "experiments/results/build_info.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "gpu_bench/cpu/measure_cpu.hpp"
-#include "gpu_bench/profile/profile_file.hpp"
-#include "gpu_bench/profile/profile_json.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "gpu_bench/run/verification_plan.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/profile/profile_file.hpp"
+#include "latency/profile/profile_json.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using gpu_bench::MeasureEnd;
 using gpu_bench::PlannedPair;
-using gpu_bench::Profile;
+using latency::Profile;
 using Counts = std::vector<std::int64_t>;
 
 constexpr double longest_minutes = 1440.0;
@@ -67,14 +68,14 @@ CalibrateOptions read_calibrate_options(CommandLine& line) {
 }
 
 std::vector<PlannedPair> asked_pairs(const CalibrateOptions& options) {
-  const auto& models = gpu_bench::model_registry();
+  const auto& models = latency::model_registry();
   if (!options.models.empty()) return gpu_bench::pairs_of(models, options.models);
   return options.backend == "cpu" ? gpu_bench::usual_cpu_pairs(models) : gpu_bench::usual_pairs(models);
 }
 
-gpu_bench::Identity program_identity() {
+latency::Identity program_identity() {
   const BuildInfo build = build_info();
-  gpu_bench::Identity identity;
+  latency::Identity identity;
   identity.tool_version = build.version;
   identity.commit = fmt::format("{} (changes: {})", build.commit, build.changes);
   identity.build_flags = build.flags;
@@ -92,11 +93,11 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
   const gpu_bench::PlanGrid grid{.dtypes = {"fp32"},
                                  .batches = options.batches.value_or(options.quick ? Counts{1} : Counts{1, 4}),
                                  .contexts = options.contexts.value_or(options.quick ? Counts{128} : Counts{0, 512}),
-                                 .launch = gpu_bench::Launch::eager};
-  const std::vector<gpu_bench::ModelShape>& models = gpu_bench::model_registry();
+                                 .launch = latency::Launch::eager};
+  const std::vector<latency::ModelShape>& models = latency::model_registry();
   Counts vocabularies;
   for (const PlannedPair& pair : pairs) {
-    vocabularies.push_back(gpu_bench::find_model(models, pair.target.name).vocabulary);
+    vocabularies.push_back(latency::find_model(models, pair.target.name).vocabulary);
   }
   const gpu_bench::CpuRequest request{
       .path = options.out,
@@ -116,7 +117,7 @@ std::string joined(const Counts& counts) { return fmt::format("{}", fmt::join(co
 
 /// Runs foredraft-gpu on a folder beside the profile, which keeps its tables and its report.
 Calibration calibrate_cuda(const CalibrateOptions& options) {
-  static_cast<void>(gpu_bench::claim_profile_file(options.out));
+  static_cast<void>(latency::claim_profile_file(options.out));
   const std::string program = find_program("foredraft-gpu");
   if (program.empty()) {
     throw InputError(
@@ -147,7 +148,7 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
   if (code == exit_interrupted && !fs::exists(measured)) throw Interrupted();
   replace_file(options.out, read_result_file(measured));
   return {.end = code == exit_interrupted ? MeasureEnd::interrupted : MeasureEnd::done,
-          .profile = gpu_bench::read_profile(options.out)};
+          .profile = latency::read_profile(options.out)};
 }
 
 }  // namespace

@@ -13,11 +13,11 @@
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/drafter_words.hpp"
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/predict/verification_curve.hpp"
+#include "latency/surfaces/drafter_words.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -49,7 +49,8 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   ProfileQuestion question{
       .target = line.text("target").value_or(""),
       .draft = line.text("draft").value_or(""),
-      .drafting = role_of_drafter(line.word("drafter", drafter_words()).value_or("autoregressive")).value(),
+      .drafting =
+          latency::role_of_drafter(line.word("drafter", latency::drafter_words()).value_or("autoregressive")).value(),
       .acceptance_length = acceptance.acceptance_length,
       .convention = acceptance.scenario.convention,
       .gamma = acceptance.gamma};
@@ -60,7 +61,7 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
     question.alpha = std::get<Iid>(process).alpha;
   }
   line.require("target", "the model that verifies", "e.g. --target qwen1.5-7b; foredraft list models");
-  if (question.drafting == gpu_bench::Role::head_drafting) {
+  if (question.drafting == latency::Role::head_drafting) {
     if (line.has("draft")) line.refuse("draft", "not used by heads", "they stand on the target itself", "remove it");
     question.draft = question.target;
   } else {
@@ -115,7 +116,7 @@ int predict_from_profile(CommandLine& line, const Question& acceptance) {
   const auto steps = line.text("steps-file");
   const std::string source = steps ? *steps : line.text("profile").value();
   const ReadProfile read = steps ? read_steps(*steps) : read_profile(source);
-  const gpu_bench::Profile& profile = read.profile;
+  const latency::Profile& profile = read.profile;
   try {
     const ProfilePrediction prediction = predict(question, profile);
     std::optional<ResultFolder> folder;

@@ -13,12 +13,12 @@
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/drafter_words.hpp"
 #include "experiments/results/result_folder.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/tree/profile_price.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
+#include "latency/surfaces/drafter_words.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -65,7 +65,7 @@ std::optional<PricedPair> read_pair(CommandLine& line, const std::string& drafte
   const std::string target = line.text("target").value_or("");
   return PricedPair{.target = target,
                     .draft = heads ? target : line.text("draft").value_or(""),
-                    .drafting = role_of_drafter(drafter).value(),
+                    .drafting = latency::role_of_drafter(drafter).value(),
                     .batch = line.integer("batch", 1, largest_tree_batch).value_or(1),
                     .context = line.integer("context", 0, largest_tree_context).value_or(512)};
 }

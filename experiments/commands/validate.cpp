@@ -14,7 +14,7 @@
 #include "experiments/validate/speedups_file.hpp"
 #include "experiments/validate/validation_grid.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -65,8 +65,8 @@ struct Validated {
   Measurement measured;
 };
 
-std::vector<gpu_bench::PlannedPair> validated_pairs(const gpu_bench::Profile& profile, const ValidateOptions& options) {
-  if (!options.models.empty()) return gpu_bench::pairs_of(gpu_bench::model_registry(), options.models);
+std::vector<gpu_bench::PlannedPair> validated_pairs(const latency::Profile& profile, const ValidateOptions& options) {
+  if (!options.models.empty()) return gpu_bench::pairs_of(latency::model_registry(), options.models);
   std::vector<gpu_bench::PlannedPair> pairs = pairs_in(profile);
   if (pairs.empty()) {
     throw InputError(
@@ -75,11 +75,9 @@ std::vector<gpu_bench::PlannedPair> validated_pairs(const gpu_bench::Profile& pr
   return pairs;
 }
 
-bool says_valid(const gpu_bench::Profile& profile) {
-  return !profile.against_itself || profile.against_itself->valid();
-}
+bool says_valid(const latency::Profile& profile) { return !profile.against_itself || profile.against_itself->valid(); }
 
-Validated validate_against(const ValidateOptions& options, const gpu_bench::Profile& profile, ValidationInputs inputs) {
+Validated validate_against(const ValidateOptions& options, const latency::Profile& profile, ValidationInputs inputs) {
   const std::string text = read_file(options.against);
   inputs.files.push_back(digest_text(options.against, text));
   PredictedSpeedups speedups = predict_speedups(text, options.against, profile);
@@ -89,7 +87,7 @@ Validated validate_against(const ValidateOptions& options, const gpu_bench::Prof
   return {.predictions = std::move(speedups.predictions), .measured = std::move(measured)};
 }
 
-Validated validate_here(const ValidateOptions& options, const gpu_bench::Profile& profile,
+Validated validate_here(const ValidateOptions& options, const latency::Profile& profile,
                         const ValidationInputs& inputs) {
   const RunLoops run = loops_of(
       profile,
@@ -142,7 +140,7 @@ int run_validate(const std::vector<std::string>& arguments) {
   }
   const ValidateOptions options = read_validate_options(line);
   const ReadProfile read = read_profile(options.profile);
-  const gpu_bench::Profile& profile = read.profile;
+  const latency::Profile& profile = read.profile;
   const ValidationInputs inputs{.files = {read.digest},
                                 .measured_by = options.against.empty() ? MeasuredBy::loop : MeasuredBy::user,
                                 .valid = says_valid(profile),

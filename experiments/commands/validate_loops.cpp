@@ -17,7 +17,7 @@
 #include "gpu_bench/loop/loop_table.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/run_errors.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -25,7 +25,7 @@ namespace {
 using gpu_bench::LoopCell;
 using gpu_bench::LoopRow;
 
-void refuse_other_processor(const gpu_bench::Profile& profile, const LoopsRequest& request) {
+void refuse_other_processor(const latency::Profile& profile, const LoopsRequest& request) {
   const std::string here = gpu_bench::profile_device(gpu_bench::cpu_facts(), resolve_threads(request.threads)).name;
   if (profile.device.name == here) return;
   throw InputError(
@@ -36,7 +36,7 @@ void refuse_other_processor(const gpu_bench::Profile& profile, const LoopsReques
 
 Measurement run_on_processor(const std::vector<LoopCell>& cells, const LoopsRequest& request, const KeepCells& keep) {
   const std::atomic<bool>& wanted_to_end = catch_interrupts();
-  gpu_bench::CpuLoop loop(gpu_bench::model_registry(), resolve_threads(request.threads), [&wanted_to_end] {
+  gpu_bench::CpuLoop loop(latency::model_registry(), resolve_threads(request.threads), [&wanted_to_end] {
     if (wanted_to_end) throw gpu_bench::Interrupted{};
   });
   const gpu_bench::LoopDevice device{.side_of = [&loop](const LoopCell& cell) { return loop.side_of(cell); },
@@ -48,7 +48,7 @@ Measurement run_on_processor(const std::vector<LoopCell>& cells, const LoopsRequ
 }
 
 /// Where foredraft-gpu lies, once it has said that its GPU is that of the profile.
-std::string find_gpu_program(const gpu_bench::Profile& profile, const LoopsRequest& request) {
+std::string find_gpu_program(const latency::Profile& profile, const LoopsRequest& request) {
   const std::string measured = fmt::format("{}: was measured on a GPU ({})", request.profile, profile.device.name);
   if (request.threads != 0) throw InputError(measured + ", which has no --threads to choose - leave it out");
   std::string program = find_program("foredraft-gpu");
@@ -96,8 +96,8 @@ Measurement run_on_gpu(const std::string& program, const std::vector<LoopCell>& 
 
 }  // namespace
 
-RunLoops loops_of(const gpu_bench::Profile& profile, const LoopsRequest& request) {
-  if (profile.source != gpu_bench::Source::measured) {
+RunLoops loops_of(const latency::Profile& profile, const LoopsRequest& request) {
+  if (profile.source != latency::Source::measured) {
     throw InputError(
         fmt::format("{}: its times were not measured here (source {}) - foredraft calibrate measures this machine",
                     request.profile, to_string(profile.source)));

@@ -7,7 +7,7 @@
 
 #include "experiments/validate/run_validation.hpp"
 #include "gpu_bench/loop/loop_cell.hpp"
-#include "gpu_bench/profile/profile.hpp"
+#include "latency/profile/profile.hpp"
 
 /// Where the decoding loops of `foredraft validate` run: on this processor, or on a GPU by foredraft-gpu.
 namespace foredraft::experiments {
@@ -23,6 +23,6 @@ using RunLoops = std::function<Measurement(const std::vector<gpu_bench::LoopCell
 
 /// Runs loops on the device of the profile. Throws InputError where that is none of this machine: times of one device
 /// say nothing of another. What it returns throws RunError where foredraft-gpu fails.
-[[nodiscard]] RunLoops loops_of(const gpu_bench::Profile& profile, const LoopsRequest& request);
+[[nodiscard]] RunLoops loops_of(const latency::Profile& profile, const LoopsRequest& request);
 
 }  // namespace foredraft::experiments

@@ -8,7 +8,7 @@
 #include "core/check.hpp"
 #include "core/files.hpp"
 #include "experiments/text/problems.hpp"
-#include "gpu_bench/profile/profile_json.hpp"
+#include "latency/profile/profile_json.hpp"
 
 namespace foredraft::experiments {
 
@@ -29,7 +29,7 @@ ReadProfile read_profile(const std::string& name) {
   }
   const std::string text = is_shipped ? std::string(device->text) : read_file(name);
   try {
-    return {gpu_bench::from_json(text, name), digest_text(name, text), is_shipped};
+    return {latency::from_json(text, name), digest_text(name, text), is_shipped};
   } catch (const DomainError& error) {
     throw InputError(error.what());
   }

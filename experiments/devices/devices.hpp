@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/text/digest.hpp"
-#include "gpu_bench/profile/profile.hpp"
+#include "latency/profile/profile.hpp"
 
 /// The devices that a prediction can name.
 namespace foredraft::experiments {
@@ -23,7 +23,7 @@ struct DeviceText {
 
 /// A profile and the digest of the bytes that it was read from.
 struct ReadProfile {
-  gpu_bench::Profile profile;
+  latency::Profile profile;
   FileDigest digest;
   bool shipped;  ///< compiled in: no file
 };

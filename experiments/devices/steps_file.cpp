@@ -11,7 +11,7 @@
 namespace foredraft::experiments {
 namespace {
 
-using gpu_bench::Role;
+using latency::Role;
 
 constexpr std::array step_roles{Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting,
                                 Role::head_drafting};
@@ -20,15 +20,15 @@ Role read_role(UserTable& table) {
   const std::string word = table.cell("role");
   std::vector<std::string> known;
   for (const Role one : step_roles) {
-    known.emplace_back(gpu_bench::to_string(one));
+    known.emplace_back(latency::to_string(one));
     if (word == known.back()) return one;
   }
   table.refuse("role", fmt::format("unknown role \"{}\"", word), suggestion_for(word, known));
   return Role::decoder_pass;
 }
 
-gpu_bench::StepRow read_step(UserTable& table) {
-  gpu_bench::StepRow row;
+latency::StepRow read_step(UserTable& table) {
+  latency::StepRow row;
   // A setting of its own: nobody can compare it with another.
   row.cell = {.model = table.name("model"), .role = read_role(table), .dtype = "user"};
   row.cell.batch = table.count("batch", 1);
@@ -50,17 +50,17 @@ gpu_bench::StepRow read_step(UserTable& table) {
 
 }  // namespace
 
-gpu_bench::Profile parse_steps(std::string_view text, const std::string& file) {
-  gpu_bench::Profile profile;
-  profile.source = gpu_bench::Source::user;
+latency::Profile parse_steps(std::string_view text, const std::string& file) {
+  latency::Profile profile;
+  profile.source = latency::Source::user;
   profile.device.name = "steps measured by a user";
-  std::set<gpu_bench::Cell> seen;
+  std::set<latency::Cell> seen;
   UserTable table(text, file, {"model", "role", "batch", "tokens", "context", "ms"});
   while (table.next()) {
-    gpu_bench::StepRow row = read_step(table);
+    latency::StepRow row = read_step(table);
     if (table.row_refused()) continue;
     if (!seen.insert(row.cell).second) {
-      table.refuse("", gpu_bench::to_text(row.cell) + ": given twice", "a pass has one time");
+      table.refuse("", latency::to_text(row.cell) + ": given twice", "a pass has one time");
       continue;
     }
     profile.steps.push_back(std::move(row));

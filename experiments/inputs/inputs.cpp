@@ -9,10 +9,10 @@
 #include "core/check.hpp"
 #include "core/files.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/inputs/surface_times.hpp"
 #include "experiments/inputs/trace_file.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/problems.hpp"
+#include "latency/surfaces/surface_times.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/registries.hpp"
 #include "scenario/server.hpp"
@@ -71,7 +71,7 @@ std::shared_ptr<const Recording> Inputs::recording(const Trace& trace, Conventio
   return held;
 }
 
-const gpu_bench::Profile& Inputs::profile(const std::string& name) {
+const latency::Profile& Inputs::profile(const std::string& name) {
   if (const auto found = profiles_.find(name); found != profiles_.end()) return found->second;
   ReadProfile read = read_profile(name);
   if (!read.shipped) files_[name] = read.digest;
@@ -84,14 +84,14 @@ std::shared_ptr<const PassTimes> Inputs::times(const LookedUpTimes& asked, bool 
       fmt::format("{}|{}|{}|{}|{}", datasheet, asked.source, asked.target, asked.draft, scenario::name_of(drafter));
   std::shared_ptr<const PassTimes>& held = times_[key];
   if (held) return held;
-  const gpu_bench::Profile& read = profile(asked.source);
+  const latency::Profile& read = profile(asked.source);
   // A roofline is of a data sheet, measured times are of what was measured.
-  if ((read.source == gpu_bench::Source::datasheet) != datasheet) {
+  if ((read.source == latency::Source::datasheet) != datasheet) {
     throw DomainError(fmt::format("{}: a profile of source {} - use cost = \"{}\"", asked.source,
                                   to_string(read.source),
                                   scenario::name_of(datasheet ? Cost(Measured{}) : Cost(Roofline{}))));
   }
-  held = surface_times(read, asked.source, asked, drafter);
+  held = latency::surface_times(read, asked.source, asked, drafter);
   return held;
 }
 

@@ -10,7 +10,7 @@
 
 #include "experiments/inputs/corpus.hpp"
 #include "foredraft/scenario.hpp"
-#include "gpu_bench/profile/profile.hpp"
+#include "latency/profile/profile.hpp"
 #include "sim/ngram/model.hpp"
 #include "sim/token/models/trained_models.hpp"
 
@@ -36,7 +36,7 @@ class Inputs {
 
   std::shared_ptr<const Recording> recording(const Trace& trace, Convention convention);
   std::shared_ptr<const PassTimes> times(const LookedUpTimes& asked, bool datasheet, const Drafter& drafter);
-  const gpu_bench::Profile& profile(const std::string& name);
+  const latency::Profile& profile(const std::string& name);
   std::shared_ptr<const TrainedModels> trained(const NgramModels& models, const Drafter& drafter, std::int64_t gamma);
   TrainedCorpus& corpus(const std::vector<std::string>& names, std::int64_t vocabulary);
   std::shared_ptr<const ngram::Model> model(TrainedCorpus& trained, const ngram::Window& window);
@@ -44,7 +44,7 @@ class Inputs {
   mutable std::mutex mutex_;
   std::map<std::string, std::string> recorded_texts_;
   std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and how it is read
-  std::map<std::string, gpu_bench::Profile> profiles_;
+  std::map<std::string, latency::Profile> profiles_;
   std::map<std::string, std::shared_ptr<const PassTimes>> times_;
   std::map<std::string, TrainedCorpus> corpora_;
   std::map<std::string, FileDigest> files_;

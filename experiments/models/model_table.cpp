@@ -3,24 +3,24 @@
 
 #include <fmt/format.h>
 
-#include "gpu_bench/shapes/model_registry.hpp"
-#include "gpu_bench/step/counts.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-std::string layers_text(const gpu_bench::ModelShape& shape) {
+std::string layers_text(const latency::ModelShape& shape) {
   return shape.encoder_layers > 0 ? fmt::format("{}+{}", shape.encoder_layers, shape.layers)
                                   : fmt::format("{}", shape.layers);
 }
 
-std::string heads_text(const gpu_bench::ModelShape& shape) {
+std::string heads_text(const latency::ModelShape& shape) {
   return shape.heads == shape.kv_heads ? fmt::format("{}", shape.heads)
                                        : fmt::format("{}/{}", shape.heads, shape.kv_heads);
 }
 
 /// In millions, with the rounding of the source where it rounds.
-std::string published_text(const gpu_bench::ModelShape& shape) {
+std::string published_text(const latency::ModelShape& shape) {
   if (!shape.published_parameters) return "";
   const double millions = *shape.published_parameters / 1e6;
   if (shape.published_rounding == 0.0) return fmt::format("{:.1f}", millions);
@@ -36,11 +36,11 @@ Table model_table() {
                    {"heads/kv", Table::Align::right},      {"d_ff", Table::Align::right},
                    {"vocabulary", Table::Align::right},    {"parameters (M)", Table::Align::right},
                    {"published (M)", Table::Align::right}, {"fp16 step weights (MB)", Table::Align::right}};
-  for (const gpu_bench::ModelShape& shape : gpu_bench::model_registry()) {
+  for (const latency::ModelShape& shape : latency::model_registry()) {
     table.rows.push_back({shape.name, shape.summary, layers_text(shape), fmt::format("{}", shape.d_model),
                           heads_text(shape), fmt::format("{}", shape.d_ff), fmt::format("{}", shape.vocabulary),
-                          fmt::format("{:.1f}", gpu_bench::parameters(shape) / 1e6), published_text(shape),
-                          fmt::format("{:.1f}", gpu_bench::step_weight_bytes(shape, gpu_bench::DataType::fp16) / 1e6)});
+                          fmt::format("{:.1f}", latency::parameters(shape) / 1e6), published_text(shape),
+                          fmt::format("{:.1f}", latency::step_weight_bytes(shape, latency::DataType::fp16) / 1e6)});
   }
   return table;
 }

@@ -9,7 +9,7 @@
 namespace foredraft::experiments {
 namespace {
 
-using gpu_bench::Latency;
+using latency::Latency;
 
 std::string_view inside_text(bool inside) { return inside ? "yes" : "no"; }
 
@@ -19,7 +19,7 @@ bool all_inside(const AtBatch& at, const AtDraftLength& length) {
 }
 
 /// The least certain of the origins that a speedup rests on.
-gpu_bench::Origin origin_of(const AtBatch& at, const AtDraftLength& length) {
+latency::Origin origin_of(const AtBatch& at, const AtDraftLength& length) {
   return std::max({at.plain.origin, at.plain_sampling.origin, length.drafting.origin, length.verify.origin,
                    length.sampling.origin});
 }

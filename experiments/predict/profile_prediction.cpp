@@ -7,12 +7,12 @@
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
 #include "core/check.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-using gpu_bench::Latency;
+using latency::Latency;
 
 /// Ties within this go to the smaller gamma.
 constexpr double near_best = 0.01;
@@ -28,7 +28,7 @@ double tokens_of(const ProfileQuestion& question, std::int64_t gamma) {
 
 analytic::KnownTime known(const Latency& latency) { return {latency.time_us, latency.spread.value_or(0.0)}; }
 
-AtDraftLength at_length(const ProfileQuestion& question, const gpu_bench::PairSurface& pair, const AtBatch& cell,
+AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurface& pair, const AtBatch& cell,
                         std::int64_t gamma) {
   AtDraftLength at{.gamma = gamma,
                    .verify = pair.target_pass(max_tokens(gamma, question.convention), cell.batch, cell.context),
@@ -46,7 +46,7 @@ AtDraftLength at_length(const ProfileQuestion& question, const gpu_bench::PairSu
   return at;
 }
 
-AtBatch at_batch(const ProfileQuestion& question, const gpu_bench::PairSurface& pair, std::int64_t batch,
+AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pair, std::int64_t batch,
                  std::int64_t context) {
   AtBatch at{.batch = batch,
              .context = context,
@@ -62,7 +62,7 @@ AtBatch at_batch(const ProfileQuestion& question, const gpu_bench::PairSurface& 
   return at;
 }
 
-std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const gpu_bench::PairSurface& pair,
+std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const latency::PairSurface& pair,
                                        std::int64_t context) {
   std::vector<ScheduleRange> ranges;
   for (std::int64_t batch = question.batches.front(); batch <= question.batches.back(); ++batch) {
@@ -88,20 +88,20 @@ const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch
   return gamma == 0 ? nullptr : &at.lengths[static_cast<std::size_t>(gamma) - 1];
 }
 
-ProfilePrediction predict(const ProfileQuestion& question, const gpu_bench::Profile& profile) {
+ProfilePrediction predict(const ProfileQuestion& question, const latency::Profile& profile) {
   check_nonnegative("overhead_us", question.overhead_us);
   check_at_least("batches", static_cast<std::int64_t>(question.batches.size()), 1);
   if (question.gamma) check_range("gamma", *question.gamma, min_gamma(question.convention), most_drafts(question));
-  const gpu_bench::PairSurface pair(profile, gpu_bench::model_registry(), question.target, question.draft,
-                                    question.drafting);
-  ProfilePrediction prediction{.question = question,
-                               .device = profile.device.name,
-                               .source = profile.source,
-                               .setting = pair.setting(),
-                               .valid = !profile.against_itself || profile.against_itself->valid(),
-                               .sampling_known = pair.plain_sampling(question.batches.front()).has_value(),
-                               .launches_known = profile.source != gpu_bench::Source::datasheet ||
-                                                 profile.limits.graph_node_us.value.has_value()};
+  const latency::PairSurface pair(profile, latency::model_registry(), question.target, question.draft,
+                                  question.drafting);
+  ProfilePrediction prediction{
+      .question = question,
+      .device = profile.device.name,
+      .source = profile.source,
+      .setting = pair.setting(),
+      .valid = !profile.against_itself || profile.against_itself->valid(),
+      .sampling_known = pair.plain_sampling(question.batches.front()).has_value(),
+      .launches_known = profile.source != latency::Source::datasheet || profile.limits.graph_node_us.value.has_value()};
   for (const std::int64_t context : question.contexts) {
     for (const std::int64_t batch : question.batches) {
       prediction.cells.push_back(at_batch(question, pair, batch, context));

@@ -9,7 +9,7 @@
 
 #include "analytic/cost/measured_iteration.hpp"
 #include "foredraft/words.hpp"
-#include "gpu_bench/latency/pair_surface.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 
 /// What `foredraft predict` answers from the times of a device: for each batch and context which draft length to use,
 /// what it yields, and where speculation stops paying.
@@ -18,7 +18,7 @@ namespace foredraft::experiments {
 /// Acceptance is `alpha` or, where `marginal` has entries, depends on the position.
 struct ProfileQuestion {
   std::string target, draft;
-  gpu_bench::Role drafting = gpu_bench::Role::autoregressive_drafting;
+  latency::Role drafting = latency::Role::autoregressive_drafting;
   double alpha = 0.0;
   std::vector<double> marginal = {};
   std::optional<double> acceptance_length = {};
@@ -32,8 +32,8 @@ struct ProfileQuestion {
 /// One draft length at one batch and context.
 struct AtDraftLength {
   std::int64_t gamma = 0;
-  gpu_bench::Latency verify, drafting;
-  gpu_bench::Latency sampling = {};         ///< drawing the drafts and verifying them; 0 where it is not known
+  latency::Latency verify, drafting;
+  latency::Latency sampling = {};           ///< drawing the drafts and verifying them; 0 where it is not known
   analytic::MeasuredIteration iteration{};  ///< in us
   double tokens = 0.0;                      ///< per iteration
   double speedup = 0.0;
@@ -42,8 +42,8 @@ struct AtDraftLength {
 
 struct AtBatch {
   std::int64_t batch = 0, context = 0;
-  gpu_bench::Latency plain, one_draft;
-  gpu_bench::Latency plain_sampling = {};   ///< drawing the token behind a plain pass; 0 where it is not known
+  latency::Latency plain, one_draft;
+  latency::Latency plain_sampling = {};     ///< drawing the token behind a plain pass; 0 where it is not known
   std::vector<AtDraftLength> lengths = {};  ///< gamma 1, 2, ...
   std::int64_t use = 0;                     ///< smallest gamma within 1 % of the best; 0: plain decoding
 };
@@ -57,8 +57,8 @@ struct ScheduleRange {
 struct ProfilePrediction {
   ProfileQuestion question;
   std::string device;
-  gpu_bench::Source source = gpu_bench::Source::measured;
-  gpu_bench::Setting setting = {};
+  latency::Source source = latency::Source::measured;
+  latency::Setting setting = {};
   bool valid = true;                                       ///< false: the profile's A/A run says that it is not
   bool sampling_known = false;                             ///< false: nothing is charged for it
   bool launches_known = true;                              ///< false: a roofline without the cost of a launch
@@ -70,7 +70,7 @@ struct ProfilePrediction {
 [[nodiscard]] std::int64_t most_drafts(const ProfileQuestion& question);
 
 /// Throws DomainError where the profile cannot answer, for a model that nobody knows, and for times that cannot be.
-[[nodiscard]] ProfilePrediction predict(const ProfileQuestion& question, const gpu_bench::Profile& profile);
+[[nodiscard]] ProfilePrediction predict(const ProfileQuestion& question, const latency::Profile& profile);
 
 /// Where an iteration of the asked, else of the used draft length stands; null for plain decoding.
 [[nodiscard]] const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at);

@@ -6,8 +6,8 @@
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
 #include "core/marginals.hpp"
-#include "experiments/devices/drafter_words.hpp"
 #include "experiments/predict/profile_prediction.hpp"
+#include "latency/surfaces/drafter_words.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-Json latency_json(const gpu_bench::Latency& latency) {
+Json latency_json(const latency::Latency& latency) {
   const double ms = latency.time_us / 1e3;
   Json json{{"ms", ms}, {"ci95_ms", nullptr}, {"origin", to_string(latency.origin)}, {"inside", latency.inside}};
   if (latency.spread) json["ci95_ms"] = {ms / (1.0 + *latency.spread), ms * (1.0 + *latency.spread)};
@@ -24,12 +24,12 @@ Json latency_json(const gpu_bench::Latency& latency) {
 }
 
 /// Null where it is not known.
-Json sampling_json(const gpu_bench::Latency& latency) {
+Json sampling_json(const latency::Latency& latency) {
   return latency.time_us > 0.0 ? latency_json(latency) : Json(nullptr);
 }
 
-Drafting charged(gpu_bench::Role role) {
-  return role == gpu_bench::Role::block_drafting ? Drafting::block : Drafting::autoregressive;
+Drafting charged(latency::Role role) {
+  return role == latency::Role::block_drafting ? Drafting::block : Drafting::autoregressive;
 }
 
 Json length_json(const ProfileQuestion& question, const AtBatch& at, const AtDraftLength& length) {
@@ -85,7 +85,7 @@ nlohmann::ordered_json to_json(const ProfilePrediction& prediction) {
   const double tokens = shown == nullptr ? 1.0 : shown->tokens;
   const std::int64_t gamma = shown == nullptr ? 0 : shown->gamma;
   Json json{{"schema", "foredraft.predict/1"}, {"convention", to_string(question.convention)}};
-  json["drafter"] = drafter_word(question.drafting);
+  json["drafter"] = latency::drafter_word(question.drafting);
   if (question.marginal.empty()) {
     json["alpha"] = question.alpha;
     if (question.acceptance_length) json["acceptance_length"] = *question.acceptance_length;

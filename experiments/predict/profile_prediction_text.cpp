@@ -124,7 +124,7 @@ std::string step_lines(const ProfilePrediction& prediction) {
                       1e6 * batch * length->tokens / whole_us, 1e6 * batch / analytic::plain_time(length->iteration),
                       analytic::verification_growth(length->iteration));
   const auto alpha = analytic::break_even_alpha(length->iteration, length->gamma, question.convention);
-  const std::int64_t passes = question.drafting == gpu_bench::Role::block_drafting ? 1 : length->gamma;
+  const std::int64_t passes = question.drafting == latency::Role::block_drafting ? 1 : length->gamma;
   const auto c = analytic::break_even_c(length->iteration, length->tokens, passes);
   text += "break even  ";
   text += alpha ? fmt::format("alpha above {:.3f} (i.i.d.)", *alpha) : std::string("no alpha pays");
@@ -136,7 +136,7 @@ std::string origin_line(const ProfilePrediction& prediction) {
   std::set<std::string> outside;
   bool sampling_inside = true;
   for (const AtBatch& at : prediction.cells) {
-    const auto note = [&](const gpu_bench::Latency& latency) {
+    const auto note = [&](const latency::Latency& latency) {
       origins.insert(std::string(to_string(latency.origin)));
       if (!latency.inside) outside.insert(fmt::format("batch {} context {}", at.batch, at.context));
     };
@@ -152,10 +152,10 @@ std::string origin_line(const ProfilePrediction& prediction) {
     for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
     return text;
   };
-  const gpu_bench::Setting& setting = prediction.setting;
+  const latency::Setting& setting = prediction.setting;
   std::string text =
       fmt::format("times       {}, source {}: {}", prediction.device, to_string(prediction.source), joined(origins));
-  if (prediction.source != gpu_bench::Source::user) {
+  if (prediction.source != latency::Source::user) {
     text += fmt::format("; {}, {}, {}", setting.dtype, to_string(setting.cache), to_string(setting.launch));
   }
   if (!sampling_inside) text += "; some sampling is of larger or smaller batches than were measured";
@@ -168,14 +168,14 @@ std::string origin_line(const ProfilePrediction& prediction) {
 
 std::string interval_line(const ProfilePrediction& prediction) {
   switch (prediction.source) {
-    case gpu_bench::Source::measured:
+    case latency::Source::measured:
       return "intervals   95 %: between-run spread and errors of interpolation and fit, taken as independent; "
              "acceptance "
              "taken as exact\n";
-    case gpu_bench::Source::datasheet:
+    case latency::Source::datasheet:
       return fmt::format("intervals   none: a data sheet says what nobody reaches{}\n",
                          prediction.launches_known ? "" : ", and launches count as free");
-    case gpu_bench::Source::user:
+    case latency::Source::user:
       break;
   }
   return "intervals   none: how well these times are known is not said\n";

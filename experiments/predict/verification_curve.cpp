@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -23,15 +23,15 @@ std::int64_t next_tokens(std::int64_t tokens, std::int64_t dense) {
   }
 }
 
-VerificationCurve curve_of(const ProfileQuestion& question, const gpu_bench::PairSurface& pair, std::int64_t batch,
+VerificationCurve curve_of(const ProfileQuestion& question, const latency::PairSurface& pair, std::int64_t batch,
                            std::int64_t context) {
   VerificationCurve curve{.batch = batch, .context = context};
   const std::int64_t needed = max_tokens(most_drafts(question), question.convention);
-  const gpu_bench::Latency plain = pair.target_pass(1, batch, context);
+  const latency::Latency plain = pair.target_pass(1, batch, context);
   for (std::int64_t tokens = 1; tokens <= std::max(needed, most_pass_tokens); tokens = next_tokens(tokens, needed)) {
     const bool further = tokens > needed;
     if (further && curve.points.back().growth > clear_growth) break;
-    std::optional<gpu_bench::Latency> pass;
+    std::optional<latency::Latency> pass;
     try {
       pass = pair.target_pass(tokens, batch, context);
     } catch (const DomainError&) {
@@ -47,9 +47,9 @@ VerificationCurve curve_of(const ProfileQuestion& question, const gpu_bench::Pai
 
 }  // namespace
 
-std::vector<VerificationCurve> verification_curves(const ProfileQuestion& question, const gpu_bench::Profile& profile) {
-  const gpu_bench::PairSurface pair(profile, gpu_bench::model_registry(), question.target, question.draft,
-                                    question.drafting);
+std::vector<VerificationCurve> verification_curves(const ProfileQuestion& question, const latency::Profile& profile) {
+  const latency::PairSurface pair(profile, latency::model_registry(), question.target, question.draft,
+                                  question.drafting);
   std::vector<VerificationCurve> curves;
   for (const std::int64_t context : question.contexts) {
     for (const std::int64_t batch : question.batches) curves.push_back(curve_of(question, pair, batch, context));

@@ -18,7 +18,7 @@ inline constexpr double knee_growth = 1.1;
 struct VerificationCurve {
   struct Point {
     std::int64_t tokens;  ///< of each sequence
-    gpu_bench::Latency pass;
+    latency::Latency pass;
     double growth;                        ///< t(tokens) / t(1)
     std::optional<double> growth_spread;  ///< half width of its 95 % interval over it, the two passes' as independent
   };
@@ -29,7 +29,7 @@ struct VerificationCurve {
 /// One for each batch and context of the question. It goes through every draft length of the prediction, and on to
 /// where its growth is clear, for as long as the profile answers inside its domain. Throws DomainError as predict does.
 [[nodiscard]] std::vector<VerificationCurve> verification_curves(const ProfileQuestion& question,
-                                                                 const gpu_bench::Profile& profile);
+                                                                 const latency::Profile& profile);
 
 /// The tokens at which the curve first passes knee_growth, between points on a straight line in the logarithms; nothing
 /// where it stays below.

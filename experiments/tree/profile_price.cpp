@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "core/check.hpp"
-#include "gpu_bench/latency/pair_surface.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-double known_us(const gpu_bench::Latency& latency, const gpu_bench::Profile& profile) {
+double known_us(const latency::Latency& latency, const latency::Profile& profile) {
   if (latency.inside) return latency.time_us;
   throw DomainError(fmt::format(
       "{}: this batch, context and number of nodes lie outside the domain of its fit - ask for fewer nodes, "
@@ -21,18 +21,18 @@ double known_us(const gpu_bench::Latency& latency, const gpu_bench::Profile& pro
 
 }  // namespace
 
-TreePrice price_from_profile(const gpu_bench::Profile& profile, const PricedPair& pair, std::int64_t nodes,
+TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
                              std::int64_t depth) {
-  const gpu_bench::PairSurface surface(profile, gpu_bench::model_registry(), pair.target, pair.draft, pair.drafting);
+  const latency::PairSurface surface(profile, latency::model_registry(), pair.target, pair.draft, pair.drafting);
   TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
   for (std::int64_t n = 1; n <= nodes; ++n) {
     price.verification.push_back(known_us(surface.target_pass(n, pair.batch, pair.context), profile));
   }
-  const bool block = pair.drafting == gpu_bench::Role::block_drafting;
+  const bool block = pair.drafting == latency::Role::block_drafting;
   if (block) price.drafting = Drafting::block;
   const std::int64_t drafts = block ? std::max<std::int64_t>(1, depth) : 1;
   price.c = known_us(surface.drafting(drafts, pair.batch, pair.context), profile) / price.verification.front();
-  const bool heads = pair.drafting == gpu_bench::Role::head_drafting;
+  const bool heads = pair.drafting == latency::Role::head_drafting;
   price.times = fmt::format(
       "{}, source {}: {} {} at batch {}, context {}; sampling and the engine's own time not in it", profile.device.name,
       to_string(profile.source), pair.target, heads ? "with heads" : "and " + pair.draft, pair.batch, pair.context);

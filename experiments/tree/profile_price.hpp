@@ -5,7 +5,7 @@
 #include <string>
 
 #include "experiments/tree/tree_answer.hpp"
-#include "gpu_bench/profile/profile.hpp"
+#include "latency/profile/profile.hpp"
 
 /// What trees cost on a device, from its profile.
 namespace foredraft::experiments {
@@ -13,7 +13,7 @@ namespace foredraft::experiments {
 /// Where and with which models.
 struct PricedPair {
   std::string target, draft;
-  gpu_bench::Role drafting;  ///< autoregressive: a pass of the drafter a depth; heads: one a depth; block: one pass
+  latency::Role drafting;  ///< autoregressive: a pass of the drafter a depth; heads: one a depth; block: one pass
   std::int64_t batch;
   std::int64_t context;
 };
@@ -22,7 +22,7 @@ struct PricedPair {
 /// draft costs; all of a block of `depth`. Passes of an autoregressive drafter count as passes over one token, however
 /// wide the tree: where they are bound by memory the width is free. Throws DomainError where the profile cannot answer,
 /// also for times outside of the domain of its fit.
-[[nodiscard]] TreePrice price_from_profile(const gpu_bench::Profile& profile, const PricedPair& pair,
-                                           std::int64_t nodes, std::int64_t depth);
+[[nodiscard]] TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
+                                           std::int64_t depth);
 
 }  // namespace foredraft::experiments

@@ -5,37 +5,37 @@
 #include <set>
 
 #include "core/check.hpp"
-#include "experiments/devices/drafter_words.hpp"
 #include "experiments/text/user_table.hpp"
-#include "gpu_bench/latency/cost_surface.hpp"
+#include "latency/surfaces/cost_surface.hpp"
+#include "latency/surfaces/drafter_words.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 constexpr std::int64_t longest_measured_draft = 1023;
 
-gpu_bench::Role read_drafting(UserTable& table) {
+latency::Role read_drafting(UserTable& table) {
   const std::string word = table.cell("drafter");
-  if (word.empty()) return gpu_bench::Role::autoregressive_drafting;
-  const auto role = role_of_drafter(word);
+  if (word.empty()) return latency::Role::autoregressive_drafting;
+  const auto role = latency::role_of_drafter(word);
   if (role) return *role;
-  table.refuse("drafter", fmt::format("unknown drafter \"{}\"", word), suggestion_for(word, drafter_words()));
-  return gpu_bench::Role::autoregressive_drafting;
+  table.refuse("drafter", fmt::format("unknown drafter \"{}\"", word), suggestion_for(word, latency::drafter_words()));
+  return latency::Role::autoregressive_drafting;
 }
 
-gpu_bench::LoopCell read_cell(UserTable& table, const gpu_bench::Profile& profile) {
+gpu_bench::LoopCell read_cell(UserTable& table, const latency::Profile& profile) {
   gpu_bench::LoopCell cell;
   cell.target = table.name("target");
   cell.drafting = read_drafting(table);
   const std::string draft = table.cell("draft");
-  if (cell.drafting != gpu_bench::Role::head_drafting) {
+  if (cell.drafting != latency::Role::head_drafting) {
     cell.drafter = table.name("draft");
   } else if (draft.empty() || draft == cell.target) {
     cell.drafter = cell.target;
   } else {
     table.refuse("draft", fmt::format("invalid draft=\"{}\"", draft), "heads stand on the target: leave it empty");
   }
-  const gpu_bench::Setting setting = gpu_bench::setting_for(profile, cell.target);
+  const latency::Setting setting = latency::setting_for(profile, cell.target);
   cell.dtype = setting.dtype;
   cell.launch = setting.launch;
   cell.gamma = table.count("gamma", 1, longest_measured_draft);
@@ -47,7 +47,7 @@ gpu_bench::LoopCell read_cell(UserTable& table, const gpu_bench::Profile& profil
 
 }  // namespace
 
-PredictedSpeedups predict_speedups(std::string_view text, const std::string& file, const gpu_bench::Profile& profile) {
+PredictedSpeedups predict_speedups(std::string_view text, const std::string& file, const latency::Profile& profile) {
   PredictedSpeedups found;
   std::set<gpu_bench::LoopCell> seen;
   UserTable table(text, file, {"target", "draft", "gamma", "alpha", "batch", "context", "speedup"}, {"drafter"});

@@ -21,6 +21,6 @@ struct PredictedSpeedups {
 /// Throws InputError `file:line: ...` for rows that are none, that stand there twice and that the profile cannot
 /// predict, all at once (the first twenty, and how many more).
 [[nodiscard]] PredictedSpeedups predict_speedups(std::string_view text, const std::string& file,
-                                                 const gpu_bench::Profile& profile);
+                                                 const latency::Profile& profile);
 
 }  // namespace foredraft::experiments

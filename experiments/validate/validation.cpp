@@ -7,12 +7,12 @@
 #include <set>
 
 #include "core/check.hpp"
-#include "experiments/devices/drafter_words.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/text/data_text.hpp"
 #include "experiments/text/problems.hpp"
 #include "experiments/text/table.hpp"
-#include "gpu_bench/measure/sample_summary.hpp"
+#include "latency/profile/sample_summary.hpp"
+#include "latency/surfaces/drafter_words.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -30,7 +30,7 @@ std::vector<std::string> with_cell_columns(const std::vector<std::string>& furth
 }
 
 void begin_cell_row(DataText& text, const LoopCell& cell) {
-  text.row().cell(cell.target).cell(cell.drafter).cell(drafter_word(cell.drafting)).cell(cell.dtype);
+  text.row().cell(cell.target).cell(cell.drafter).cell(latency::drafter_word(cell.drafting)).cell(cell.dtype);
   text.cell(static_cast<double>(cell.gamma)).cell(cell.alpha);
   text.cell(static_cast<double>(cell.batch)).cell(static_cast<double>(cell.context));
 }
@@ -52,7 +52,7 @@ const CellPrediction& prediction_of(const std::vector<CellPrediction>& predictio
 /// Median and largest of what there is, as "3.1 % (median) and 9.8 % (worst)".
 std::string middle_and_worst(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  return fmt::format("{:.1f} % (median) and {:.1f} % (worst)", 100.0 * gpu_bench::percentile(values, 0.5),
+  return fmt::format("{:.1f} % (median) and {:.1f} % (worst)", 100.0 * latency::percentile(values, 0.5),
                      100.0 * values.back());
 }
 
@@ -63,7 +63,7 @@ std::string speedup_with(double speedup, const std::optional<Interval>& ci95) {
 
 }  // namespace
 
-CellPrediction predict_cell(const LoopCell& cell, const gpu_bench::Profile& profile) {
+CellPrediction predict_cell(const LoopCell& cell, const latency::Profile& profile) {
   ProfileQuestion question{
       .target = cell.target, .draft = cell.drafter, .drafting = cell.drafting, .alpha = cell.alpha};
   question.gamma = cell.gamma;
@@ -72,7 +72,7 @@ CellPrediction predict_cell(const LoopCell& cell, const gpu_bench::Profile& prof
   const ProfilePrediction prediction = predict(question, profile);
   const AtBatch& at = prediction.cells.front();
   const AtDraftLength& length = at.lengths[static_cast<std::size_t>(cell.gamma) - 1];
-  for (const gpu_bench::Latency* latency : {&at.plain, &length.drafting, &length.verify}) {
+  for (const latency::Latency* latency : {&at.plain, &length.drafting, &length.verify}) {
     if (!latency->inside) throw DomainError(to_text(cell) + ": outside of the domain in which the profile answers");
   }
   CellPrediction predicted{.cell = cell,
@@ -90,7 +90,7 @@ CellPrediction predict_cell(const LoopCell& cell, const gpu_bench::Profile& prof
   return predicted;
 }
 
-std::vector<CellPrediction> predict_cells(const std::vector<LoopCell>& cells, const gpu_bench::Profile& profile,
+std::vector<CellPrediction> predict_cells(const std::vector<LoopCell>& cells, const latency::Profile& profile,
                                           const std::string& name) {
   std::vector<CellPrediction> predictions;
   std::set<std::string> refusals;  // cells may share their reason
@@ -180,7 +180,7 @@ std::string validation_text(const std::vector<CellPrediction>& predictions, cons
     const LoopCell& cell = one.cell;
     std::vector<std::string> line{cell.target,
                                   cell.drafter,
-                                  std::string(drafter_word(cell.drafting)),
+                                  std::string(latency::drafter_word(cell.drafting)),
                                   fmt::format("{}", cell.gamma),
                                   fmt::format("{}", cell.alpha),
                                   fmt::format("{}", cell.batch),
@@ -196,7 +196,7 @@ std::string validation_text(const std::vector<CellPrediction>& predictions, cons
                   own ? "decoding loops" : "cells of an engine", middle_and_worst(errors), to_text(table));
   text += fmt::format("device      {}\n", device);
   if (!spreads.empty()) text += fmt::format("noise       two runs of a cell differ by {}\n", middle_and_worst(spreads));
-  for (const gpu_bench::Missing& missing : measurement.missing) {
+  for (const latency::Missing& missing : measurement.missing) {
     text += fmt::format("missing     {}: {}\n", missing.what, missing.why);
   }
   return text + (own ? "what it is  the model's composition of passes held against this program's own passes, with "

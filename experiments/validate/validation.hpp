@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/intervals.hpp"
-#include "gpu_bench/latency/cost_surface.hpp"
 #include "gpu_bench/loop/loop_run.hpp"
+#include "latency/surfaces/cost_surface.hpp"
 
 /// Predictions from a profile beside the decoding loops that were then run, or beside what an engine showed.
 namespace foredraft::experiments {
@@ -21,15 +21,15 @@ struct CellPrediction {
   double tokens_per_iteration = 0.0;
   double speedup = 0.0;
   std::optional<Interval> speedup_ci95 = {};
-  gpu_bench::Origin origin = gpu_bench::Origin::measured;  ///< the least good of its times'
+  latency::Origin origin = latency::Origin::measured;  ///< the least good of its times'
 };
 
 /// Throws DomainError for models that nobody knows, outside of the profile's domain and where it cannot answer.
-[[nodiscard]] CellPrediction predict_cell(const gpu_bench::LoopCell& cell, const gpu_bench::Profile& profile);
+[[nodiscard]] CellPrediction predict_cell(const gpu_bench::LoopCell& cell, const latency::Profile& profile);
 
 /// All cells. Throws InputError for those that cannot be predicted, all of them at once.
 [[nodiscard]] std::vector<CellPrediction> predict_cells(const std::vector<gpu_bench::LoopCell>& cells,
-                                                        const gpu_bench::Profile& profile, const std::string& name);
+                                                        const latency::Profile& profile, const std::string& name);
 
 /// prediction.csv: docs/metrics.md says what its columns mean.
 [[nodiscard]] std::string prediction_csv(const std::vector<CellPrediction>& predictions);
@@ -56,7 +56,7 @@ enum class MeasuredBy {
 struct Measurement {
   gpu_bench::MeasureEnd end = gpu_bench::MeasureEnd::done;
   std::vector<MeasuredCell> cells = {};
-  std::vector<gpu_bench::Missing> missing = {};
+  std::vector<latency::Missing> missing = {};
 };
 
 /// Of the predicted speedup over the measured one, less 1: above 0 where too much was promised.

@@ -6,17 +6,17 @@
 #include <set>
 
 #include "experiments/text/problems.hpp"
-#include "gpu_bench/latency/cost_surface.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/surfaces/cost_surface.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 using gpu_bench::LoopCell;
 using gpu_bench::PlannedPair;
-using gpu_bench::Profile;
-using gpu_bench::Role;
+using latency::Profile;
+using latency::Role;
 using Counts = std::vector<std::int64_t>;
 
 constexpr std::size_t fewest_cells = 24;
@@ -27,7 +27,7 @@ constexpr std::int64_t single_gamma = 3;
 constexpr double single_alpha = 0.7;
 
 bool has_model(const Profile& profile, const std::string& model, Role role) {
-  return std::any_of(profile.steps.begin(), profile.steps.end(), [&](const gpu_bench::StepRow& row) {
+  return std::any_of(profile.steps.begin(), profile.steps.end(), [&](const latency::StepRow& row) {
     return row.cell.model == model && row.cell.role == role && row.timing.summary.samples > 0;
   });
 }
@@ -57,13 +57,13 @@ struct FreeCounts {
   Counts batches, contexts;
 };
 
-FreeCounts free_counts(const Profile& profile, const std::string& target, const gpu_bench::Setting& setting) {
+FreeCounts free_counts(const Profile& profile, const std::string& target, const latency::Setting& setting) {
   std::set<std::int64_t> batches;
   std::set<std::int64_t> contexts;
-  for (const gpu_bench::StepRow& row : profile.steps) {
-    const gpu_bench::Cell& cell = row.cell;
+  for (const latency::StepRow& row : profile.steps) {
+    const latency::Cell& cell = row.cell;
     const bool counts = cell.model == target && cell.role == Role::decoder_pass &&
-                        gpu_bench::Setting{cell.dtype, cell.cache, cell.launch} == setting;
+                        latency::Setting{cell.dtype, cell.cache, cell.launch} == setting;
     if (!counts) continue;
     batches.insert(cell.batch);
     contexts.insert(cell.context);
@@ -81,7 +81,7 @@ FreeCounts free_counts(const Profile& profile, const std::string& target, const 
   return counts;
 }
 
-LoopCell cell_of(const PlannedPair& pair, const gpu_bench::Setting& setting) {
+LoopCell cell_of(const PlannedPair& pair, const latency::Setting& setting) {
   return {.target = pair.target.name,
           .drafter = pair.drafter.name,
           .drafting = pair.drafting,
@@ -135,7 +135,7 @@ void refuse_calibrated(const Profile& profile, const std::vector<LoopCell>& cell
 }  // namespace
 
 std::vector<PlannedPair> pairs_in(const Profile& profile) {
-  const std::vector<gpu_bench::ModelShape>& models = gpu_bench::model_registry();
+  const std::vector<latency::ModelShape>& models = latency::model_registry();
   std::vector<PlannedPair> pairs = gpu_bench::usual_cpu_pairs(models);
   for (PlannedPair& pair : gpu_bench::usual_pairs(models)) {
     const bool known = std::any_of(pairs.begin(), pairs.end(), [&](const PlannedPair& other) {
@@ -148,11 +148,11 @@ std::vector<PlannedPair> pairs_in(const Profile& profile) {
 }
 
 bool is_calibrated(const Profile& profile, const LoopCell& cell) {
-  const gpu_bench::Setting setting = gpu_bench::setting_for(profile, cell.target);
-  return std::any_of(profile.steps.begin(), profile.steps.end(), [&](const gpu_bench::StepRow& row) {
-    const gpu_bench::Cell& pass = row.cell;
+  const latency::Setting setting = latency::setting_for(profile, cell.target);
+  return std::any_of(profile.steps.begin(), profile.steps.end(), [&](const latency::StepRow& row) {
+    const latency::Cell& pass = row.cell;
     if (pass.batch != cell.batch || pass.context != cell.context) return false;
-    if (gpu_bench::Setting{pass.dtype, pass.cache, pass.launch} != setting) return false;
+    if (latency::Setting{pass.dtype, pass.cache, pass.launch} != setting) return false;
     const bool of_target = pass.model == cell.target && pass.role == Role::decoder_pass &&
                            (pass.tokens == 1 || pass.tokens == cell.gamma + 1);
     const bool of_drafter =
@@ -167,7 +167,7 @@ std::vector<LoopCell> validation_cells(const Profile& profile, const GridRequest
   const bool asked = request.gammas || request.alphas || request.batches || request.contexts;
   std::vector<LoopCell> cells;
   for (const PlannedPair& pair : request.pairs) {
-    const gpu_bench::Setting setting = gpu_bench::setting_for(profile, pair.target.name);
+    const latency::Setting setting = latency::setting_for(profile, pair.target.name);
     const LoopCell cell = cell_of(pair, setting);
     std::vector<LoopCell> more;
     if (request.batches && request.contexts) {

@@ -81,11 +81,11 @@ bool memory_is_plenty(const std::string& root) {
   return meminfo_bytes(root, "MemAvailable") > meminfo_bytes(root, "MemTotal") / 2;
 }
 
-Device profile_device(const CpuFacts& facts, unsigned threads) {
+latency::Device profile_device(const CpuFacts& facts, unsigned threads) {
   const auto figure = [](double value, const char* origin) {
-    return value > 0.0 ? Figure{.value = value, .ci95 = {}, .origin = origin} : Figure{};
+    return value > 0.0 ? latency::Figure{.value = value, .ci95 = {}, .origin = origin} : latency::Figure{};
   };
-  Device device;
+  latency::Device device;
   device.name = fmt::format("{} with {} thread{}", facts.name, threads, threads == 1 ? "" : "s");
   device.compute_capability = vector_instruction_set();
   device.multiprocessors = figure(static_cast<double>(facts.threads), "hardware threads");

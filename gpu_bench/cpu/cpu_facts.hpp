@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "gpu_bench/profile/profile.hpp"
+#include "latency/profile/profile.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -32,6 +32,6 @@ struct CpuFacts {
 
 /// The facts as a profile holds them, each with its origin; `threads` that measure are part of the name, for they are
 /// part of the device.
-[[nodiscard]] Device profile_device(const CpuFacts& facts, unsigned threads);
+[[nodiscard]] latency::Device profile_device(const CpuFacts& facts, unsigned threads);
 
 }  // namespace foredraft::gpu_bench

@@ -22,11 +22,11 @@ constexpr int launch_arms = 3;
 struct NamedMove {
   std::string_view name;
   double reads, writes;  ///< times that each byte is read and written
-  Figure Limits::*limit;
+  latency::Figure latency::Limits::*limit;
 };
-constexpr std::array named_moves{NamedMove{"copy", 1.0, 1.0, &Limits::copy_bandwidth_bytes_per_s},
-                                 NamedMove{"read", 1.0, 0.0, &Limits::read_bandwidth_bytes_per_s},
-                                 NamedMove{"write", 0.0, 1.0, &Limits::write_bandwidth_bytes_per_s}};
+constexpr std::array named_moves{NamedMove{"copy", 1.0, 1.0, &latency::Limits::copy_bandwidth_bytes_per_s},
+                                 NamedMove{"read", 1.0, 0.0, &latency::Limits::read_bandwidth_bytes_per_s},
+                                 NamedMove{"write", 0.0, 1.0, &latency::Limits::write_bandwidth_bytes_per_s}};
 
 /// From within the caches to many times the last one, where memory is what is seen.
 std::vector<std::int64_t> moved_bytes(const CpuFacts& facts) {
@@ -37,11 +37,12 @@ std::vector<std::int64_t> moved_bytes(const CpuFacts& facts) {
 
 class CpuLimits {
  public:
-  CpuLimits(Profile& profile, ThreadTeam& team, const Protocol& protocol, const std::function<void()>& before_sample)
+  CpuLimits(latency::Profile& profile, ThreadTeam& team, const latency::Protocol& protocol,
+            const std::function<void()>& before_sample)
       : profile_(profile), team_(team), protocol_(protocol), before_sample_(before_sample) {}
 
   void measure_launches() {
-    Limits& limits = profile_.limits;
+    latency::Limits& limits = profile_.limits;
     limits.stream_launch_us = cost_figure("measured: work handed to waiting threads and waited for", 1,
                                           [this] { team_.run([](unsigned) {}); });
     constexpr int meetings = 100;
@@ -63,7 +64,7 @@ class CpuLimits {
     move("write", to.get(), to.get(), largest);
     for (const NamedMove& named : named_moves) {
       for (const std::int64_t bytes : sizes) {
-        const KernelRow row =
+        const latency::KernelRow row =
             row_of(std::string(named.name), fmt::format("bytes {}", bytes), "bytes",
                    {named.reads * static_cast<double>(bytes), named.writes * static_cast<double>(bytes), 0.0},
                    [&] { move(named.name, from.get(), to.get(), bytes); });
@@ -77,23 +78,23 @@ class CpuLimits {
   void measure_product() {
     constexpr std::int64_t matrix_bytes = peak_size * peak_size * 4;
     HostPool pool(1, team_.size());
-    Program program;
-    program.buffers = {{"left matrix", BufferKind::weight, peak_size * peak_size, 1.0, 0},
-                       {"right matrix", BufferKind::weight, peak_size * peak_size, 1.0, 0},
-                       {"product", BufferKind::activation, peak_size * peak_size, 0.0, 0}};
-    program.operations = {Project{.in = 0,
-                                  .weight = 1,
-                                  .bias = no_buffer,
-                                  .out = 2,
-                                  .rows = peak_size,
-                                  .outputs = peak_size,
-                                  .inputs = peak_size,
-                                  .accumulate = false}};
+    latency::Program program;
+    program.buffers = {{"left matrix", latency::BufferKind::weight, peak_size * peak_size, 1.0, 0},
+                       {"right matrix", latency::BufferKind::weight, peak_size * peak_size, 1.0, 0},
+                       {"product", latency::BufferKind::activation, peak_size * peak_size, 0.0, 0}};
+    program.operations = {latency::Project{.in = 0,
+                                           .weight = 1,
+                                           .bias = latency::no_buffer,
+                                           .out = 2,
+                                           .rows = peak_size,
+                                           .outputs = peak_size,
+                                           .inputs = peak_size,
+                                           .accumulate = false}};
     program.output = 2;
     CpuRunner runner(program, std::span(&pool, 1), team_);
     const double flop = 2.0 * static_cast<double>(peak_size * peak_size * peak_size);
-    const KernelRow row = row_of("project", fmt::format("rows {0} outputs {0} inputs {0}", peak_size), "fp32",
-                                 {2.0 * matrix_bytes, matrix_bytes, flop}, [&] { runner.run(); });
+    const latency::KernelRow row = row_of("project", fmt::format("rows {0} outputs {0} inputs {0}", peak_size), "fp32",
+                                          {2.0 * matrix_bytes, matrix_bytes, flop}, [&] { runner.run(); });
     if (row.timing.summary.samples > 0) profile_.limits.matrix_peak_fp32_flop_per_s = rate_figure(row, flop);
   }
 
@@ -102,7 +103,7 @@ class CpuLimits {
     double read_bytes, written_bytes, flop;
   };
 
-  Measurement measure_alone(const std::string& name, const std::function<void()>& call) const {
+  latency::Measurement measure_alone(const std::string& name, const std::function<void()>& call) const {
     const auto numbered = [&call](int) { call(); };
     before_sample_();
     return measure({cpu_arm(name, numbered, calls_of_sample(numbered, 1), before_sample_)}, protocol_, steady_now_s)
@@ -110,25 +111,25 @@ class CpuLimits {
   }
 
   /// Of one of the `times` that a call does something.
-  Figure cost_figure(const char* origin, int times, const std::function<void()>& call) const {
-    const SampleSummary summary = measure_alone(origin, call).summary;
+  latency::Figure cost_figure(const char* origin, int times, const std::function<void()>& call) const {
+    const latency::SampleSummary summary = measure_alone(origin, call).summary;
     if (summary.samples == 0) return {};
     return {.value = summary.median_us / times,
             .ci95 = Interval{summary.median_ci95_us.low / times, summary.median_ci95_us.high / times},
             .origin = origin};
   }
 
-  KernelRow row_of(const std::string& operation, const std::string& shape, const std::string& dtype,
-                   const Amounts& amounts, const std::function<void()>& call) {
-    const Measurement measured = measure_alone(operation + " " + shape, call);
+  latency::KernelRow row_of(const std::string& operation, const std::string& shape, const std::string& dtype,
+                            const Amounts& amounts, const std::function<void()>& call) {
+    const latency::Measurement measured = measure_alone(operation + " " + shape, call);
     profile_.kernels.push_back(
         {.operation = operation,
          .shape = shape,
          .dtype = dtype,
-         .cache = Cache::hot,
-         .launch = Launch::eager,
+         .cache = latency::Cache::hot,
+         .launch = latency::Launch::eager,
          .algorithm = "",
-         .timing = timing_of(measured, amounts.read_bytes, amounts.written_bytes, amounts.flop)});
+         .timing = latency::timing_of(measured, amounts.read_bytes, amounts.written_bytes, amounts.flop)});
     return profile_.kernels.back();
   }
 
@@ -148,17 +149,17 @@ class CpuLimits {
     });
   }
 
-  Profile& profile_;
+  latency::Profile& profile_;
   ThreadTeam& team_;
-  const Protocol& protocol_;
+  const latency::Protocol& protocol_;
   const std::function<void()>& before_sample_;
   std::array<volatile float, 64> sums_{};  ///< so that a sum is wanted
 };
 
 }  // namespace
 
-void measure_cpu_limits(Profile& profile, const CpuFacts& facts, ThreadTeam& team, const Protocol& protocol,
-                        const std::function<void()>& before_sample) {
+void measure_cpu_limits(latency::Profile& profile, const CpuFacts& facts, ThreadTeam& team,
+                        const latency::Protocol& protocol, const std::function<void()>& before_sample) {
   CpuLimits limits(profile, team, protocol, before_sample);
   limits.measure_launches();
   limits.measure_moves(moved_bytes(facts));

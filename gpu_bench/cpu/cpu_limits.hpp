@@ -5,7 +5,7 @@
 
 #include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/cpu/thread_team.hpp"
-#include "gpu_bench/profile/profile.hpp"
+#include "latency/profile/profile.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -13,8 +13,8 @@ namespace foredraft::gpu_bench {
 /// the team at work. Of the launch costs: stream_launch_us is work handed to threads that wait, grid_sync_us a barrier
 /// over all, event_pair_us two readings of the clock; the others do not exist on a CPU. `protocol` holds for each arm
 /// alone; `before_sample` may throw.
-void measure_cpu_limits(Profile& profile, const CpuFacts& facts, ThreadTeam& team, const Protocol& protocol,
-                        const std::function<void()>& before_sample);
+void measure_cpu_limits(latency::Profile& profile, const CpuFacts& facts, ThreadTeam& team,
+                        const latency::Protocol& protocol, const std::function<void()>& before_sample);
 
 /// Arms that measure_cpu_limits times one after another, so that a caller can share its time among them.
 [[nodiscard]] int cpu_limit_arms(const CpuFacts& facts);

@@ -14,7 +14,7 @@
 #include "gpu_bench/loop/drafting_passes.hpp"
 #include "gpu_bench/loop/forced_logits.hpp"
 #include "gpu_bench/run/host_facts.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -26,11 +26,12 @@ std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 /// A pass and where its logits and its tokens lie.
 struct LoopPass {
-  LoopPass(const Program& program, HostPool& pool, ThreadTeam& team)
+  LoopPass(const latency::Program& program, HostPool& pool, ThreadTeam& team)
       : runner(program, std::span(&pool, 1), team), logits(static_cast<float*>(runner.address(program.output))) {
-    const auto read = std::ranges::find(program.buffers, "tokens", &Buffer::name);
+    const auto read = std::ranges::find(program.buffers, "tokens", &latency::Buffer::name);
     if (read != program.buffers.end()) {
-      tokens = static_cast<std::int32_t*>(runner.address(static_cast<BufferId>(read - program.buffers.begin())));
+      tokens =
+          static_cast<std::int32_t*>(runner.address(static_cast<latency::BufferId>(read - program.buffers.begin())));
     }
   }
 
@@ -70,8 +71,8 @@ class RowDraws {
 };
 
 struct LoopModels {
-  const ModelShape& target;
-  const ModelShape& drafter;
+  const latency::ModelShape& target;
+  const latency::ModelShape& drafter;
   HostPool& target_pool;
   HostPool& drafter_pool;
 };
@@ -90,7 +91,7 @@ class CpuLoopSide {
         tokens_(size(cell.batch * (cell.gamma + 1))),
         emitted_counts_(size(cell.batch)),
         faults_(size(cell.batch)) {
-    const PassRequest request{.batch = cell.batch, .context = cell.context};
+    const latency::PassRequest request{.batch = cell.batch, .context = cell.context};
     for (const DraftingPass& pass : drafting_passes(models.drafter, cell.drafting, request, cell.gamma)) {
       drafting_.emplace_back(pass, models.drafter_pool, team);
     }
@@ -133,8 +134,8 @@ class CpuLoopSide {
     std::int32_t* drafts;
   };
 
-  static Program target_pass(const LoopCell& cell, const LoopModels& models, std::int64_t tokens) {
-    return decoder_pass(models.target, {.tokens = tokens, .batch = cell.batch, .context = cell.context});
+  static latency::Program target_pass(const LoopCell& cell, const LoopModels& models, std::int64_t tokens) {
+    return latency::decoder_pass(models.target, {.tokens = tokens, .batch = cell.batch, .context = cell.context});
   }
 
   /// Tokens one after another, or all at once; then what the target is to read.
@@ -220,7 +221,7 @@ class CpuLoopSide {
 
 }  // namespace
 
-CpuLoop::CpuLoop(const std::vector<ModelShape>& models, unsigned threads, std::function<void()> before_step)
+CpuLoop::CpuLoop(const std::vector<latency::ModelShape>& models, unsigned threads, std::function<void()> before_step)
     : models_(models), team_(threads), before_step_(std::move(before_step)) {}
 
 HostPool& CpuLoop::pool_of(const std::string& model) {
@@ -229,8 +230,8 @@ HostPool& CpuLoop::pool_of(const std::string& model) {
 
 LoopSide CpuLoop::side_of(const LoopCell& cell) {
   if (cell.dtype != "fp32") throw DomainError(fmt::format("{}: a CPU computes in fp32 here", to_text(cell)));
-  const ModelShape& target = find_model(models_, cell.target);
-  const ModelShape& drafter = find_model(models_, cell.drafter);
+  const latency::ModelShape& target = latency::find_model(models_, cell.target);
+  const latency::ModelShape& drafter = latency::find_model(models_, cell.drafter);
   if (target.vocabulary != drafter.vocabulary) {
     throw DomainError(fmt::format("{}: vocabularies of {} and {} tokens: the rule compares tokens of one vocabulary",
                                   to_text(cell), target.vocabulary, drafter.vocabulary));

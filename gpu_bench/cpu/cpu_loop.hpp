@@ -8,7 +8,7 @@
 #include "gpu_bench/cpu/host_memory.hpp"
 #include "gpu_bench/cpu/thread_team.hpp"
 #include "gpu_bench/loop/loop_run.hpp"
-#include "gpu_bench/shapes/model_shape.hpp"
+#include "latency/models/model_shape.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -17,7 +17,7 @@ namespace foredraft::gpu_bench {
 class CpuLoop {
  public:
   /// `models`: those that cells name. `before_step` may throw Interrupted. Sides outlive none of the three.
-  CpuLoop(const std::vector<ModelShape>& models, unsigned threads, std::function<void()> before_step);
+  CpuLoop(const std::vector<latency::ModelShape>& models, unsigned threads, std::function<void()> before_step);
 
   /// What run_loop() asks for. Throws DomainError for a cell of another dtype, an unknown model, a pass that a model
   /// does not have and a pair of different vocabularies; MemoryError where memory does not suffice.
@@ -26,7 +26,7 @@ class CpuLoop {
  private:
   [[nodiscard]] HostPool& pool_of(const std::string& model);
 
-  const std::vector<ModelShape>& models_;
+  const std::vector<latency::ModelShape>& models_;
   ThreadTeam team_;
   std::function<void()> before_step_;
   std::map<std::string, HostPool> pools_;  ///< by model

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "gpu_bench/cpu/vector_kernels.hpp"
-#include "gpu_bench/step/reference.hpp"
+#include "latency/operations/reference.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -26,36 +26,36 @@ class ThreadPart {
   ThreadPart(const std::vector<void*>& addresses, std::vector<float>& scratch, unsigned thread, unsigned threads)
       : addresses_(addresses), scratch_(scratch), thread_(thread), threads_(threads) {}
 
-  void operator()(const Embed& o) const {
+  void operator()(const latency::Embed& o) const {
     const std::int32_t* tokens = tokens_of(o.tokens);
     const Share share = share_of(o.rows, thread_, threads_);
     for (std::int64_t row = share.begin; row < share.end; ++row) {
       const std::span<float> out = row_of(at(o.out), row, o.width);
       std::ranges::copy(row_of(at(o.table), tokens[row], o.width), out.begin());
-      if (o.positions == no_buffer) continue;
+      if (o.positions == latency::no_buffer) continue;
       const std::int64_t position = o.first_position + row % o.tokens_per_sequence;
       const std::span<float> added = row_of(at(o.positions), position, o.width);
       for (std::size_t i = 0; i < out.size(); ++i) out[i] += added[i];
     }
   }
 
-  void operator()(const AddNormalise& o) const {
+  void operator()(const latency::AddNormalise& o) const {
     const Share share = share_of(o.rows, thread_, threads_);
     for (std::int64_t row = share.begin; row < share.end; ++row) {
       add_normalise(o.norm, row_of(at(o.stream), row, o.width),
-                    o.delta == no_buffer ? nullptr : at(o.delta) + row * o.width, at(o.gain), at(o.bias),
+                    o.delta == latency::no_buffer ? nullptr : at(o.delta) + row * o.width, at(o.gain), at(o.bias),
                     at(o.out) + row * o.width);
     }
   }
 
-  void operator()(const Project& o) const {
+  void operator()(const latency::Project& o) const {
     const Share share = share_of(o.outputs, thread_, threads_, line_floats);
     if (share.begin == share.end) return;
     multiply({.in = at(o.in),
               .in_stride = o.inputs,
               .weight = at(o.weight) + share.begin * o.inputs,
               .weight_stride = o.inputs,
-              .bias = o.bias == no_buffer ? nullptr : at(o.bias) + share.begin,
+              .bias = o.bias == latency::no_buffer ? nullptr : at(o.bias) + share.begin,
               .out = at(o.out) + share.begin,
               .out_stride = o.outputs,
               .rows = o.rows,
@@ -64,7 +64,7 @@ class ThreadPart {
               .accumulate = o.accumulate});
   }
 
-  void operator()(const StoreKeysValues& o) const {
+  void operator()(const latency::StoreKeysValues& o) const {
     const std::int64_t entry = o.kv_heads * o.head_dim;
     const std::int64_t queries = o.heads * o.head_dim;
     const Share share = share_of(o.batch * o.tokens, thread_, threads_);
@@ -81,7 +81,7 @@ class ThreadPart {
     }
   }
 
-  void operator()(const Attend& o) const {
+  void operator()(const latency::Attend& o) const {
     const float scale = 1.0F / std::sqrt(static_cast<float>(o.head_dim));
     const std::int64_t stride = o.kv_heads * o.head_dim;
     const Share share = share_of(o.batch * o.heads, thread_, threads_);
@@ -114,7 +114,7 @@ class ThreadPart {
     }
   }
 
-  void operator()(const Activate& o) const {
+  void operator()(const latency::Activate& o) const {
     const Share share = share_of(o.width, thread_, threads_, line_floats);
     const auto width = static_cast<std::size_t>(share.end - share.begin);
     for (std::int64_t row = 0; row < o.rows; ++row) {
@@ -124,7 +124,7 @@ class ThreadPart {
     }
   }
 
-  void operator()(const PickToken& o) const {
+  void operator()(const latency::PickToken& o) const {
     const Share share = share_of(o.rows, thread_, threads_);
     for (std::int64_t row = share.begin; row < share.end; ++row) {
       const std::span<float> logits = row_of(at(o.logits), row, o.vocabulary);
@@ -134,10 +134,10 @@ class ThreadPart {
 
  private:
   /// Null for no_buffer.
-  [[nodiscard]] float* at(BufferId id) const {
-    return id == no_buffer ? nullptr : static_cast<float*>(addresses_[static_cast<std::size_t>(id)]);
+  [[nodiscard]] float* at(latency::BufferId id) const {
+    return id == latency::no_buffer ? nullptr : static_cast<float*>(addresses_[static_cast<std::size_t>(id)]);
   }
-  [[nodiscard]] std::int32_t* tokens_of(BufferId id) const {
+  [[nodiscard]] std::int32_t* tokens_of(latency::BufferId id) const {
     return static_cast<std::int32_t*>(addresses_[static_cast<std::size_t>(id)]);
   }
 
@@ -145,8 +145,9 @@ class ThreadPart {
   static void rotate(float* values, std::int64_t heads, std::int64_t head_dim, std::int64_t position) {
     const std::int64_t half = head_dim / 2;
     for (std::int64_t i = 0; i < half; ++i) {
-      const double angle = static_cast<double>(position) *
-                           std::pow(rotary_base, -2.0 * static_cast<double>(i) / static_cast<double>(head_dim));
+      const double angle =
+          static_cast<double>(position) *
+          std::pow(latency::rotary_base, -2.0 * static_cast<double>(i) / static_cast<double>(head_dim));
       const auto cosine = static_cast<float>(std::cos(angle));
       const auto sine = static_cast<float>(std::sin(angle));
       for (std::int64_t head = 0; head < heads; ++head) {
@@ -165,10 +166,10 @@ class ThreadPart {
   unsigned threads_;
 };
 
-std::int64_t scratch_floats(const Program& program) {
+std::int64_t scratch_floats(const latency::Program& program) {
   std::int64_t most = 0;
-  for (const Operation& operation : program.operations) {
-    if (const auto* o = std::get_if<Attend>(&operation)) {
+  for (const latency::Operation& operation : program.operations) {
+    if (const auto* o = std::get_if<latency::Attend>(&operation)) {
       most = std::max(most, std::min(query_block, o->tokens) * o->length);
     }
   }
@@ -177,13 +178,13 @@ std::int64_t scratch_floats(const Program& program) {
 
 }  // namespace
 
-CpuRunner::CpuRunner(const Program& program, std::span<HostPool> pools, ThreadTeam& team)
+CpuRunner::CpuRunner(const latency::Program& program, std::span<HostPool> pools, ThreadTeam& team)
     : program_(program), team_(&team) {
-  check_program(program_);
+  latency::check_program(program_);
   for (HostPool& pool : pools) {
     std::vector<void*>& addresses = addresses_.emplace_back();
-    for (const Buffer& buffer : program_.buffers) {
-      const bool own = buffer.kind == BufferKind::weight || buffer.kind == BufferKind::cache;
+    for (const latency::Buffer& buffer : program_.buffers) {
+      const bool own = buffer.kind == latency::BufferKind::weight || buffer.kind == latency::BufferKind::cache;
       addresses.push_back((own ? pool : pools.front()).address_of(buffer));
     }
   }
@@ -194,18 +195,18 @@ void CpuRunner::run(int set) {
   const std::vector<void*>& addresses = addresses_[static_cast<std::size_t>(set)];
   team_->run([&](unsigned thread) {
     const ThreadPart part(addresses, scratch_[thread], thread, team_->size());
-    for (const Operation& operation : program_.operations) {
+    for (const latency::Operation& operation : program_.operations) {
       std::visit(part, operation);
       team_->meet();
     }
   });
 }
 
-std::vector<double> CpuRunner::read(BufferId id, int set) const {
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(id)];
+std::vector<double> CpuRunner::read(latency::BufferId id, int set) const {
+  const latency::Buffer& buffer = program_.buffers[static_cast<std::size_t>(id)];
   const void* memory = address(id, set);
   const auto count = static_cast<std::size_t>(buffer.elements);
-  if (buffer.kind == BufferKind::tokens) {
+  if (buffer.kind == latency::BufferKind::tokens) {
     const std::span tokens(static_cast<const std::int32_t*>(memory), count);
     return {tokens.begin(), tokens.end()};
   }

@@ -7,7 +7,7 @@
 
 #include "gpu_bench/cpu/host_memory.hpp"
 #include "gpu_bench/cpu/thread_team.hpp"
-#include "gpu_bench/step/program.hpp"
+#include "latency/operations/program.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -16,23 +16,23 @@ namespace foredraft::gpu_bench {
 class CpuRunner {
  public:
   /// Takes a set of weights and caches from each pool, all else from the first.
-  CpuRunner(const Program& program, std::span<HostPool> pools, ThreadTeam& team);
+  CpuRunner(const latency::Program& program, std::span<HostPool> pools, ThreadTeam& team);
 
   /// One pass over set `set`.
   void run(int set = 0);
 
   /// Contents of a buffer, token ids as whole numbers.
-  [[nodiscard]] std::vector<double> read(BufferId id, int set = 0) const;
+  [[nodiscard]] std::vector<double> read(latency::BufferId id, int set = 0) const;
 
   /// Memory of a buffer: floats, or 32-bit token ids.
-  [[nodiscard]] void* address(BufferId id, int set = 0) const {
+  [[nodiscard]] void* address(latency::BufferId id, int set = 0) const {
     return addresses_[static_cast<std::size_t>(set)][static_cast<std::size_t>(id)];
   }
 
   [[nodiscard]] int sets() const { return static_cast<int>(addresses_.size()); }
 
  private:
-  Program program_;
+  latency::Program program_;
   ThreadTeam* team_;
   std::vector<std::vector<void*>> addresses_;  ///< of a set's buffers, by BufferId
   std::vector<std::vector<float>> scratch_;    ///< of each thread: scores of attention

@@ -10,7 +10,7 @@
 #include "core/parallel.hpp"
 #include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/run/run_errors.hpp"
-#include "gpu_bench/step/contents.hpp"
+#include "latency/operations/contents.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -23,10 +23,10 @@ constexpr double usable_share = 0.9;
 
 /// Calls use(element, word) for each element of a random buffer.
 template <typename Use>
-void for_each_content_word(const Buffer& buffer, std::uint64_t seed, unsigned threads, const Use& use) {
+void for_each_content_word(const latency::Buffer& buffer, std::uint64_t seed, unsigned threads, const Use& use) {
   constexpr std::int64_t words_per_draw = std::tuple_size_v<PhiloxWords>;
   constexpr std::int64_t part_draws = 1 << 14U;
-  const StreamId stream{Purpose::buffer_content, content_point(buffer.name), 0};
+  const StreamId stream{Purpose::buffer_content, latency::content_point(buffer.name), 0};
   const auto key = philox_key(seed);
   const std::int64_t draws = (buffer.elements + words_per_draw - 1) / words_per_draw;
   parallel_for(static_cast<std::uint64_t>((draws + part_draws - 1) / part_draws), threads, [&](std::uint64_t part) {
@@ -41,25 +41,25 @@ void for_each_content_word(const Buffer& buffer, std::uint64_t seed, unsigned th
   });
 }
 
-void fill(const Buffer& buffer, void* memory, std::uint64_t seed, unsigned threads) {
+void fill(const latency::Buffer& buffer, void* memory, std::uint64_t seed, unsigned threads) {
   auto* values = static_cast<float*>(memory);
   auto* tokens = static_cast<std::int32_t*>(memory);
   switch (buffer.kind) {
-    case BufferKind::activation:
+    case latency::BufferKind::activation:
       std::ranges::fill(std::span(values, static_cast<std::size_t>(buffer.elements)),
                         std::numeric_limits<float>::quiet_NaN());
       return;
-    case BufferKind::tokens:
+    case latency::BufferKind::tokens:
       return for_each_content_word(buffer, seed, threads, [&](std::int64_t element, std::uint32_t word) {
-        tokens[element] = static_cast<std::int32_t>(token_from_word(word, buffer.vocabulary));
+        tokens[element] = static_cast<std::int32_t>(latency::token_from_word(word, buffer.vocabulary));
       });
-    case BufferKind::weight:
-    case BufferKind::input:
-    case BufferKind::cache:
+    case latency::BufferKind::weight:
+    case latency::BufferKind::input:
+    case latency::BufferKind::cache:
       return for_each_content_word(
           buffer, seed, threads,
-          [values, factor = content_factor(buffer.scale)](std::int64_t element, std::uint32_t word) {
-            values[element] = static_cast<float>(bell_from_word(word)) * factor;
+          [values, factor = latency::content_factor(buffer.scale)](std::int64_t element, std::uint32_t word) {
+            values[element] = static_cast<float>(latency::bell_from_word(word)) * factor;
           });
   }
 }
@@ -84,11 +84,11 @@ HostMemory allocate_host(std::int64_t bytes) {
   return memory;
 }
 
-void* HostPool::address_of(const Buffer& buffer) {
+void* HostPool::address_of(const latency::Buffer& buffer) {
   const Key key{buffer.name, buffer.kind, buffer.elements};
-  const auto serves = [&buffer](const Buffer& other) {
+  const auto serves = [&buffer](const latency::Buffer& other) {
     return other.name == buffer.name && other.kind == buffer.kind &&
-           (other.elements == buffer.elements || buffer.kind == BufferKind::cache);
+           (other.elements == buffer.elements || buffer.kind == latency::BufferKind::cache);
   };
   const auto known = entries_.lower_bound(key);
   if (known != entries_.end() && serves(known->second.buffer)) return known->second.memory.get();

@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-#include "gpu_bench/step/program.hpp"
+#include "latency/operations/program.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -21,24 +21,25 @@ using HostMemory = std::unique_ptr<void, FreeMemory>;
 /// less time. Throws MemoryError where that much is not free.
 [[nodiscard]] HostMemory allocate_host(std::int64_t bytes);
 
-/// Memory of the buffers of one model's passes in fp32, contents as step/contents.hpp defines them. Passes share what
-/// has the same name and size: a model's weights are there once for all of them. A cache may also be the beginning of a
-/// longer one that is there already, as in an engine: where several are needed, the longest is best asked for first.
+/// Memory of the buffers of one model's passes in fp32, contents as latency/operations/contents.hpp defines them.
+/// Passes share what has the same name and size: a model's weights are there once for all of them. A cache may also be
+/// the beginning of a longer one that is there already, as in an engine: where several are needed, the longest is best
+/// asked for first.
 class HostPool {
  public:
   /// `threads` that fill buffers.
   HostPool(std::uint64_t seed, unsigned threads) : seed_(seed), threads_(threads) {}
 
   /// Memory of a buffer, allocated and filled when it is first asked for: floats, or 32-bit token ids.
-  [[nodiscard]] void* address_of(const Buffer& buffer);
+  [[nodiscard]] void* address_of(const latency::Buffer& buffer);
 
   /// Gives every buffer its first contents again: random numbers, poison in activations.
   void refill();
 
  private:
-  using Key = std::tuple<std::string, BufferKind, std::int64_t>;
+  using Key = std::tuple<std::string, latency::BufferKind, std::int64_t>;
   struct Entry {
-    Buffer buffer;
+    latency::Buffer buffer;
     HostMemory memory;
   };
 

@@ -20,12 +20,12 @@
 #include "gpu_bench/kernels/test_programs.hpp"
 #include "gpu_bench/measure/rotation.hpp"
 #include "gpu_bench/measure/sampling.hpp"
-#include "gpu_bench/profile/profile_file.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/run/run_errors.hpp"
-#include "gpu_bench/step/counts.hpp"
-#include "gpu_bench/step/reference.hpp"
+#include "latency/operations/counts.hpp"
+#include "latency/operations/reference.hpp"
+#include "latency/profile/profile_file.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -41,8 +41,8 @@ constexpr double share_for_samples = 0.6;
 constexpr double least_cell_s = 0.02;
 constexpr double most_cell_s = 2.0;
 
-Protocol protocol_of(double cell_s, std::size_t arms) {
-  Protocol protocol;
+latency::Protocol protocol_of(double cell_s, std::size_t arms) {
+  latency::Protocol protocol;
   protocol.budget_s = cell_s * static_cast<double>(arms);
   protocol.warm_up = 0;  // what is measured is cold
   return protocol;
@@ -51,14 +51,14 @@ Protocol protocol_of(double cell_s, std::size_t arms) {
 /// In the same time the error of a speedup is least with samples in proportion to what a pass counts in it over the
 /// root of the pass's time: roughly these, for every speedup holds the plain step and drafts, but one of the passes
 /// that verify.
-int samples_a_round(const Cell& cell) {
-  if (cell.role == Role::encoder_pass) return 1;
-  if (cell.role != Role::decoder_pass) return 2;
+int samples_a_round(const latency::Cell& cell) {
+  if (cell.role == latency::Role::encoder_pass) return 1;
+  if (cell.role != latency::Role::decoder_pass) return 2;
   return cell.tokens == 1 ? 4 : 1;
 }
 
 /// Indices of cells, so that the caches of each begin those of the one before.
-std::vector<std::size_t> longest_caches_first(const std::vector<Cell>& cells) {
+std::vector<std::size_t> longest_caches_first(const std::vector<latency::Cell>& cells) {
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater(),
@@ -78,8 +78,8 @@ class CpuMeasurement {
         team_(resolve_threads(request.threads)) {}
 
   CpuResult run() {
-    const std::optional<Profile> unfinished = claim_profile_file(request_.path);
-    profile_.source = Source::measured;
+    const std::optional<latency::Profile> unfinished = latency::claim_profile_file(request_.path);
+    profile_.source = latency::Source::measured;
     profile_.identity = request_.identity;
     profile_.identity.date_utc = date_utc();
     profile_.identity.host_cpu = host_cpu_name();
@@ -99,13 +99,14 @@ class CpuMeasurement {
                        .visits = visits,
                        .verifications = request_.verifications,
                        .verification_share = share_for_verifications};
-    const DeviceSide device{.measure_limits = [this] { measure_limits(); },
-                            .measure_group = [this](const CellGroup& group) { return measure_group(group); },
-                            .break_down = {},
-                            .verify = [this](const auto& cells) { return measure_verifications(cells); },
-                            .finish = [] {},
-                            .keep_samples = {},
-                            .write = [this](const Profile& profile) { write_profile_file(request_.path, profile); }};
+    const DeviceSide device{
+        .measure_limits = [this] { measure_limits(); },
+        .measure_group = [this](const CellGroup& group) { return measure_group(group); },
+        .break_down = {},
+        .verify = [this](const auto& cells) { return measure_verifications(cells); },
+        .finish = [] {},
+        .keep_samples = {},
+        .write = [this](const latency::Profile& profile) { latency::write_profile_file(request_.path, profile); }};
     const MeasureEnd end = measure_profile(profile_, plan, kept, device,
                                            {.elapsed_s = [this] { return steady_now_s() - started_s_; }, .say = say_});
     return {.end = end, .profile = std::move(profile_)};
@@ -116,7 +117,7 @@ class CpuMeasurement {
     if (interrupted_) throw Interrupted{};
   }
 
-  std::vector<CellGroup> keep_unfinished(const std::optional<Profile>& unfinished) {
+  std::vector<CellGroup> keep_unfinished(const std::optional<latency::Profile>& unfinished) {
     if (!unfinished) return {};
     std::vector<CellGroup> kept = keep_rows(profile_, *unfinished);
     if (kept.empty()) {
@@ -136,15 +137,16 @@ class CpuMeasurement {
       HostPool pool(content_seed, team_.size());
       CpuRunner runner(tested.program, std::span(&pool, 1), team_);
       runner.run();
-      BufferContents contents = initial_contents(tested.program, DataType::fp32, content_seed);
-      run_reference(tested.program, contents);
+      latency::BufferContents contents =
+          latency::initial_contents(tested.program, latency::DataType::fp32, content_seed);
+      latency::run_reference(tested.program, contents);
       const double error =
           relative_error(runner.read(tested.program.output), contents[static_cast<std::size_t>(tested.program.output)]);
-      if (!(error <= allowed_error(DataType::fp32))) {
+      if (!(error <= allowed_error(latency::DataType::fp32))) {
         throw std::runtime_error(
             fmt::format("this CPU does not compute what the reference does: {}: error {:.2e}, "
                         "allowed {:.2e}; nothing was measured",
-                        tested.name, error, allowed_error(DataType::fp32)));
+                        tested.name, error, allowed_error(latency::DataType::fp32)));
       }
     }
   }
@@ -164,20 +166,20 @@ class CpuMeasurement {
   }
 
   /// Measures the cells of a group side by side.
-  std::vector<Measurement> measure_group(const CellGroup& group) {
+  std::vector<latency::Measurement> measure_group(const CellGroup& group) {
     make_room(group);
     std::vector<std::unique_ptr<CpuRunner>> runners(group.cells.size());
     std::vector<Arm> arms(group.cells.size());
     for (const std::size_t i : longest_caches_first(group.cells)) {
       stop_if_interrupted();
-      const Cell& cell = group.cells[i];
-      const Program program = program_of(request_.models, cell);
+      const latency::Cell& cell = group.cells[i];
+      const latency::Program program = program_of(request_.models, cell);
       runners[i] = std::make_unique<CpuRunner>(program, pools_for(cell, program), team_);
       const auto run = [&runner = *runners[i]](int call) { runner.run(call % runner.sets()); };
       arms[i] = cpu_arm(to_text(cell), run, calls_of(program, runners[i]->sets()), [this] { stop_if_interrupted(); });
       arms[i].samples_a_round = samples_a_round(cell);
     }
-    Protocol protocol = protocol_of(cell_s_, arms.size());
+    latency::Protocol protocol = protocol_of(cell_s_, arms.size());
     protocol.seed = ++measured_groups_;  // no visit in the order of another one
     return measure(arms, protocol, steady_now_s);
   }
@@ -187,11 +189,11 @@ class CpuMeasurement {
     if (memory_is_plenty()) return;
     std::erase_if(pools_, [&group](const auto& pool) {
       return std::none_of(group.cells.begin(), group.cells.end(),
-                          [&pool](const Cell& cell) { return cell.model == pool.first; });
+                          [&pool](const latency::Cell& cell) { return cell.model == pool.first; });
     });
   }
 
-  std::vector<VerificationRow> measure_verifications(const std::vector<VerificationCell>& cells) {
+  std::vector<latency::VerificationRow> measure_verifications(const std::vector<latency::VerificationCell>& cells) {
     std::size_t planned = 0;
     for (const auto& group : request_.verifications) planned += group.size();
     const double cell_s =
@@ -202,17 +204,18 @@ class CpuMeasurement {
   }
 
   /// Of a sample: enough at the machine's limits, which no cold pass is faster than.
-  [[nodiscard]] int calls_of(const Program& program, int sets) const {
-    const Work work = work_of(program, DataType::fp32);
-    const Timing untimed = timing_of({}, work.read_bytes, work.written_bytes, work.flop);
-    return calls_per_sample(floor_us(profile_.limits, to_string(DataType::fp32), untimed).value(), sets);
+  [[nodiscard]] int calls_of(const latency::Program& program, int sets) const {
+    const latency::Work work = latency::work_of(program, latency::DataType::fp32);
+    const latency::Timing untimed = latency::timing_of({}, work.read_bytes, work.written_bytes, work.flop);
+    return calls_per_sample(latency::floor_us(profile_.limits, to_string(latency::DataType::fp32), untimed).value(),
+                            sets);
   }
 
-  std::span<HostPool> pools_for(const Cell& cell, const Program& program) {
+  std::span<HostPool> pools_for(const latency::Cell& cell, const latency::Program& program) {
     const std::optional<std::int64_t> copies =
-        cell.cache == Cache::cold ? copies_for_cold(streamed_bytes(program, DataType::fp32),
-                                                    static_cast<double>(request_.facts.last_cache_bytes))
-                                  : 1;
+        cell.cache == latency::Cache::cold ? copies_for_cold(latency::streamed_bytes(program, latency::DataType::fp32),
+                                                             static_cast<double>(request_.facts.last_cache_bytes))
+                                           : 1;
     if (!copies) throw DomainError(to_text(cell) + ": its weights are too small to be driven out of the cache");
     const auto sets = static_cast<std::size_t>(*copies);
     std::vector<HostPool>& of_model = pools_[cell.model];
@@ -240,7 +243,7 @@ class CpuMeasurement {
   ThreadTeam team_;
   double cell_s_ = 0.0;
   std::uint64_t measured_groups_ = 0;
-  Profile profile_;
+  latency::Profile profile_;
   std::map<std::string, std::vector<HostPool>> pools_;  ///< by model
 };
 

@@ -12,19 +12,19 @@
 namespace foredraft::gpu_bench {
 
 struct CpuRequest {
-  std::string path;                                          ///< of the profile
-  Identity identity;                                         ///< versions; the machine's part is filled in
-  double budget_s = 120.0;                                   ///< for everything
-  std::vector<ModelShape> models;                            ///< that the plan names
-  std::vector<CellGroup> plan;                               ///< fp32, the most important first
-  std::vector<std::vector<VerificationCell>> verifications;  ///< groups, the most important first
-  unsigned threads = 0;                                      ///< 0: one per hardware thread
+  std::string path;                                                   ///< of the profile
+  latency::Identity identity;                                         ///< versions; the machine's part is filled in
+  double budget_s = 120.0;                                            ///< for everything
+  std::vector<latency::ModelShape> models;                            ///< that the plan names
+  std::vector<CellGroup> plan;                                        ///< fp32, the most important first
+  std::vector<std::vector<latency::VerificationCell>> verifications;  ///< groups, the most important first
+  unsigned threads = 0;                                               ///< 0: one per hardware thread
   CpuFacts facts;  ///< the machine: its last cache says how much memory cold passes go through
 };
 
 struct CpuResult {
   MeasureEnd end;
-  Profile profile;
+  latency::Profile profile;
 };
 
 /// Tests the runner and the verifier against their references, measures the CPU's limits, the cells of the plan and the

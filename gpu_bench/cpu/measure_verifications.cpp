@@ -56,7 +56,7 @@ class TimedBatch {
   [[nodiscard]] HostMemory filled_rows(const char* name, std::int64_t rows_per_request, const LogitsProfile& logits) {
     const std::int64_t rows = shape_.batch * rows_per_request;
     if (rows == 0) return nullptr;
-    const Buffer buffer{name, BufferKind::weight, rows * shape_.vocabulary, 1.0, 0};
+    const latency::Buffer buffer{name, latency::BufferKind::weight, rows * shape_.vocabulary, 1.0, 0};
     HostMemory memory = allocate_host(buffer.elements * 4);
     const LogitsKernel<float> kernel{.stream = content_stream(buffer, logits_seed),
                                      .out = static_cast<float*>(memory.get()),
@@ -78,8 +78,8 @@ class TimedBatch {
   CpuVerifier verifier_;
 };
 
-VerificationRow verification_row(const VerificationCell& cell, const VerificationShape& shape,
-                                 const CpuVerifier& verifier, const Measurement& measured) {
+latency::VerificationRow verification_row(const latency::VerificationCell& cell, const VerificationShape& shape,
+                                          const CpuVerifier& verifier, const latency::Measurement& measured) {
   // Every row once; where one draft is rejected, the two rows of the residual once more.
   const double rows = static_cast<double>(2 * shape.gamma + 1 + (shape.gamma > 0 ? 2 : 0));
   return {.cell = cell,
@@ -87,7 +87,8 @@ VerificationRow verification_row(const VerificationCell& cell, const Verificatio
           .read_backs = 0,
           .requested_bytes = 4.0 * static_cast<double>(shape.batch * shape.vocabulary) * rows,
           .memory_bytes = static_cast<double>(verifier.memory_bytes()),
-          .timing = timing_of(measured, floor_bytes(Verifier::fused_exact, shape, DataType::fp32), 0.0, 0.0)};
+          .timing = latency::timing_of(measured, floor_bytes(Verifier::fused_exact, shape, latency::DataType::fp32),
+                                       0.0, 0.0)};
 }
 
 std::vector<float> as_floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
@@ -96,7 +97,7 @@ std::vector<float> as_floats(const std::vector<double>& values) { return {values
 
 void test_cpu_verifier(ThreadTeam& team) {
   const VerificationShape shape{.batch = 8, .gamma = 3, .vocabulary = 5000};
-  const TestBatch batch = test_batch(shape, DataType::fp32, logits_seed);
+  const TestBatch batch = test_batch(shape, latency::DataType::fp32, logits_seed);
   const std::vector<float> target_logits = as_floats(batch.target_logits);
   const std::vector<float> draft_logits = as_floats(batch.draft_logits);
   std::vector<std::int32_t> tokens(batch.target_logits.size() / static_cast<std::size_t>(shape.vocabulary));
@@ -114,7 +115,7 @@ void test_cpu_verifier(ThreadTeam& team) {
             .draws = batch.draws},
            {.tokens = tokens.data(), .emitted_counts = counts.data(), .faults = faults.data()});
   for (std::int64_t request = 0; request < shape.batch; ++request) {
-    const ExpectedTokens want = expected_tokens(Verifier::fused_exact, batch, request, DataType::fp32);
+    const ExpectedTokens want = expected_tokens(Verifier::fused_exact, batch, request, latency::DataType::fp32);
     const auto first = tokens.begin() + request * (shape.gamma + 1);
     const bool same =
         std::ranges::equal(std::span(first, first + counts[static_cast<std::size_t>(request)]), want.tokens);
@@ -127,22 +128,22 @@ void test_cpu_verifier(ThreadTeam& team) {
   }
 }
 
-std::vector<VerificationRow> measure_cpu_verifications(const std::vector<VerificationCell>& cells, ThreadTeam& team,
-                                                       const Protocol& protocol,
-                                                       const std::function<void()>& before_sample) {
+std::vector<latency::VerificationRow> measure_cpu_verifications(const std::vector<latency::VerificationCell>& cells,
+                                                                ThreadTeam& team, const latency::Protocol& protocol,
+                                                                const std::function<void()>& before_sample) {
   std::vector<std::unique_ptr<TimedBatch>> batches;
   std::vector<Arm> arms;
-  const auto shape_of = [](const VerificationCell& cell) {
+  const auto shape_of = [](const latency::VerificationCell& cell) {
     return VerificationShape{.batch = cell.batch, .gamma = cell.gamma, .vocabulary = cell.vocabulary};
   };
-  for (const VerificationCell& cell : cells) {
+  for (const latency::VerificationCell& cell : cells) {
     batches.push_back(std::make_unique<TimedBatch>(shape_of(cell), team, logits_profile(cell.logits)));
     const auto verify = [&batch = *batches.back()](int call) { batch.verify(call); };
     before_sample();
     arms.push_back(cpu_arm(to_text(cell), verify, calls_of_sample(verify, 1), before_sample));
   }
-  const std::vector<Measurement> measured = measure(arms, protocol, steady_now_s);
-  std::vector<VerificationRow> rows;
+  const std::vector<latency::Measurement> measured = measure(arms, protocol, steady_now_s);
+  std::vector<latency::VerificationRow> rows;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     rows.push_back(verification_row(cells[i], shape_of(cells[i]), batches[i]->verifier(), measured[i]));
   }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu_bench/cpu/thread_team.hpp"
-#include "gpu_bench/profile/profile.hpp"
+#include "latency/profile/profile.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -14,8 +14,8 @@ void test_cpu_verifier(ThreadTeam& team);
 
 /// One row a cell, measured side by side: fused_exact in fp32, eager, over logits that lie where the call before left
 /// them. `before_sample` may throw to end the measurement. Throws MemoryError.
-[[nodiscard]] std::vector<VerificationRow> measure_cpu_verifications(const std::vector<VerificationCell>& cells,
-                                                                     ThreadTeam& team, const Protocol& protocol,
-                                                                     const std::function<void()>& before_sample);
+[[nodiscard]] std::vector<latency::VerificationRow> measure_cpu_verifications(
+    const std::vector<latency::VerificationCell>& cells, ThreadTeam& team, const latency::Protocol& protocol,
+    const std::function<void()>& before_sample);
 
 }  // namespace foredraft::gpu_bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/cpu/vector_kernels.hpp"
 
-#include "gpu_bench/step/reference.hpp"
+#include "latency/operations/reference.hpp"
 
 // Highway compiles the part between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE once for each instruction set. Nothing
 // in it may be an inline function of a library: the linker would keep one copy, compiled for whichever set. Vectors of
@@ -203,19 +203,19 @@ HWY_INLINE Floats Erf(Floats x) {
   return hn::CopySign(value, x);
 }
 
-HWY_INLINE Floats Activated(Activation function, Floats x) {
+HWY_INLINE Floats Activated(latency::Activation function, Floats x) {
   switch (function) {
-    case Activation::silu:
+    case latency::Activation::silu:
       return hn::Div(x, hn::Add(Constant(1.0F), Exp(hn::Neg(x))));
-    case Activation::gelu:
+    case latency::Activation::gelu:
       return hn::Mul(hn::Mul(Constant(0.5F), x), hn::Add(Constant(1.0F), Erf(hn::Mul(x, Constant(0.70710678F)))));
-    case Activation::relu:
+    case latency::Activation::relu:
       break;
   }
   return hn::Max(x, hn::Zero(FloatTag()));
 }
 
-void Activate(Activation function, const float* in, const float* gate, float* out, int64_t count) {
+void Activate(latency::Activation function, const float* in, const float* gate, float* out, int64_t count) {
   for (int64_t i = 0; i < count; i += lanes) {
     Floats value = Activated(function, LoadSome(in + i, count - i));
     if (gate != nullptr) value = hn::Mul(value, LoadSome(gate + i, count - i));
@@ -243,7 +243,7 @@ void AddNormalise(bool subtract_mean, float* stream, const float* delta, const f
     const auto inside = hn::FirstN(d, static_cast<size_t>(Smaller(width - i, lanes)));
     squares = hn::Add(squares, hn::IfThenElseZero(inside, hn::Mul(distance, distance)));
   }
-  const Floats spread = Constant(Sum(squares) / size + static_cast<float>(norm_epsilon));
+  const Floats spread = Constant(Sum(squares) / size + static_cast<float>(latency::norm_epsilon));
   const Floats factor = hn::Div(Constant(1.0F), hn::Sqrt(spread));
   for (int64_t i = 0; i < width; i += lanes) {
     const Floats distance = hn::Sub(LoadSome(stream + i, width - i), mean);
@@ -299,14 +299,14 @@ void weighted_sum(std::span<const float> weights, const float* values, std::int6
   HWY_DYNAMIC_DISPATCH(WeightedSum)(weights.data(), size_of(weights), values, stride, out.data(), size_of(out));
 }
 
-void activate(Activation function, std::span<const float> in, const float* gate, std::span<float> out) {
+void activate(latency::Activation function, std::span<const float> in, const float* gate, std::span<float> out) {
   HWY_DYNAMIC_DISPATCH(Activate)(function, in.data(), gate, out.data(), size_of(out));
 }
 
-void add_normalise(Norm norm, std::span<float> stream, const float* delta, const float* gain, const float* bias,
-                   float* out) {
+void add_normalise(latency::Norm norm, std::span<float> stream, const float* delta, const float* gain,
+                   const float* bias, float* out) {
   HWY_DYNAMIC_DISPATCH(AddNormalise)
-  (norm == Norm::layer, stream.data(), delta, gain, bias, out, size_of(stream));
+  (norm == latency::Norm::layer, stream.data(), delta, gain, bias, out, size_of(stream));
 }
 
 float sum_of(std::span<const float> values) { return HWY_DYNAMIC_DISPATCH(SumOf)(values.data(), size_of(values)); }

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "gpu_bench/shapes/model_shape.hpp"
+#include "latency/models/model_shape.hpp"
 
 /// The bulk work of a pass on a CPU: fp32, on the widest vectors that the machine has. Instruction sets fuse and order
 /// sums differently, so their results differ by roundings.
@@ -32,11 +32,11 @@ void softmax(float scale, std::span<float> scores);
 void weighted_sum(std::span<const float> weights, const float* values, std::int64_t stride, std::span<float> out);
 
 /// out = f(in), or f(in) * gate where a gate is given. Equal sizes.
-void activate(Activation function, std::span<const float> in, const float* gate, std::span<float> out);
+void activate(latency::Activation function, std::span<const float> in, const float* gate, std::span<float> out);
 
-/// One row of step/program.hpp's AddNormalise; delta and bias may be null.
-void add_normalise(Norm norm, std::span<float> stream, const float* delta, const float* gain, const float* bias,
-                   float* out);
+/// One row of latency/operations/program.hpp's AddNormalise; delta and bias may be null.
+void add_normalise(latency::Norm norm, std::span<float> stream, const float* delta, const float* gain,
+                   const float* bias, float* out);
 
 /// The sum of all, in some order: reads memory and does little else.
 [[nodiscard]] float sum_of(std::span<const float> values);

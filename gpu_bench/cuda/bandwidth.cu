@@ -24,8 +24,8 @@ MemoryMover::MemoryMover(std::int64_t most_bytes, std::int64_t multiprocessors)
     : from_(static_cast<std::size_t>(most_bytes)),
       to_(static_cast<std::size_t>(most_bytes)),
       most_blocks_(static_cast<unsigned>(16 * multiprocessors)) {
-  launch_contents({"moved memory", BufferKind::weight, most_bytes / 4, 1.0, 0}, from_.get(), DataType::fp32, 1,
-                  nullptr);
+  launch_contents({"moved memory", latency::BufferKind::weight, most_bytes / 4, 1.0, 0}, from_.get(),
+                  latency::DataType::fp32, 1, nullptr);
   check(cudaDeviceSynchronize(), "filling memory");
 }
 

@@ -8,11 +8,11 @@
 
 namespace foredraft::gpu_bench {
 
-void* BufferPool::address_of(const Buffer& buffer) {
+void* BufferPool::address_of(const latency::Buffer& buffer) {
   const Key key{buffer.name, buffer.kind, buffer.elements};
   const auto known = entries_.find(key);
   if (known != entries_.end()) return known->second.memory.get();
-  const std::int64_t element_bytes = buffer.kind == BufferKind::tokens ? 4 : bytes_of(type_);
+  const std::int64_t element_bytes = buffer.kind == latency::BufferKind::tokens ? 4 : latency::bytes_of(type_);
   DeviceMemory memory(static_cast<std::size_t>(buffer.elements * element_bytes));
   launch_contents(buffer, memory.get(), type_, seed_, nullptr);
   return entries_.emplace(key, Entry{buffer, std::move(memory)}).first->second.memory.get();

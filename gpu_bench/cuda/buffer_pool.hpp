@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "gpu_bench/cuda/device_memory.hpp"
-#include "gpu_bench/step/program.hpp"
+#include "latency/operations/program.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -14,24 +14,24 @@ namespace foredraft::gpu_bench {
 /// weights are there once for all of them; they run one after another, so that they may share activations too.
 class BufferPool {
  public:
-  BufferPool(DataType type, std::uint64_t seed) : type_(type), seed_(seed) {}
+  BufferPool(latency::DataType type, std::uint64_t seed) : type_(type), seed_(seed) {}
 
   /// Memory of a buffer, allocated and filled when it is first asked for. Throws MemoryError.
-  [[nodiscard]] void* address_of(const Buffer& buffer);
+  [[nodiscard]] void* address_of(const latency::Buffer& buffer);
 
   /// Gives every buffer its first contents again: random numbers, poison in activations. Waits for the device.
   void refill();
 
-  [[nodiscard]] DataType type() const { return type_; }
+  [[nodiscard]] latency::DataType type() const { return type_; }
 
  private:
-  using Key = std::tuple<std::string, BufferKind, std::int64_t>;
+  using Key = std::tuple<std::string, latency::BufferKind, std::int64_t>;
   struct Entry {
-    Buffer buffer;
+    latency::Buffer buffer;
     DeviceMemory memory;
   };
 
-  DataType type_;
+  latency::DataType type_;
   std::uint64_t seed_;
   std::map<Key, Entry> entries_;
 };

@@ -85,8 +85,8 @@ struct BlasFunctions {
 #undef FOREDRAFT_BLAS_FUNCTION
 };
 
-cudaDataType_t blas_type(DataType type) {
-  return type == DataType::fp16 ? CUDA_R_16F : type == DataType::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+cudaDataType_t blas_type(latency::DataType type) {
+  return type == latency::DataType::fp16 ? CUDA_R_16F : type == latency::DataType::bf16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
 /// A description owned by the library, with the function that destroys it.
@@ -99,7 +99,7 @@ struct Matmul {
   Described<cublasLtMatrixLayout_t> weight, in, out;
   float beta;
 
-  Matmul(const BlasFunctions& blas, const Project& p, DataType type)
+  Matmul(const BlasFunctions& blas, const latency::Project& p, latency::DataType type)
       : operation(nullptr, blas.cublasLtMatmulDescDestroy),
         weight(nullptr, blas.cublasLtMatrixLayoutDestroy),
         in(nullptr, blas.cublasLtMatrixLayoutDestroy),
@@ -110,7 +110,7 @@ struct Matmul {
     operation.reset(description);
     const cublasOperation_t transpose = CUBLAS_OP_T;
     set(blas, CUBLASLT_MATMUL_DESC_TRANSA, transpose);
-    if (p.bias != no_buffer) set(blas, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    if (p.bias != latency::no_buffer) set(blas, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     const cudaDataType_t element = blas_type(type);
     const auto layout = [&](auto& owner, std::int64_t rows, std::int64_t columns) {
       cublasLtMatrixLayout_t made = nullptr;
@@ -140,10 +140,10 @@ double l2_bytes_of_this_device() {
 }
 
 /// What the choice of an algorithm depends on.
-using ProjectKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, DataType>;
+using ProjectKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, latency::DataType>;
 
-ProjectKey key_of(const Project& p, DataType type) {
-  return {p.rows, p.outputs, p.inputs, p.accumulate, p.bias != no_buffer, type};
+ProjectKey key_of(const latency::Project& p, latency::DataType type) {
+  return {p.rows, p.outputs, p.inputs, p.accumulate, p.bias != latency::no_buffer, type};
 }
 
 }  // namespace
@@ -221,28 +221,30 @@ CublasLt::CublasLt() : state_(std::make_unique<State>()) {
 
 CublasLt::~CublasLt() = default;
 
-void CublasLt::prepare(const Project& shape, DataType type) {
+void CublasLt::prepare(const latency::Project& shape, latency::DataType type) {
   if (state_->plans.contains(key_of(shape, type))) return;
   State::Plan plan{.matmul = Matmul(state_->blas, shape, type)};
 
   const auto scratch = [&](std::int64_t elements, double scale) {
-    DeviceMemory memory(static_cast<std::size_t>(elements * bytes_of(type)));
-    launch_contents({"scratch", BufferKind::weight, elements, scale, 0}, memory.get(), type, 1, nullptr);
+    DeviceMemory memory(static_cast<std::size_t>(elements * latency::bytes_of(type)));
+    launch_contents({"scratch", latency::BufferKind::weight, elements, scale, 0}, memory.get(), type, 1, nullptr);
     return memory;
   };
   // Every copy as well aligned as an allocation of its own: an algorithm may count on it.
   constexpr std::int64_t alignment_bytes = 256;
-  const std::int64_t packed_bytes = shape.outputs * shape.inputs * bytes_of(type);
+  const std::int64_t packed_bytes = shape.outputs * shape.inputs * latency::bytes_of(type);
   const std::int64_t weight_bytes = (packed_bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
   const std::int64_t copies =
       std::min(copies_for_cold(static_cast<double>(weight_bytes), state_->l2_bytes).value_or(most_weight_copies),
                most_weight_copies);
-  const DeviceMemory weight = scratch(copies * weight_bytes / bytes_of(type), 0.02);
+  const DeviceMemory weight = scratch(copies * weight_bytes / latency::bytes_of(type), 0.02);
   const DeviceMemory in = scratch(shape.rows * shape.inputs, 1.0);
   const DeviceMemory bias = scratch(shape.outputs, 0.02);
   const DeviceMemory out = scratch(shape.rows * shape.outputs, 1.0);
-  const ProjectMemory memory{
-      .in = in.get(), .weight = weight.get(), .bias = shape.bias == no_buffer ? nullptr : bias.get(), .out = out.get()};
+  const ProjectMemory memory{.in = in.get(),
+                             .weight = weight.get(),
+                             .bias = shape.bias == latency::no_buffer ? nullptr : bias.get(),
+                             .out = out.get()};
   check(cudaDeviceSynchronize(), "filling scratch memory");
   if (memory.bias != nullptr) plan.matmul.set(state_->blas, CUBLASLT_MATMUL_DESC_BIAS_POINTER, memory.bias);
 
@@ -262,12 +264,13 @@ void CublasLt::prepare(const Project& shape, DataType type) {
   state_->plans.emplace(key_of(shape, type), std::move(plan));
 }
 
-void CublasLt::launch(const Project& shape, DataType type, const ProjectMemory& memory, cudaStream_t stream) {
+void CublasLt::launch(const latency::Project& shape, latency::DataType type, const ProjectMemory& memory,
+                      cudaStream_t stream) {
   const State::Plan& plan = state_->plans.at(key_of(shape, type));
   check_blas(state_->run(plan.matmul, plan.algorithm, memory, stream), "cublasLtMatmul");
 }
 
-std::string CublasLt::algorithm(const Project& shape, DataType type) const {
+std::string CublasLt::algorithm(const latency::Project& shape, latency::DataType type) const {
   const cublasLtMatmulAlgo_t& chosen = state_->plans.at(key_of(shape, type)).algorithm;
   const auto number = [&](cublasLtMatmulAlgoConfigAttributes_t name) {
     std::uint32_t value = 0;  // all of these have 32 bits and are not negative

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "gpu_bench/step/program.hpp"
+#include "latency/operations/program.hpp"
 
 /// Projections through cuBLASLt, which is looked for at run time.
 namespace foredraft::gpu_bench {
@@ -32,13 +32,13 @@ class CublasLt {
   CublasLt& operator=(CublasLt&&) = delete;
 
   /// Times algorithms for this shape unless that was done. Not while a stream is captured.
-  void prepare(const Project& shape, DataType type);
+  void prepare(const latency::Project& shape, latency::DataType type);
 
   /// Puts the product into the stream. prepare came before.
-  void launch(const Project& shape, DataType type, const ProjectMemory& memory, cudaStream_t stream);
+  void launch(const latency::Project& shape, latency::DataType type, const ProjectMemory& memory, cudaStream_t stream);
 
   /// The algorithm chosen for a prepared shape: "id 66 tile 20 stages 35 split_k 1", the library's own numbers.
-  [[nodiscard]] std::string algorithm(const Project& shape, DataType type) const;
+  [[nodiscard]] std::string algorithm(const latency::Project& shape, latency::DataType type) const;
 
   [[nodiscard]] std::string version() const;  ///< "13.0.2 (libcublasLt.so.13)"
   [[nodiscard]] std::size_t shapes_tuned() const;

@@ -20,14 +20,14 @@
 #include "gpu_bench/cuda/device_facts.hpp"
 #include "gpu_bench/cuda/program_runner.hpp"
 #include "gpu_bench/cuda/verifier_memory.hpp"
-#include "gpu_bench/latency/cell_program.hpp"
 #include "gpu_bench/loop/drafting_passes.hpp"
 #include "gpu_bench/loop/forced_logits.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/run_errors.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
-#include "gpu_bench/step/counts.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
+#include "latency/surfaces/cell_program.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -37,10 +37,11 @@ constexpr std::uint64_t loop_seed = 1;
 /// Launches that are timed together.
 class Stretch {
  public:
-  Stretch(const Bench& bench, Launch how, std::function<void()> launch) : bench_(bench), launch_(std::move(launch)) {
+  Stretch(const Bench& bench, latency::Launch how, std::function<void()> launch)
+      : bench_(bench), launch_(std::move(launch)) {
     launch_();
     bench_.stream.wait();
-    if (how == Launch::graph) graph_.emplace(bench_.stream, launch_);
+    if (how == latency::Launch::graph) graph_.emplace(bench_.stream, launch_);
   }
 
   [[nodiscard]] double run_us() const {
@@ -56,7 +57,7 @@ class Stretch {
 /// Draws a token from each of some rows of logits: a verification without drafts.
 class RowDraw {
  public:
-  RowDraw(std::int64_t rows, std::int64_t vocabulary, DataType type)
+  RowDraw(std::int64_t rows, std::int64_t vocabulary, latency::DataType type)
       : type_(type), batch_({.batch = rows, .gamma = 0, .vocabulary = vocabulary}, type, 1, {Verifier::fused_exact}) {
     const auto counts_bytes = static_cast<std::size_t>(rows) * sizeof(std::int32_t);
     check(cudaMemset(batch_.memory(0).draft_counts, 0, counts_bytes), "cudaMemset");
@@ -70,23 +71,23 @@ class RowDraw {
   }
 
  private:
-  DataType type_;
+  latency::DataType type_;
   VerifierBatches batch_;
 };
 
 /// The bytes of -inf, the first bytes_of(type) of them.
-std::uint32_t minus_infinity(DataType type) {
+std::uint32_t minus_infinity(latency::DataType type) {
   constexpr float value = -std::numeric_limits<float>::infinity();
   std::uint32_t bits = 0;
   const auto store = [&bits](const auto& stored) { std::memcpy(&bits, &stored, sizeof(stored)); };
   switch (type) {
-    case DataType::fp16:
+    case latency::DataType::fp16:
       store(from_float<Half>(value));
       break;
-    case DataType::bf16:
+    case latency::DataType::bf16:
       store(from_float<Bfloat16>(value));
       break;
-    case DataType::fp32:
+    case latency::DataType::fp32:
       store(value);
       break;
   }
@@ -94,9 +95,9 @@ std::uint32_t minus_infinity(DataType type) {
 }
 
 /// Where a target's pass reads its tokens, [batch, tokens].
-BufferId token_ids_of(const Program& pass) {
-  for (const Operation& operation : pass.operations) {
-    if (const auto* embed = std::get_if<Embed>(&operation)) return embed->tokens;
+latency::BufferId token_ids_of(const latency::Program& pass) {
+  for (const latency::Operation& operation : pass.operations) {
+    if (const auto* embed = std::get_if<latency::Embed>(&operation)) return embed->tokens;
   }
   throw std::logic_error("a pass of a target embeds no tokens");
 }
@@ -104,11 +105,11 @@ BufferId token_ids_of(const Program& pass) {
 /// One cell on the device.
 class CellLoop {
  public:
-  CellLoop(const LoopCell& cell, const std::vector<ModelShape>& models, const Bench& bench, CublasLt& blas,
+  CellLoop(const LoopCell& cell, const std::vector<latency::ModelShape>& models, const Bench& bench, CublasLt& blas,
            const DeviceFacts& facts)
       : cell_(cell),
-        target_(find_model(models, cell.target)),
-        type_(data_type_of(cell.dtype)),
+        target_(latency::find_model(models, cell.target)),
+        type_(latency::data_type_of(cell.dtype)),
         bench_(bench),
         blas_(blas),
         facts_(facts),
@@ -121,7 +122,7 @@ class CellLoop {
     const std::vector<std::int32_t> full(static_cast<std::size_t>(cell.batch), static_cast<std::int32_t>(cell.gamma));
     check(cudaMemcpy(memory().draft_counts, full.data(), bytes_of_words(full), cudaMemcpyHostToDevice), "cudaMemcpy");
     prepare_plain();
-    prepare_drafting(find_model(models, cell.drafter));
+    prepare_drafting(latency::find_model(models, cell.drafter));
     prepare_verification();
   }
 
@@ -151,21 +152,23 @@ class CellLoop {
   static std::size_t bytes_of_words(const std::vector<std::int32_t>& words) { return words.size() * sizeof(words[0]); }
 
   [[nodiscard]] VerifierMemory memory() const { return batch_.memory(0); }
-  [[nodiscard]] std::size_t row_bytes() const { return static_cast<std::size_t>(target_.vocabulary * bytes_of(type_)); }
+  [[nodiscard]] std::size_t row_bytes() const {
+    return static_cast<std::size_t>(target_.vocabulary * latency::bytes_of(type_));
+  }
 
-  ProgramRunner& runner(const std::string& model, const Program& program) {
-    check_fits(to_text(cell_), memory_bytes(program, type_), static_cast<double>(facts_.memory_bytes));
+  ProgramRunner& runner(const std::string& model, const latency::Program& program) {
+    check_fits(to_text(cell_), latency::memory_bytes(program, type_), static_cast<double>(facts_.memory_bytes));
     BufferPool& pool = pools_.try_emplace(model, type_, loop_seed).first->second;
     return *runners_.emplace_back(
         std::make_unique<ProgramRunner>(program, std::span(&pool, 1), blas_, facts_.multiprocessors));
   }
 
-  [[nodiscard]] PassRequest pass_over(std::int64_t tokens) const {
+  [[nodiscard]] latency::PassRequest pass_over(std::int64_t tokens) const {
     return {.tokens = tokens, .batch = cell_.batch, .context = cell_.context, .source_length = 0};
   }
 
   void prepare_plain() {
-    const Program program = decoder_pass(target_, pass_over(1));
+    const latency::Program program = latency::decoder_pass(target_, pass_over(1));
     const ProgramRunner& pass = runner(cell_.target, program);
     void* logits = pass.address_of(program.output);
     plain_.emplace(bench_, cell_.launch, [this, &pass, logits, tokens = memory().output.tokens] {
@@ -174,7 +177,7 @@ class CellLoop {
     });
   }
 
-  void prepare_drafting(const ModelShape& drafter) {
+  void prepare_drafting(const latency::ModelShape& drafter) {
     const std::vector<DraftingPass> passes = drafting_passes(drafter, cell_.drafting, pass_over(1), cell_.gamma);
     std::vector<std::function<void()>> launches;
     for (const DraftingPass& drafting : passes) {
@@ -198,7 +201,7 @@ class CellLoop {
   }
 
   void prepare_verification() {
-    const Program program = decoder_pass(target_, pass_over(cell_.gamma + 1));
+    const latency::Program program = latency::decoder_pass(target_, pass_over(cell_.gamma + 1));
     const ProgramRunner& pass = runner(cell_.target, program);
     target_logits_ = static_cast<char*>(pass.address_of(program.output));
     target_tokens_ = static_cast<std::int32_t*>(pass.address_of(token_ids_of(program)));
@@ -243,7 +246,7 @@ class CellLoop {
                               bench_.stream.get()),
               "cudaMemcpyAsync");
         if (forced_row(position, kept, cell_.gamma) != ForcedRow::copy_without_draft) continue;
-        const auto logit_bytes = static_cast<std::size_t>(bytes_of(type_));
+        const auto logit_bytes = static_cast<std::size_t>(latency::bytes_of(type_));
         check(cudaMemcpyAsync(to + static_cast<std::size_t>(drafts_[draft]) * logit_bytes, &forbidden, logit_bytes,
                               cudaMemcpyHostToDevice, bench_.stream.get()),
               "cudaMemcpyAsync");
@@ -259,8 +262,8 @@ class CellLoop {
   }
 
   LoopCell cell_;
-  const ModelShape& target_;
-  DataType type_;
+  const latency::ModelShape& target_;
+  latency::DataType type_;
   const Bench& bench_;
   CublasLt& blas_;
   const DeviceFacts& facts_;

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "gpu_bench/loop/loop_run.hpp"
-#include "gpu_bench/shapes/model_shape.hpp"
+#include "latency/models/model_shape.hpp"
 
 namespace foredraft::gpu_bench {
 
 struct DeviceLoopRequest {
-  std::string path;                ///< of the rows, a file that does not exist
-  std::vector<LoopCell> cells;     ///< to be run
-  std::vector<ModelShape> models;  ///< that the cells name
-  double budget_s = 120.0;         ///< for all of them
+  std::string path;                         ///< of the rows, a file that does not exist
+  std::vector<LoopCell> cells;              ///< to be run
+  std::vector<latency::ModelShape> models;  ///< that the cells name
+  double budget_s = 120.0;                  ///< for all of them
 };
 
 /// Runs decoding loops on the device and leaves their rows (loop_table.hpp), written again after every cell. Stretches

@@ -68,7 +68,7 @@ void launch_logits_as(const LogitsProfile& profile, const VerificationShape& sha
   const auto fill = [&](const char* name, void* out, std::int64_t rows_per_request) {
     const std::int64_t rows = shape.batch * rows_per_request;
     if (rows == 0) return;
-    const Buffer buffer{name, BufferKind::weight, rows * shape.vocabulary, 1.0, 0};
+    const latency::Buffer buffer{name, latency::BufferKind::weight, rows * shape.vocabulary, 1.0, 0};
     launch_kernel(LogitsKernel<Storage>{.stream = content_stream(buffer, seed),
                                         .out = static_cast<Storage*>(out),
                                         .rows = rows,

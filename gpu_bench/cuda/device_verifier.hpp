@@ -35,12 +35,12 @@ struct VerifierCall {
 };
 
 /// Puts the launches of a call into the stream.
-void launch_verifier(const VerifierCall& call, DataType type, cudaStream_t stream);
+void launch_verifier(const VerifierCall& call, latency::DataType type, cudaStream_t stream);
 
 /// Logits of this profile in the rows of target and drafter, which share the order of their tokens; drafts that are the
 /// first of their rows; full counts.
 void launch_logits(const LogitsProfile& profile, const VerificationShape& shape, const VerifierMemory& memory,
-                   DataType type, std::uint64_t seed, cudaStream_t stream);
+                   latency::DataType type, std::uint64_t seed, cudaStream_t stream);
 
 /// The same for one storage type: Half, Bfloat16, float. Each is compiled by a file of its own.
 template <class Storage>

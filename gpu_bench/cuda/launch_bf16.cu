@@ -3,7 +3,7 @@
 
 namespace foredraft::gpu_bench {
 
-template void launch_operation_as<Bfloat16>(const Operation&, const KernelContext&, cudaStream_t);
-template void launch_contents_as<Bfloat16>(const Buffer&, void*, std::uint64_t, cudaStream_t);
+template void launch_operation_as<Bfloat16>(const latency::Operation&, const KernelContext&, cudaStream_t);
+template void launch_contents_as<Bfloat16>(const latency::Buffer&, void*, std::uint64_t, cudaStream_t);
 
 }  // namespace foredraft::gpu_bench

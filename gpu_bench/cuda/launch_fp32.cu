@@ -3,7 +3,7 @@
 
 namespace foredraft::gpu_bench {
 
-template void launch_operation_as<float>(const Operation&, const KernelContext&, cudaStream_t);
-template void launch_contents_as<float>(const Buffer&, void*, std::uint64_t, cudaStream_t);
+template void launch_operation_as<float>(const latency::Operation&, const KernelContext&, cudaStream_t);
+template void launch_contents_as<float>(const latency::Buffer&, void*, std::uint64_t, cudaStream_t);
 
 }  // namespace foredraft::gpu_bench

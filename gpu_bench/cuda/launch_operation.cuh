@@ -7,12 +7,12 @@
 namespace foredraft::gpu_bench {
 
 template <class Storage>
-void launch_operation_as(const Operation& operation, const KernelContext& context, cudaStream_t stream) {
+void launch_operation_as(const latency::Operation& operation, const KernelContext& context, cudaStream_t stream) {
   with_kernel<Storage>(operation, context, [stream](const auto& kernel) { launch_kernel(kernel, stream); });
 }
 
 template <class Storage>
-void launch_contents_as(const Buffer& buffer, void* memory, std::uint64_t seed, cudaStream_t stream) {
+void launch_contents_as(const latency::Buffer& buffer, void* memory, std::uint64_t seed, cudaStream_t stream) {
   with_content_kernel<Storage>(buffer, memory, seed, [stream](const auto& kernel) { launch_kernel(kernel, stream); });
 }
 

@@ -24,12 +24,14 @@
 #include "gpu_bench/cuda/self_test.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "gpu_bench/run/verification_plan.hpp"
 #include "gpu_bench/verify/verifiers.hpp"
+#include "latency/models/model_registry.hpp"
 
 namespace {
 
 using namespace foredraft::gpu_bench;
+namespace latency = foredraft::latency;
 using foredraft::DomainError;
 using foredraft::print_result;
 using foredraft::talk;
@@ -139,10 +141,10 @@ GpuArguments parse_arguments(std::span<char*> words) {
   return arguments;
 }
 
-std::vector<ModelShape> known_models(const GpuArguments& arguments) {
-  std::vector<ModelShape> models = model_registry();
+std::vector<latency::ModelShape> known_models(const GpuArguments& arguments) {
+  std::vector<latency::ModelShape> models = latency::model_registry();
   if (!arguments.file.empty()) {
-    for (ModelShape& model : read_models(arguments.file)) models.push_back(std::move(model));
+    for (latency::ModelShape& model : latency::read_models(arguments.file)) models.push_back(std::move(model));
   }
   return models;
 }
@@ -188,7 +190,7 @@ DeviceLoopRequest loop_request_of(const GpuArguments& arguments) {
 
 int loop_command(const DeviceLoopRequest& request, const std::function<void(const std::string&)>& say) {
   const LoopResult result = run_device_loop(request, interrupt_requested, say);
-  for (const Missing& missing : result.missing) say(fmt::format("missing  {}: {}", missing.what, missing.why));
+  for (const latency::Missing& missing : result.missing) say(fmt::format("missing  {}: {}", missing.what, missing.why));
   return result.end == MeasureEnd::interrupted ? 130 : 0;
 }
 

@@ -10,16 +10,17 @@
 
 namespace foredraft::gpu_bench {
 
-Measurement measure_matrix_peak(const MatrixPeak& peak, CublasLt& blas, const Bench& bench, const Protocol& protocol) {
-  const Project product = peak.product();
+latency::Measurement measure_matrix_peak(const MatrixPeak& peak, CublasLt& blas, const Bench& bench,
+                                         const latency::Protocol& protocol) {
+  const latency::Project product = peak.product();
   blas.prepare(product, peak.type);
   const std::int64_t elements = peak.size * peak.size;
-  const auto bytes = static_cast<std::size_t>(elements * bytes_of(peak.type));
+  const auto bytes = static_cast<std::size_t>(elements * latency::bytes_of(peak.type));
   const DeviceMemory in(bytes);
   const DeviceMemory weight(bytes);
   const DeviceMemory out(bytes);
-  launch_contents({"left matrix", BufferKind::weight, elements, 1.0, 0}, in.get(), peak.type, 1, nullptr);
-  launch_contents({"right matrix", BufferKind::weight, elements, 1.0, 0}, weight.get(), peak.type, 1, nullptr);
+  launch_contents({"left matrix", latency::BufferKind::weight, elements, 1.0, 0}, in.get(), peak.type, 1, nullptr);
+  launch_contents({"right matrix", latency::BufferKind::weight, elements, 1.0, 0}, weight.get(), peak.type, 1, nullptr);
   check(cudaDeviceSynchronize(), "filling matrices");
   const Arm arm = graph_arm(fmt::format("matrix peak {}", to_string(peak.type)), bench, [&](int) {
     blas.launch(product, peak.type, {.in = in.get(), .weight = weight.get(), .bias = nullptr, .out = out.get()},

@@ -8,12 +8,12 @@ namespace foredraft::gpu_bench {
 
 /// A product of two square random matrices, large enough to run at the device's rate.
 struct MatrixPeak {
-  DataType type;
+  latency::DataType type;
   std::int64_t size = 8192;
-  [[nodiscard]] Project product() const {
+  [[nodiscard]] latency::Project product() const {
     return {.in = 0,
             .weight = 1,
-            .bias = no_buffer,
+            .bias = latency::no_buffer,
             .out = 2,
             .rows = size,
             .outputs = size,
@@ -26,7 +26,7 @@ struct MatrixPeak {
 };
 
 /// Samples of one product each.
-[[nodiscard]] Measurement measure_matrix_peak(const MatrixPeak& peak, CublasLt& blas, const Bench& bench,
-                                              const Protocol& protocol);
+[[nodiscard]] latency::Measurement measure_matrix_peak(const MatrixPeak& peak, CublasLt& blas, const Bench& bench,
+                                                       const latency::Protocol& protocol);
 
 }  // namespace foredraft::gpu_bench

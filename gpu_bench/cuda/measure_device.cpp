@@ -18,15 +18,15 @@
 #include "gpu_bench/cuda/self_test.hpp"
 #include "gpu_bench/cuda/verifier_memory.hpp"
 #include "gpu_bench/measure/rotation.hpp"
-#include "gpu_bench/profile/profile_folder.hpp"
-#include "gpu_bench/profile/samples_table.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 #include "gpu_bench/run/profile_run.hpp"
 #include "gpu_bench/run/run_errors.hpp"
-#include "gpu_bench/step/counts.hpp"
-#include "gpu_bench/step/operation_alone.hpp"
+#include "gpu_bench/run/samples_table.hpp"
 #include "gpu_bench/verify/verifier_cost.hpp"
+#include "latency/operations/counts.hpp"
+#include "latency/operations/operation_alone.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -35,8 +35,8 @@ constexpr std::uint64_t content_seed = 1;
 constexpr double share_for_repeating = 0.1;  // of the time: groups visited once more for the A/A comparison
 constexpr double share_for_verifying = 0.25;
 
-Protocol protocol_of(bool quick, std::size_t arms) {
-  Protocol protocol;
+latency::Protocol protocol_of(bool quick, std::size_t arms) {
+  latency::Protocol protocol;
   protocol.budget_s = (quick ? 0.05 : 0.25) * static_cast<double>(arms);
   if (quick) protocol.fewest_samples = 7;
   return protocol;
@@ -51,14 +51,14 @@ class DeviceMeasurement {
 
   MeasureEnd run() {
     const WriteLock lock = WriteLock::of_folder(request_.folder);
-    std::optional<Profile> unfinished = claim_profile_folder(request_.folder);
+    std::optional<latency::Profile> unfinished = claim_profile_folder(request_.folder);
     facts_ = device_facts();
     nvml_ = std::make_unique<Nvml>(facts_.pci_bus_id);
     bench_ = std::make_unique<Bench>(
         Bench{.stream = {}, .timer = {}, .nvml = *nvml_, .before_sample = [this] { stop_if_interrupted(); }});
     blas_ = std::make_unique<CublasLt>();
 
-    profile_.source = Source::measured;
+    profile_.source = latency::Source::measured;
     profile_.identity = profile_identity(facts_, blas_->version());
     profile_.device = profile_device(facts_);
     profile_.protocol = protocol_of(request_.quick, 1);
@@ -85,11 +85,11 @@ class DeviceMeasurement {
             [this] { measure_limits(profile_, samples_, facts_, *blas_, *bench_, protocol_of(request_.quick, 1)); },
         .measure_group = [this](const CellGroup& group) { return measure_group(group); },
         .break_down = [this](const CellGroup& group) { return break_down(group); },
-        .verify = [this](const std::vector<VerificationCell>& group) { return verify(group); },
+        .verify = [this](const std::vector<latency::VerificationCell>& group) { return verify(group); },
         .finish = [this] { note_conditions(); },
         .keep_samples = [this](const std::string& what,
                                const std::vector<double>& us) { append_samples(samples_, what, us); },
-        .write = [this](const Profile& profile) { write_profile_folder(request_.folder, profile, samples_); }};
+        .write = [this](const latency::Profile& profile) { write_profile_folder(request_.folder, profile, samples_); }};
     return measure_profile(profile_, plan, kept, device, {.elapsed_s = [this] { return elapsed_s(); }, .say = say_});
   }
 
@@ -121,40 +121,41 @@ class DeviceMeasurement {
   }
 
   /// Measures the cells of a group side by side.
-  std::vector<Measurement> measure_group(const CellGroup& group) {
+  std::vector<latency::Measurement> measure_group(const CellGroup& group) {
     Pools pools;
     std::vector<std::unique_ptr<ProgramRunner>> runners;
     std::vector<Arm> arms;
-    for (const Cell& cell : group.cells) {
+    for (const latency::Cell& cell : group.cells) {
       stop_if_interrupted();
-      const Program program = program_of(request_.models, cell);
-      const DataType type = data_type_of(cell.dtype);
-      check_fits(cell.model, memory_bytes(program, type), static_cast<double>(facts_.memory_bytes));
-      const std::size_t sets = cell.cache == Cache::cold ? cold_sets(program, type, to_text(cell)) : 1;
+      const latency::Program program = program_of(request_.models, cell);
+      const latency::DataType type = latency::data_type_of(cell.dtype);
+      check_fits(cell.model, latency::memory_bytes(program, type), static_cast<double>(facts_.memory_bytes));
+      const std::size_t sets = cell.cache == latency::Cache::cold ? cold_sets(program, type, to_text(cell)) : 1;
       std::vector<BufferPool>& of_model = pools[cell.model];
       while (of_model.size() < sets) of_model.emplace_back(type, content_seed);
       runners.push_back(
           std::make_unique<ProgramRunner>(program, std::span(of_model.data(), sets), *blas_, facts_.multiprocessors));
       const ProgramRunner& runner = *runners.back();
       const auto launch = [this, &runner](int call) { runner.launch(bench_->stream, call % runner.sets()); };
-      arms.push_back(cell.launch == Launch::graph ? graph_arm(to_text(cell), *bench_, launch, runner.sets())
-                                                  : eager_arm(to_text(cell), *bench_, launch, runner.sets()));
+      arms.push_back(cell.launch == latency::Launch::graph ? graph_arm(to_text(cell), *bench_, launch, runner.sets())
+                                                           : eager_arm(to_text(cell), *bench_, launch, runner.sets()));
     }
     return measure(arms, protocol_of(request_.quick, arms.size()), steady_now_s);
   }
 
   /// Times the verifiers of a group over the same logits.
-  std::vector<VerificationRow> verify(const std::vector<VerificationCell>& group) {
+  std::vector<latency::VerificationRow> verify(const std::vector<latency::VerificationCell>& group) {
     stop_if_interrupted();
-    const VerificationCell& first = group.front();
+    const latency::VerificationCell& first = group.front();
     const VerificationShape shape{.batch = first.batch, .gamma = first.gamma, .vocabulary = first.vocabulary};
-    const DataType type = data_type_of(first.dtype);
+    const latency::DataType type = latency::data_type_of(first.dtype);
     std::vector<Verifier> verifiers;
-    for (const VerificationCell& cell : group) verifiers.push_back(find_verifier(cell.verifier)->verifier);
+    for (const latency::VerificationCell& cell : group) verifiers.push_back(find_verifier(cell.verifier)->verifier);
     const double batch_bytes = VerifierBatches::bytes(shape, type);
     check_fits(to_text(first), batch_bytes, static_cast<double>(facts_.memory_bytes));
-    const auto copies = first.cache == Cache::cold ? copies_for_cold(batch_bytes, static_cast<double>(facts_.l2_bytes))
-                                                   : std::optional<std::int64_t>(1);
+    const auto copies = first.cache == latency::Cache::cold
+                            ? copies_for_cold(batch_bytes, static_cast<double>(facts_.l2_bytes))
+                            : std::optional<std::int64_t>(1);
     if (!copies) throw DomainError(to_text(first) + ": its logits are too small to be driven out of the L2");
     const VerifierBatches batches(shape, type, *copies, verifiers);
     for (std::int64_t copy = 0; copy < *copies; ++copy) {
@@ -165,7 +166,7 @@ class DeviceMeasurement {
 
     std::vector<Arm> arms;
     for (std::size_t i = 0; i < group.size(); ++i) {
-      const bool eager = group[i].launch == Launch::eager;
+      const bool eager = group[i].launch == latency::Launch::eager;
       const auto launch = [&, verifier = verifiers[i], eager](int call) {
         const auto draws = draw_stream(content_seed, 0, static_cast<std::uint32_t>(call));
         launch_verifier(
@@ -176,11 +177,11 @@ class DeviceMeasurement {
       arms.push_back(eager ? eager_arm(to_text(group[i]), *bench_, launch, rounds)
                            : graph_arm(to_text(group[i]), *bench_, launch, rounds));
     }
-    Protocol protocol = protocol_of(request_.quick, arms.size());
+    latency::Protocol protocol = protocol_of(request_.quick, arms.size());
     constexpr double share_of_a_pass = 0.4;  // a call is much shorter than a pass: as many samples in less time
     protocol.budget_s *= share_of_a_pass;
-    const std::vector<Measurement> measured = measure(arms, protocol, steady_now_s);
-    std::vector<VerificationRow> rows;
+    const std::vector<latency::Measurement> measured = measure(arms, protocol, steady_now_s);
+    std::vector<latency::VerificationRow> rows;
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (!measured[i].samples_us.empty()) append_samples(samples_, to_text(group[i]), measured[i].samples_us);
       const VerificationCost cost = verification_cost(verifiers[i], shape, type);
@@ -190,59 +191,61 @@ class DeviceMeasurement {
                       .read_backs = cost.read_backs,
                       .requested_bytes = cost.work.read_bytes + cost.work.written_bytes,
                       .memory_bytes = 4.0 * static_cast<double>(memory.floats + memory.counters),
-                      .timing = timing_of(measured[i], floor_bytes(verifiers[i], shape, type), 0.0, 0.0)});
+                      .timing = latency::timing_of(measured[i], floor_bytes(verifiers[i], shape, type), 0.0, 0.0)});
     }
     return rows;
   }
 
-  [[nodiscard]] std::optional<std::int64_t> cold_copies(const Program& program, DataType type) const {
-    return copies_for_cold(streamed_bytes(program, type), static_cast<double>(facts_.l2_bytes));
+  [[nodiscard]] std::optional<std::int64_t> cold_copies(const latency::Program& program, latency::DataType type) const {
+    return copies_for_cold(latency::streamed_bytes(program, type), static_cast<double>(facts_.l2_bytes));
   }
 
-  [[nodiscard]] std::size_t cold_sets(const Program& program, DataType type, const std::string& what) const {
+  [[nodiscard]] std::size_t cold_sets(const latency::Program& program, latency::DataType type,
+                                      const std::string& what) const {
     const std::optional<std::int64_t> copies = cold_copies(program, type);
     if (!copies) throw DomainError(what + ": its weights are too small to be driven out of the L2");
     return static_cast<std::size_t>(*copies);
   }
 
   /// The row of an operation that stands alone in its program, over `copies` of its weights and caches in turn.
-  KernelRow measure_operation(const Program& alone, DataType type, std::optional<std::int64_t> copies) {
-    const Operation& operation = alone.operations.front();
+  latency::KernelRow measure_operation(const latency::Program& alone, latency::DataType type,
+                                       std::optional<std::int64_t> copies) {
+    const latency::Operation& operation = alone.operations.front();
     std::vector<BufferPool> pools;
     for (std::int64_t i = 0; i < copies.value_or(1); ++i) pools.emplace_back(type, content_seed);
     const ProgramRunner runner(alone, pools, *blas_, facts_.multiprocessors);
     const auto launch = [this, &runner](int call) { runner.launch(bench_->stream, call % runner.sets()); };
-    const Arm arm = graph_arm(std::string(name_of(operation)), *bench_, launch, runner.sets());
-    const Measurement measured = measure({arm}, protocol_of(request_.quick, 1), steady_now_s).front();
-    const Work work = work_of(operation, type);
-    const auto* product = std::get_if<Project>(&operation);
-    KernelRow row{.operation = std::string(name_of(operation)),
-                  .shape = shape_text(operation),
-                  .dtype = std::string(to_string(type)),
-                  .cache = copies ? Cache::cold : Cache::hot,
-                  .launch = Launch::graph,
-                  .algorithm = product != nullptr ? blas_->algorithm(*product, type) : "",
-                  .timing = timing_of(measured, work.read_bytes, work.written_bytes, work.flop)};
+    const Arm arm = graph_arm(std::string(latency::name_of(operation)), *bench_, launch, runner.sets());
+    const latency::Measurement measured = measure({arm}, protocol_of(request_.quick, 1), steady_now_s).front();
+    const latency::Work work = latency::work_of(operation, type);
+    const auto* product = std::get_if<latency::Project>(&operation);
+    latency::KernelRow row{.operation = std::string(latency::name_of(operation)),
+                           .shape = latency::shape_text(operation),
+                           .dtype = std::string(to_string(type)),
+                           .cache = copies ? latency::Cache::cold : latency::Cache::hot,
+                           .launch = latency::Launch::graph,
+                           .algorithm = product != nullptr ? blas_->algorithm(*product, type) : "",
+                           .timing = latency::timing_of(measured, work.read_bytes, work.written_bytes, work.flop)};
     if (!measured.samples_us.empty()) append_samples(samples_, to_text(row), measured.samples_us);
     return row;
   }
 
   /// Times the operations of a step that no row times yet, and says of which the step consists. Whether all have a
   /// time now.
-  bool break_down(const Cell& cell) {
-    const Program program = program_of(request_.models, cell);
-    const DataType type = data_type_of(cell.dtype);
-    Breakdown breakdown{.cell = cell, .parts = {}};
-    for (const auto& [operation, count] : distinct_operations(program)) {
+  bool break_down(const latency::Cell& cell) {
+    const latency::Program program = program_of(request_.models, cell);
+    const latency::DataType type = latency::data_type_of(cell.dtype);
+    latency::Breakdown breakdown{.cell = cell, .parts = {}};
+    for (const auto& [operation, count] : latency::distinct_operations(program)) {
       stop_if_interrupted();
-      const Program alone = operation_alone(program, operation);
+      const latency::Program alone = latency::operation_alone(program, operation);
       const std::optional<std::int64_t> copies = cold_copies(alone, type);
-      const Part part{.operation = std::string(name_of(operation)),
-                      .shape = shape_text(operation),
-                      .cache = copies ? Cache::cold : Cache::hot,
-                      .count = count};
-      if (find_part(profile_, cell.dtype, part) == nullptr) {
-        KernelRow row = measure_operation(alone, type, copies);
+      const latency::Part part{.operation = std::string(latency::name_of(operation)),
+                               .shape = latency::shape_text(operation),
+                               .cache = copies ? latency::Cache::cold : latency::Cache::hot,
+                               .count = count};
+      if (latency::find_part(profile_, cell.dtype, part) == nullptr) {
+        latency::KernelRow row = measure_operation(alone, type, copies);
         if (row.timing.summary.samples == 0) return false;
         profile_.kernels.push_back(std::move(row));
       }
@@ -253,9 +256,9 @@ class DeviceMeasurement {
   }
 
   /// The cells that were broken down.
-  std::vector<Cell> break_down(const CellGroup& group) {
-    std::vector<Cell> cells;
-    for (const Cell& cell : group.cells) {
+  std::vector<latency::Cell> break_down(const CellGroup& group) {
+    std::vector<latency::Cell> cells;
+    for (const latency::Cell& cell : group.cells) {
       if (break_down(cell)) cells.push_back(cell);
     }
     return cells;
@@ -285,7 +288,7 @@ class DeviceMeasurement {
   std::unique_ptr<Nvml> nvml_;
   std::unique_ptr<Bench> bench_;
   std::unique_ptr<CublasLt> blas_;
-  Profile profile_;
+  latency::Profile profile_;
   std::string samples_;  ///< the text of samples.csv
 };
 

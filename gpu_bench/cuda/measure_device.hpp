@@ -11,12 +11,12 @@
 namespace foredraft::gpu_bench {
 
 struct MeasureRequest {
-  std::string folder;                                             ///< of the profile
-  double budget_s = 480.0;                                        ///< for everything
-  std::vector<ModelShape> models;                                 ///< that the plan names
-  std::vector<CellGroup> plan;                                    ///< the most important first
-  std::vector<std::vector<VerificationCell>> verifications = {};  ///< groups, likewise
-  bool quick = false;                                             ///< fewer samples a cell
+  std::string folder;                                                      ///< of the profile
+  double budget_s = 480.0;                                                 ///< for everything
+  std::vector<latency::ModelShape> models;                                 ///< that the plan names
+  std::vector<CellGroup> plan;                                             ///< the most important first
+  std::vector<std::vector<latency::VerificationCell>> verifications = {};  ///< groups, likewise
+  bool quick = false;                                                      ///< fewer samples a cell
 };
 
 /// Tests the device against the reference, measures its limits and as many cells as fit into the time, and leaves a

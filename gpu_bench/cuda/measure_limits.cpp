@@ -8,9 +8,9 @@
 #include "gpu_bench/cuda/bandwidth.hpp"
 #include "gpu_bench/cuda/launch_costs.hpp"
 #include "gpu_bench/cuda/matrix_peak.hpp"
-#include "gpu_bench/profile/samples_table.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/limit_figure.hpp"
+#include "gpu_bench/run/samples_table.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -19,17 +19,17 @@ struct NamedMove {
   std::string_view name;
   MemoryMove move;
   double reads, writes;  ///< times that each byte is read and written
-  Figure Limits::*limit;
+  latency::Figure latency::Limits::*limit;
 };
 
 const NamedMove named_moves[] = {
-    {"copy", MemoryMove::copy, 1.0, 1.0, &Limits::copy_bandwidth_bytes_per_s},
-    {"read", MemoryMove::read, 1.0, 0.0, &Limits::read_bandwidth_bytes_per_s},
-    {"write", MemoryMove::write, 0.0, 1.0, &Limits::write_bandwidth_bytes_per_s},
+    {"copy", MemoryMove::copy, 1.0, 1.0, &latency::Limits::copy_bandwidth_bytes_per_s},
+    {"read", MemoryMove::read, 1.0, 0.0, &latency::Limits::read_bandwidth_bytes_per_s},
+    {"write", MemoryMove::write, 0.0, 1.0, &latency::Limits::write_bandwidth_bytes_per_s},
 };
 
-void measure_moves(Profile& profile, std::string& samples, const DeviceFacts& facts, const Bench& bench,
-                   const Protocol& protocol) {
+void measure_moves(latency::Profile& profile, std::string& samples, const DeviceFacts& facts, const Bench& bench,
+                   const latency::Protocol& protocol) {
   const std::vector<std::int64_t> sizes = sweep_sizes(facts.l2_bytes);
   const std::int64_t largest = *std::max_element(sizes.begin(), sizes.end());
   const MemoryMover mover(largest, facts.multiprocessors);
@@ -37,14 +37,15 @@ void measure_moves(Profile& profile, std::string& samples, const DeviceFacts& fa
     for (const std::int64_t size : sizes) {
       const Arm arm =
           graph_arm(std::string(named.name), bench, [&](int) { mover.launch(named.move, size, bench.stream); });
-      const Measurement measured = measure({arm}, protocol, steady_now_s).front();
+      const latency::Measurement measured = measure({arm}, protocol, steady_now_s).front();
       const auto bytes = static_cast<double>(size);
-      const KernelRow row{.operation = std::string(named.name),
-                          .shape = fmt::format("bytes {}", size),
-                          .dtype = "bytes",
-                          .cache = Cache::hot,
-                          .launch = Launch::graph,
-                          .timing = timing_of(measured, named.reads * bytes, named.writes * bytes, 0.0)};
+      const latency::KernelRow row{
+          .operation = std::string(named.name),
+          .shape = fmt::format("bytes {}", size),
+          .dtype = "bytes",
+          .cache = latency::Cache::hot,
+          .launch = latency::Launch::graph,
+          .timing = latency::timing_of(measured, named.reads * bytes, named.writes * bytes, 0.0)};
       profile.kernels.push_back(row);
       append_samples(samples, to_text(row), measured.samples_us);
       // The largest size, many times the cache: what comes from memory.
@@ -55,22 +56,23 @@ void measure_moves(Profile& profile, std::string& samples, const DeviceFacts& fa
   }
 }
 
-void measure_products(Profile& profile, std::string& samples, CublasLt& blas, const Bench& bench,
-                      const Protocol& protocol) {
-  const std::pair<DataType, Figure Limits::*> peaks[] = {{DataType::fp16, &Limits::matrix_peak_fp16_flop_per_s},
-                                                         {DataType::bf16, &Limits::matrix_peak_bf16_flop_per_s},
-                                                         {DataType::fp32, &Limits::matrix_peak_fp32_flop_per_s}};
+void measure_products(latency::Profile& profile, std::string& samples, CublasLt& blas, const Bench& bench,
+                      const latency::Protocol& protocol) {
+  const std::pair<latency::DataType, latency::Figure latency::Limits::*> peaks[] = {
+      {latency::DataType::fp16, &latency::Limits::matrix_peak_fp16_flop_per_s},
+      {latency::DataType::bf16, &latency::Limits::matrix_peak_bf16_flop_per_s},
+      {latency::DataType::fp32, &latency::Limits::matrix_peak_fp32_flop_per_s}};
   for (const auto& [type, limit] : peaks) {
     const MatrixPeak peak{.type = type};
-    const Measurement measured = measure_matrix_peak(peak, blas, bench, protocol);
-    const auto bytes = static_cast<double>(peak.size * peak.size * bytes_of(type));
-    const KernelRow row{.operation = "project",
-                        .shape = fmt::format("rows {0} outputs {0} inputs {0}", peak.size),
-                        .dtype = std::string(to_string(type)),
-                        .cache = Cache::hot,
-                        .launch = Launch::graph,
-                        .algorithm = blas.algorithm(peak.product(), type),
-                        .timing = timing_of(measured, 2.0 * bytes, bytes, peak.flop())};
+    const latency::Measurement measured = measure_matrix_peak(peak, blas, bench, protocol);
+    const auto bytes = static_cast<double>(peak.size * peak.size * latency::bytes_of(type));
+    const latency::KernelRow row{.operation = "project",
+                                 .shape = fmt::format("rows {0} outputs {0} inputs {0}", peak.size),
+                                 .dtype = std::string(to_string(type)),
+                                 .cache = latency::Cache::hot,
+                                 .launch = latency::Launch::graph,
+                                 .algorithm = blas.algorithm(peak.product(), type),
+                                 .timing = latency::timing_of(measured, 2.0 * bytes, bytes, peak.flop())};
     profile.kernels.push_back(row);
     append_samples(samples, to_text(row), measured.samples_us);
     if (measured.summary.samples > 0) profile.limits.*limit = rate_figure(row, peak.flop());
@@ -79,10 +81,10 @@ void measure_products(Profile& profile, std::string& samples, CublasLt& blas, co
 
 }  // namespace
 
-void measure_limits(Profile& profile, std::string& samples, const DeviceFacts& facts, CublasLt& blas,
-                    const Bench& bench, const Protocol& protocol) {
+void measure_limits(latency::Profile& profile, std::string& samples, const DeviceFacts& facts, CublasLt& blas,
+                    const Bench& bench, const latency::Protocol& protocol) {
   const LaunchCosts costs = measure_launch_costs(static_cast<int>(facts.multiprocessors), facts.cooperative_launch);
-  const auto set = [](Figure& figure, double us, const char* how) {
+  const auto set = [](latency::Figure& figure, double us, const char* how) {
     if (us > 0.0) figure = {.value = us, .ci95 = {}, .origin = how};
   };
   set(profile.limits.stream_launch_us, costs.stream_launch_us, "measured: one more empty kernel in a stream");

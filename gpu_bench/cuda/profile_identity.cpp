@@ -8,7 +8,7 @@
 
 namespace foredraft::gpu_bench {
 
-Identity profile_identity(const DeviceFacts& facts, const std::string& cublaslt) {
+latency::Identity profile_identity(const DeviceFacts& facts, const std::string& cublaslt) {
   return {.tool_version = FOREDRAFT_VERSION,
           .commit = fmt::format("{} (changes: {})", FOREDRAFT_GIT_COMMIT, FOREDRAFT_GIT_CHANGES),
           .build_flags = FOREDRAFT_BUILD_FLAGS,
@@ -22,12 +22,12 @@ Identity profile_identity(const DeviceFacts& facts, const std::string& cublaslt)
           .operating_system = operating_system()};
 }
 
-Device profile_device(const DeviceFacts& facts) {
+latency::Device profile_device(const DeviceFacts& facts) {
   const auto figure = [](double value, const char* origin) {
-    return value > 0.0 ? Figure{.value = value, .ci95 = {}, .origin = origin} : Figure{};
+    return value > 0.0 ? latency::Figure{.value = value, .ci95 = {}, .origin = origin} : latency::Figure{};
   };
   const auto count = [&](std::int64_t value) { return figure(static_cast<double>(value), "CUDA runtime"); };
-  Device device;
+  latency::Device device;
   device.name = facts.name;
   device.compute_capability = fmt::format("{}.{}", facts.compute_major, facts.compute_minor);
   device.multiprocessors = count(facts.multiprocessors);

@@ -22,16 +22,16 @@ std::vector<double> read_back(const void* memory, std::int64_t elements, ToDoubl
 
 }  // namespace
 
-ProgramRunner::ProgramRunner(const Program& program, std::span<BufferPool> pools, CublasLt& blas,
+ProgramRunner::ProgramRunner(const latency::Program& program, std::span<BufferPool> pools, CublasLt& blas,
                              std::int64_t multiprocessors)
     : program_(program),
       type_(pools.front().type()),
       blas_(&blas),
       multiprocessors_(static_cast<unsigned>(multiprocessors)) {
   WorkspaceSize size;
-  for (const Operation& operation : program_.operations) {
+  for (const latency::Operation& operation : program_.operations) {
     check_kernel_limits(operation);
-    if (const auto* project = std::get_if<Project>(&operation)) blas_->prepare(*project, type_);
+    if (const auto* project = std::get_if<latency::Project>(&operation)) blas_->prepare(*project, type_);
     const WorkspaceSize needed = workspace_of(operation, multiprocessors_);
     size.floats = std::max(size.floats, needed.floats);
     size.counters = std::max(size.counters, needed.counters);
@@ -44,8 +44,8 @@ ProgramRunner::ProgramRunner(const Program& program, std::span<BufferPool> pools
   }
   for (BufferPool& pool : pools) {
     std::vector<void*>& addresses = addresses_.emplace_back();
-    for (const Buffer& buffer : program_.buffers) {
-      const bool of_the_set = buffer.kind == BufferKind::weight || buffer.kind == BufferKind::cache;
+    for (const latency::Buffer& buffer : program_.buffers) {
+      const bool of_the_set = buffer.kind == latency::BufferKind::weight || buffer.kind == latency::BufferKind::cache;
       addresses.push_back((of_the_set ? pool : pools.front()).address_of(buffer));
     }
   }
@@ -55,11 +55,11 @@ ProgramRunner::ProgramRunner(const Program& program, std::span<BufferPool> pools
 void ProgramRunner::launch(const Stream& stream, int set) const {
   const std::vector<void*>& addresses = addresses_[static_cast<std::size_t>(set)];
   const KernelContext context{.buffers = addresses, .workspace = workspace_, .multiprocessors = multiprocessors_};
-  const auto address = [&addresses](BufferId id) {
-    return id == no_buffer ? nullptr : addresses[static_cast<std::size_t>(id)];
+  const auto address = [&addresses](latency::BufferId id) {
+    return id == latency::no_buffer ? nullptr : addresses[static_cast<std::size_t>(id)];
   };
-  for (const Operation& operation : program_.operations) {
-    if (const auto* p = std::get_if<Project>(&operation)) {
+  for (const latency::Operation& operation : program_.operations) {
+    if (const auto* p = std::get_if<latency::Project>(&operation)) {
       blas_->launch(
           *p, type_,
           {.in = address(p->in), .weight = address(p->weight), .bias = address(p->bias), .out = address(p->out)},
@@ -70,20 +70,20 @@ void ProgramRunner::launch(const Stream& stream, int set) const {
   }
 }
 
-std::vector<double> ProgramRunner::read(BufferId id, int set) const {
+std::vector<double> ProgramRunner::read(latency::BufferId id, int set) const {
   check(cudaDeviceSynchronize(), "waiting for a pass");
-  const Buffer& buffer = program_.buffers[static_cast<std::size_t>(id)];
+  const latency::Buffer& buffer = program_.buffers[static_cast<std::size_t>(id)];
   const void* memory = address_of(id, set);
   const auto number = [](const auto& value) { return static_cast<double>(to_float(value)); };
-  if (buffer.kind == BufferKind::tokens) {
+  if (buffer.kind == latency::BufferKind::tokens) {
     return read_back<std::int32_t>(memory, buffer.elements, [](std::int32_t token) { return 1.0 * token; });
   }
   switch (type_) {
-    case DataType::fp16:
+    case latency::DataType::fp16:
       return read_back<Half>(memory, buffer.elements, number);
-    case DataType::bf16:
+    case latency::DataType::bf16:
       return read_back<Bfloat16>(memory, buffer.elements, number);
-    case DataType::fp32:
+    case latency::DataType::fp32:
       break;
   }
   return read_back<float>(memory, buffer.elements, number);

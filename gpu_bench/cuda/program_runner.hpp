@@ -10,7 +10,7 @@
 #include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/cuda/stream.hpp"
 #include "gpu_bench/kernels/operation_kernels.hpp"
-#include "gpu_bench/step/program.hpp"
+#include "latency/operations/program.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -21,24 +21,25 @@ class ProgramRunner {
  public:
   /// Takes a set of weights and caches from each pool, all else from the first, and prepares the products.
   /// `multiprocessors` of the device.
-  ProgramRunner(const Program& program, std::span<BufferPool> pools, CublasLt& blas, std::int64_t multiprocessors);
+  ProgramRunner(const latency::Program& program, std::span<BufferPool> pools, CublasLt& blas,
+                std::int64_t multiprocessors);
 
   /// Puts the operations of one pass over set `set` into the stream.
   void launch(const Stream& stream, int set = 0) const;
 
   /// Contents of a buffer, token ids as whole numbers. Waits for the device.
-  [[nodiscard]] std::vector<double> read(BufferId id, int set = 0) const;
+  [[nodiscard]] std::vector<double> read(latency::BufferId id, int set = 0) const;
 
   /// On the device.
-  [[nodiscard]] void* address_of(BufferId id, int set = 0) const {
+  [[nodiscard]] void* address_of(latency::BufferId id, int set = 0) const {
     return addresses_[static_cast<std::size_t>(set)][static_cast<std::size_t>(id)];
   }
 
   [[nodiscard]] int sets() const { return static_cast<int>(addresses_.size()); }
 
  private:
-  Program program_;
-  DataType type_;
+  latency::Program program_;
+  latency::DataType type_;
   CublasLt* blas_;
   unsigned multiprocessors_;
   std::vector<std::vector<void*>> addresses_;  ///< of a set's buffers, by BufferId

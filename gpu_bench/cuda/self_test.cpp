@@ -10,7 +10,7 @@
 #include "gpu_bench/cuda/program_runner.hpp"
 #include "gpu_bench/cuda/verifier_self_test.hpp"
 #include "gpu_bench/kernels/test_programs.hpp"
-#include "gpu_bench/step/reference.hpp"
+#include "latency/operations/reference.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -25,23 +25,23 @@ bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
   return true;
 }
 
-SelfTestResult contents_agree(const TestProgram& tested, DataType type, const ProgramRunner& runner) {
-  const BufferContents want = initial_contents(tested.program, type, self_test_seed);
+SelfTestResult contents_agree(const TestProgram& tested, latency::DataType type, const ProgramRunner& runner) {
+  const latency::BufferContents want = latency::initial_contents(tested.program, type, self_test_seed);
   for (std::size_t i = 0; i < want.size(); ++i) {
-    if (!same_numbers(runner.read(static_cast<BufferId>(i)), want[i])) {
+    if (!same_numbers(runner.read(static_cast<latency::BufferId>(i)), want[i])) {
       return {"", false, tested.program.buffers[i].name + " differs"};
     }
   }
   return {"", true, fmt::format("{} buffers, bit for bit", want.size())};
 }
 
-SelfTestResult output_agrees(const TestProgram& tested, DataType type, const std::vector<double>& got) {
+SelfTestResult output_agrees(const TestProgram& tested, latency::DataType type, const std::vector<double>& got) {
   for (const double value : got) {
     if (std::isnan(value)) return {"", false, "poison or NaN in the output"};
   }
   if (tested.picks_tokens) return {"", true, "no poison left"};
-  BufferContents contents = initial_contents(tested.program, type, self_test_seed);
-  run_reference(tested.program, contents);
+  latency::BufferContents contents = latency::initial_contents(tested.program, type, self_test_seed);
+  latency::run_reference(tested.program, contents);
   const double error = relative_error(got, contents[static_cast<std::size_t>(tested.program.output)]);
   return {"", error <= allowed_error(type), fmt::format("error {:.2e}, allowed {:.2e}", error, allowed_error(type))};
 }
@@ -53,7 +53,7 @@ std::vector<SelfTestResult> self_test(const DeviceFacts& facts, CublasLt& blas,
   std::vector<SelfTestResult> results;
   const Stream stream;
   for (const TestProgram& tested : test_programs()) {
-    for (const DataType type : {DataType::fp16, DataType::bf16, DataType::fp32}) {
+    for (const latency::DataType type : {latency::DataType::fp16, latency::DataType::bf16, latency::DataType::fp32}) {
       before_each();
       const auto add = [&](std::string_view what, SelfTestResult result) {
         result.name = fmt::format("{}, {}: {}", tested.name, to_string(type), what);

@@ -12,9 +12,9 @@ namespace foredraft::gpu_bench {
 namespace {
 
 /// Where the parts of a batch begin, each at a multiple of 256 bytes; the last entry is the end.
-std::array<std::size_t, 9> parts_of(const VerificationShape& shape, DataType type) {
+std::array<std::size_t, 9> parts_of(const VerificationShape& shape, latency::DataType type) {
   const std::int64_t rows = shape.batch * (shape.gamma + 1);
-  const std::int64_t logit_bytes = shape.vocabulary * bytes_of(type);
+  const std::int64_t logit_bytes = shape.vocabulary * latency::bytes_of(type);
   const std::int64_t sizes[] = {rows * logit_bytes,                       // target_logits
                                 shape.batch * shape.gamma * logit_bytes,  // draft_logits
                                 4 * shape.batch * shape.gamma,            // drafts
@@ -33,7 +33,7 @@ std::array<std::size_t, 9> parts_of(const VerificationShape& shape, DataType typ
 
 }  // namespace
 
-VerifierBatches::VerifierBatches(const VerificationShape& shape, DataType type, std::int64_t copies,
+VerifierBatches::VerifierBatches(const VerificationShape& shape, latency::DataType type, std::int64_t copies,
                                  const std::vector<Verifier>& verifiers)
     : shape_(shape),
       copies_(copies),
@@ -88,7 +88,7 @@ VerifierCall VerifierBatches::call(Verifier verifier, std::int64_t copy, const D
           .waits = waits};
 }
 
-double VerifierBatches::bytes(const VerificationShape& shape, DataType type) {
+double VerifierBatches::bytes(const VerificationShape& shape, latency::DataType type) {
   return static_cast<double>(parts_of(shape, type).back());
 }
 

@@ -12,7 +12,7 @@ namespace foredraft::gpu_bench {
 class VerifierBatches {
  public:
   /// Workspace for any of `verifiers`. Throws MemoryError.
-  VerifierBatches(const VerificationShape& shape, DataType type, std::int64_t copies,
+  VerifierBatches(const VerificationShape& shape, latency::DataType type, std::int64_t copies,
                   const std::vector<Verifier>& verifiers);
 
   [[nodiscard]] std::int64_t copies() const { return copies_; }
@@ -20,7 +20,7 @@ class VerifierBatches {
   [[nodiscard]] VerifierCall call(Verifier verifier, std::int64_t copy, const DrawStream& draws, HostWaits waits) const;
 
   /// Bytes of inputs and outputs that one batch takes.
-  [[nodiscard]] static double bytes(const VerificationShape& shape, DataType type);
+  [[nodiscard]] static double bytes(const VerificationShape& shape, latency::DataType type);
 
  private:
   VerificationShape shape_;
@@ -30,7 +30,7 @@ class VerifierBatches {
   DeviceMemory tree_;
   DeviceMemory workspace_memory_;
   Workspace workspace_;
-  DataType type_;
+  latency::DataType type_;
 };
 
 }  // namespace foredraft::gpu_bench

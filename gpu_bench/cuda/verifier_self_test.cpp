@@ -30,18 +30,18 @@ void upload_as(const std::vector<double>& from, void* to) {
   check(cudaMemcpy(to, stored.data(), stored.size() * sizeof(Storage), cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
-void upload_logits(const std::vector<double>& from, DataType type, void* to) {
+void upload_logits(const std::vector<double>& from, latency::DataType type, void* to) {
   switch (type) {
-    case DataType::fp16:
+    case latency::DataType::fp16:
       return upload_as<Half>(from, to);
-    case DataType::bf16:
+    case latency::DataType::bf16:
       return upload_as<Bfloat16>(from, to);
-    case DataType::fp32:
+    case latency::DataType::fp32:
       return upload_as<float>(from, to);
   }
 }
 
-void upload(const TestBatch& batch, DataType type, const VerifierMemory& memory) {
+void upload(const TestBatch& batch, latency::DataType type, const VerifierMemory& memory) {
   upload_logits(batch.target_logits, type, memory.target_logits);
   upload_logits(batch.draft_logits, type, memory.draft_logits);
   upload_words(batch.drafts, memory.drafts);
@@ -94,7 +94,7 @@ std::optional<std::vector<std::int32_t>> tokens_of(const Outputs& outputs, std::
   return std::vector<std::int32_t>(begin, begin + count);
 }
 
-SelfTestResult tokens_agree(Verifier verifier, const TestBatch& batch, DataType type, const Outputs& outputs) {
+SelfTestResult tokens_agree(Verifier verifier, const TestBatch& batch, latency::DataType type, const Outputs& outputs) {
   const bool tree = verifier == Verifier::tree_greedy || verifier == Verifier::tree_sampled;
   const std::int64_t longest = tree ? binary_tree(batch.shape.gamma).depth() + 1 : batch.shape.gamma + 1;
   std::int64_t within_rounding = 0;
@@ -120,7 +120,7 @@ std::vector<SelfTestResult> self_test_verifiers(const std::function<void()>& bef
   std::vector<SelfTestResult> results;
   const Stream stream;
   for (const VerificationShape& shape : shapes) {
-    for (const DataType type : {DataType::fp16, DataType::bf16, DataType::fp32}) {
+    for (const latency::DataType type : {latency::DataType::fp16, latency::DataType::bf16, latency::DataType::fp32}) {
       const TestBatch batch = test_batch(shape, type, verifier_test_seed);
       for (const VerifierEntry& entry : verifier_registry()) {
         before_each();

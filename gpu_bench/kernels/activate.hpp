@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "gpu_bench/kernels/reduce.hpp"
-#include "gpu_bench/shapes/model_shape.hpp"
+#include "latency/models/model_shape.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -17,7 +17,7 @@ struct ActivateKernel {
   Storage* out;
   unsigned rows;
   unsigned width;
-  Activation function;
+  latency::Activation function;
   bool gated;
   unsigned threads = max_threads;
 
@@ -50,11 +50,11 @@ struct ActivateKernel {
  private:
   [[nodiscard]] FOREDRAFT_HOST_DEVICE float activated(float x) const {
     switch (function) {
-      case Activation::silu:
+      case latency::Activation::silu:
         return x / (1.0F + std::exp(-x));
-      case Activation::gelu:
+      case latency::Activation::gelu:
         return 0.5F * x * (1.0F + std::erf(x * 0.70710678F));  // 1 / sqrt(2)
-      case Activation::relu:
+      case latency::Activation::relu:
         return x > 0.0F ? x : 0.0F;
     }
     return x;

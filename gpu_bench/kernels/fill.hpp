@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "gpu_bench/kernels/reduce.hpp"
-#include "gpu_bench/step/contents.hpp"
+#include "latency/operations/contents.hpp"
 
-/// The contents that buffers start with, as step/contents.hpp defines them.
+/// The contents that buffers start with, as latency/operations/contents.hpp defines them.
 namespace foredraft::gpu_bench {
 
 /// The random stream of one buffer, apart from the index of a draw.
@@ -17,9 +17,9 @@ struct ContentStream {
   std::uint32_t counter[4];  ///< of draw 0; word 0 and the low 24 bits of word 3 take the index
 };
 
-[[nodiscard]] inline ContentStream content_stream(const Buffer& buffer, std::uint64_t seed) {
+[[nodiscard]] inline ContentStream content_stream(const latency::Buffer& buffer, std::uint64_t seed) {
   const auto key = philox_key(seed);
-  const PhiloxWords first = philox_counter({Purpose::buffer_content, content_point(buffer.name), 0}, 0);
+  const PhiloxWords first = philox_counter({Purpose::buffer_content, latency::content_point(buffer.name), 0}, 0);
   return {.key = {key[0], key[1]}, .counter = {first[0], first[1], first[2], first[3]}};
 }
 
@@ -66,7 +66,7 @@ struct FillKernel {
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
     for_each_word(block, stream, elements, [this](std::int64_t element, std::uint32_t word) {
-      out[element] = from_float<Storage>(static_cast<float>(bell_from_word(word)) * factor);
+      out[element] = from_float<Storage>(static_cast<float>(latency::bell_from_word(word)) * factor);
     });
   }
 };
@@ -85,7 +85,7 @@ struct FillTokensKernel {
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
     for_each_word(block, stream, elements, [this](std::int64_t element, std::uint32_t word) {
-      out[element] = static_cast<std::int32_t>(token_from_word(word, vocabulary));
+      out[element] = static_cast<std::int32_t>(latency::token_from_word(word, vocabulary));
     });
   }
 };

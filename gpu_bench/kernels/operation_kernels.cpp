@@ -21,7 +21,7 @@ unsigned splits_for(std::int64_t units, std::int64_t size, std::int64_t smallest
   return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, size / smallest)));
 }
 
-std::int64_t tiles_of(const Attend& o) {
+std::int64_t tiles_of(const latency::Attend& o) {
   return o.batch * o.kv_heads * whole_parts(o.tokens * (o.heads / o.kv_heads), tile_rows_of(o));
 }
 
@@ -30,46 +30,49 @@ bool all_packs(std::initializer_list<std::int64_t> sizes) {
 }
 
 struct MovesPacks {
-  bool operator()(const Embed& o) const { return all_packs({o.width}); }
-  bool operator()(const AddNormalise& o) const { return all_packs({o.width}); }
-  bool operator()(const Project&) const { return false; }
-  bool operator()(const StoreKeysValues& o) const { return o.head_dim % (std::int64_t{2} * pack_elements) == 0; }
-  bool operator()(const Attend& o) const { return all_packs({o.head_dim, o.query_stride}); }
-  bool operator()(const Activate& o) const { return all_packs({o.width}); }
-  bool operator()(const PickToken& o) const { return all_packs({o.vocabulary}); }
+  bool operator()(const latency::Embed& o) const { return all_packs({o.width}); }
+  bool operator()(const latency::AddNormalise& o) const { return all_packs({o.width}); }
+  bool operator()(const latency::Project&) const { return false; }
+  bool operator()(const latency::StoreKeysValues& o) const {
+    return o.head_dim % (std::int64_t{2} * pack_elements) == 0;
+  }
+  bool operator()(const latency::Attend& o) const { return all_packs({o.head_dim, o.query_stride}); }
+  bool operator()(const latency::Activate& o) const { return all_packs({o.width}); }
+  bool operator()(const latency::PickToken& o) const { return all_packs({o.vocabulary}); }
 };
 
 }  // namespace
 
-void check_kernel_limits(const Operation& operation) {
-  if (const auto* o = std::get_if<Attend>(&operation); o != nullptr && o->head_dim > most_head_dim) {
+void check_kernel_limits(const latency::Operation& operation) {
+  if (const auto* o = std::get_if<latency::Attend>(&operation); o != nullptr && o->head_dim > most_head_dim) {
     throw std::logic_error(fmt::format("attend: head_dim {} is above {}", o->head_dim, most_head_dim));
   }
-  if (const auto* o = std::get_if<StoreKeysValues>(&operation); o != nullptr && o->rotary && o->head_dim % 2 != 0) {
+  if (const auto* o = std::get_if<latency::StoreKeysValues>(&operation);
+      o != nullptr && o->rotary && o->head_dim % 2 != 0) {
     throw std::logic_error(fmt::format("rotary positions need an even head_dim, not {}", o->head_dim));
   }
 }
 
-unsigned tile_rows_of(const Attend& operation) {
+unsigned tile_rows_of(const latency::Attend& operation) {
   const std::int64_t rows = operation.tokens * (operation.heads / operation.kv_heads);
   return rows == 1 ? 1 : rows <= 4 ? 4 : 8;
 }
 
-unsigned splits_of(const Attend& operation, unsigned multiprocessors) {
+unsigned splits_of(const latency::Attend& operation, unsigned multiprocessors) {
   return splits_for(tiles_of(operation), operation.length, fewest_keys_per_split, multiprocessors);
 }
 
-unsigned splits_of(const PickToken& operation, unsigned multiprocessors) {
+unsigned splits_of(const latency::PickToken& operation, unsigned multiprocessors) {
   return splits_for(operation.rows, operation.vocabulary, fewest_logits_per_split, multiprocessors);
 }
 
-WorkspaceSize workspace_of(const Operation& operation, unsigned multiprocessors) {
-  if (const auto* o = std::get_if<Attend>(&operation)) {
+WorkspaceSize workspace_of(const latency::Operation& operation, unsigned multiprocessors) {
+  if (const auto* o = std::get_if<latency::Attend>(&operation)) {
     const std::int64_t splits = splits_of(*o, multiprocessors);
     if (splits == 1) return {};
     return {.floats = tiles_of(*o) * splits * tile_rows_of(*o) * (o->head_dim + 2), .counters = tiles_of(*o)};
   }
-  if (const auto* o = std::get_if<PickToken>(&operation)) {
+  if (const auto* o = std::get_if<latency::PickToken>(&operation)) {
     const std::int64_t splits = splits_of(*o, multiprocessors);
     if (splits == 1) return {};
     return {.floats = 2 * o->rows * splits, .counters = o->rows};
@@ -77,6 +80,6 @@ WorkspaceSize workspace_of(const Operation& operation, unsigned multiprocessors)
   return {};
 }
 
-bool moves_packs(const Operation& operation) { return std::visit(MovesPacks{}, operation); }
+bool moves_packs(const latency::Operation& operation) { return std::visit(MovesPacks{}, operation); }
 
 }  // namespace foredraft::gpu_bench

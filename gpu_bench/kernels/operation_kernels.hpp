@@ -13,8 +13,8 @@
 #include "gpu_bench/kernels/pick_token.hpp"
 #include "gpu_bench/kernels/store_keys_values.hpp"
 #include "gpu_bench/kernels/workspace.hpp"
-#include "gpu_bench/step/program.hpp"
-#include "gpu_bench/step/reference.hpp"
+#include "latency/operations/program.hpp"
+#include "latency/operations/reference.hpp"
 
 /// Which kernel, with which parameters, does an operation of a program: the same on the device and on the host.
 namespace foredraft::gpu_bench {
@@ -27,30 +27,30 @@ struct KernelContext {
 };
 
 /// Throws std::logic_error for head sizes above 256, the most that Attend's threads hold, and for odd rotary ones.
-void check_kernel_limits(const Operation& operation);
+void check_kernel_limits(const latency::Operation& operation);
 
 /// Blocks that share one row of attention or of logits, enough of them to occupy every multiprocessor.
-[[nodiscard]] unsigned splits_of(const Attend& operation, unsigned multiprocessors);
-[[nodiscard]] unsigned splits_of(const PickToken& operation, unsigned multiprocessors);
+[[nodiscard]] unsigned splits_of(const latency::Attend& operation, unsigned multiprocessors);
+[[nodiscard]] unsigned splits_of(const latency::PickToken& operation, unsigned multiprocessors);
 
 /// Rows that a block of attention shares its keys among: 1, 4 or 8.
-[[nodiscard]] unsigned tile_rows_of(const Attend& operation);
+[[nodiscard]] unsigned tile_rows_of(const latency::Attend& operation);
 
 /// What an operation needs; a program takes the largest of its operations'.
-[[nodiscard]] WorkspaceSize workspace_of(const Operation& operation, unsigned multiprocessors);
+[[nodiscard]] WorkspaceSize workspace_of(const latency::Operation& operation, unsigned multiprocessors);
 
 /// Whether an operation's rows all start at multiples of a pack, so that it can move packs.
-[[nodiscard]] bool moves_packs(const Operation& operation);
+[[nodiscard]] bool moves_packs(const latency::Operation& operation);
 
 namespace detail {
 
 template <class Storage>
-[[nodiscard]] Storage* at(const KernelContext& context, BufferId id) {
-  return id == no_buffer ? nullptr : static_cast<Storage*>(context.buffers[static_cast<std::size_t>(id)]);
+[[nodiscard]] Storage* at(const KernelContext& context, latency::BufferId id) {
+  return id == latency::no_buffer ? nullptr : static_cast<Storage*>(context.buffers[static_cast<std::size_t>(id)]);
 }
 
 template <class Storage, unsigned width, class Use>
-void use_kernel(const Embed& o, const KernelContext& c, const Use& use) {
+void use_kernel(const latency::Embed& o, const KernelContext& c, const Use& use) {
   use(EmbedKernel<Storage, width>{.tokens = at<std::int32_t>(c, o.tokens),
                                   .table = at<Storage>(c, o.table),
                                   .positions = at<Storage>(c, o.positions),
@@ -62,7 +62,7 @@ void use_kernel(const Embed& o, const KernelContext& c, const Use& use) {
 }
 
 template <class Storage, unsigned width, class Use>
-void use_kernel(const AddNormalise& o, const KernelContext& c, const Use& use) {
+void use_kernel(const latency::AddNormalise& o, const KernelContext& c, const Use& use) {
   use(AddNormaliseKernel<Storage, width>{.stream = at<Storage>(c, o.stream),
                                          .delta = at<Storage>(c, o.delta),
                                          .gain = at<Storage>(c, o.gain),
@@ -70,12 +70,12 @@ void use_kernel(const AddNormalise& o, const KernelContext& c, const Use& use) {
                                          .out = at<Storage>(c, o.out),
                                          .rows = static_cast<unsigned>(o.rows),
                                          .width = static_cast<unsigned>(o.width),
-                                         .epsilon = static_cast<float>(norm_epsilon),
-                                         .subtract_mean = o.norm == Norm::layer});
+                                         .epsilon = static_cast<float>(latency::norm_epsilon),
+                                         .subtract_mean = o.norm == latency::Norm::layer});
 }
 
 template <class Storage, unsigned width, class Use>
-void use_kernel(const StoreKeysValues& o, const KernelContext& c, const Use& use) {
+void use_kernel(const latency::StoreKeysValues& o, const KernelContext& c, const Use& use) {
   use(StoreKeysValuesKernel<Storage, width>{.packed = at<Storage>(c, o.packed),
                                             .keys = at<Storage>(c, o.keys),
                                             .values = at<Storage>(c, o.values),
@@ -87,11 +87,11 @@ void use_kernel(const StoreKeysValues& o, const KernelContext& c, const Use& use
                                             .kv_heads = static_cast<unsigned>(o.kv_heads),
                                             .head_dim = static_cast<unsigned>(o.head_dim),
                                             .rotary = o.rotary,
-                                            .rotary_log2_base = static_cast<float>(std::log2(rotary_base))});
+                                            .rotary_log2_base = static_cast<float>(std::log2(latency::rotary_base))});
 }
 
 template <class Storage, unsigned width, unsigned tile_rows, class Use>
-void use_attend(const Attend& o, const KernelContext& c, const Use& use) {
+void use_attend(const latency::Attend& o, const KernelContext& c, const Use& use) {
   use(AttendKernel<Storage, width, tile_rows>{
       .queries = at<Storage>(c, o.queries),
       .keys = at<Storage>(c, o.keys),
@@ -113,7 +113,7 @@ void use_attend(const Attend& o, const KernelContext& c, const Use& use) {
 }
 
 template <class Storage, unsigned width, class Use>
-void use_kernel(const Attend& o, const KernelContext& c, const Use& use) {
+void use_kernel(const latency::Attend& o, const KernelContext& c, const Use& use) {
   switch (tile_rows_of(o)) {
     case 1:
       return use_attend<Storage, width, 1>(o, c, use);
@@ -125,7 +125,7 @@ void use_kernel(const Attend& o, const KernelContext& c, const Use& use) {
 }
 
 template <class Storage, unsigned width, class Use>
-void use_kernel(const Activate& o, const KernelContext& c, const Use& use) {
+void use_kernel(const latency::Activate& o, const KernelContext& c, const Use& use) {
   use(ActivateKernel<Storage, width>{.in = at<Storage>(c, o.in),
                                      .out = at<Storage>(c, o.out),
                                      .rows = static_cast<unsigned>(o.rows),
@@ -135,7 +135,7 @@ void use_kernel(const Activate& o, const KernelContext& c, const Use& use) {
 }
 
 template <class Storage, unsigned width, class Use>
-void use_kernel(const PickToken& o, const KernelContext& c, const Use& use) {
+void use_kernel(const latency::PickToken& o, const KernelContext& c, const Use& use) {
   const unsigned splits = splits_of(o, c.multiprocessors);
   use(PickTokenKernel<Storage, width>{
       .logits = at<Storage>(c, o.logits),
@@ -149,7 +149,7 @@ void use_kernel(const PickToken& o, const KernelContext& c, const Use& use) {
 }
 
 template <class Storage, unsigned width, class Use>
-void use_kernel(const Project&, const KernelContext&, const Use&) {
+void use_kernel(const latency::Project&, const KernelContext&, const Use&) {
   throw std::logic_error("a projection has no kernel of its own");
 }
 
@@ -157,7 +157,7 @@ void use_kernel(const Project&, const KernelContext&, const Use&) {
 
 /// Calls use(kernel) with the kernel of any operation but a projection.
 template <class Storage, class Use>
-void with_kernel(const Operation& operation, const KernelContext& context, const Use& use) {
+void with_kernel(const latency::Operation& operation, const KernelContext& context, const Use& use) {
   check_kernel_limits(operation);
   std::visit(
       [&](const auto& o) {
@@ -172,22 +172,22 @@ void with_kernel(const Operation& operation, const KernelContext& context, const
 
 /// Calls use(kernel) with what gives a buffer its contents before a pass.
 template <class Storage, class Use>
-void with_content_kernel(const Buffer& buffer, void* memory, std::uint64_t seed, const Use& use) {
+void with_content_kernel(const latency::Buffer& buffer, void* memory, std::uint64_t seed, const Use& use) {
   switch (buffer.kind) {
-    case BufferKind::activation:
+    case latency::BufferKind::activation:
       return use(PoisonKernel<Storage>{.out = static_cast<Storage*>(memory), .elements = buffer.elements});
-    case BufferKind::tokens:
+    case latency::BufferKind::tokens:
       return use(FillTokensKernel{.stream = content_stream(buffer, seed),
                                   .out = static_cast<std::int32_t*>(memory),
                                   .elements = buffer.elements,
                                   .vocabulary = buffer.vocabulary});
-    case BufferKind::weight:
-    case BufferKind::cache:
-    case BufferKind::input:
+    case latency::BufferKind::weight:
+    case latency::BufferKind::cache:
+    case latency::BufferKind::input:
       return use(FillKernel<Storage>{.stream = content_stream(buffer, seed),
                                      .out = static_cast<Storage*>(memory),
                                      .elements = buffer.elements,
-                                     .factor = content_factor(buffer.scale)});
+                                     .factor = latency::content_factor(buffer.scale)});
   }
 }
 

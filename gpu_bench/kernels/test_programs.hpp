@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "gpu_bench/step/program.hpp"
+#include "latency/operations/program.hpp"
 
 /// What backends are compared with the reference on: small enough for it, with everything that a pass may have.
 namespace foredraft::gpu_bench {
 
 struct TestProgram {
   std::string name;
-  Program program;
+  latency::Program program;
   bool picks_tokens;  ///< a choice that rounding may turn: the reference may go another way
 };
 
@@ -21,7 +21,7 @@ struct TestProgram {
 
 /// Largest error of a pass, root mean square over that of its output, that rounding to `type` between some tens of
 /// operations explains.
-[[nodiscard]] double allowed_error(DataType type);
+[[nodiscard]] double allowed_error(latency::DataType type);
 
 /// Root mean square of the difference over that of `want`.
 [[nodiscard]] double relative_error(const std::vector<double>& got, const std::vector<double>& want);

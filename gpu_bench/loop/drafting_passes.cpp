@@ -5,39 +5,41 @@
 #include <algorithm>
 
 #include "core/check.hpp"
-#include "gpu_bench/step/operation_accesses.hpp"
+#include "latency/operations/operation_accesses.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
 
-Program whole_drafting(const ModelShape& shape, Role drafting, const PassRequest& request, std::int64_t gamma) {
+latency::Program whole_drafting(const latency::ModelShape& shape, latency::Role drafting,
+                                const latency::PassRequest& request, std::int64_t gamma) {
   switch (drafting) {
-    case Role::autoregressive_drafting:
-      return autoregressive_drafting(shape, request, gamma);
-    case Role::block_drafting:
-      return block_drafting(shape, request, gamma);
-    case Role::head_drafting:
-      return head_drafting(shape, request, gamma);
-    case Role::decoder_pass:
-    case Role::encoder_pass:
+    case latency::Role::autoregressive_drafting:
+      return latency::autoregressive_drafting(shape, request, gamma);
+    case latency::Role::block_drafting:
+      return latency::block_drafting(shape, request, gamma);
+    case latency::Role::head_drafting:
+      return latency::head_drafting(shape, request, gamma);
+    case latency::Role::decoder_pass:
+    case latency::Role::encoder_pass:
       break;
   }
   throw DomainError(fmt::format("{} is no way of drafting", to_string(drafting)));
 }
 
 /// Activations that these operations read and have not written before.
-std::vector<BufferId> left_by_others(const std::vector<Operation>& operations, const std::vector<Buffer>& buffers) {
-  std::vector<BufferId> left;
+std::vector<latency::BufferId> left_by_others(const std::vector<latency::Operation>& operations,
+                                              const std::vector<latency::Buffer>& buffers) {
+  std::vector<latency::BufferId> left;
   std::vector<bool> written(buffers.size(), false);
-  for (const Operation& operation : operations) {
-    const std::vector<Access> all = accesses(operation);
-    for (const Access& access : all) {
+  for (const latency::Operation& operation : operations) {
+    const std::vector<latency::Access> all = latency::accesses(operation);
+    for (const latency::Access& access : all) {
       const auto at = static_cast<std::size_t>(access.buffer);
-      if (access.read > 0 && !written[at] && buffers[at].kind == BufferKind::activation) {
+      if (access.read > 0 && !written[at] && buffers[at].kind == latency::BufferKind::activation) {
         left.push_back(access.buffer);
       }
     }
-    for (const Access& access : all) {
+    for (const latency::Access& access : all) {
       if (access.written > 0) written[static_cast<std::size_t>(access.buffer)] = true;
     }
   }
@@ -45,14 +47,15 @@ std::vector<BufferId> left_by_others(const std::vector<Operation>& operations, c
 }
 
 /// The passes share one working space for their logits; each gets its own.
-BufferId separate_logits(Program& whole, Program& part, BufferId logits, std::size_t pass) {
+latency::BufferId separate_logits(latency::Program& whole, latency::Program& part, latency::BufferId logits,
+                                  std::size_t pass) {
   if (pass == 0) return logits;
-  Buffer buffer = whole.buffers[static_cast<std::size_t>(logits)];
+  latency::Buffer buffer = whole.buffers[static_cast<std::size_t>(logits)];
   buffer.name = fmt::format("{} of draft {}", buffer.name, pass);
   whole.buffers.push_back(std::move(buffer));
-  const auto own = static_cast<BufferId>(whole.buffers.size()) - 1;
-  for (Operation& operation : part.operations) {
-    auto* project = std::get_if<Project>(&operation);
+  const auto own = static_cast<latency::BufferId>(whole.buffers.size()) - 1;
+  for (latency::Operation& operation : part.operations) {
+    auto* project = std::get_if<latency::Project>(&operation);
     if (project != nullptr && project->out == logits) project->out = own;
   }
   return own;
@@ -60,13 +63,13 @@ BufferId separate_logits(Program& whole, Program& part, BufferId logits, std::si
 
 }  // namespace
 
-std::vector<DraftingPass> drafting_passes(const ModelShape& shape, Role drafting, const PassRequest& request,
-                                          std::int64_t gamma) {
-  Program whole = whole_drafting(shape, drafting, request, gamma);
+std::vector<DraftingPass> drafting_passes(const latency::ModelShape& shape, latency::Role drafting,
+                                          const latency::PassRequest& request, std::int64_t gamma) {
+  latency::Program whole = whole_drafting(shape, drafting, request, gamma);
   std::vector<DraftingPass> passes;
-  Program part;
-  for (const Operation& operation : whole.operations) {
-    const auto* pick = std::get_if<PickToken>(&operation);
+  latency::Program part;
+  for (const latency::Operation& operation : whole.operations) {
+    const auto* pick = std::get_if<latency::PickToken>(&operation);
     if (pick == nullptr) {
       part.operations.push_back(operation);
       continue;
@@ -77,15 +80,15 @@ std::vector<DraftingPass> drafting_passes(const ModelShape& shape, Role drafting
     part = {};
   }
   for (const DraftingPass& pass : passes) {
-    for (const BufferId left : left_by_others(pass.program.operations, whole.buffers)) {
-      Buffer& buffer = whole.buffers[static_cast<std::size_t>(left)];
-      buffer.kind = BufferKind::cache;
+    for (const latency::BufferId left : left_by_others(pass.program.operations, whole.buffers)) {
+      latency::Buffer& buffer = whole.buffers[static_cast<std::size_t>(left)];
+      buffer.kind = latency::BufferKind::cache;
       buffer.scale = 1.0;
     }
   }
   for (DraftingPass& pass : passes) {
     pass.program.buffers = whole.buffers;
-    check_program(pass.program);
+    latency::check_program(pass.program);
   }
   return passes;
 }

@@ -13,8 +13,8 @@ std::string to_text(const LoopCell& cell) {
 }
 
 void check_loop_cell(const LoopCell& cell) {
-  const bool drafts = cell.drafting == Role::autoregressive_drafting || cell.drafting == Role::block_drafting ||
-                      cell.drafting == Role::head_drafting;
+  const bool drafts = cell.drafting == latency::Role::autoregressive_drafting ||
+                      cell.drafting == latency::Role::block_drafting || cell.drafting == latency::Role::head_drafting;
   if (!drafts) throw DomainError(fmt::format("{} is no way of drafting", to_string(cell.drafting)));
   check_at_least("gamma", cell.gamma, 1);
   check_probability("alpha", cell.alpha);

@@ -5,16 +5,16 @@
 #include <cstdint>
 #include <string>
 
-#include "gpu_bench/profile/cell.hpp"
+#include "latency/profile/cell.hpp"
 
 namespace foredraft::gpu_bench {
 
 /// One decoding loop that is run: who drafts how much for whom, and how much of it is accepted.
 struct LoopCell {
-  std::string target, drafter;                    ///< names of shapes; heads stand on the target itself
-  Role drafting = Role::autoregressive_drafting;  ///< one of the three drafting roles
-  std::string dtype;                              ///< "fp16", "bf16", "fp32"
-  Launch launch = Launch::graph;
+  std::string target, drafter;  ///< names of shapes; heads stand on the target itself
+  latency::Role drafting = latency::Role::autoregressive_drafting;  ///< one of the three drafting roles
+  std::string dtype;                                                ///< "fp16", "bf16", "fp32"
+  latency::Launch launch = latency::Launch::graph;
   std::int64_t gamma = 1;    ///< drafts of each sequence an iteration, at least 1
   double alpha = 0.0;        ///< every draft behind accepted ones is accepted with this probability
   std::int64_t batch = 1;    ///< sequences, each going on by its own number of tokens

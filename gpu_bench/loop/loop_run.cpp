@@ -39,7 +39,7 @@ struct LoopSamples {
 };
 
 LoopTime loop_time(const std::vector<double>& samples_us) {
-  const SampleSummary summary = summarise(samples_us);
+  const latency::SampleSummary summary = latency::summarise(samples_us);
   return {.median_us = summary.median_us, .ci95_us = summary.median_ci95_us, .samples = summary.samples};
 }
 
@@ -61,7 +61,7 @@ std::optional<double> difference_of_two(const std::vector<double>& values) {
   }
   if (differences.empty()) return std::nullopt;
   std::sort(differences.begin(), differences.end());
-  return percentile(differences, 0.5);
+  return latency::percentile(differences, 0.5);
 }
 
 LoopRow row_of(const LoopCell& cell, const std::vector<LoopSamples>& of_runs) {
@@ -191,15 +191,15 @@ class LoopRun {
     static_cast<void>(side.plain_step());
     static_cast<void>(iterate());
     const double now_s = device_.now_s();
-    Protocol protocol;
+    latency::Protocol protocol;
     protocol.warm_up = 0;
     protocol.seed = seed;
     protocol.budget_s = std::max({until_s - now_s, least_samples * (now_s - warm_up_s), least_budget_s});
-    std::vector<Measurement> arms = measure({{.name = "plain step",
-                                              .run = [&side] { return Sample{.us = side.plain_step()}; },
-                                              .samples_a_round = plain_steps_a_round},
-                                             {.name = "iteration", .run = iterate}},
-                                            protocol, device_.now_s);
+    std::vector<latency::Measurement> arms = measure({{.name = "plain step",
+                                                       .run = [&side] { return Sample{.us = side.plain_step()}; },
+                                                       .samples_a_round = plain_steps_a_round},
+                                                      {.name = "iteration", .run = iterate}},
+                                                     protocol, device_.now_s);
     samples.plain_us = std::move(arms[0].samples_us);
     samples.iteration_us = std::move(arms[1].samples_us);
     return samples;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "gpu_bench/loop/loop_cell.hpp"
-#include "gpu_bench/measure/sample_summary.hpp"
-#include "gpu_bench/profile/profile.hpp"
 #include "gpu_bench/run/profile_run.hpp"
+#include "latency/profile/profile.hpp"
+#include "latency/profile/sample_summary.hpp"
 
 /// A real decoding loop beside plain decoding: passes that are really made, drafts that a real verifier accepts and
 /// rejects. Only which drafts are accepted is settled beforehand. Knows no clock and no device.
@@ -81,7 +81,7 @@ struct LoopRow {
 struct LoopResult {
   MeasureEnd end = MeasureEnd::done;
   std::vector<LoopRow> rows = {};  ///< in the order of the cells
-  std::vector<Missing> missing = {};
+  std::vector<latency::Missing> missing = {};
 };
 
 /// Runs all cells five times over: plain steps and iterations in turn, by the protocol of measure(), a few of each even

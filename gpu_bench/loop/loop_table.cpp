@@ -9,13 +9,14 @@
 
 #include "core/check.hpp"
 #include "core/documents.hpp"
-#include "gpu_bench/profile/cell_text.hpp"
+#include "latency/profile/cell_text.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
 
-constexpr std::array loop_roles{Role::autoregressive_drafting, Role::block_drafting, Role::head_drafting};
-constexpr std::array loop_launches{Launch::graph, Launch::eager};
+constexpr std::array loop_roles{latency::Role::autoregressive_drafting, latency::Role::block_drafting,
+                                latency::Role::head_drafting};
+constexpr std::array loop_launches{latency::Launch::graph, latency::Launch::eager};
 
 // One list of fields a struct, for writing and for reading.
 
@@ -66,7 +67,7 @@ template <typename Row>
 std::string loop_csv(const std::vector<Row>& rows) {
   std::string csv = loop_csv_header<Row>();
   for (const Row& row : rows) {
-    csv += loop_csv_line(row, [](const char* /*name*/, const auto& value) { return cell_text(value); });
+    csv += loop_csv_line(row, [](const char* /*name*/, const auto& value) { return latency::cell_text(value); });
   }
   return csv;
 }
@@ -94,8 +95,8 @@ bool read_field(std::string_view text, std::string& value) {
 /// Counts, all of them.
 bool read_field(std::string_view text, std::int64_t& value) { return read_number(text, value) && value >= 0; }
 bool read_field(std::string_view text, double& value) { return read_number(text, value) && std::isfinite(value); }
-bool read_field(std::string_view text, Role& value) { return read_word(text, loop_roles, value); }
-bool read_field(std::string_view text, Launch& value) { return read_word(text, loop_launches, value); }
+bool read_field(std::string_view text, latency::Role& value) { return read_word(text, loop_roles, value); }
+bool read_field(std::string_view text, latency::Launch& value) { return read_word(text, loop_launches, value); }
 bool read_field(std::string_view text, std::optional<double>& value) {
   value.reset();
   return text.empty() || read_field(text, value.emplace());

@@ -13,7 +13,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-void check_protocol(const std::vector<Arm>& arms, const Protocol& protocol) {
+void check_protocol(const std::vector<Arm>& arms, const latency::Protocol& protocol) {
   if (arms.empty()) throw DomainError("no arms to measure");
   check_positive("relative_spread", protocol.relative_spread);
   check_at_least("fewest_samples", protocol.fewest_samples, 1);
@@ -28,7 +28,7 @@ void check_protocol(const std::vector<Arm>& arms, const Protocol& protocol) {
 struct Progress {
   std::vector<Sample> taken = {};
   std::size_t next_look = 0;  ///< samples at which the spread is looked at again
-  std::optional<Stopped> stopped = {};
+  std::optional<latency::Stopped> stopped = {};
 };
 
 struct Unthrottled {
@@ -58,7 +58,7 @@ std::vector<std::size_t> shuffled(std::vector<std::size_t> order, RandomStream& 
 
 class Rounds {
  public:
-  Rounds(const std::vector<Arm>& arms, const Protocol& protocol, const std::function<double()>& now_s)
+  Rounds(const std::vector<Arm>& arms, const latency::Protocol& protocol, const std::function<double()>& now_s)
       : arms_(arms),
         protocol_(protocol),
         now_s_(now_s),
@@ -73,24 +73,24 @@ class Rounds {
     while (one_round()) {
     }
     for (Progress& arm : progress_) {
-      if (!arm.stopped) arm.stopped = Stopped::out_of_time;
+      if (!arm.stopped) arm.stopped = latency::Stopped::out_of_time;
     }
   }
 
-  [[nodiscard]] Measurement measurement(std::size_t arm) const {
+  [[nodiscard]] latency::Measurement measurement(std::size_t arm) const {
     const Progress& progress = progress_[arm];
     Unthrottled kept = unthrottled(progress.taken, slowest_mhz());
-    Measurement result{.name = arms_[arm].name,
-                       .summary = {},
-                       .samples_us = std::move(kept.us),
-                       .throttled = 0,
-                       .clock_mhz = 0.0,
-                       .stopped = progress.stopped.value()};
+    latency::Measurement result{.name = arms_[arm].name,
+                                .summary = {},
+                                .samples_us = std::move(kept.us),
+                                .throttled = 0,
+                                .clock_mhz = 0.0,
+                                .stopped = progress.stopped.value()};
     result.throttled = static_cast<std::int64_t>(progress.taken.size() - result.samples_us.size());
-    if (!result.samples_us.empty()) result.summary = summarise(result.samples_us);
+    if (!result.samples_us.empty()) result.summary = latency::summarise(result.samples_us);
     if (!kept.clocks_mhz.empty()) {
       std::sort(kept.clocks_mhz.begin(), kept.clocks_mhz.end());
-      result.clock_mhz = percentile(kept.clocks_mhz, 0.5);
+      result.clock_mhz = latency::percentile(kept.clocks_mhz, 0.5);
     }
     return result;
   }
@@ -141,15 +141,15 @@ class Rounds {
     arm.next_look = taken + std::max<std::size_t>(1, taken / 10);
     const Unthrottled kept = unthrottled(arm.taken, slowest_mhz());
     if (kept.us.size() >= static_cast<std::size_t>(protocol_.fewest_samples) &&
-        relative_spread(summarise(kept.us)) <= protocol_.relative_spread) {
-      arm.stopped = Stopped::stable;
+        latency::relative_spread(latency::summarise(kept.us)) <= protocol_.relative_spread) {
+      arm.stopped = latency::Stopped::stable;
     } else if (full) {
-      arm.stopped = Stopped::most_samples;
+      arm.stopped = latency::Stopped::most_samples;
     }
   }
 
   const std::vector<Arm>& arms_;
-  const Protocol& protocol_;
+  const latency::Protocol& protocol_;
   const std::function<double()>& now_s_;
   double end_s_;
   RandomStream order_;
@@ -160,30 +160,19 @@ class Rounds {
 
 }  // namespace
 
-std::string_view to_string(Stopped reason) {
-  switch (reason) {
-    case Stopped::stable:
-      return "stable";
-    case Stopped::out_of_time:
-      return "out_of_time";
-    case Stopped::most_samples:
-      return "most_samples";
-  }
-  return "";
-}
-
-std::vector<Measurement> measure(const std::vector<Arm>& arms, const Protocol& protocol,
-                                 const std::function<double()>& now_s) {
+std::vector<latency::Measurement> measure(const std::vector<Arm>& arms, const latency::Protocol& protocol,
+                                          const std::function<double()>& now_s) {
   check_protocol(arms, protocol);
   Rounds rounds(arms, protocol, now_s);
   rounds.run();
-  std::vector<Measurement> measurements;
+  std::vector<latency::Measurement> measurements;
   for (std::size_t arm = 0; arm < arms.size(); ++arm) measurements.push_back(rounds.measurement(arm));
   return measurements;
 }
 
-AgainstItself against_itself(const std::vector<Measurement>& first, const std::vector<Measurement>& second) {
-  const auto same_name = [](const Measurement& a, const Measurement& b) { return a.name == b.name; };
+latency::AgainstItself against_itself(const std::vector<latency::Measurement>& first,
+                                      const std::vector<latency::Measurement>& second) {
+  const auto same_name = [](const latency::Measurement& a, const latency::Measurement& b) { return a.name == b.name; };
   if (!std::equal(first.begin(), first.end(), second.begin(), second.end(), same_name)) {
     throw DomainError("the two measurements do not hold the same arms in the same order");
   }
@@ -195,8 +184,8 @@ AgainstItself against_itself(const std::vector<Measurement>& first, const std::v
   if (differences.empty()) return {};
   std::sort(differences.begin(), differences.end());
   return {.pairs = static_cast<std::int64_t>(differences.size()),
-          .median_difference = percentile(differences, 0.5),
-          .p95_difference = percentile(differences, 0.95)};
+          .median_difference = latency::percentile(differences, 0.5),
+          .p95_difference = latency::percentile(differences, 0.95)};
 }
 
 }  // namespace foredraft::gpu_bench

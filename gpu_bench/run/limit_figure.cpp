@@ -5,8 +5,8 @@
 
 namespace foredraft::gpu_bench {
 
-Figure rate_figure(const KernelRow& row, double amount) {
-  const SampleSummary& summary = row.timing.summary;
+latency::Figure rate_figure(const latency::KernelRow& row, double amount) {
+  const latency::SampleSummary& summary = row.timing.summary;
   const double per_s = 1e6 * amount;
   return {.value = per_s / summary.median_us,
           .ci95 = Interval{per_s / summary.median_ci95_us.high, per_s / summary.median_ci95_us.low},

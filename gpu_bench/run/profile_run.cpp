@@ -8,11 +8,12 @@
 #include <optional>
 
 #include "core/check.hpp"
-#include "gpu_bench/latency/fit_latency.hpp"
-#include "gpu_bench/profile/group_queue.hpp"
+#include "gpu_bench/measure/measure.hpp"
+#include "gpu_bench/run/group_queue.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/run/run_errors.hpp"
-#include "gpu_bench/step/counts.hpp"
+#include "latency/operations/counts.hpp"
+#include "latency/surfaces/fit_latency.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -27,15 +28,15 @@ struct Timed {
 
 /// An encoder runs once a request: of the visits after the second it gets a quarter.
 bool is_due(const CellGroup& group, int visit) {
-  const bool encoders =
-      std::ranges::all_of(group.cells, [](const Cell& cell) { return cell.role == Role::encoder_pass; });
+  const bool encoders = std::ranges::all_of(
+      group.cells, [](const latency::Cell& cell) { return cell.role == latency::Role::encoder_pass; });
   return !encoders || visit <= 2 || visit % 4 == 1;
 }
 
 class ProfileRun {
  public:
-  ProfileRun(Profile& profile, const RunPlan& plan, const std::vector<CellGroup>& kept, const DeviceSide& device,
-             const RunSurroundings& around)
+  ProfileRun(latency::Profile& profile, const RunPlan& plan, const std::vector<CellGroup>& kept,
+             const DeviceSide& device, const RunSurroundings& around)
       : profile_(profile),
         plan_(plan),
         device_(device),
@@ -71,8 +72,8 @@ class ProfileRun {
   void write() {
     profile_.missing = queue_.missing();
     for (const auto& group : plan_.verifications) {
-      for (const VerificationCell& cell : group) {
-        if (find_verification(profile_, cell) != nullptr) continue;
+      for (const latency::VerificationCell& cell : group) {
+        if (latency::find_verification(profile_, cell) != nullptr) continue;
         const auto failed = not_verified_.find(cell);
         profile_.missing.push_back(
             {.what = to_text(cell), .why = failed == not_verified_.end() ? "no time left" : failed->second});
@@ -84,7 +85,7 @@ class ProfileRun {
     device_.write(profile_);
   }
 
-  void keep_samples(const std::string& what, const Measurement& measurement) const {
+  void keep_samples(const std::string& what, const latency::Measurement& measurement) const {
     if (device_.keep_samples) device_.keep_samples(what, measurement.samples_us);
   }
 
@@ -94,7 +95,7 @@ class ProfileRun {
       around_.say(fmt::format("{:5.0f} s  {} and {} more{}", start_s, to_text(group->cells.front()),
                               group->cells.size() - 1, group->by_operation ? ", operation by operation" : ""));
       try {
-        const std::vector<Cell> timed = group->by_operation ? device_.break_down(*group) : time_group(*group);
+        const std::vector<latency::Cell> timed = group->by_operation ? device_.break_down(*group) : time_group(*group);
         queue_.done(around_.elapsed_s() - start_s, timed);
       } catch (const MemoryError& error) {
         queue_.failed(error.what());
@@ -108,23 +109,23 @@ class ProfileRun {
   /// What no row of an earlier run holds, until a group like the longest so far would not fit any more.
   void measure_verifications() {
     double longest_s = 0.0;
-    for (const std::vector<VerificationCell>& group : plan_.verifications) {
-      std::vector<VerificationCell> wanted;
-      for (const VerificationCell& cell : group) {
-        if (find_verification(profile_, cell) == nullptr) wanted.push_back(cell);
+    for (const std::vector<latency::VerificationCell>& group : plan_.verifications) {
+      std::vector<latency::VerificationCell> wanted;
+      for (const latency::VerificationCell& cell : group) {
+        if (latency::find_verification(profile_, cell) == nullptr) wanted.push_back(cell);
       }
       if (wanted.empty()) continue;
       const double start_s = around_.elapsed_s();
       if (start_s + longest_s > (1.0 - plan_.repeat_share) * plan_.budget_s) break;
       around_.say(fmt::format("{:5.0f} s  {} and {} more", start_s, to_text(wanted.front()), wanted.size() - 1));
       try {
-        for (VerificationRow& row : device_.verify(wanted)) {
+        for (latency::VerificationRow& row : device_.verify(wanted)) {
           if (row.timing.summary.samples > 0) profile_.verifications.push_back(std::move(row));
         }
       } catch (const MemoryError& error) {
-        for (const VerificationCell& cell : wanted) not_verified_.emplace(cell, error.what());
+        for (const latency::VerificationCell& cell : wanted) not_verified_.emplace(cell, error.what());
       } catch (const DomainError& error) {
-        for (const VerificationCell& cell : wanted) not_verified_.emplace(cell, error.what());
+        for (const latency::VerificationCell& cell : wanted) not_verified_.emplace(cell, error.what());
       }
       longest_s = std::max(longest_s, around_.elapsed_s() - start_s);
       write();
@@ -132,15 +133,15 @@ class ProfileRun {
   }
 
   /// The cells that have a time now.
-  std::vector<Cell> time_group(const CellGroup& group) {
-    std::vector<Measurement> measured = device_.measure_group(group);
-    std::vector<Cell> cells;
+  std::vector<latency::Cell> time_group(const CellGroup& group) {
+    std::vector<latency::Measurement> measured = device_.measure_group(group);
+    std::vector<latency::Cell> cells;
     for (std::size_t i = 0; i < group.cells.size(); ++i) {
       if (measured[i].summary.samples == 0) continue;
-      const Cell& cell = group.cells[i];
-      const Work work = work_of(program_of(plan_.models, cell), data_type_of(cell.dtype));
+      const latency::Cell& cell = group.cells[i];
+      const latency::Work work = latency::work_of(program_of(plan_.models, cell), latency::data_type_of(cell.dtype));
       profile_.steps.push_back(
-          {.cell = cell, .timing = timing_of(measured[i], work.read_bytes, work.written_bytes, work.flop)});
+          {.cell = cell, .timing = latency::timing_of(measured[i], work.read_bytes, work.written_bytes, work.flop)});
       keep_samples(to_text(cell), measured[i]);
       timed_.emplace(cell, Timed{.halves_us = {std::move(measured[i].samples_us), {}}});
       cells.push_back(cell);
@@ -156,15 +157,15 @@ class ProfileRun {
         if (!group.by_operation && is_due(group, visit)) repeat_group(group, visit);
       }
     }
-    std::vector<Measurement> first;
-    std::vector<Measurement> second;
+    std::vector<latency::Measurement> first;
+    std::vector<latency::Measurement> second;
     for (const auto& [cell, timed] : timed_) {
       if (timed.halves_us[1].empty()) continue;
-      first.push_back(
-          {.name = to_text(cell),
-           .summary = timed.of_earlier_run ? find_step(profile_, cell)->timing.summary : summarise(timed.halves_us[0]),
-           .samples_us = {}});
-      second.push_back({.name = to_text(cell), .summary = summarise(timed.halves_us[1]), .samples_us = {}});
+      first.push_back({.name = to_text(cell),
+                       .summary = timed.of_earlier_run ? latency::find_step(profile_, cell)->timing.summary
+                                                       : latency::summarise(timed.halves_us[0]),
+                       .samples_us = {}});
+      second.push_back({.name = to_text(cell), .summary = latency::summarise(timed.halves_us[1]), .samples_us = {}});
     }
     if (first.empty()) {
       not_repeated_ = "no time left";
@@ -175,11 +176,11 @@ class ProfileRun {
 
   void repeat_group(const CellGroup& group, int visit) {
     CellGroup known = group;
-    std::erase_if(known.cells, [this](const Cell& cell) { return !has_samples(cell); });
+    std::erase_if(known.cells, [this](const latency::Cell& cell) { return !has_samples(cell); });
     if (known.cells.empty()) return;
     around_.say(fmt::format("{:5.0f} s  visit {}: {} and {} more", around_.elapsed_s(), visit,
                             to_text(known.cells.front()), known.cells.size() - 1));
-    const std::vector<Measurement> again = device_.measure_group(known);
+    const std::vector<latency::Measurement> again = device_.measure_group(known);
     for (std::size_t i = 0; i < again.size(); ++i) {
       if (again[i].summary.samples == 0) continue;
       keep_samples(fmt::format("{} visit {}", to_text(known.cells[i]), visit), again[i]);
@@ -187,7 +188,7 @@ class ProfileRun {
     }
   }
 
-  void take_in(const Cell& cell, const Measurement& again) {
+  void take_in(const latency::Cell& cell, const latency::Measurement& again) {
     Timed& timed = timed_.try_emplace(cell, Timed{.of_earlier_run = true}).first->second;
     auto& [odd_us, even_us] = timed.halves_us;
     const bool odd = ++timed.visits % 2 == 1 && !timed.of_earlier_run;
@@ -196,8 +197,8 @@ class ProfileRun {
     if (timed.of_earlier_run) return;
     std::vector<double> samples_us = odd_us;
     samples_us.insert(samples_us.end(), even_us.begin(), even_us.end());
-    Timing& timing = std::ranges::find(profile_.steps, cell, &StepRow::cell)->timing;
-    timing.summary = summarise(samples_us);
+    latency::Timing& timing = std::ranges::find(profile_.steps, cell, &latency::StepRow::cell)->timing;
+    timing.summary = latency::summarise(samples_us);
     timing.throttled += again.throttled;
   }
 
@@ -205,57 +206,57 @@ class ProfileRun {
   void fit() {
     around_.say(fmt::format("{:5.0f} s  fitting the latency model", around_.elapsed_s()));
     try {
-      Profile fitted = profile_;
-      fitted.fits = fit_latencies(profile_, plan_.models);
-      check_profile(fitted);
+      latency::Profile fitted = profile_;
+      fitted.fits = latency::fit_latencies(profile_, plan_.models);
+      latency::check_profile(fitted);
       profile_.fits = std::move(fitted.fits);
     } catch (const DomainError& error) {
       add_note(profile_, "no fit", error.what());
     }
   }
 
-  [[nodiscard]] bool has_samples(const Cell& cell) const {
-    const StepRow* row = find_step(profile_, cell);
+  [[nodiscard]] bool has_samples(const latency::Cell& cell) const {
+    const latency::StepRow* row = latency::find_step(profile_, cell);
     return row != nullptr && row->timing.summary.samples > 0;
   }
 
-  Profile& profile_;
+  latency::Profile& profile_;
   const RunPlan& plan_;
   const DeviceSide& device_;
   const RunSurroundings& around_;
   GroupQueue queue_;
   std::string not_repeated_ = "the run ended before";
-  std::map<VerificationCell, std::string> not_verified_;
-  std::map<Cell, Timed> timed_;
+  std::map<latency::VerificationCell, std::string> not_verified_;
+  std::map<latency::Cell, Timed> timed_;
 };
 
 }  // namespace
 
-MeasureEnd measure_profile(Profile& profile, const RunPlan& plan, const std::vector<CellGroup>& kept,
+MeasureEnd measure_profile(latency::Profile& profile, const RunPlan& plan, const std::vector<CellGroup>& kept,
                            const DeviceSide& device, const RunSurroundings& around) {
   return ProfileRun(profile, plan, kept, device, around).run();
 }
 
-std::vector<CellGroup> keep_rows(Profile& profile, const Profile& unfinished) {
+std::vector<CellGroup> keep_rows(latency::Profile& profile, const latency::Profile& unfinished) {
   if (unfinished.device.name != profile.device.name || unfinished.identity.commit != profile.identity.commit) return {};
   CellGroup whole;
   CellGroup by_operation{.cells = {}, .by_operation = true};
   profile.limits = unfinished.limits;  // until they are measured again
   profile.steps = unfinished.steps;
-  for (const StepRow& row : profile.steps) whole.cells.push_back(row.cell);
+  for (const latency::StepRow& row : profile.steps) whole.cells.push_back(row.cell);
   profile.verifications = unfinished.verifications;
   profile.breakdowns = unfinished.breakdowns;
-  for (const Breakdown& breakdown : profile.breakdowns) {
+  for (const latency::Breakdown& breakdown : profile.breakdowns) {
     by_operation.cells.push_back(breakdown.cell);
-    for (const Part& part : breakdown.parts) {
-      if (find_part(profile, breakdown.cell.dtype, part) != nullptr) continue;
-      profile.kernels.push_back(*find_part(unfinished, breakdown.cell.dtype, part));
+    for (const latency::Part& part : breakdown.parts) {
+      if (latency::find_part(profile, breakdown.cell.dtype, part) != nullptr) continue;
+      profile.kernels.push_back(*latency::find_part(unfinished, breakdown.cell.dtype, part));
     }
   }
   return {std::move(whole), std::move(by_operation)};
 }
 
-void add_note(Profile& profile, const std::string& name, std::string text) {
+void add_note(latency::Profile& profile, const std::string& name, std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   profile.notes.push_back({.name = name, .text = std::move(text)});
 }

@@ -55,7 +55,7 @@ struct ChainPath {
     return threads / warp_lanes * static_cast<unsigned>(sizeof(Firsts));
   }
 
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double drafts = static_cast<double>(input.batch) * input.gamma;
     const double counts = input.batch;
     return {.read_bytes = 4 * (2 * drafts + counts), .written_bytes = 4 * (drafts + 3 * counts), .flop = 0.0};

@@ -54,10 +54,10 @@ struct FusedExactKernel {
 
   /// Logits as above, sums, drafts and outputs; what threads of a block share counts once. Exponentials and comparisons
   /// are no operations.
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double row_units = 1.0 * rows() * splits();
     const double drafts_bytes = (input.gamma + 1.0) * sizeof(std::int32_t);
-    Work one{.read_bytes = units_of_request() * drafts_bytes, .written_bytes = 0.0, .flop = 0.0};
+    latency::Work one{.read_bytes = units_of_request() * drafts_bytes, .written_bytes = 0.0, .flop = 0.0};
     if constexpr (units != FusedExactUnits::choices) {
       one.written_bytes += row_units * sizeof(SoftmaxPart);
       one.flop += 3.0 * rows() * input.vocabulary;

@@ -25,7 +25,7 @@ struct GreedyMatchRule {
   }
 
   [[nodiscard]] static unsigned scratch_bytes() { return 0; }
-  [[nodiscard]] static Work row_work(unsigned /*vocabulary*/, unsigned /*splits*/, unsigned /*logit_bytes*/) {
+  [[nodiscard]] static latency::Work row_work(unsigned /*vocabulary*/, unsigned /*splits*/, unsigned /*logit_bytes*/) {
     return {};
   }
 };

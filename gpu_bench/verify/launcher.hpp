@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "gpu_bench/kernels/host_block.hpp"
-#include "gpu_bench/step/counts.hpp"
+#include "latency/operations/counts.hpp"
 
 /// A verifier is a function template that hands kernels to a launcher, one after another:
 ///
@@ -26,7 +26,7 @@ struct HostLauncher {
 
 /// What a verification costs apart from its time.
 struct VerificationCost {
-  Work work;  ///< as the kernels request it; what is read twice counts twice
+  latency::Work work;  ///< as the kernels request it; what is read twice counts twice
   unsigned launches = 0;
   unsigned read_backs = 0;
 };

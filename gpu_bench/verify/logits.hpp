@@ -80,7 +80,7 @@ struct LogitsKernel {
     for_each_word(block, stream, rows * vocabulary, [this](std::int64_t element, std::uint32_t word) {
       const std::int64_t row = element / vocabulary;
       const std::int64_t rank = rank_in_row(element % vocabulary, row % rows_per_request, vocabulary);
-      float logit = static_cast<float>(bell_from_word(word)) * (spread / bell_deviation);
+      float logit = static_cast<float>(latency::bell_from_word(word)) * (spread / bell_deviation);
       logit -= zipf * std::log(static_cast<float>(rank + 1));
       if (rank == 0) logit += peak;
       out[element] = from_float<Storage>(logit);

@@ -6,10 +6,10 @@
 #include <type_traits>
 
 #include "gpu_bench/kernels/workspace.hpp"
-#include "gpu_bench/step/counts.hpp"
 #include "gpu_bench/verify/merge.hpp"
 #include "gpu_bench/verify/row_scan.hpp"
 #include "gpu_bench/verify/verification.hpp"
+#include "latency/operations/counts.hpp"
 
 /// Verification where every row decides by itself, in one launch.
 ///
@@ -78,15 +78,15 @@ struct RowVerificationKernel {
   }
 
   /// Of requests that have all their drafts.
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double rows = static_cast<double>(path.batch()) * path.rows();
     constexpr auto logit_bytes = static_cast<unsigned>(sizeof(typename Path::Storage));
     const double row_bytes = static_cast<double>(path.vocabulary()) * logit_bytes;
     const double between_blocks = static_cast<double>((splits > 1 ? splits * sizeof(Part) : 0) + sizeof(RowVerdict));
-    const Work row = rule.row_work(path.vocabulary(), splits, logit_bytes);
-    Work work{.read_bytes = rows * (row_bytes + between_blocks + row.read_bytes),
-              .written_bytes = rows * (between_blocks + row.written_bytes),
-              .flop = rows * row.flop};
+    const latency::Work row = rule.row_work(path.vocabulary(), splits, logit_bytes);
+    latency::Work work{.read_bytes = rows * (row_bytes + between_blocks + row.read_bytes),
+                       .written_bytes = rows * (between_blocks + row.written_bytes),
+                       .flop = rows * row.flop};
     work += path.work();
     return work;
   }

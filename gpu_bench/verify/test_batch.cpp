@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "core/random_stream.hpp"
-#include "gpu_bench/step/contents.hpp"
 #include "gpu_bench/verify/reference_rows.hpp"
 #include "gpu_bench/verify/tree_shape.hpp"
+#include "latency/operations/contents.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -29,15 +29,15 @@ std::int32_t drawn_token(std::span<const double> logits, double uniform) {
 
 /// What single precision does to a probability of these verifiers; those that pass theirs through memory round to the
 /// storage type a few times.
-double rounding_of(Verifier verifier, DataType type) {
+double rounding_of(Verifier verifier, latency::DataType type) {
   constexpr double arithmetic = 1e-5;  // device exponentials included
   if (!entry_of(verifier).waits_for_host) return arithmetic;
   switch (type) {
-    case DataType::fp16:
+    case latency::DataType::fp16:
       return 8.0 * 0x1.0p-11;
-    case DataType::bf16:
+    case latency::DataType::bf16:
       return 8.0 * 0x1.0p-8;
-    case DataType::fp32:
+    case latency::DataType::fp32:
       break;
   }
   return arithmetic;
@@ -45,7 +45,7 @@ double rounding_of(Verifier verifier, DataType type) {
 
 }  // namespace
 
-TestBatch test_batch(const VerificationShape& shape, DataType type, std::uint64_t seed) {
+TestBatch test_batch(const VerificationShape& shape, latency::DataType type, std::uint64_t seed) {
   const std::int64_t rows = shape.batch * (shape.gamma + 1);
   TestBatch made{.shape = shape,
                  .draws = draw_stream(seed, 0, 0),
@@ -58,7 +58,7 @@ TestBatch test_batch(const VerificationShape& shape, DataType type, std::uint64_
   RandomStream noise(seed, {Purpose::draft_logits, 0, 0});
   RandomStream token(seed, {Purpose::draft_token, 0, 0});
   const auto bell = [](RandomStream& stream, float deviation) {
-    return deviation / bell_deviation * static_cast<float>(bell_from_word(stream.next_u32()));
+    return deviation / bell_deviation * static_cast<float>(latency::bell_from_word(stream.next_u32()));
   };
   const auto vocabulary = static_cast<std::size_t>(shape.vocabulary);
   for (std::int64_t b = 0; b < shape.batch; ++b) {
@@ -67,9 +67,9 @@ TestBatch test_batch(const VerificationShape& shape, DataType type, std::uint64_
     for (std::int64_t i = 0; i <= shape.gamma; ++i) {
       for (std::size_t x = 0; x < vocabulary; ++x) {
         const auto logit = static_cast<double>(bell(target, 2.0F));
-        made.target_logits.push_back(rounded_to(logit, type));
+        made.target_logits.push_back(latency::rounded_to(logit, type));
         if (i < shape.gamma) {
-          made.draft_logits.push_back(rounded_to(logit + static_cast<double>(bell(noise, 0.7F)), type));
+          made.draft_logits.push_back(latency::rounded_to(logit + static_cast<double>(bell(noise, 0.7F)), type));
         }
       }
       if (i == shape.gamma) continue;
@@ -82,7 +82,8 @@ TestBatch test_batch(const VerificationShape& shape, DataType type, std::uint64_
   return made;
 }
 
-ExpectedTokens expected_tokens(Verifier verifier, const TestBatch& batch, std::int64_t request, DataType type) {
+ExpectedTokens expected_tokens(Verifier verifier, const TestBatch& batch, std::int64_t request,
+                               latency::DataType type) {
   const auto vocabulary = static_cast<std::size_t>(batch.shape.vocabulary);
   const auto gamma = static_cast<std::size_t>(batch.shape.gamma);
   const auto b = static_cast<std::size_t>(request);

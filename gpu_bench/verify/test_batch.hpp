@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "gpu_bench/step/program.hpp"
 #include "gpu_bench/verify/verifiers.hpp"
+#include "latency/operations/program.hpp"
 
 /// A small batch to verify, made on the host, and what must come of it: the device's own test of the verifiers.
 namespace foredraft::gpu_bench {
@@ -21,7 +21,7 @@ struct TestBatch {
   std::vector<std::int32_t> node_tokens;   ///< [batch, gamma + 1]
 };
 
-[[nodiscard]] TestBatch test_batch(const VerificationShape& shape, DataType type, std::uint64_t seed);
+[[nodiscard]] TestBatch test_batch(const VerificationShape& shape, latency::DataType type, std::uint64_t seed);
 
 /// Tokens of one request as the reference has them.
 struct ExpectedTokens {
@@ -31,6 +31,6 @@ struct ExpectedTokens {
 
 /// Throws std::logic_error for wagner_sigmoid, whose tokens follow no reference of these.
 [[nodiscard]] ExpectedTokens expected_tokens(Verifier verifier, const TestBatch& batch, std::int64_t request,
-                                             DataType type);
+                                             latency::DataType type);
 
 }  // namespace foredraft::gpu_bench

@@ -47,7 +47,7 @@ struct TopBetaRule {
   }
 
   [[nodiscard]] static unsigned scratch_bytes() { return 0; }
-  [[nodiscard]] static Work row_work(unsigned /*vocabulary*/, unsigned splits, unsigned logit_bytes) {
+  [[nodiscard]] static latency::Work row_work(unsigned /*vocabulary*/, unsigned splits, unsigned logit_bytes) {
     return {.read_bytes = (splits + 1.0) * logit_bytes, .written_bytes = 0.0, .flop = 0.0};
   }
 

@@ -64,7 +64,7 @@ struct TreePath {
     return rows() * static_cast<unsigned>(sizeof(Node));
   }
 
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double nodes = static_cast<double>(input.batch) * input.nodes;
     const double requests = input.batch;
     return {.read_bytes = 4 * (3 * nodes + 2 * requests),

@@ -105,7 +105,7 @@ struct TreeSampledRule {
   }
 
   /// An exponential's argument and its sum count 2 a logit.
-  [[nodiscard]] static Work row_work(unsigned vocabulary, unsigned /*splits*/, unsigned logit_bytes) {
+  [[nodiscard]] static latency::Work row_work(unsigned vocabulary, unsigned /*splits*/, unsigned logit_bytes) {
     const double chunk_bytes = static_cast<double>(divide_up(vocabulary, chunk_tokens)) * sizeof(Chunk);
     return {.read_bytes = chunk_bytes + chunks_per_group * sizeof(Chunk) + 1.0 * chunk_tokens * logit_bytes,
             .written_bytes = chunk_bytes,

@@ -67,7 +67,7 @@ struct TypicalAcceptanceRule {
   }
 
   [[nodiscard]] static unsigned scratch_bytes() { return 0; }
-  [[nodiscard]] static Work row_work(unsigned vocabulary, unsigned /*splits*/, unsigned logit_bytes) {
+  [[nodiscard]] static latency::Work row_work(unsigned vocabulary, unsigned /*splits*/, unsigned logit_bytes) {
     return {.read_bytes = 1.0 * logit_bytes, .written_bytes = 0.0, .flop = 4.0 * vocabulary};
   }
 

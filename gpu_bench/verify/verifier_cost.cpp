@@ -8,13 +8,13 @@ namespace {
 
 /// Calls use(a number of the type's storage).
 template <class Use>
-auto with_storage(DataType type, const Use& use) {
+auto with_storage(latency::DataType type, const Use& use) {
   switch (type) {
-    case DataType::fp16:
+    case latency::DataType::fp16:
       return use(Half{});
-    case DataType::bf16:
+    case latency::DataType::bf16:
       return use(Bfloat16{});
-    case DataType::fp32:
+    case latency::DataType::fp32:
       break;
   }
   return use(0.0F);
@@ -50,11 +50,11 @@ VerificationCost counted(Verifier verifier, const VerificationShape& shape) {
 
 }  // namespace
 
-WorkspaceSize verifier_workspace(Verifier verifier, const VerificationShape& shape, DataType type) {
+WorkspaceSize verifier_workspace(Verifier verifier, const VerificationShape& shape, latency::DataType type) {
   return with_storage(type, [&](auto storage) { return verifier_workspace_as<decltype(storage)>(verifier, shape); });
 }
 
-VerificationCost verification_cost(Verifier verifier, const VerificationShape& shape, DataType type) {
+VerificationCost verification_cost(Verifier verifier, const VerificationShape& shape, latency::DataType type) {
   return with_storage(type, [&](auto storage) { return counted<decltype(storage)>(verifier, shape); });
 }
 

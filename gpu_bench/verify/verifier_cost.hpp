@@ -8,9 +8,11 @@
 namespace foredraft::gpu_bench {
 
 /// Memory that a call takes besides its inputs and outputs.
-[[nodiscard]] WorkspaceSize verifier_workspace(Verifier verifier, const VerificationShape& shape, DataType type);
+[[nodiscard]] WorkspaceSize verifier_workspace(Verifier verifier, const VerificationShape& shape,
+                                               latency::DataType type);
 
 /// What a call costs, counted from its kernels where every request has gamma drafts.
-[[nodiscard]] VerificationCost verification_cost(Verifier verifier, const VerificationShape& shape, DataType type);
+[[nodiscard]] VerificationCost verification_cost(Verifier verifier, const VerificationShape& shape,
+                                                 latency::DataType type);
 
 }  // namespace foredraft::gpu_bench

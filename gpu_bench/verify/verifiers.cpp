@@ -40,10 +40,10 @@ const VerifierEntry* find_verifier(std::string_view name) {
   return found == entries.end() ? nullptr : &*found;
 }
 
-double floor_bytes(Verifier verifier, const VerificationShape& shape, DataType type) {
+double floor_bytes(Verifier verifier, const VerificationShape& shape, latency::DataType type) {
   const std::int64_t rows = shape.gamma + 1 + (entry_of(verifier).reads_drafter ? shape.gamma : 0);
   return static_cast<double>(shape.batch) * static_cast<double>(rows) * static_cast<double>(shape.vocabulary) *
-         static_cast<double>(bytes_of(type));
+         static_cast<double>(latency::bytes_of(type));
 }
 
 }  // namespace foredraft::gpu_bench

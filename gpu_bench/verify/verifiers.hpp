@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu_bench/step/program.hpp"
 #include "gpu_bench/verify/verification.hpp"
+#include "latency/operations/program.hpp"
 
 /// Every verifier by name. To launch one: launch_verifier.hpp.
 namespace foredraft::gpu_bench {
@@ -41,6 +41,6 @@ struct VerifierEntry {
 
 /// Bytes that no verification of this kind can do without: of every request 2 gamma + 1 rows of logits, or the target's
 /// gamma + 1 where the drafter's are not asked.
-[[nodiscard]] double floor_bytes(Verifier verifier, const VerificationShape& shape, DataType type);
+[[nodiscard]] double floor_bytes(Verifier verifier, const VerificationShape& shape, latency::DataType type);
 
 }  // namespace foredraft::gpu_bench

@@ -10,14 +10,16 @@ import pathlib
 import re
 import sys
 
-# folder -> folders it may include. analytic and sim never include each other: each is the other's check.
+# folder -> folders it may include. analytic, sim and latency never include each other: the first two are each other's
+# check, and how long a pass takes depends on neither.
 ALLOWED = {
     "core": {"core"},
     "scenario": {"scenario", "core"},
     "analytic": {"analytic", "scenario", "core"},
     "sim": {"sim", "scenario", "core"},
-    "gpu_bench": {"gpu_bench", "scenario", "core"},
-    "experiments": {"experiments", "analytic", "sim", "gpu_bench", "scenario", "core"},
+    "latency": {"latency", "scenario", "core"},
+    "gpu_bench": {"gpu_bench", "latency", "core"},
+    "experiments": {"experiments", "analytic", "sim", "latency", "gpu_bench", "scenario", "core"},
 }
 KNOWN = set(ALLOWED) | {"tests", "benchmarks", "plots"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:foredraft/)?([A-Za-z_0-9]+)/')

@@ -8,9 +8,10 @@
 
 #include "experiments/calibrate/calibration_text.hpp"
 #include "gpu_bench/cpu/measure_cpu.hpp"
-#include "gpu_bench/profile/profile_json.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "gpu_bench/run/verification_plan.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/profile/profile_json.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 
 /// `foredraft calibrate` as a user meets it, with models that any machine measures at once. No time is asserted.
@@ -37,15 +38,15 @@ const std::string tiny_run = "--target tiny-target --draft tiny-drafter --batch 
 TEST_CASE("a profile of the pair that is asked for is complete, is shown as a table, and is not overwritten") {
   const TemporaryFolder folder;
   const std::vector<gpu_bench::PlannedPair> pairs =
-      gpu_bench::pairs_of(gpu_bench::model_registry(), {"tiny-target", "tiny-drafter"});
+      gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"});
   gpu_bench::CpuRequest request{
       .path = folder / "cpu.json",
       .identity = {},
       .budget_s = 0.0,
-      .models = gpu_bench::model_registry(),
+      .models = latency::model_registry(),
       .plan = gpu_bench::plan_grid(
-          pairs, {.dtypes = {"fp32"}, .batches = {1}, .contexts = {8}, .launch = gpu_bench::Launch::eager}),
-      .verifications = gpu_bench::plan_sampling({1}, {4096}, "fp32", gpu_bench::Launch::eager),
+          pairs, {.dtypes = {"fp32"}, .batches = {1}, .contexts = {8}, .launch = latency::Launch::eager}),
+      .verifications = gpu_bench::plan_sampling({1}, {4096}, "fp32", latency::Launch::eager),
       .threads = 1,
       .facts = gpu_bench::cpu_facts()};
   request.identity.commit = "of this test";
@@ -57,12 +58,12 @@ TEST_CASE("a profile of the pair that is asked for is complete, is shown as a ta
     request.budget_s = budget_s;
     if (gpu_bench::measure_cpu(request, interrupted, [](const std::string&) {}).profile.complete()) break;
   }
-  const gpu_bench::Profile profile = gpu_bench::read_profile(folder / "cpu.json");
+  const latency::Profile profile = latency::read_profile(folder / "cpu.json");
   CHECK_THAT(experiments::calibration_text(profile, pairs),
              Catch::Contains("with 1 thread") && Catch::Contains("tiny-drafter") && Catch::Contains("v(3)") &&
                  Catch::Contains("13 rows measured twice") && Catch::Contains("13 measured, 4 verifications\n") &&
                  Catch::Contains("sampling  vocabulary 4096, batch 1: a token drawn in"));
-  CHECK(profile.source == gpu_bench::Source::measured);
+  CHECK(profile.source == latency::Source::measured);
   CHECK(profile.complete());
   CHECK(profile.against_itself);
   CHECK(profile.steps.size() == 13);         // 9 of the target, 2 of the drafter, 2 drafts
@@ -70,7 +71,7 @@ TEST_CASE("a profile of the pair that is asked for is complete, is shown as a ta
   CHECK_FALSE(profile.kernels.empty());
   CHECK_FALSE(profile.limits.matrix_peak_fp16_flop_per_s.value);
   CHECK_FALSE(profile.identity.commit.empty());
-  for (const gpu_bench::StepRow& row : profile.steps) {
+  for (const latency::StepRow& row : profile.steps) {
     CHECK(row.cell.dtype == "fp32");
     CHECK(row.cell.context == 8);
     CHECK(row.timing.summary.samples > 0);
@@ -90,7 +91,7 @@ TEST_CASE("calibrate says what it had no time for, and leaves a profile that nam
   REQUIRE(short_of_time.code == 0);
   CHECK_THAT(short_of_time.out, Catch::Contains("with 1 thread") && Catch::Contains("noise     not known") &&
                                     Catch::Contains("parts missing; the same command goes on"));
-  const gpu_bench::Profile profile = gpu_bench::read_profile(folder / "cpu.json");
+  const latency::Profile profile = latency::read_profile(folder / "cpu.json");
   CHECK_FALSE(profile.complete());
   CHECK_THAT(profile.device.name, Catch::Contains("1 thread"));
   CHECK_FALSE(profile.identity.commit.empty());
@@ -105,7 +106,7 @@ TEST_CASE("an interrupted calibration leaves a valid profile, which the same mac
   REQUIRE(interrupted.code == 130);
   CHECK(interrupted.out.empty());
   CHECK_THAT(interrupted.err, Catch::Contains("cpu.json holds what was measured; the same command goes on"));
-  const gpu_bench::Profile profile = gpu_bench::read_profile(folder / "cpu.json");
+  const latency::Profile profile = latency::read_profile(folder / "cpu.json");
   CHECK_FALSE(profile.complete());
   CHECK(profile.missing.back().what == "rows measured a second time (A/A)");
 

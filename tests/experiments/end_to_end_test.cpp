@@ -37,7 +37,7 @@ TEST_CASE("results go to stdout, talk to stderr, and help is a result") {
 
 TEST_CASE("profiles and steps that cannot be are refused with 2, each by what is wrong") {
   const TemporaryFolder folder;
-  const std::string sound = content_of(FOREDRAFT_SOURCE "/gpu_bench/data/datasheet/h200.json");
+  const std::string sound = content_of(FOREDRAFT_SOURCE "/latency/devices/h200.json");
   const auto changed = [&](const std::string& from, const std::string& to) {
     std::string text = sound;
     text.replace(text.find(from), from.size(), to);

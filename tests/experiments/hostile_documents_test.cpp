@@ -16,9 +16,9 @@
 #include "experiments/tree/tree_files.hpp"
 #include "experiments/validate/speedups_file.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
-#include "gpu_bench/profile/profile_json.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
-#include "gpu_bench/shapes/model_text.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/models/model_text.hpp"
+#include "latency/profile/profile_json.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 
@@ -60,8 +60,8 @@ std::vector<Reader> readers() {
     static_cast<void>(parse_trace(text, "f", 3, Convention::bonus));
   };
   const auto read_tree = [](const std::string& text) { static_cast<void>(parse_tree(text, "f")); };
-  const auto read_profile = [](const std::string& text) { static_cast<void>(gpu_bench::from_json(text, "f")); };
-  const gpu_bench::Profile profile = experiments::read_profile("h200").profile;
+  const auto read_profile = [](const std::string& text) { static_cast<void>(latency::from_json(text, "f")); };
+  const latency::Profile profile = experiments::read_profile("h200").profile;
   return {
       {"sweep", sweep_text, read_sweep},
       {"resolved sweep", R"({"schema":"foredraft.sweep/1","axes":{"alpha":[0.1,0.9]},"fixed":{"gamma":4}})", read_json},
@@ -74,8 +74,8 @@ std::vector<Reader> readers() {
        [](const std::string& text) { static_cast<void>(parse_accuracies(text, "f")); }},
       {"times of passes", "1,2.5\n8,3\n",
        [](const std::string& text) { static_cast<void>(parse_verification_times(text, "f")); }},
-      {"models", std::string(gpu_bench::model_texts().front().text),
-       [](const std::string& text) { static_cast<void>(gpu_bench::parse_models(text, "f")); }},
+      {"models", std::string(latency::model_texts().front().text),
+       [](const std::string& text) { static_cast<void>(latency::parse_models(text, "f")); }},
       {"profile", std::string(device_texts().front().text), read_profile},
       {"steps", "model,role,batch,tokens,context,ms\na,decoder_pass,1,1,0,2\n",
        [](const std::string& text) { static_cast<void>(parse_steps(text, "f")); }},

@@ -11,7 +11,7 @@
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/text/problems.hpp"
 #include "tests/experiments/temporary_folder.hpp"
-#include "tests/gpu_bench/latency/modelled_profile.hpp"
+#include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/tolerances.hpp"
 
 /// What `predict --out` leaves, and the curves of verification that it shows.
@@ -36,16 +36,16 @@ ProfileQuestion question_of_two_batches() {
 
 /// One draft at each batch; the second outside the domain of its drafting.
 ProfilePrediction prediction_of_two_batches() {
-  const gpu_bench::Latency plain{.time_us = 8.0, .spread = 0.25};
-  const gpu_bench::Latency drafting{.time_us = 2.0, .spread = 0.125, .origin = gpu_bench::Origin::interpolated};
-  const gpu_bench::Latency verify{.time_us = 16.0, .spread = 0.5, .origin = gpu_bench::Origin::fitted};
+  const latency::Latency plain{.time_us = 8.0, .spread = 0.25};
+  const latency::Latency drafting{.time_us = 2.0, .spread = 0.125, .origin = latency::Origin::interpolated};
+  const latency::Latency verify{.time_us = 16.0, .spread = 0.5, .origin = latency::Origin::fitted};
   ProfilePrediction prediction{.question = question_of_two_batches(), .device = "made up"};
   AtBatch one{.batch = 1, .context = 100, .plain = plain, .one_draft = drafting};
   one.plain_sampling = {.time_us = 0.5, .spread = 1.0};
   one.use = 1;
   AtDraftLength length{.gamma = 1, .verify = verify, .drafting = drafting, .tokens = 1.75, .speedup = 1.5};
   length.spread = 0.375;
-  length.sampling = {.time_us = 0.75, .spread = 0.0625, .origin = gpu_bench::Origin::interpolated};
+  length.sampling = {.time_us = 0.75, .spread = 0.0625, .origin = latency::Origin::interpolated};
   one.lengths = {length};
   AtBatch two{.batch = 2, .context = 100, .plain = {.time_us = 16.0}, .one_draft = {}};
   length = {.gamma = 1, .verify = {.time_us = 32.0}, .drafting = {.time_us = 4.0}, .tokens = 1.75, .speedup = 0.5};
@@ -68,8 +68,8 @@ VerificationCurve curve_through(const std::vector<std::pair<std::int64_t, double
   return curve;
 }
 
-gpu_bench::Profile endless_sheet(double bandwidth, double peak) {
-  gpu_bench::Profile profile{.source = gpu_bench::Source::datasheet, .identity = {}, .device = {}, .limits = {}};
+latency::Profile endless_sheet(double bandwidth, double peak) {
+  latency::Profile profile{.source = latency::Source::datasheet, .identity = {}, .device = {}, .limits = {}};
   profile.limits.memory_bandwidth_bytes_per_s = {.value = bandwidth, .ci95 = {}, .origin = "made up"};
   profile.limits.matrix_peak_fp16_flop_per_s = {.value = peak, .ci95 = {}, .origin = "made up"};
   return profile;
@@ -105,13 +105,13 @@ TEST_CASE("a curve of verification ends where its growth is clear, where the dev
   CHECK(reading.points.at(9).tokens == 12);
   CHECK(reading.points.at(10).tokens == 16);
   CHECK(reading.points.back().tokens == 1024);
-  const gpu_bench::Profile profile =
-      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b"}, 0.0);
+  const latency::Profile profile =
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b"}, 0.0);
   question.draft = "qwen1.5-0.5b";
   question.contexts = {128};
   CHECK(verification_curves(question, profile).front().points.back().tokens == 32);
-  const gpu_bench::Profile of_three = gpu_bench::tests::modelled_profile(
-      gpu_bench::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
+  const latency::Profile of_three =
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
   question.target = "sheared-llama-1.3b";  // fitted
   CHECK(verification_curves(question, of_three).front().points.size() > 9);
   question.contexts = {4096};  // longer than any that was measured
@@ -124,7 +124,7 @@ TEST_CASE("the growth of verification is known as well as its two passes, and fr
   ProfileQuestion question{.target = "llama-2-7b", .draft = "qwen1.5-0.5b"};
   question.contexts = {128};
   const auto profile =
-      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b"}, 0.0);
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b"}, 0.0);
   const VerificationCurve curve = verification_curves(question, profile).front();
   CHECK(curve.points[0].growth == 1.0);
   CHECK(curve.points[0].growth_spread == 0.0);
@@ -150,7 +150,7 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
         {{.batch = 2,
           .context = 100,
           .points = {{1, {.time_us = 8.0, .spread = 0.25}, 1.0, 0.0},
-                     {2, {.time_us = 10.0, .origin = gpu_bench::Origin::fitted, .inside = false}, 1.21, {}}}}});
+                     {2, {.time_us = 10.0, .origin = latency::Origin::fitted, .inside = false}, 1.21, {}}}}});
     result.complete();
   };
   write("out");
@@ -203,8 +203,8 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
 }
 
 TEST_CASE("a decision map has the ranges of the schedule of each context") {
-  const gpu_bench::Profile profile =
-      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b"}, 0.0);
+  const latency::Profile profile =
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b"}, 0.0);
   ProfileQuestion question{.target = "llama-2-7b", .draft = "qwen1.5-0.5b"};
   question.alpha = 0.7;
   question.batches = {1, 8, 64};

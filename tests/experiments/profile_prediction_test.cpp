@@ -12,11 +12,11 @@
 #include "experiments/devices/devices.hpp"
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/text/problems.hpp"
-#include "gpu_bench/latency/latency_model.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
-#include "gpu_bench/step/counts.hpp"
-#include "gpu_bench/step/passes.hpp"
-#include "tests/gpu_bench/latency/modelled_profile.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
+#include "latency/operations/passes.hpp"
+#include "latency/surfaces/latency_model.hpp"
+#include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
@@ -46,8 +46,8 @@ std::string refusal(auto&& run) {
   return "accepted";
 }
 
-gpu_bench::Profile sheet(double bandwidth, double peak) {
-  gpu_bench::Profile profile{.source = gpu_bench::Source::datasheet, .identity = {}, .device = {}, .limits = {}};
+latency::Profile sheet(double bandwidth, double peak) {
+  latency::Profile profile{.source = latency::Source::datasheet, .identity = {}, .device = {}, .limits = {}};
   profile.device.name = "made up";
   profile.limits.memory_bandwidth_bytes_per_s = {.value = bandwidth, .ci95 = {}, .origin = "made up"};
   profile.limits.matrix_peak_fp16_flop_per_s = {.value = peak, .ci95 = {}, .origin = "made up"};
@@ -118,8 +118,8 @@ TEST_CASE("the JSON of a prediction from times has the fields of every predictio
 }
 
 TEST_CASE("intervals carry the spread of a measured profile through, and unmeasured models that of the fit") {
-  const gpu_bench::Profile profile = gpu_bench::tests::modelled_profile(
-      gpu_bench::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
+  const latency::Profile profile =
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
   ProfileQuestion question{.target = "llama-2-7b", .draft = "qwen1.5-0.5b"};
   question.alpha = 0.7;
   question.gamma = 1;
@@ -130,24 +130,24 @@ TEST_CASE("intervals carry the spread of a measured profile through, and unmeasu
   // One draft of batch 8 is a plain pass of the drafter: all three are points of the table.
   const AtDraftLength& one = measured.lengths.front();
   const double whole = one.drafting.time_us + one.verify.time_us;
-  CHECK(one.verify.origin == gpu_bench::Origin::measured);
+  CHECK(one.verify.origin == latency::Origin::measured);
   CHECK(one.spread.value() ==
         Approx(std::hypot(spread, spread * one.verify.time_us / whole, spread * one.drafting.time_us / whole))
             .epsilon(1e-9));
   CHECK_THAT(to_text(predict(question, profile)), Catch::Contains(" +- 0.01") && !Catch::Contains("OUTSIDE"));
   question.draft = "gemma-2b";
   const ProfilePrediction other = predict(question, profile);
-  CHECK(other.cells.front().one_draft.origin == gpu_bench::Origin::fitted);
+  CHECK(other.cells.front().one_draft.origin == latency::Origin::fitted);
   CHECK_FALSE(other.cells.front().one_draft.inside);  // a vocabulary of 256,000
   CHECK_THAT(to_text(other), Catch::Contains("OUTSIDE     the domain of the fit: batch 8 context 128"));
-  gpu_bench::Profile noisy = profile;
+  latency::Profile noisy = profile;
   noisy.against_itself->median_difference = 0.05;
   CHECK_THAT(to_text(predict(question, noisy)), Catch::Contains("NOT VALID"));
 }
 
 TEST_CASE("a profile with verifications charges sampling to plain decoding and to each iteration, and shows it") {
-  gpu_bench::Profile profile =
-      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  latency::Profile profile =
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
   question.alpha = 0.7;
   question.gamma = 2;
@@ -157,12 +157,12 @@ TEST_CASE("a profile with verifications charges sampling to plain decoding and t
   CHECK(free.sampling.time_us == 0.0);
   CHECK_THAT(to_text(predict(question, profile)), Catch::Contains("accepting and sampling tokens"));
 
-  gpu_bench::tests::add_sampling(profile, 32'000);
+  latency::tests::add_sampling(profile, 32'000);
   const ProfilePrediction prediction = predict(question, profile);
   const AtBatch& at = prediction.cells.front();
   const AtDraftLength& two = at.lengths[1];
-  const double draw = gpu_bench::tests::modelled_sampling_us(1, 0, 32'000);
-  const double sampling = 2.0 * draw + gpu_bench::tests::modelled_sampling_us(1, 2, 32'000);
+  const double draw = latency::tests::modelled_sampling_us(1, 0, 32'000);
+  const double sampling = 2.0 * draw + latency::tests::modelled_sampling_us(1, 2, 32'000);
   CHECK(two.sampling.time_us == Approx(sampling).epsilon(tests::second_route));
   const double whole = two.drafting.time_us + two.verify.time_us + sampling;
   CHECK(two.speedup == Approx(two.tokens * (at.plain.time_us + draw) / whole).epsilon(tests::second_route));
@@ -198,9 +198,9 @@ TEST_CASE("bound by computing the speedup is the inverse of the operations facto
   // Memory is free: a pass takes what it computes, and its operations are counted from the programs themselves.
   const ProfileQuestion question = llama_pair();
   const auto flop = [](const std::string& model, std::int64_t tokens, std::int64_t context) {
-    const auto& shape = gpu_bench::find_model(gpu_bench::model_registry(), model);
-    return gpu_bench::work_of(gpu_bench::decoder_pass(shape, {.tokens = tokens, .batch = 8, .context = context}),
-                              gpu_bench::DataType::fp16)
+    const auto& shape = latency::find_model(latency::model_registry(), model);
+    return latency::work_of(latency::decoder_pass(shape, {.tokens = tokens, .batch = 8, .context = context}),
+                            latency::DataType::fp16)
         .flop;
   };
   const ProfilePrediction prediction = predict(question, sheet(1e30, 1e14));
@@ -224,7 +224,7 @@ TEST_CASE("a shipped data sheet is found by its name") {
   CHECK(shipped_devices() ==
         std::vector<std::string>{"a100-80gb", "a40", "h100", "h200", "p100", "rtx3090", "rtx4090", "v100"});
   for (const std::string& name : shipped_devices())
-    CHECK(read_profile(name).profile.source == gpu_bench::Source::datasheet);
+    CHECK(read_profile(name).profile.source == latency::Source::datasheet);
   CHECK(refusal([] { static_cast<void>(read_profile("h20")); }) ==
         "h20: neither a file nor a shipped device - did you mean h200?");
 }
@@ -255,7 +255,7 @@ TEST_CASE("a step that a user measured is refused by line where it cannot be") {
   // Columns in any order, Windows line ends.
   const auto profile = parse_steps("ms,context,tokens,batch,role,model\r\n2.5,7,3,2,block_drafting,a\r\n", "s.csv");
   REQUIRE(profile.steps.size() == 1);
-  CHECK(profile.steps[0].cell.role == gpu_bench::Role::block_drafting);
+  CHECK(profile.steps[0].cell.role == latency::Role::block_drafting);
   CHECK(profile.steps[0].cell.tokens == 3);
   CHECK(profile.steps[0].timing.summary.median_us == 2500.0);
 }

@@ -7,13 +7,13 @@
 #include "analytic/answer/answer.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/sweep/point.hpp"
-#include "gpu_bench/latency/pair_surface.hpp"
-#include "gpu_bench/profile/profile_json.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/profile/profile_json.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 #include "sim/simulate.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/experiments/temporary_folder.hpp"
-#include "tests/gpu_bench/latency/modelled_profile.hpp"
+#include "tests/latency/surfaces/modelled_profile.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -45,21 +45,21 @@ double latency_us(const std::string& text) {
   return 1e3 * estimates.latency_ms.mean;
 }
 
-gpu_bench::PairSurface a100(const std::string& drafter, gpu_bench::Role drafting) {
-  return {read_profile("a100-80gb").profile, gpu_bench::model_registry(), "llama-2-7b", drafter, drafting};
+latency::PairSurface a100(const std::string& drafter, latency::Role drafting) {
+  return {read_profile("a100-80gb").profile, latency::model_registry(), "llama-2-7b", drafter, drafting};
 }
 
 /// Of which every time is known, for caches of `shortest` to `shortest` + 896 tokens.
-gpu_bench::Profile served_profile(std::int64_t shortest) {
+latency::Profile served_profile(std::int64_t shortest) {
   constexpr std::int64_t modelled_shortest = 128;
-  gpu_bench::Profile profile =
-      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
-  for (gpu_bench::StepRow& row : profile.steps) row.cell.context += shortest - modelled_shortest;
+  latency::Profile profile =
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  for (latency::StepRow& row : profile.steps) row.cell.context += shortest - modelled_shortest;
   return profile;
 }
 
-std::string of_profile(const std::string& path, const gpu_bench::Profile& profile) {
-  tests::write_text(path, gpu_bench::to_json(profile));
+std::string of_profile(const std::string& path, const latency::Profile& profile) {
+  tests::write_text(path, latency::to_json(profile));
   return "cost = \"measured\"\n\"cost.profile\" = \"" + path +
          "\"\n\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\n";
 }
@@ -78,14 +78,14 @@ std::string refused_server(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a server with the times of a device takes the sum of its passes, each at the cache that it meets") {
-  const gpu_bench::PairSurface pair = a100("sheared-llama-1.3b", gpu_bench::Role::autoregressive_drafting);
+  const latency::PairSurface pair = a100("sheared-llama-1.3b", latency::Role::autoregressive_drafting);
   constexpr double rounding = 1e-6;  // times are whole nanoseconds
   double plain_us = 0.0;
   for (std::int64_t token = 0; token < 6; ++token) plain_us += pair.target_pass(1, served_batch, token).time_us;
   CHECK(latency_us(certain_server("gamma = 0\noutput_tokens = 6\n", one_by_one)) == Approx(plain_us).epsilon(rounding));
   // A prompt of 100 tokens yields the first token; two iterations of four tokens follow.
   const std::string nine = "gamma = 3\noutput_tokens = 9\nprompt_tokens = 100\n";
-  const auto two_iterations_us = [&](const gpu_bench::PairSurface& times, auto&& drafting_us) {
+  const auto two_iterations_us = [&](const latency::PairSurface& times, auto&& drafting_us) {
     double us = times.target_pass(100, served_batch, 0).time_us;
     for (const std::int64_t context : {101, 105}) {
       us += times.target_pass(served_gamma + 1, served_batch, context).time_us + drafting_us(context);
@@ -98,7 +98,7 @@ TEST_CASE("a server with the times of a device takes the sum of its passes, each
       });
   CHECK(latency_us(certain_server(nine, one_by_one)) == Approx(autoregressive_us).epsilon(rounding));
   // Heads read no prompt.
-  const gpu_bench::PairSurface heads = a100("llama-2-7b", gpu_bench::Role::head_drafting);
+  const latency::PairSurface heads = a100("llama-2-7b", latency::Role::head_drafting);
   const double heads_us = two_iterations_us(
       heads, [&](std::int64_t context) { return heads.drafting(served_gamma, served_batch, context).time_us; });
   CHECK(latency_us(certain_server(nine + "drafter = \"heads\"\n", of_a_sheet + "\"cost.draft\" = \"llama-2-7b\"\n")) ==
@@ -106,16 +106,16 @@ TEST_CASE("a server with the times of a device takes the sum of its passes, each
 }
 
 TEST_CASE("a server on a measured profile pays for drawing tokens and for verifying them") {
-  const std::int64_t vocabulary = gpu_bench::find_model(gpu_bench::model_registry(), "llama-2-7b").vocabulary;
+  const std::int64_t vocabulary = latency::find_model(latency::model_registry(), "llama-2-7b").vocabulary;
   const tests::TemporaryFolder folder;
-  gpu_bench::Profile profile = served_profile(0);
+  latency::Profile profile = served_profile(0);
   const std::string passes = of_profile(folder / "passes.json", profile);
-  gpu_bench::tests::add_sampling(profile, vocabulary);
+  latency::tests::add_sampling(profile, vocabulary);
   const std::string all = of_profile(folder / "all.json", profile);
   const auto sampling_us = [vocabulary](std::int64_t gamma) {
     const double draws_us =
-        static_cast<double>(gamma) * gpu_bench::tests::modelled_sampling_us(served_batch, 0, vocabulary);
-    return draws_us + gpu_bench::tests::modelled_sampling_us(served_batch, gamma, vocabulary);
+        static_cast<double>(gamma) * latency::tests::modelled_sampling_us(served_batch, 0, vocabulary);
+    return draws_us + latency::tests::modelled_sampling_us(served_batch, gamma, vocabulary);
   };
   const auto paid_us = [&](const std::string& lengths) {
     return latency_us(certain_server(lengths, all)) - latency_us(certain_server(lengths, passes));
@@ -133,7 +133,7 @@ TEST_CASE("a server on a measured profile pays for drawing tokens and for verify
 }
 
 TEST_CASE("a schedule of gamma on a device drafts what the batch says") {
-  const gpu_bench::PairSurface pair = a100("sheared-llama-1.3b", gpu_bench::Role::autoregressive_drafting);
+  const latency::PairSurface pair = a100("sheared-llama-1.3b", latency::Role::autoregressive_drafting);
   const double plain_us = pair.target_pass(1, served_batch, 0).time_us + pair.target_pass(1, served_batch, 1).time_us;
   const std::string two = "output_tokens = 2\n";
   CHECK(latency_us(certain_server(two + "gamma_schedule = [[1, 3, 3], [4, 4, 0]]\n", one_by_one)) ==

@@ -8,13 +8,13 @@
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
-#include "gpu_bench/profile/profile_json.hpp"
+#include "latency/profile/profile_json.hpp"
 #include "scenario/cost.hpp"
 #include "sim/simulate.hpp"
 #include "sim/simulator.hpp"
 #include "tests/experiments/config_testing.hpp"
 #include "tests/experiments/temporary_folder.hpp"
-#include "tests/gpu_bench/latency/modelled_profile.hpp"
+#include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
@@ -41,14 +41,14 @@ std::string refused_by_inputs(const std::string& text) {
 
 TEST_CASE("the cost models roofline and measured charge what a prediction from the same times does") {
   const tests::TemporaryFolder folder;
-  gpu_bench::Profile measured = gpu_bench::tests::modelled_profile(
-      gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b", "t5-small"}, 0.0);
-  gpu_bench::tests::add_sampling(measured, 32'000);
-  tests::write_text(folder / "p.json", gpu_bench::to_json(measured));
+  latency::Profile measured = latency::tests::modelled_profile(latency::tests::known_model,
+                                                               {"llama-2-7b", "sheared-llama-1.3b", "t5-small"}, 0.0);
+  latency::tests::add_sampling(measured, 32'000);
+  tests::write_text(folder / "p.json", latency::to_json(measured));
   const std::string fixed =
       "[fixed]\nalpha = 0.7\ngamma = 3\n\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\n"
       "\"cost.batch\" = 8\n\"cost.context\" = 128\n\"cost.overhead_ms\" = 0.25\n";
-  const auto check = [&](const std::string& cost, const gpu_bench::Profile& profile) {
+  const auto check = [&](const std::string& cost, const latency::Profile& profile) {
     Scenario scenario = Points(tests::config_of(fixed + cost)).scenario(0);
     Inputs().attach(scenario);
     ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
@@ -104,9 +104,9 @@ TEST_CASE("a sweep asks no time that nobody knows, of no device that is not ther
   CHECK_THAT(refused_by_inputs(sheet),
              Catch::Contains("h200: a profile of source datasheet - use cost = \"roofline\""));
   const tests::TemporaryFolder folder;
-  const gpu_bench::Profile measured =
-      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
-  tests::write_text(folder / "p.json", gpu_bench::to_json(measured));
+  const latency::Profile measured =
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  tests::write_text(folder / "p.json", latency::to_json(measured));
   std::string outside = roofline_sweep("\"cost.context\" = 2000\n\"cost.profile\" = \"" + (folder / "p.json") + "\"\n");
   outside.replace(outside.find("\"roofline\""), 10, "\"measured\"");
   CHECK_THAT(refused_by_inputs(outside), Catch::Contains("cost: llama-2-7b decoder_pass fp16: no time for batch 1"));
@@ -116,8 +116,8 @@ TEST_CASE("an input is read once: what takes the place of its file later is neit
   const tests::TemporaryFolder folder;
   const std::string profile_path = folder / "p.json";
   const std::string trace_path = folder / "trace.csv";
-  const std::string measured = gpu_bench::to_json(
-      gpu_bench::tests::modelled_profile(gpu_bench::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0));
+  const std::string measured = latency::to_json(
+      latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0));
   const std::string trace = "sequence,outcome\n0,1\n0,0\n";
   tests::write_text(profile_path, measured);
   tests::write_text(trace_path, trace);

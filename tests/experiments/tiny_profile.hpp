@@ -4,21 +4,21 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu_bench/profile/profile.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/profile/profile.hpp"
 
 namespace foredraft::tests {
 
 /// Times of the tiny pair over the grid that calibrate measures, all of them made up: a token more costs a tenth.
-inline gpu_bench::Profile tiny_profile(const std::vector<std::int64_t>& batches,
-                                       const std::vector<std::int64_t>& contexts) {
-  gpu_bench::Profile profile;
+inline latency::Profile tiny_profile(const std::vector<std::int64_t>& batches,
+                                     const std::vector<std::int64_t>& contexts) {
+  latency::Profile profile;
   profile.device.name = "made up";
-  const auto pairs = gpu_bench::pairs_of(gpu_bench::model_registry(), {"tiny-target", "tiny-drafter"});
+  const auto pairs = gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"});
   for (const gpu_bench::CellGroup& group :
        gpu_bench::plan_grid(pairs, {.dtypes = {"fp32"}, .batches = batches, .contexts = contexts})) {
-    for (const gpu_bench::Cell& cell : group.cells) {
+    for (const latency::Cell& cell : group.cells) {
       const double us =
           (cell.model == "tiny-target" ? 1000.0 : 100.0) * (1.0 + 0.1 * static_cast<double>(cell.tokens * cell.batch)) +
           0.1 * static_cast<double>(cell.context);

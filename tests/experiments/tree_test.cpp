@@ -80,10 +80,10 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   std::string steps = "model,role,batch,tokens,context,ms\n";
   for (int n = 1; n <= 7; ++n) steps += fmt::format("big,decoder_pass,2,{},100,{}\n", n, 10.0 + 0.5 * (n - 1));
   steps += "small,decoder_pass,2,1,100,1\nblock,block_drafting,2,1,100,1\nblock,block_drafting,2,2,100,1.5\n";
-  const gpu_bench::Profile profile = parse_steps(steps, "steps.csv");
+  const latency::Profile profile = parse_steps(steps, "steps.csv");
   PricedPair pair{.target = "big",
                   .draft = "small",
-                  .drafting = gpu_bench::Role::autoregressive_drafting,
+                  .drafting = latency::Role::autoregressive_drafting,
                   .batch = 2,
                   .context = 100};
   TreeQuestion question = tree_question(7);
@@ -96,7 +96,7 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
              Catch::Contains("\ntimes     steps measured by a user, source user: big and small at batch 2, "
                              "context 100; sampling and the engine's own time not in it\n"));
   pair.draft = "block";
-  pair.drafting = gpu_bench::Role::block_drafting;
+  pair.drafting = latency::Role::block_drafting;
   const TreePrice block = price_from_profile(profile, pair, 7, 2);
   CHECK(block.drafting == Drafting::block);
   CHECK(block.c == Approx(0.15).epsilon(tests::second_route));

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "gpu_bench/loop/loop_table.hpp"
-#include "gpu_bench/profile/profile_json.hpp"
+#include "latency/profile/profile_json.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/experiments/tiny_profile.hpp"
 
@@ -106,7 +106,7 @@ TEST_CASE("validate runs no loop for a profile that is not of this machine or no
 
 TEST_CASE("validate refuses a CPU's profile that is not of this machine") {
   const TemporaryFolder folder;
-  write_text(folder / "cpu.json", gpu_bench::to_json(tiny_profile({1, 4}, {128, 512})));
+  write_text(folder / "cpu.json", latency::to_json(tiny_profile({1, 4}, {128, 512})));
   CHECK_THAT(refused_validation(folder, "--profile cpu.json --target tiny-target --draft tiny-drafter"),
              Catch::Contains("cpu.json: is a profile of made up, and this is "));
 }
@@ -132,7 +132,7 @@ class GpuStandIn {
 
   void write_profile(const std::string& device) {
     profile_.device.name = device;
-    write_text(folder_ / "gpu.json", gpu_bench::to_json(profile_));
+    write_text(folder_ / "gpu.json", latency::to_json(profile_));
   }
 
   [[nodiscard]] ValidateOutcome run(const std::string& arguments, const std::string& path) const {
@@ -145,7 +145,7 @@ class GpuStandIn {
 
  private:
   const TemporaryFolder& folder_;
-  gpu_bench::Profile profile_ = tiny_profile({1, 4}, {128, 512});
+  latency::Profile profile_ = tiny_profile({1, 4}, {128, 512});
 };
 
 gpu_bench::LoopRow row_of_gpu(std::int64_t gamma) {

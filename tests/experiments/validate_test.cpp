@@ -9,7 +9,7 @@
 #include "experiments/validate/speedups_file.hpp"
 #include "experiments/validate/validation_grid.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/experiments/tiny_profile.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 using tests::tiny_profile;
 
 GridRequest tiny_request() {
-  return {.pairs = gpu_bench::pairs_of(gpu_bench::model_registry(), {"tiny-target", "tiny-drafter"})};
+  return {.pairs = gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"})};
 }
 
 /// A loop that takes what was predicted, times `slower`.
@@ -45,7 +45,7 @@ std::string refused_with(auto&& run) {
 }  // namespace
 
 TEST_CASE("the grid of validate has 24 cells and none of the passes that the profile measured") {
-  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, tiny_request());
   CHECK(cells.size() == 24);
   CHECK(std::set(cells.begin(), cells.end()).size() == 24);
@@ -70,7 +70,7 @@ TEST_CASE("the grid of validate has 24 cells and none of the passes that the pro
 }
 
 TEST_CASE("cells that are asked for are all combinations, and a calibrated one is refused by name") {
-  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   GridRequest request = tiny_request();
   request.gammas = {2, 5};
   request.batches = {2, 3};
@@ -82,7 +82,7 @@ TEST_CASE("cells that are asked for are all combinations, and a calibrated one i
 }
 
 TEST_CASE("a cell outside of what the profile answers is refused by name") {
-  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   GridRequest request = tiny_request();
   request.batches = {64};
   const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, request);
@@ -92,7 +92,7 @@ TEST_CASE("a cell outside of what the profile answers is refused by name") {
 
 TEST_CASE(
     "a measured speedup outside of what the profile answers is refused by its line, one inside has its prediction") {
-  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::string header = "target,draft,gamma,alpha,batch,context,speedup\n";
   const std::string inside = "tiny-target,tiny-drafter,3,0.7,2,256,1.5\n";
   CHECK_THAT(refused_with([&] {
@@ -110,7 +110,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a loop that takes what was predicted has no error, and one a tenth slower was promised a tenth too much") {
-  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::vector<CellPrediction> predictions =
       predict_cells(validation_cells(profile, tiny_request()), profile, "cpu.json");
   REQUIRE(predictions.size() == 24);
@@ -123,7 +123,7 @@ TEST_CASE("a loop that takes what was predicted has no error, and one a tenth sl
 TEST_CASE("the prediction and its digest are on the disk before a loop runs, and rows of an interrupted run are kept") {
   const tests::TemporaryFolder folder;
   const std::string out = folder / "validation";
-  const gpu_bench::Profile profile = tiny_profile({1, 4}, {128, 512});
+  const latency::Profile profile = tiny_profile({1, 4}, {128, 512});
   const std::vector<CellPrediction> predictions =
       predict_cells(validation_cells(profile, tiny_request()), profile, "cpu.json");
   const ValidationInputs inputs{

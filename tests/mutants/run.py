@@ -22,6 +22,10 @@ HERE = pathlib.Path(__file__).parent
 def copy_tree(root, to):
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, check=True, text=True,
                             capture_output=True).stdout.splitlines()
+    # CMake compiles whatever lies in a folder: of a kept copy, what is gone here goes there.
+    for path in to.rglob("*"):
+        if path.is_file() and not (root / path.relative_to(to)).is_file():
+            path.unlink()
     for name in listed:
         if (root / name).is_file():
             (to / name).parent.mkdir(parents=True, exist_ok=True)

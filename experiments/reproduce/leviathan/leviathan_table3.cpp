@@ -10,7 +10,7 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr auto id = "leviathan-table3";
+constexpr auto table3_id = "leviathan-table3";
 
 /// The printed alphas: they need the trained networks, so they are listed beside ours, not imitated.
 void add_published(ExperimentResult& result, Table& table) {
@@ -19,8 +19,8 @@ void add_published(ExperimentResult& result, Table& table) {
     const std::string& temperature = published.text(i, "temperature");
     const std::string name =
         fmt::format("{}, {} T={}", published.text(i, "target_model"), published.text(i, "approx_model"), temperature);
-    result.rows.push_back(input_row(id, name, "temperature", published.number(i, "temperature")));
-    result.rows.push_back({.experiment = id,
+    result.rows.push_back(input_row(table3_id, name, "temperature", published.number(i, "temperature")));
+    result.rows.push_back({.experiment = table3_id,
                            .row = name,
                            .column = "alpha",
                            .published = published.number(i, "alpha"),
@@ -71,7 +71,7 @@ ExperimentResult leviathan_table3(const ExperimentSettings& settings) {
   result.text =
       "alpha of n-gram drafters against a 5-gram target on text (ours: another model pair than the paper's)\n" + sizes +
       to_text(ours);
-  result.artifacts = table_artifacts(id, table);
+  result.artifacts = table_artifacts(table3_id, table);
   return result;
 }
 

@@ -9,18 +9,18 @@
 #include "analytic/tokens/iid_tokens.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-gpu_bench::CostSurface pass_surface(const std::string& device, const std::string& model, gpu_bench::Role role) {
+latency::CostSurface pass_surface(const std::string& device, const std::string& model, latency::Role role) {
   return {read_profile(device).profile,
-          gpu_bench::model_registry(),
+          latency::model_registry(),
           {.model = model, .role = role, .source_length = translation_tokens(), .setting = {.dtype = "fp32"}}};
 }
 
-double pass_ms(const gpu_bench::CostSurface& surface, const gpu_bench::PassPoint& point) {
+double pass_ms(const latency::CostSurface& surface, const latency::PassPoint& point) {
   return 1e-3 * surface.at(point).time_us;
 }
 
@@ -41,10 +41,10 @@ BatchTimes longer(const BatchTimes& host, const BatchTimes& device) {
 }
 
 TranslationDevice::TranslationDevice(const std::string& device, const std::string& drafter)
-    : target_(pass_surface(device, "transformer-base", gpu_bench::Role::decoder_pass)),
-      drafting_(pass_surface(device, drafter, gpu_bench::Role::block_drafting)),
-      target_encoder_(pass_surface(device, "transformer-base", gpu_bench::Role::encoder_pass)),
-      drafter_encoder_(pass_surface(device, drafter, gpu_bench::Role::encoder_pass)) {}
+    : target_(pass_surface(device, "transformer-base", latency::Role::decoder_pass)),
+      drafting_(pass_surface(device, drafter, latency::Role::block_drafting)),
+      target_encoder_(pass_surface(device, "transformer-base", latency::Role::encoder_pass)),
+      drafter_encoder_(pass_surface(device, drafter, latency::Role::encoder_pass)) {}
 
 BatchTimes TranslationDevice::plain(std::int64_t batch, std::int64_t beam, std::int64_t context) const {
   return {.setup_ms = pass_ms(target_encoder_, {.batch = batch}),
@@ -52,7 +52,7 @@ BatchTimes TranslationDevice::plain(std::int64_t batch, std::int64_t beam, std::
 }
 
 BatchTimes TranslationDevice::specdec(std::int64_t batch, std::int64_t context) const {
-  const gpu_bench::PassPoint block{.batch = batch, .tokens = specdec_block, .context = context};
+  const latency::PassPoint block{.batch = batch, .tokens = specdec_block, .context = context};
   return {.setup_ms = pass_ms(target_encoder_, {.batch = batch}) + pass_ms(drafter_encoder_, {.batch = batch}),
           .step_ms = pass_ms(drafting_, block) + pass_ms(target_, block)};
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu_bench/latency/cost_surface.hpp"
+#include "latency/surfaces/cost_surface.hpp"
 
 /// What translating a batch of sentences takes, plainly and with SpecDec: on a device by its data sheet, and in the
 /// papers' own program by their printed times at batch 1.
@@ -37,7 +37,7 @@ class TranslationDevice {
   [[nodiscard]] BatchTimes specdec(std::int64_t batch, std::int64_t context) const;
 
  private:
-  gpu_bench::CostSurface target_, drafting_, target_encoder_, drafter_encoder_;
+  latency::CostSurface target_, drafting_, target_encoder_, drafter_encoder_;
 };
 
 /// A row that prints both for all sentences together; the speedup is over beam search with 5 beams.

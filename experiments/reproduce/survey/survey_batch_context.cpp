@@ -8,9 +8,9 @@
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/published.hpp"
 #include "experiments/text/data_text.hpp"
-#include "gpu_bench/latency/pair_surface.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
-#include "gpu_bench/step/counts.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -31,16 +31,16 @@ constexpr std::array readings{CacheReading{"cache read once a sequence", false},
                               CacheReading{"cache read by every verified token", true}};
 
 /// Weights and cached keys and values of all sequences, 2 bytes a number.
-bool fits_memory(const gpu_bench::Profile& device, const gpu_bench::ModelShape& shape, std::int64_t batch,
+bool fits_memory(const latency::Profile& device, const latency::ModelShape& shape, std::int64_t batch,
                  std::int64_t context) {
   constexpr double number_bytes = 2.0;
   const double cached = 2.0 * static_cast<double>(shape.layers * shape.kv_heads * shape.head_dim * batch * context);
-  return number_bytes * (gpu_bench::parameters(shape) + cached) <= device.device.memory_bytes.value.value();
+  return number_bytes * (latency::parameters(shape) + cached) <= device.device.memory_bytes.value.value();
 }
 
 /// One server, with the cache read in one of the ways.
 struct HeadServer {
-  const gpu_bench::PairSurface& pair;
+  const latency::PairSurface& pair;
   double tokens_per_step;
 
   [[nodiscard]] double speedup(const CacheReading& reading, std::int64_t candidates, std::int64_t batch,
@@ -108,10 +108,9 @@ ExperimentResult survey_batch_context(const ExperimentSettings& /*settings*/) {
   const PublishedTable table = published_table("survey_numbers");
   constexpr std::size_t tokens_row = 4;
   const std::string target = "llama-2-7b";
-  const gpu_bench::Profile device = read_profile("a100-80gb").profile;
-  const gpu_bench::ModelShape& shape = gpu_bench::find_model(gpu_bench::model_registry(), target);
-  const gpu_bench::PairSurface pair(device, gpu_bench::model_registry(), target, target,
-                                    gpu_bench::Role::head_drafting);
+  const latency::Profile device = read_profile("a100-80gb").profile;
+  const latency::ModelShape& shape = latency::find_model(latency::model_registry(), target);
+  const latency::PairSurface pair(device, latency::model_registry(), target, target, latency::Role::head_drafting);
   const HeadServer server{pair, table.number(tokens_row, "value").value};
   ExperimentResult result;
   result.text = fmt::format(

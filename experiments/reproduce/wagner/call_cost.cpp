@@ -42,8 +42,8 @@ gpu_bench::VerificationShape shape_of(const VerificationPair& pair, std::int64_t
   return {.batch = 1, .gamma = gamma, .vocabulary = pair.vocabulary};
 }
 
-gpu_bench::DataType type_of(const VerificationPair& pair) {
-  return pair.element_bytes == 2 ? gpu_bench::DataType::fp16 : gpu_bench::DataType::fp32;
+latency::DataType type_of(const VerificationPair& pair) {
+  return pair.element_bytes == 2 ? latency::DataType::fp16 : latency::DataType::fp32;
 }
 
 }  // namespace

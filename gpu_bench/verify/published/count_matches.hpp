@@ -27,7 +27,7 @@ struct AcceptDrawsKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements(), threads); }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     return {.read_bytes = 0.0, .written_bytes = static_cast<double>(elements()) * sizeof(Storage), .flop = 0.0};
   }
 
@@ -58,7 +58,7 @@ struct CumulativeSumKernel {
   [[nodiscard]] LaunchShape shape() const {
     return {.blocks = rows, .threads = threads, .shared_bytes = static_cast<unsigned>(threads * sizeof(std::uint32_t))};
   }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double elements = static_cast<double>(rows) * columns;
     return {.read_bytes = elements * sizeof(std::uint32_t),
             .written_bytes = elements * sizeof(std::uint32_t),

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "gpu_bench/kernels/reduce.hpp"
-#include "gpu_bench/step/counts.hpp"
+#include "latency/operations/counts.hpp"
 
 /// Operations of a tensor library on each element, a launch each: read from memory in the storage type, computed in
 /// fp32, rounded back to memory.
@@ -80,7 +80,7 @@ struct MapKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements, threads); }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     return {.read_bytes = static_cast<double>(elements) * sizeof(In),
             .written_bytes = static_cast<double>(elements) * sizeof(Out),
             .flop = static_cast<double>(elements)};
@@ -105,7 +105,7 @@ struct CombineKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements, threads); }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     return {.read_bytes = 2.0 * static_cast<double>(elements) * sizeof(In),
             .written_bytes = static_cast<double>(elements) * sizeof(Out),
             .flop = static_cast<double>(elements)};
@@ -128,7 +128,7 @@ struct SetKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements, threads); }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     return {.read_bytes = 0.0, .written_bytes = static_cast<double>(elements) * sizeof(Storage), .flop = 0.0};
   }
 

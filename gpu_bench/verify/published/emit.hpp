@@ -20,7 +20,7 @@ struct EmitKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return {.blocks = input.batch, .threads = threads, .shared_bytes = 0}; }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     return {.read_bytes = static_cast<double>(input.batch) * (input.gamma + 1) * sizeof(std::int32_t),
             .written_bytes = static_cast<double>(input.batch) * (input.gamma + 3) * sizeof(std::int32_t),
             .flop = 0.0};

@@ -51,7 +51,7 @@ struct GatherKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return {.blocks = input.batch, .threads = threads, .shared_bytes = 0}; }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double elements = static_cast<double>(input.batch) * input.gamma;
     return {.read_bytes = elements * (sizeof(Storage) + sizeof(std::int32_t)),
             .written_bytes = elements * sizeof(Storage),
@@ -83,7 +83,7 @@ struct HasDraftKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return elementwise_shape(input.batch, threads); }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     return {.read_bytes = static_cast<double>(input.batch) * sizeof(std::uint32_t),
             .written_bytes = static_cast<double>(input.batch),
             .flop = 0.0};

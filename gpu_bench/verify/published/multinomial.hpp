@@ -46,7 +46,7 @@ struct ChunkSumsKernel {
   [[nodiscard]] LaunchShape shape() const {
     return {.blocks = input.batch * divide_up(chunks(), threads / warp_lanes), .threads = threads, .shared_bytes = 0};
   }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double elements = static_cast<double>(input.batch) * input.vocabulary;
     return {.read_bytes = elements * sizeof(Storage),
             .written_bytes = static_cast<double>(input.batch) * chunks() * sizeof(float),
@@ -87,7 +87,7 @@ struct DrawTokenKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>((groups() + chunk_tokens + warp_lanes) * sizeof(float))};
   }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     return {
         .read_bytes = input.batch * (chunks() * sizeof(float) + static_cast<double>(chunk_tokens) * sizeof(Storage)),
         .written_bytes = static_cast<double>(input.batch) * sizeof(std::int32_t),

@@ -44,7 +44,7 @@ struct ReduceKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>((threads / warp_lanes + 1) * sizeof(float))};
   }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     return {.read_bytes = static_cast<double>(rows) * columns * sizeof(In),
             .written_bytes = static_cast<double>(rows) * sizeof(Out),
             .flop = static_cast<double>(rows) * columns};

@@ -19,7 +19,7 @@ struct SubtractRowsKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return row_shape(input, threads); }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double elements = static_cast<double>(input.batch) * input.vocabulary;
     return {
         .read_bytes = 2.0 * elements * sizeof(Storage), .written_bytes = elements * sizeof(Storage), .flop = elements};
@@ -53,7 +53,7 @@ struct DivideRowKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return row_shape(input, threads); }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double elements = static_cast<double>(input.batch) * input.vocabulary;
     return {.read_bytes = elements * sizeof(Storage), .written_bytes = elements * sizeof(Storage), .flop = elements};
   }

@@ -27,7 +27,7 @@ struct SoftmaxRowsKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>(threads / warp_lanes * sizeof(SoftmaxPart))};
   }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double elements = static_cast<double>(input.batch) * rows() * input.vocabulary;
     return {.read_bytes = 2.0 * elements * sizeof(Storage),
             .written_bytes = elements * sizeof(Storage),

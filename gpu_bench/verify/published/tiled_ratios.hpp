@@ -47,7 +47,7 @@ struct TiledRatiosKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>(sizeof(float) * 2 * (threads / warp_lanes))};
   }
-  [[nodiscard]] Work work() const {
+  [[nodiscard]] latency::Work work() const {
     const double row = static_cast<double>(input.batch) * input.vocabulary;
     const double read_rows = input.gamma + positions();
     const double written_rows = 2.0 * input.gamma + (Values::of_logits ? positions() : 0);

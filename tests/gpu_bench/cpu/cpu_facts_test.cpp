@@ -64,7 +64,7 @@ TEST_CASE("what the system says of a processor is read, caches of instructions l
   machine.put("/proc/meminfo", "MemTotal:       16000000 kB\nMemAvailable:  8000000 kB");
   CHECK_FALSE(memory_is_plenty(machine.root()));
 
-  const Device device = profile_device(facts, 1);
+  const latency::Device device = profile_device(facts, 1);
   CHECK(device.name == "Acme Nine 3 GHz with 1 thread");
   CHECK(device.l2_bytes.value == 32.0 * 1024 * 1024);
   CHECK_FALSE(device.power_limit_w.value);

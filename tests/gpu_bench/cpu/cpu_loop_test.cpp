@@ -7,17 +7,17 @@
 #include "core/check.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/run_errors.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
 
-LoopCell tiny_loop(Role drafting, std::int64_t gamma, double alpha, std::int64_t batch) {
+LoopCell tiny_loop(latency::Role drafting, std::int64_t gamma, double alpha, std::int64_t batch) {
   return {.target = "tiny-target",
-          .drafter = drafting == Role::head_drafting ? "tiny-target" : "tiny-drafter",
+          .drafter = drafting == latency::Role::head_drafting ? "tiny-target" : "tiny-drafter",
           .drafting = drafting,
           .dtype = "fp32",
-          .launch = Launch::eager,
+          .launch = latency::Launch::eager,
           .gamma = gamma,
           .alpha = alpha,
           .batch = batch,
@@ -27,7 +27,7 @@ LoopCell tiny_loop(Role drafting, std::int64_t gamma, double alpha, std::int64_t
 LoopResult run_on_cpu(
     const std::vector<LoopCell>& cells, unsigned threads, double budget_s,
     const std::function<void()>& before_step = [] {}) {
-  CpuLoop loop(model_registry(), threads, before_step);
+  CpuLoop loop(latency::model_registry(), threads, before_step);
   const LoopDevice device{.side_of = [&](const LoopCell& cell) { return loop.side_of(cell); }, .now_s = steady_now_s};
   return run_loop(
       cells, budget_s, device, [](const auto&) {}, [](const std::string&) {});
@@ -38,11 +38,12 @@ LoopResult run_on_cpu(
 TEST_CASE("a loop on the CPU drafts, verifies and emits what it is forced to, every way of drafting") {
   // run_loop refuses anything but the accepted drafts and one token: what comes through is right.
   std::vector<LoopCell> cells;
-  for (const Role drafting : {Role::autoregressive_drafting, Role::block_drafting, Role::head_drafting}) {
+  for (const latency::Role drafting :
+       {latency::Role::autoregressive_drafting, latency::Role::block_drafting, latency::Role::head_drafting}) {
     cells.push_back(tiny_loop(drafting, 3, 0.7, 2));
   }
   const LoopResult result = run_on_cpu(cells, 1, 0.1);
-  for (const Missing& missing : result.missing) FAIL_CHECK(missing.what << ": " << missing.why);
+  for (const latency::Missing& missing : result.missing) FAIL_CHECK(missing.what << ": " << missing.why);
   REQUIRE(result.rows.size() == cells.size());
   for (const LoopRow& row : result.rows) {
     CHECK(row.plain.median_us > 0.0);
@@ -53,10 +54,10 @@ TEST_CASE("a loop on the CPU drafts, verifies and emits what it is forced to, ev
 }
 
 TEST_CASE("tokens of a loop do not depend on the number of threads, and iterations differ") {
-  const LoopCell cell = tiny_loop(Role::autoregressive_drafting, 3, 0.5, 2);
+  const LoopCell cell = tiny_loop(latency::Role::autoregressive_drafting, 3, 0.5, 2);
   std::vector<std::vector<std::int32_t>> first;
   for (const unsigned threads : {1U, 2U}) {
-    CpuLoop loop(model_registry(), threads, [] {});
+    CpuLoop loop(latency::model_registry(), threads, [] {});
     const LoopSide side = loop.side_of(cell);
     const std::vector<std::int32_t> accepted{1, 3};
     std::vector<std::vector<std::int32_t>> emitted;
@@ -72,9 +73,9 @@ TEST_CASE("tokens of a loop do not depend on the number of threads, and iteratio
 }
 
 TEST_CASE("what a CPU cannot run is refused, and an interrupt ends a loop between two steps") {
-  LoopCell half = tiny_loop(Role::autoregressive_drafting, 2, 0.5, 1);
+  LoopCell half = tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1);
   half.dtype = "fp16";
-  LoopCell other_vocabulary = tiny_loop(Role::autoregressive_drafting, 2, 0.5, 1);
+  LoopCell other_vocabulary = tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1);
   other_vocabulary.drafter = "t5-small";
   const LoopResult refused = run_on_cpu({half, other_vocabulary}, 1, 0.2);
   REQUIRE(refused.missing.size() == 2);
@@ -82,9 +83,10 @@ TEST_CASE("what a CPU cannot run is refused, and an interrupt ends a loop betwee
   CHECK_THAT(refused.missing[1].why, Catch::Contains("one vocabulary"));
 
   int steps = 0;
-  const LoopResult interrupted = run_on_cpu({tiny_loop(Role::autoregressive_drafting, 2, 0.5, 1)}, 1, 60.0, [&steps] {
-    if (++steps > 5) throw Interrupted{};
-  });
+  const LoopResult interrupted =
+      run_on_cpu({tiny_loop(latency::Role::autoregressive_drafting, 2, 0.5, 1)}, 1, 60.0, [&steps] {
+        if (++steps > 5) throw Interrupted{};
+      });
   CHECK(interrupted.end == MeasureEnd::interrupted);
   CHECK(steps == 6);
 }

@@ -6,8 +6,8 @@
 
 #include "gpu_bench/cpu/vector_kernels.hpp"
 #include "gpu_bench/kernels/test_programs.hpp"
-#include "gpu_bench/step/passes.hpp"
-#include "gpu_bench/step/reference.hpp"
+#include "latency/operations/passes.hpp"
+#include "latency/operations/reference.hpp"
 #include "tests/gpu_bench/cpu/instruction_sets.hpp"
 
 namespace foredraft::gpu_bench {
@@ -18,9 +18,9 @@ constexpr std::uint64_t seed = 20231118;
 /// What the passes of the other backends leave out: layers on hidden states of a target, products that add to what is
 /// there, queries that see each other, all activations, one key head for all, sizes below any vector.
 std::vector<TestProgram> further_programs() {
-  ModelShape head;
+  latency::ModelShape head;
   head.name = "head";
-  head.architecture = Architecture::head;
+  head.architecture = latency::Architecture::head;
   head.layers = 1;
   head.d_model = 20;
   head.heads = 5;
@@ -30,16 +30,16 @@ std::vector<TestProgram> further_programs() {
   head.vocabulary = 71;
   head.tied = true;
   head.bias = true;
-  head.activation = Activation::relu;
-  const PassRequest request{.tokens = 3, .batch = 2, .context = 9};
-  const PassRequest one_token{.tokens = 1, .batch = 3, .context = 9};
-  ModelShape many_queries = head;
-  many_queries.architecture = Architecture::decoder;
-  many_queries.activation = Activation::gelu;
-  return {{"head, 3 tokens", decoder_pass(head, request), false},
-          {"decoder, 40 tokens", decoder_pass(many_queries, {.tokens = 40, .batch = 1, .context = 3}), false},
-          {"block of 5 tokens", block_drafting(head, one_token, 5), true},
-          {"4 drafts of a head", autoregressive_drafting(head, one_token, 4), true}};
+  head.activation = latency::Activation::relu;
+  const latency::PassRequest request{.tokens = 3, .batch = 2, .context = 9};
+  const latency::PassRequest one_token{.tokens = 1, .batch = 3, .context = 9};
+  latency::ModelShape many_queries = head;
+  many_queries.architecture = latency::Architecture::decoder;
+  many_queries.activation = latency::Activation::gelu;
+  return {{"head, 3 tokens", latency::decoder_pass(head, request), false},
+          {"decoder, 40 tokens", latency::decoder_pass(many_queries, {.tokens = 40, .batch = 1, .context = 3}), false},
+          {"block of 5 tokens", latency::block_drafting(head, one_token, 5), true},
+          {"4 drafts of a head", latency::autoregressive_drafting(head, one_token, 4), true}};
 }
 
 std::vector<TestProgram> all_programs() {
@@ -48,9 +48,9 @@ std::vector<TestProgram> all_programs() {
   return programs;
 }
 
-std::vector<double> reference_output(const Program& program) {
-  BufferContents contents = initial_contents(program, DataType::fp32, seed);
-  run_reference(program, contents);
+std::vector<double> reference_output(const latency::Program& program) {
+  latency::BufferContents contents = latency::initial_contents(program, latency::DataType::fp32, seed);
+  latency::run_reference(program, contents);
   return contents[static_cast<std::size_t>(program.output)];
 }
 
@@ -62,9 +62,9 @@ TEST_CASE("buffers on the CPU hold the reference's contents bit for bit, poison 
     ThreadTeam team(2);
     HostPool pool(seed, 2);
     const CpuRunner runner(tested.program, std::span(&pool, 1), team);
-    const BufferContents want = initial_contents(tested.program, DataType::fp32, seed);
+    const latency::BufferContents want = latency::initial_contents(tested.program, latency::DataType::fp32, seed);
     for (std::size_t buffer = 0; buffer < want.size(); ++buffer) {
-      const std::vector<double> got = runner.read(static_cast<BufferId>(buffer));
+      const std::vector<double> got = runner.read(static_cast<latency::BufferId>(buffer));
       INFO(tested.program.buffers[buffer].name);
       REQUIRE(got.size() == want[buffer].size());
       const bool same = std::equal(got.begin(), got.end(), want[buffer].begin(),
@@ -89,7 +89,7 @@ TEST_CASE("passes on the CPU agree with the reference on every instruction set, 
           // No two logits of these passes are as close as rounding could turn.
           CHECK(got == want);
         } else {
-          CHECK(relative_error(got, want) <= allowed_error(DataType::fp32));
+          CHECK(relative_error(got, want) <= allowed_error(latency::DataType::fp32));
         }
       }
     }
@@ -116,18 +116,20 @@ TEST_CASE("a second pass over refilled buffers gives the bits of the first, any 
 
 TEST_CASE("a cache is the beginning of a longer one that is there, anything else has memory of its own") {
   HostPool pool(seed, 1);
-  const auto address = [&pool](const char* name, BufferKind kind, std::int64_t elements) {
-    return pool.address_of({name, kind, elements, 1.0, kind == BufferKind::tokens ? 7 : 0});
+  const auto address = [&pool](const char* name, latency::BufferKind kind, std::int64_t elements) {
+    return pool.address_of({name, kind, elements, 1.0, kind == latency::BufferKind::tokens ? 7 : 0});
   };
-  const auto* longer = static_cast<const float*>(address("layer 0 keys", BufferKind::cache, 1000));
-  CHECK(address("layer 0 keys", BufferKind::cache, 100) == longer);
-  CHECK(address("layer 0 keys", BufferKind::cache, 1001) != longer);
-  CHECK(address("layer 0 key", BufferKind::cache, 100) != longer);
-  CHECK(address("layer 0 values", BufferKind::cache, 1000) != longer);
+  const auto* longer = static_cast<const float*>(address("layer 0 keys", latency::BufferKind::cache, 1000));
+  CHECK(address("layer 0 keys", latency::BufferKind::cache, 100) == longer);
+  CHECK(address("layer 0 keys", latency::BufferKind::cache, 1001) != longer);
+  CHECK(address("layer 0 key", latency::BufferKind::cache, 100) != longer);
+  CHECK(address("layer 0 values", latency::BufferKind::cache, 1000) != longer);
   HostPool other(seed, 1);
-  const auto* alone = static_cast<const float*>(other.address_of({"layer 0 keys", BufferKind::cache, 100, 1.0, 0}));
+  const auto* alone =
+      static_cast<const float*>(other.address_of({"layer 0 keys", latency::BufferKind::cache, 100, 1.0, 0}));
   CHECK(std::equal(alone, alone + 100, longer));
-  for (const BufferKind kind : {BufferKind::weight, BufferKind::activation, BufferKind::tokens}) {
+  for (const latency::BufferKind kind :
+       {latency::BufferKind::weight, latency::BufferKind::activation, latency::BufferKind::tokens}) {
     const void* large = address("other", kind, 1000);
     CHECK(address("other", kind, 100) != large);
     CHECK(address("other", kind, 1000) == large);
@@ -143,8 +145,8 @@ TEST_CASE("sets have weights and caches of their own and share activations") {
   CHECK(runner.sets() == 3);
   runner.run(2);
   CHECK_FALSE(std::isnan(runner.read(tested.program.output, 0).front()));
-  for (const Operation& operation : tested.program.operations) {
-    const auto* store = std::get_if<StoreKeysValues>(&operation);
+  for (const latency::Operation& operation : tested.program.operations) {
+    const auto* store = std::get_if<latency::StoreKeysValues>(&operation);
     if (store == nullptr) continue;
     CHECK(runner.read(store->keys, 2) != runner.read(store->keys, 0));
     break;

@@ -92,13 +92,13 @@ TEST_CASE("activations follow their formulas over the whole range") {
   for (std::size_t i = 0; i < in.size(); ++i) {
     INFO(in[i]);
     const auto x = static_cast<double>(in[i]);
-    activate(Activation::silu, in, nullptr, out);
+    activate(latency::Activation::silu, in, nullptr, out);
     CHECK(static_cast<double>(out[i]) == Approx(x / (1.0 + std::exp(-x))).epsilon(single_precision).margin(1e-30));
-    activate(Activation::gelu, in, gate.data(), out);
+    activate(latency::Activation::gelu, in, gate.data(), out);
     // The error of the series for erf, times x.
     CHECK(static_cast<double>(out[i]) ==
           Approx(-x * (1.0 + std::erf(x / std::sqrt(2.0)))).epsilon(single_precision).margin(5e-7 * std::abs(x)));
-    activate(Activation::relu, in, nullptr, out);
+    activate(latency::Activation::relu, in, nullptr, out);
     CHECK(out[i] == std::max(in[i], 0.0F));
   }
 }

@@ -17,10 +17,10 @@ TEST_CASE("more memory than there is is refused with what is free, and the devic
 TEST_CASE("no bytes are no memory") { CHECK(DeviceMemory(0).get() == nullptr); }
 
 TEST_CASE("a pool gives a name the same memory each time, another name or size other memory") {
-  BufferPool pool(DataType::fp16, 1);
-  const Buffer buffer{"weights", BufferKind::weight, 1000, 1.0, 0};
-  const Buffer larger{"weights", BufferKind::weight, 2000, 1.0, 0};
-  const Buffer other{"more weights", BufferKind::weight, 1000, 1.0, 0};
+  BufferPool pool(latency::DataType::fp16, 1);
+  const latency::Buffer buffer{"weights", latency::BufferKind::weight, 1000, 1.0, 0};
+  const latency::Buffer larger{"weights", latency::BufferKind::weight, 2000, 1.0, 0};
+  const latency::Buffer other{"more weights", latency::BufferKind::weight, 1000, 1.0, 0};
   void* first = pool.address_of(buffer);
   CHECK(pool.address_of(buffer) == first);
   CHECK(pool.address_of(larger) != first);

@@ -11,20 +11,20 @@ namespace {
 constexpr std::int64_t multiprocessors = 64;
 
 /// in [5, 24] times weight [17, 24], into an output of 5 x 17.
-Program one_product(bool bias) {
-  Program program;
-  program.buffers = {{"in", BufferKind::cache, 5 * 24, 1.0, 0},
-                     {"weight", BufferKind::weight, 17 * 24, 0.2, 0},
-                     {"bias", BufferKind::weight, 17, 0.2, 0},
-                     {"out", BufferKind::activation, 5 * 17, 0.0, 0}};
-  program.operations = {Project{.in = 0,
-                                .weight = 1,
-                                .bias = bias ? 2 : no_buffer,
-                                .out = 3,
-                                .rows = 5,
-                                .outputs = 17,
-                                .inputs = 24,
-                                .accumulate = false}};
+latency::Program one_product(bool bias) {
+  latency::Program program;
+  program.buffers = {{"in", latency::BufferKind::cache, 5 * 24, 1.0, 0},
+                     {"weight", latency::BufferKind::weight, 17 * 24, 0.2, 0},
+                     {"bias", latency::BufferKind::weight, 17, 0.2, 0},
+                     {"out", latency::BufferKind::activation, 5 * 17, 0.0, 0}};
+  program.operations = {latency::Project{.in = 0,
+                                         .weight = 1,
+                                         .bias = bias ? 2 : latency::no_buffer,
+                                         .out = 3,
+                                         .rows = 5,
+                                         .outputs = 17,
+                                         .inputs = 24,
+                                         .accumulate = false}};
   program.output = 3;
   return program;
 }
@@ -35,8 +35,8 @@ TEST_CASE("a product on the device is the sum of its terms, bias included, in th
   CublasLt blas;
   const Stream stream;
   for (const bool bias : {false, true}) {
-    const Program program = one_product(bias);
-    BufferPool pool(DataType::fp32, 3);
+    const latency::Program program = one_product(bias);
+    BufferPool pool(latency::DataType::fp32, 3);
     const ProgramRunner runner(program, std::span(&pool, 1), blas, multiprocessors);
     runner.launch(stream);
     stream.wait();
@@ -57,7 +57,7 @@ TEST_CASE("a product on the device is the sum of its terms, bias included, in th
 TEST_CASE("activations are poisoned until a pass has written them") {
   CublasLt blas;
   const Stream stream;
-  BufferPool pool(DataType::bf16, 3);
+  BufferPool pool(latency::DataType::bf16, 3);
   const ProgramRunner runner(one_product(false), std::span(&pool, 1), blas, multiprocessors);
   for (const double value : runner.read(3)) CHECK(std::isnan(value));
   runner.launch(stream);
@@ -71,7 +71,7 @@ TEST_CASE("sets have weights of their own and share what is written in a pass") 
   CublasLt blas;
   const Stream stream;
   std::vector<BufferPool> pools;
-  for (int set = 0; set < 2; ++set) pools.emplace_back(DataType::fp32, 3 + set);
+  for (int set = 0; set < 2; ++set) pools.emplace_back(latency::DataType::fp32, 3 + set);
   const ProgramRunner runner(one_product(false), pools, blas, multiprocessors);
   CHECK(runner.sets() == 2);
   CHECK(runner.read(1, 0) != runner.read(1, 1));
@@ -82,10 +82,11 @@ TEST_CASE("sets have weights of their own and share what is written in a pass") 
 
 TEST_CASE("a prepared product names its algorithm") {
   CublasLt blas;
-  const Program program = one_product(true);
-  const auto& product = std::get<Project>(program.operations.front());
-  blas.prepare(product, DataType::fp16);
-  CHECK_THAT(blas.algorithm(product, DataType::fp16), Catch::StartsWith("id ") && Catch::Contains(" split_k "));
+  const latency::Program program = one_product(true);
+  const auto& product = std::get<latency::Project>(program.operations.front());
+  blas.prepare(product, latency::DataType::fp16);
+  CHECK_THAT(blas.algorithm(product, latency::DataType::fp16),
+             Catch::StartsWith("id ") && Catch::Contains(" split_k "));
 }
 
 }  // namespace foredraft::gpu_bench

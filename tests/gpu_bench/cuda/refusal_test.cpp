@@ -5,7 +5,7 @@
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/run/run_errors.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -38,19 +38,19 @@ TEST_CASE("without a device it is said whether driver, its version or the device
 }
 
 TEST_CASE("what cannot be measured is named: dtypes, models, passes that a model does not have") {
-  const std::vector<ModelShape>& models = model_registry();
-  CHECK_THROWS_WITH(data_type_of("fp8"), "unknown dtype fp8 (not supported here) - known: fp16, bf16, fp32");
+  const std::vector<latency::ModelShape>& models = latency::model_registry();
+  CHECK_THROWS_WITH(latency::data_type_of("fp8"), "unknown dtype fp8 (not supported here) - known: fp16, bf16, fp32");
   CHECK_THROWS_WITH(pairs_of(models, {"llama-2-7b", "sheared-llama-1.3"}), Catch::Contains("sheared-llama-1.3b"));
   CHECK_THROWS_WITH(pairs_of(models, {}), Catch::Contains("no models named"));
-  const Cell encoder{.model = "llama-2-7b", .role = Role::encoder_pass, .dtype = "fp16"};
+  const latency::Cell encoder{.model = "llama-2-7b", .role = latency::Role::encoder_pass, .dtype = "fp16"};
   CHECK_THROWS_WITH(program_of(models, encoder), "encoder_pass: llama-2-7b has no encoder");
 }
 
 TEST_CASE("every pass of the usual plan can be made") {
-  const std::vector<ModelShape>& models = model_registry();
+  const std::vector<latency::ModelShape>& models = latency::model_registry();
   std::size_t passes = 0;
   for (const CellGroup& group : plan_cells(usual_pairs(models), {"fp16"})) {
-    for (const Cell& cell : group.cells) {
+    for (const latency::Cell& cell : group.cells) {
       if (cell.batch > 1) continue;  // the same passes, larger
       CAPTURE(to_text(cell));
       CHECK_FALSE(program_of(models, cell).operations.empty());

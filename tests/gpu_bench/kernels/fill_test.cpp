@@ -14,16 +14,16 @@ TEMPLATE_TEST_CASE("filled buffers hold the reference's contents bit for bit, fo
                    Bfloat16, float) {
   for (const std::int64_t elements : {1, 5, 1031}) {
     for (const unsigned threads : {32U, 256U}) {
-      Program program;
-      program.buffers = {{"weights of a layer", BufferKind::weight, elements, 0.02, 0},
-                         {"ids", BufferKind::tokens, elements, 0.0, 50257}};
-      const BufferContents want = initial_contents(program, stored_as<TestType>, content_seed);
+      latency::Program program;
+      program.buffers = {{"weights of a layer", latency::BufferKind::weight, elements, 0.02, 0},
+                         {"ids", latency::BufferKind::tokens, elements, 0.0, 50257}};
+      const latency::BufferContents want = latency::initial_contents(program, stored_as<TestType>, content_seed);
 
       std::vector<TestType> weights = poisoned<TestType>(static_cast<std::size_t>(elements));
       run_on_host(FillKernel<TestType>{.stream = content_stream(program.buffers[0], content_seed),
                                        .out = weights.data(),
                                        .elements = elements,
-                                       .factor = content_factor(0.02),
+                                       .factor = latency::content_factor(0.02),
                                        .threads = threads});
       CHECK(as_doubles(weights) == want[0]);
 

@@ -10,7 +10,7 @@
 
 #include "gpu_bench/kernels/host_block.hpp"
 #include "gpu_bench/kernels/storage.hpp"
-#include "gpu_bench/step/program.hpp"
+#include "latency/operations/program.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::gpu_bench::tests {
@@ -27,11 +27,11 @@ inline constexpr double one_rounding<Bfloat16> = 0x1.0p-8;
 
 /// What a storage type is called.
 template <class Storage>
-inline constexpr DataType stored_as = DataType::fp32;
+inline constexpr latency::DataType stored_as = latency::DataType::fp32;
 template <>
-inline constexpr DataType stored_as<Half> = DataType::fp16;
+inline constexpr latency::DataType stored_as<Half> = latency::DataType::fp16;
 template <>
-inline constexpr DataType stored_as<Bfloat16> = DataType::bf16;
+inline constexpr latency::DataType stored_as<Bfloat16> = latency::DataType::bf16;
 
 inline constexpr std::uint32_t seed = 20240607;
 

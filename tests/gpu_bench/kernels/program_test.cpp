@@ -16,17 +16,17 @@ class HostRunner {
  public:
   /// `contents`: of the buffers before the pass, as they are stored. That the kernels which fill buffers give these is
   /// a test of its own.
-  HostRunner(const Program& program, const BufferContents& contents, HostOrder order)
+  HostRunner(const latency::Program& program, const latency::BufferContents& contents, HostOrder order)
       : program_(program), order_(order) {
     WorkspaceSize size;
-    for (const Operation& operation : program.operations) {
+    for (const latency::Operation& operation : program.operations) {
       size.floats = std::max(size.floats, workspace_of(operation, multiprocessors).floats);
       size.counters = std::max(size.counters, workspace_of(operation, multiprocessors).counters);
     }
     floats_.resize(static_cast<std::size_t>(size.floats));
     counters_.resize(static_cast<std::size_t>(size.counters), 0);
     for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-      if (program.buffers[i].kind == BufferKind::tokens) {
+      if (program.buffers[i].kind == latency::BufferKind::tokens) {
         add_memory(contents[i], [](double token) { return static_cast<std::int32_t>(token); });
       } else {
         add_memory(contents[i], [](double value) { return from_float<Storage>(static_cast<float>(value)); });
@@ -38,8 +38,8 @@ class HostRunner {
     const KernelContext context{.buffers = addresses_,
                                 .workspace = {.floats = floats_.data(), .counters = counters_.data()},
                                 .multiprocessors = multiprocessors};
-    for (const Operation& operation : program_.operations) {
-      if (const auto* product = std::get_if<Project>(&operation)) {
+    for (const latency::Operation& operation : program_.operations) {
+      if (const auto* product = std::get_if<latency::Project>(&operation)) {
         multiply(*product);
       } else {
         with_kernel<Storage>(operation, context, [this](const auto& kernel) { run_on_host(kernel, order_); });
@@ -47,9 +47,9 @@ class HostRunner {
     }
   }
 
-  [[nodiscard]] std::vector<double> read(BufferId id) const {
+  [[nodiscard]] std::vector<double> read(latency::BufferId id) const {
     const std::vector<std::byte>& bytes = memory_[static_cast<std::size_t>(id)];
-    if (program_.buffers[static_cast<std::size_t>(id)].kind == BufferKind::tokens) {
+    if (program_.buffers[static_cast<std::size_t>(id)].kind == latency::BufferKind::tokens) {
       std::vector<std::int32_t> tokens(bytes.size() / sizeof(std::int32_t));
       std::memcpy(tokens.data(), bytes.data(), bytes.size());
       return {tokens.begin(), tokens.end()};
@@ -71,11 +71,11 @@ class HostRunner {
     addresses_.push_back(bytes.data());
   }
 
-  void multiply(const Project& p) {
+  void multiply(const latency::Project& p) {
     const auto in = read(p.in);
     const auto weight = read(p.weight);
     const auto before = p.accumulate ? read(p.out) : std::vector<double>{};
-    const auto bias = p.bias == no_buffer ? std::vector<double>{} : read(p.bias);
+    const auto bias = p.bias == latency::no_buffer ? std::vector<double>{} : read(p.bias);
     auto* out = static_cast<Storage*>(addresses_[static_cast<std::size_t>(p.out)]);
     const auto inputs = static_cast<std::size_t>(p.inputs);
     const auto outputs = static_cast<std::size_t>(p.outputs);
@@ -83,13 +83,13 @@ class HostRunner {
       for (std::size_t n = 0; n < outputs; ++n) {
         double sum = p.accumulate ? before[row * outputs + n] : 0.0;
         for (std::size_t k = 0; k < inputs; ++k) sum += in[row * inputs + k] * weight[n * inputs + k];
-        if (p.bias != no_buffer) sum += bias[n];
+        if (p.bias != latency::no_buffer) sum += bias[n];
         out[row * outputs + n] = from_float<Storage>(static_cast<float>(sum));
       }
     }
   }
 
-  Program program_;
+  latency::Program program_;
   HostOrder order_;
   std::vector<std::vector<std::byte>> memory_;
   std::vector<void*> addresses_;
@@ -103,11 +103,11 @@ TEMPLATE_TEST_CASE("whole passes through the kernels agree with the reference", 
   for (const TestProgram& tested : test_programs()) {
     if (tested.picks_tokens) continue;
     INFO(tested.name);
-    BufferContents contents = initial_contents(tested.program, stored_as<TestType>, seed);
+    latency::BufferContents contents = latency::initial_contents(tested.program, stored_as<TestType>, seed);
     HostRunner<TestType> runner(tested.program, contents, HostOrder::forward);
     runner.run();
     const std::vector<double> got = runner.read(tested.program.output);
-    run_reference(tested.program, contents);
+    latency::run_reference(tested.program, contents);
     CHECK(relative_error(got, contents[static_cast<std::size_t>(tested.program.output)]) <=
           allowed_error(stored_as<TestType>));
   }
@@ -116,7 +116,7 @@ TEMPLATE_TEST_CASE("whole passes through the kernels agree with the reference", 
 TEST_CASE("whole passes through the kernels have the same bits in any order of blocks and threads") {
   for (const TestProgram& tested : test_programs()) {
     INFO(tested.name);
-    const BufferContents contents = initial_contents(tested.program, DataType::fp16, seed);
+    const latency::BufferContents contents = latency::initial_contents(tested.program, latency::DataType::fp16, seed);
     HostRunner<Half> forward(tested.program, contents, HostOrder::forward);
     HostRunner<Half> shuffled(tested.program, contents, HostOrder::shuffled);
     forward.run();
@@ -126,48 +126,48 @@ TEST_CASE("whole passes through the kernels have the same bits in any order of b
 }
 
 TEST_CASE("heads too large for a warp, and rotary ones of odd size, are refused by name") {
-  const Attend wide{.queries = 0,
-                    .keys = 1,
-                    .values = 2,
-                    .out = 3,
-                    .batch = 1,
-                    .tokens = 1,
-                    .length = 1,
-                    .capacity = 1,
-                    .heads = 1,
-                    .kv_heads = 1,
-                    .head_dim = 257,
-                    .query_stride = 257,
-                    .causal = true};
+  const latency::Attend wide{.queries = 0,
+                             .keys = 1,
+                             .values = 2,
+                             .out = 3,
+                             .batch = 1,
+                             .tokens = 1,
+                             .length = 1,
+                             .capacity = 1,
+                             .heads = 1,
+                             .kv_heads = 1,
+                             .head_dim = 257,
+                             .query_stride = 257,
+                             .causal = true};
   CHECK_THROWS_WITH(check_kernel_limits(wide), "attend: head_dim 257 is above 256");
-  const StoreKeysValues odd{.packed = 0,
-                            .keys = 1,
-                            .values = 2,
-                            .batch = 1,
-                            .tokens = 1,
-                            .context = 0,
-                            .capacity = 1,
-                            .heads = 1,
-                            .kv_heads = 1,
-                            .head_dim = 5,
-                            .rotary = true};
+  const latency::StoreKeysValues odd{.packed = 0,
+                                     .keys = 1,
+                                     .values = 2,
+                                     .batch = 1,
+                                     .tokens = 1,
+                                     .context = 0,
+                                     .capacity = 1,
+                                     .heads = 1,
+                                     .kv_heads = 1,
+                                     .head_dim = 5,
+                                     .rotary = true};
   CHECK_THROWS_WITH(check_kernel_limits(odd), "rotary positions need an even head_dim, not 5");
 }
 
 TEST_CASE("keys are split while there are too few blocks for the device, never below 64 to a block") {
-  Attend attend{.queries = 0,
-                .keys = 1,
-                .values = 2,
-                .out = 3,
-                .batch = 1,
-                .tokens = 1,
-                .length = 4096,
-                .capacity = 4096,
-                .heads = 32,
-                .kv_heads = 32,
-                .head_dim = 128,
-                .query_stride = 12288,
-                .causal = true};
+  latency::Attend attend{.queries = 0,
+                         .keys = 1,
+                         .values = 2,
+                         .out = 3,
+                         .batch = 1,
+                         .tokens = 1,
+                         .length = 4096,
+                         .capacity = 4096,
+                         .heads = 32,
+                         .kv_heads = 32,
+                         .head_dim = 128,
+                         .query_stride = 12288,
+                         .causal = true};
   CHECK(splits_of(attend, 132) == 9);  // 264 blocks wanted, 32 there
   attend.length = 128;
   CHECK(splits_of(attend, 132) == 2);

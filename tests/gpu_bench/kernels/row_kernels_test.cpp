@@ -119,15 +119,16 @@ TEMPLATE_TEST_CASE("activations are silu, gelu and relu, times the gate where th
     for (const bool gated : {false, true}) {
       auto in = random_values<TestType>(row_count * width * (gated ? 2 : 1), 1);
       for (TestType& value : in) value = from_float<TestType>(6.0F * to_float(value));
-      for (const Activation function : {Activation::silu, Activation::gelu, Activation::relu}) {
+      for (const latency::Activation function :
+           {latency::Activation::silu, latency::Activation::gelu, latency::Activation::relu}) {
         std::vector<double> want;
         for (std::size_t row = 0; row < row_count; ++row) {
           for (std::size_t i = 0; i < width; ++i) {
             const std::size_t at = row * width * (gated ? 2 : 1) + i;
             const auto x = static_cast<double>(to_float(in[at]));
             double y = std::max(x, 0.0);
-            if (function == Activation::silu) y = x / (1.0 + std::exp(-x));
-            if (function == Activation::gelu) y = x * 0.5 * std::erfc(-x / std::sqrt(2.0));
+            if (function == latency::Activation::silu) y = x / (1.0 + std::exp(-x));
+            if (function == latency::Activation::gelu) y = x * 0.5 * std::erfc(-x / std::sqrt(2.0));
             want.push_back(gated ? y * static_cast<double>(to_float(in[at + width])) : y);
           }
         }

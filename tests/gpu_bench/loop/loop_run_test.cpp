@@ -250,7 +250,7 @@ TEST_CASE("a cell that does not fit into memory is named, the others are run") {
 TEST_CASE("a cell that is none is refused before anything runs") {
   MadeUpDevice device;
   LoopCell no_drafting = cell_of(2, 0.5);
-  no_drafting.drafting = Role::encoder_pass;
+  no_drafting.drafting = latency::Role::encoder_pass;
   for (const LoopCell& cell : {cell_of(0, 0.5), cell_of(2, 1.5), cell_of(2, 0.5, 0), no_drafting}) {
     CHECK_THROWS_AS(device.run({cell_of(1, 0.5), cell}, 1.0), DomainError);
   }

@@ -11,9 +11,9 @@ namespace {
 LoopCell table_cell() {
   return {.target = "t5-base",
           .drafter = "t5-small",
-          .drafting = Role::block_drafting,
+          .drafting = latency::Role::block_drafting,
           .dtype = "bf16",
-          .launch = Launch::eager,
+          .launch = latency::Launch::eager,
           .gamma = 7,
           .alpha = 0.1 + 0.2,
           .batch = 3,

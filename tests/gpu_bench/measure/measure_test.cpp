@@ -49,11 +49,11 @@ class Bench {
 };
 
 /// Enough time, and no end before most_samples.
-Protocol exactly(std::int64_t samples) {
+latency::Protocol exactly(std::int64_t samples) {
   return {.relative_spread = 1e-12, .fewest_samples = samples, .most_samples = samples, .budget_s = 1e9};
 }
 
-constexpr Protocol usual{.budget_s = 1e9};
+constexpr latency::Protocol usual{.budget_s = 1e9};
 
 }  // namespace
 
@@ -61,9 +61,9 @@ TEST_CASE("an arm ends when its median is known well enough, a noisy one later t
   Bench bench(1);
   const auto measured = measure({bench.arm("quiet", 50.0, 0.001), bench.arm("noisy", 80.0, 0.2)}, usual, bench.clock());
   REQUIRE(measured.size() == 2);
-  for (const Measurement& arm : measured) {
-    CHECK(arm.stopped == Stopped::stable);
-    CHECK(relative_spread(arm.summary) <= usual.relative_spread);
+  for (const latency::Measurement& arm : measured) {
+    CHECK(arm.stopped == latency::Stopped::stable);
+    CHECK(latency::relative_spread(arm.summary) <= usual.relative_spread);
     CHECK(arm.summary.samples == static_cast<std::int64_t>(arm.samples_us.size()));
   }
   CHECK(measured[0].name == "quiet");
@@ -83,8 +83,8 @@ TEST_CASE("the interval of an arm that stopped by itself covers the true median 
     const auto skewed = [&bench](double us, std::int64_t /*call*/) {
       return Sample{.us = us * (1.0 - tail * std::log1p(-bench.uniform())), .clock_mhz = 0.0};
     };
-    const Measurement arm = measure({bench.arm("a", 100.0, 0.0, skewed)}, usual, bench.clock()).front();
-    REQUIRE(arm.stopped == Stopped::stable);
+    const latency::Measurement arm = measure({bench.arm("a", 100.0, 0.0, skewed)}, usual, bench.clock()).front();
+    REQUIRE(arm.stopped == latency::Stopped::stable);
     const Interval interval = arm.summary.median_ci95_us;
     covered += interval.low <= median && median <= interval.high ? 1 : 0;
   }
@@ -122,7 +122,8 @@ TEST_CASE("one sample in ten twenty times too long moves the mean, not the media
   const auto with_outliers = [&bench](double us, std::int64_t /*call*/) {
     return Sample{.us = bench.uniform() < 0.1 ? 20.0 * us : us, .clock_mhz = 0.0};
   };
-  const Measurement arm = measure({bench.arm("a", 100.0, 0.01, with_outliers)}, exactly(1000), bench.clock()).front();
+  const latency::Measurement arm =
+      measure({bench.arm("a", 100.0, 0.01, with_outliers)}, exactly(1000), bench.clock()).front();
   // A tenth of outliers above puts the median at the 5 / 9 quantile of the rest: + 0.0011 of uniform noise of +- 0.01.
   CHECK(arm.summary.median_us == Approx(100.0).epsilon(0.003));
   CHECK(arm.summary.mean_us > 200.0);
@@ -140,7 +141,7 @@ TEST_CASE("samples at a low clock are dropped and counted, those of an unknown c
   CHECK(measured[0].summary.samples == 75);
   CHECK(measured[0].summary.p95_us < 101.0);
   CHECK(measured[0].clock_mhz == 1900.0);
-  CHECK(measured[0].stopped == Stopped::most_samples);
+  CHECK(measured[0].stopped == latency::Stopped::most_samples);
   CHECK(measured[1].throttled == 0);
   CHECK(measured[1].summary.samples == 100);
   CHECK(measured[1].clock_mhz == 0.0);
@@ -151,9 +152,9 @@ TEST_CASE("a clock that rises late condemns the samples before it") {
   const auto slow_start = [](double us, std::int64_t call) {
     return call < 30 ? Sample{.us = 2.0 * us, .clock_mhz = 1000.0} : Sample{.us = us, .clock_mhz = 1800.0};
   };
-  Protocol protocol = exactly(100);
+  latency::Protocol protocol = exactly(100);
   protocol.warm_up = 0;
-  const Measurement arm = measure({bench.arm("a", 10.0, 0.001, slow_start)}, protocol, bench.clock()).front();
+  const latency::Measurement arm = measure({bench.arm("a", 10.0, 0.001, slow_start)}, protocol, bench.clock()).front();
   CHECK(arm.throttled == 30);
   CHECK(arm.summary.samples == 70);
 }
@@ -163,36 +164,37 @@ TEST_CASE("throttled samples do not count towards the fewest that a stable media
   const auto mostly_throttled = [](double us, std::int64_t call) {
     return call % 10 == 0 ? Sample{.us = us, .clock_mhz = 2000.0} : Sample{.us = us, .clock_mhz = 500.0};
   };
-  const Measurement arm = measure({bench.arm("a", 10.0, 0.0001, mostly_throttled)}, usual, bench.clock()).front();
-  CHECK(arm.stopped == Stopped::stable);
+  const latency::Measurement arm =
+      measure({bench.arm("a", 10.0, 0.0001, mostly_throttled)}, usual, bench.clock()).front();
+  CHECK(arm.stopped == latency::Stopped::stable);
   CHECK(arm.summary.samples >= usual.fewest_samples);
   CHECK(arm.throttled > 8 * usual.fewest_samples);
 }
 
 TEST_CASE("the end of the time ends the measurement and is said") {
   Bench bench(7);
-  Protocol protocol = usual;
+  latency::Protocol protocol = usual;
   protocol.budget_s = 0.01;
   const auto measured =
       measure({bench.arm("short", 100.0, 0.5), bench.arm("long", 300.0, 0.5)}, protocol, bench.clock());
-  CHECK(measured[0].stopped == Stopped::out_of_time);
-  CHECK(measured[1].stopped == Stopped::out_of_time);
+  CHECK(measured[0].stopped == latency::Stopped::out_of_time);
+  CHECK(measured[1].stopped == latency::Stopped::out_of_time);
   CHECK(measured[0].summary.samples > 0);
   CHECK(bench.now_s() <= 5.0 + protocol.budget_s + 450e-6);  // at most the call that was under way
   protocol.budget_s = 1e-7;
   const auto late = measure({bench.arm("late", 100.0, 0.0), bench.arm("later", 100.0, 0.0)}, protocol, bench.clock());
-  for (const Measurement& arm : late) {
-    CHECK(arm.stopped == Stopped::out_of_time);
+  for (const latency::Measurement& arm : late) {
+    CHECK(arm.stopped == latency::Stopped::out_of_time);
     CHECK(arm.summary.samples == 1);
   }
 }
 
 TEST_CASE("a noise that never settles ends at the most samples") {
   Bench bench(8);
-  Protocol protocol = usual;
+  latency::Protocol protocol = usual;
   protocol.most_samples = 64;
-  const Measurement arm = measure({bench.arm("a", 10.0, 0.9)}, protocol, bench.clock()).front();
-  CHECK(arm.stopped == Stopped::most_samples);
+  const latency::Measurement arm = measure({bench.arm("a", 10.0, 0.9)}, protocol, bench.clock()).front();
+  CHECK(arm.stopped == latency::Stopped::most_samples);
   CHECK(arm.summary.samples == 64);
 }
 
@@ -201,7 +203,8 @@ TEST_CASE("warm-up calls do not count") {
   const auto cold_start = [](double us, std::int64_t call) {
     return Sample{.us = call < 3 ? 1000.0 * us : us, .clock_mhz = 0.0};
   };
-  const Measurement arm = measure({bench.arm("a", 10.0, 0.001, cold_start)}, exactly(50), bench.clock()).front();
+  const latency::Measurement arm =
+      measure({bench.arm("a", 10.0, 0.001, cold_start)}, exactly(50), bench.clock()).front();
   CHECK(arm.summary.samples == 50);
   CHECK(*std::max_element(arm.samples_us.begin(), arm.samples_us.end()) < 11.0);
 }
@@ -209,7 +212,7 @@ TEST_CASE("warm-up calls do not count") {
 TEST_CASE("the order of the arms follows the seed and puts each in front as often as the other") {
   const auto order = [](std::uint64_t seed) {
     Bench bench(10);
-    Protocol protocol = exactly(1000);
+    latency::Protocol protocol = exactly(1000);
     protocol.warm_up = 0;
     protocol.seed = seed;
     static_cast<void>(measure({bench.arm("a", 10.0, 0.1), bench.arm("b", 10.0, 0.1)}, protocol, bench.clock()));
@@ -231,9 +234,9 @@ TEST_CASE("an arm that more hangs on has several samples a round") {
   Bench bench(13);
   std::vector<Arm> arms{bench.arm("plain", 10.0, 0.1), bench.arm("verify", 10.0, 0.1)};
   arms[0].samples_a_round = 3;
-  Protocol protocol = usual;
+  latency::Protocol protocol = usual;
   protocol.budget_s = 400e-6;
-  const std::vector<Measurement> measured = measure(arms, protocol, bench.clock());
+  const std::vector<latency::Measurement> measured = measure(arms, protocol, bench.clock());
   const auto samples = [&measured](std::size_t arm) { return measured[arm].summary.samples; };
   CHECK(samples(1) >= 5);
   CHECK(std::abs(samples(0) - 3 * samples(1)) <= 3);  // the last round is not finished
@@ -252,7 +255,7 @@ TEST_CASE("an exception of an arm passes through, and times that are none are re
   const Arm nothing{.name = "empty", .run = [] { return Sample{.us = 0.0, .clock_mhz = 0.0}; }};
   CHECK_THROWS_WITH(measure({nothing}, usual, bench.clock()), Catch::Contains("time of empty in us"));
   CHECK_THROWS_WITH(measure({}, usual, bench.clock()), "no arms to measure");
-  Protocol protocol = usual;
+  latency::Protocol protocol = usual;
   protocol.most_samples = 1;
   CHECK_THROWS_AS(measure({bench.arm("a", 10.0, 0.1)}, protocol, bench.clock()), DomainError);
 }
@@ -269,21 +272,21 @@ TEST_CASE("the same arms measured twice are valid, a tenth slower the second tim
     }
     return against_itself(measure(first, usual, bench.clock()), measure(second, usual, bench.clock()));
   };
-  const AgainstItself same = twice(1.0);
+  const latency::AgainstItself same = twice(1.0);
   CHECK(same.pairs == 20);
   CHECK(same.valid());
   CHECK(same.median_difference <= 2.0 * usual.relative_spread);
-  const AgainstItself slower = twice(1.1);
+  const latency::AgainstItself slower = twice(1.1);
   CHECK_FALSE(slower.valid());
   CHECK(slower.median_difference == Approx(0.1).margin(2.0 * usual.relative_spread));
 }
 
 TEST_CASE("an A/A run without pairs says nothing, one of other arms is refused") {
   CHECK_FALSE(against_itself({}, {}).valid());
-  Measurement timed{.name = "a", .summary = {.samples = 6, .median_us = 2.0}, .samples_us = {}};
-  const Measurement not_timed{.name = "a", .summary = {}, .samples_us = {}};
+  latency::Measurement timed{.name = "a", .summary = {.samples = 6, .median_us = 2.0}, .samples_us = {}};
+  const latency::Measurement not_timed{.name = "a", .summary = {}, .samples_us = {}};
   CHECK(against_itself({timed}, {not_timed}).pairs == 0);
-  Measurement other = timed;
+  latency::Measurement other = timed;
   other.name = "b";
   CHECK_THROWS_AS(against_itself({timed}, {other}), DomainError);
   CHECK_THROWS_AS(against_itself({timed}, {}), DomainError);

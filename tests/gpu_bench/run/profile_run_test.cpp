@@ -6,19 +6,19 @@
 
 #include "core/check.hpp"
 #include "gpu_bench/run/run_errors.hpp"
-#include "gpu_bench/shapes/model_registry.hpp"
+#include "latency/models/model_registry.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
 
-Cell cell_of(std::int64_t tokens) {
+latency::Cell cell_of(std::int64_t tokens) {
   return {.model = "tiny-target",
-          .role = Role::decoder_pass,
+          .role = latency::Role::decoder_pass,
           .dtype = "fp32",
           .batch = 1,
           .tokens = tokens,
           .context = 16,
-          .launch = Launch::eager};
+          .launch = latency::Launch::eager};
 }
 
 /// A device whose passes take ten microseconds a token, an encoder's ten, on a clock that stands still but for 10 s a
@@ -29,16 +29,16 @@ struct CountedDevice {
   int visits = 2;
   std::int64_t interrupt_at = -1;  ///< tokens of a cell that the user does not wait for
   std::vector<std::int64_t> measured = {};
-  std::vector<Profile> written = {};
+  std::vector<latency::Profile> written = {};
   std::vector<std::string> said = {};
-  std::vector<std::vector<VerificationCell>> verifications = {};
-  std::vector<VerificationCell> verified = {};
+  std::vector<std::vector<latency::VerificationCell>> verifications = {};
+  std::vector<latency::VerificationCell> verified = {};
   std::vector<std::string> kept_samples = {};
 
-  MeasureEnd run(Profile& profile, const std::vector<CellGroup>& groups, double budget_s,
+  MeasureEnd run(latency::Profile& profile, const std::vector<CellGroup>& groups, double budget_s,
                  const std::vector<CellGroup>& kept = {}) {
     const RunPlan plan{.groups = groups,
-                       .models = model_registry(),
+                       .models = latency::model_registry(),
                        .budget_s = budget_s,
                        .repeat_share = 0.2,
                        .visits = visits,
@@ -51,44 +51,46 @@ struct CountedDevice {
         .verify = [this](const auto& group) { return verify(group); },
         .finish = [] {},
         .keep_samples = [this](const std::string& what, const std::vector<double>&) { kept_samples.push_back(what); },
-        .write = [this](const Profile& state) { written.push_back(state); }};
+        .write = [this](const latency::Profile& state) { written.push_back(state); }};
     const std::function<void(const std::string&)> say = [this](const std::string& line) { said.push_back(line); };
     return measure_profile(profile, plan, kept, device, {.elapsed_s = [this] { return now_s; }, .say = say});
   }
 
-  std::vector<Measurement> measure_group(const CellGroup& group) {
-    std::vector<Measurement> all;
-    for (const Cell& cell : group.cells) {
+  std::vector<latency::Measurement> measure_group(const CellGroup& group) {
+    std::vector<latency::Measurement> all;
+    for (const latency::Cell& cell : group.cells) {
       if (cell.tokens == interrupt_at) throw Interrupted{};
       if (cell.tokens == 99) throw MemoryError("too little memory");
       const auto visit = static_cast<std::size_t>(std::count(measured.begin(), measured.end(), cell.tokens));
       measured.push_back(cell.tokens);
       const double us = 10.0 * static_cast<double>(std::max<std::int64_t>(1, cell.tokens)) *
                         (visit < slower.size() ? slower[visit] : 1.0);
-      all.push_back({.name = to_text(cell), .summary = summarise(std::vector{us, us, us}), .samples_us = {us, us, us}});
+      all.push_back(
+          {.name = to_text(cell), .summary = latency::summarise(std::vector{us, us, us}), .samples_us = {us, us, us}});
     }
     now_s += 10.0;
     return all;
   }
 
-  std::vector<VerificationRow> verify(const std::vector<VerificationCell>& group) {
-    std::vector<VerificationRow> rows;
-    for (const VerificationCell& cell : group) {
+  std::vector<latency::VerificationRow> verify(const std::vector<latency::VerificationCell>& group) {
+    std::vector<latency::VerificationRow> rows;
+    for (const latency::VerificationCell& cell : group) {
       if (cell.batch == 99) throw MemoryError("too little memory");
       verified.push_back(cell);
-      rows.push_back({.cell = cell, .launches = 1, .timing = {.summary = summarise(std::vector{5.0, 5.0, 5.0})}});
+      rows.push_back(
+          {.cell = cell, .launches = 1, .timing = {.summary = latency::summarise(std::vector{5.0, 5.0, 5.0})}});
     }
     now_s += 10.0;
     return rows;
   }
 };
 
-VerificationCell verification_of(std::int64_t batch) {
+latency::VerificationCell verification_of(std::int64_t batch) {
   return {.verifier = "ours", .dtype = "fp16", .batch = batch, .gamma = 5, .vocabulary = 100, .logits = "flat"};
 }
 
-Profile empty_profile() {
-  Profile profile;
+latency::Profile empty_profile() {
+  latency::Profile profile;
   profile.device.name = "counted device";
   profile.identity.commit = "abc";
   return profile;
@@ -101,7 +103,7 @@ const std::vector<CellGroup> three_groups{
 
 TEST_CASE("a run measures its groups in order, some again, and keeps every group at once") {
   CountedDevice device;
-  Profile profile = empty_profile();
+  latency::Profile profile = empty_profile();
   CHECK(device.run(profile, three_groups, 50.0) == MeasureEnd::done);
   CHECK(device.measured == std::vector<std::int64_t>{1, 2, 3, 4, 1, 2, 3});
   REQUIRE(profile.steps.size() == 4);
@@ -123,7 +125,7 @@ TEST_CASE("a run measures its groups in order, some again, and keeps every group
 TEST_CASE("rows that differ when they are measured again make a profile that is not valid") {
   CountedDevice device;
   device.slower = {1.0, 1.2};
-  Profile profile = empty_profile();
+  latency::Profile profile = empty_profile();
   CHECK(device.run(profile, three_groups, 50.0) == MeasureEnd::done);
   REQUIRE(profile.against_itself);
   CHECK(profile.against_itself->median_difference == Approx(0.2));
@@ -134,12 +136,12 @@ TEST_CASE("all groups are visited several times while there is time, and visits 
   CountedDevice device;
   device.visits = 5;
   device.slower = {1.0, 1.2, 1.0, 1.2, 3.0};
-  Profile profile = empty_profile();
+  latency::Profile profile = empty_profile();
   CHECK(device.run(profile, three_groups, 200.0) == MeasureEnd::done);
   REQUIRE(device.measured.size() == 20);
   CHECK(std::vector(device.measured.begin() + 4, device.measured.begin() + 9) ==
         std::vector<std::int64_t>{1, 2, 3, 4, 1});
-  for (const StepRow& row : profile.steps) {
+  for (const latency::StepRow& row : profile.steps) {
     CHECK(row.timing.summary.samples == 15);
     CHECK(row.timing.summary.median_us == Approx(12.0 * static_cast<double>(row.cell.tokens)));
   }
@@ -152,13 +154,13 @@ TEST_CASE("all groups are visited several times while there is time, and visits 
 TEST_CASE("encoders, which run once a request, come in fewer visits") {
   CountedDevice device;
   device.visits = 9;
-  Profile profile = empty_profile();
-  const Cell encoder{.model = "transformer-base",
-                     .role = Role::encoder_pass,
-                     .dtype = "fp32",
-                     .batch = 1,
-                     .tokens = 0,
-                     .source_length = 64};
+  latency::Profile profile = empty_profile();
+  const latency::Cell encoder{.model = "transformer-base",
+                              .role = latency::Role::encoder_pass,
+                              .dtype = "fp32",
+                              .batch = 1,
+                              .tokens = 0,
+                              .source_length = 64};
   CHECK(device.run(profile, {{.cells = {cell_of(1)}}, {.cells = {encoder}}}, 1000.0) == MeasureEnd::done);
   CHECK(device.measured == std::vector<std::int64_t>{1, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0});
   CHECK(profile.against_itself->pairs == 2);
@@ -166,9 +168,9 @@ TEST_CASE("encoders, which run once a request, come in fewer visits") {
 
 TEST_CASE("the row of an earlier run is compared with all visits of this one, and stays") {
   CountedDevice earlier;
-  Profile profile = empty_profile();
+  latency::Profile profile = empty_profile();
   CHECK(earlier.run(profile, {three_groups[1]}, 9.0) == MeasureEnd::done);
-  Profile resumed = empty_profile();
+  latency::Profile resumed = empty_profile();
   const std::vector<CellGroup> kept = keep_rows(resumed, profile);
   CountedDevice device;
   device.visits = 4;
@@ -183,14 +185,14 @@ TEST_CASE("the row of an earlier run is compared with all visits of this one, an
 TEST_CASE("an interrupted run keeps its rows, says what is missing, and goes on from there") {
   CountedDevice device;
   device.interrupt_at = 3;
-  Profile profile = empty_profile();
+  latency::Profile profile = empty_profile();
   CHECK(device.run(profile, three_groups, 50.0) == MeasureEnd::interrupted);
   CHECK(device.written.back().steps.size() == 2);
   REQUIRE(device.written.back().missing.size() == 3);
   CHECK(device.written.back().missing[0].what == to_text(cell_of(3)));
   CHECK(device.written.back().missing[2].what == "rows measured a second time (A/A)");
 
-  Profile resumed = empty_profile();
+  latency::Profile resumed = empty_profile();
   const std::vector<CellGroup> kept = keep_rows(resumed, device.written.back());
   CountedDevice later;
   CHECK(later.run(resumed, three_groups, 50.0, kept) == MeasureEnd::done);
@@ -201,13 +203,13 @@ TEST_CASE("an interrupted run keeps its rows, says what is missing, and goes on 
 
 TEST_CASE("a run whose rows are all there but for the comparison makes the comparison") {
   CountedDevice device;
-  Profile profile = empty_profile();
+  latency::Profile profile = empty_profile();
   CHECK(device.run(profile, {three_groups[0]}, 9.0) == MeasureEnd::done);
   CHECK(device.measured == std::vector<std::int64_t>{1, 2});  // 10 s of 9 were gone
   CHECK_FALSE(profile.complete());
   CHECK(profile.missing.front().why == "no time left");
 
-  Profile resumed = empty_profile();
+  latency::Profile resumed = empty_profile();
   const std::vector<CellGroup> kept = keep_rows(resumed, profile);
   CHECK(device.run(resumed, {three_groups[0]}, 100.0, kept) == MeasureEnd::done);
   CHECK(device.measured == std::vector<std::int64_t>{1, 2, 1, 2});
@@ -216,7 +218,7 @@ TEST_CASE("a run whose rows are all there but for the comparison makes the compa
 
 TEST_CASE("a group that does not fit into memory is left out by name, the others are measured") {
   CountedDevice device;
-  Profile profile = empty_profile();
+  latency::Profile profile = empty_profile();
   CHECK(device.run(profile, {{.cells = {cell_of(99)}}, three_groups[1]}, 50.0) == MeasureEnd::done);
   CHECK(profile.steps.size() == 1);
   REQUIRE(profile.missing.size() == 1);
@@ -230,19 +232,19 @@ TEST_CASE("verifications have their share of the time behind the passes, and tho
                           {verification_of(3)},
                           {verification_of(4)},
                           {verification_of(5)}};
-  Profile profile = empty_profile();
+  latency::Profile profile = empty_profile();
   CHECK(device.run(profile, three_groups, 70.0) == MeasureEnd::done);
   CHECK(device.measured.front() == 1);
   CHECK(profile.steps.size() == 4);  // until 30 s; verifications may last until 56 s
   CHECK(profile.verifications.size() == 3);
-  CHECK(find_verification(profile, verification_of(3)) != nullptr);
+  CHECK(latency::find_verification(profile, verification_of(3)) != nullptr);
   std::vector<std::string> missing;
-  for (const Missing& part : profile.missing) missing.push_back(part.what + ": " + part.why);
+  for (const latency::Missing& part : profile.missing) missing.push_back(part.what + ": " + part.why);
   CHECK(missing == std::vector<std::string>{to_text(verification_of(99)) + ": too little memory",
                                             to_text(verification_of(4)) + ": no time left",
                                             to_text(verification_of(5)) + ": no time left"});
 
-  Profile resumed = empty_profile();
+  latency::Profile resumed = empty_profile();
   const std::vector<CellGroup> kept = keep_rows(resumed, profile);
   CountedDevice later;
   later.verifications = device.verifications;
@@ -256,37 +258,37 @@ TEST_CASE("a run over models enough ends with a latency model fitted to them") {
   for (const char* model : {"tiny-target", "tiny-drafter", "transformer-base", "t5-small"}) {
     CellGroup group;
     for (const std::int64_t tokens : {1, 4, 16}) {
-      Cell cell = cell_of(tokens);
+      latency::Cell cell = cell_of(tokens);
       cell.model = model;
-      cell.source_length = find_model(model_registry(), model).source_length;
+      cell.source_length = latency::find_model(latency::model_registry(), model).source_length;
       group.cells.push_back(cell);
     }
     groups.push_back(group);
   }
   CountedDevice device;
-  Profile profile = empty_profile();
+  latency::Profile profile = empty_profile();
   CHECK(device.run(profile, groups, 100.0) == MeasureEnd::done);
   REQUIRE(profile.fits.size() == 1);
   CHECK(profile.fits.front().dtype == "fp32");
   CHECK(device.written.back().fits.size() == 1);
 
   CountedDevice one_model;
-  Profile without = empty_profile();
+  latency::Profile without = empty_profile();
   CHECK(one_model.run(without, three_groups, 50.0) == MeasureEnd::done);
   CHECK(without.fits.empty());
 }
 
 TEST_CASE("rows of another device or another program are not taken over") {
-  Profile unfinished = empty_profile();
+  latency::Profile unfinished = empty_profile();
   unfinished.steps.push_back({.cell = cell_of(1), .timing = {}});
-  Profile other = empty_profile();
+  latency::Profile other = empty_profile();
   other.device.name = "another device";
   CHECK(keep_rows(other, unfinished).empty());
   CHECK(other.steps.empty());
   other = empty_profile();
   other.identity.commit = "def";
   CHECK(keep_rows(other, unfinished).empty());
-  Profile same = empty_profile();
+  latency::Profile same = empty_profile();
   CHECK_FALSE(keep_rows(same, unfinished).empty());
   CHECK(same.steps.size() == 1);
 }

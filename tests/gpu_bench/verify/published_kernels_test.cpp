@@ -19,7 +19,7 @@ CountedCall counted(Published verifier, unsigned gamma, unsigned batch) {
   input.vocabulary = vocabulary;
   CountingLauncher launcher;
   verify_published(verifier, input, {}, {}, launcher);
-  const Work& work = launcher.cost.work;
+  const latency::Work& work = launcher.cost.work;
   return {.rows = (work.read_bytes + work.written_bytes) / (2.0 * vocabulary * batch),
           .launches = launcher.cost.launches,
           .read_backs = launcher.cost.read_backs};

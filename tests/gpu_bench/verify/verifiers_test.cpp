@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("every verifier by name emits the tokens of its reference", "
       if (!want.may_differ) CHECK(tokens[static_cast<std::size_t>(b)] == want.tokens);
     }
     // Most decisions are far from rounding, or the test would show nothing: of what rounds to 16 bits on the way, few.
-    if (!entry.waits_for_host || stored_as<TestType> == DataType::fp32) CHECK(may_differ <= 1);
+    if (!entry.waits_for_host || stored_as<TestType> == latency::DataType::fp32) CHECK(may_differ <= 1);
   }
 }
 
@@ -98,18 +98,19 @@ TEST_CASE("verifiers are found by name and stand where the enumeration has them"
 
 TEST_CASE("a verifier's floor is each row once: the drafter's where it is asked") {
   const VerificationShape shape{.batch = 8, .gamma = 5, .vocabulary = 32'000};
-  CHECK(floor_bytes(Verifier::fused_exact, shape, DataType::fp16) == 8.0 * 11 * 32'000 * 2);
-  CHECK(floor_bytes(Verifier::greedy_match, shape, DataType::fp32) == 8.0 * 6 * 32'000 * 4);
+  CHECK(floor_bytes(Verifier::fused_exact, shape, latency::DataType::fp16) == 8.0 * 11 * 32'000 * 2);
+  CHECK(floor_bytes(Verifier::greedy_match, shape, latency::DataType::fp32) == 8.0 * 6 * 32'000 * 4);
   for (const VerifierEntry& entry : verifier_registry()) {
     INFO(entry.name);
-    const VerificationCost cost = verification_cost(entry.verifier, shape, DataType::fp16);
-    CHECK(cost.work.read_bytes >= floor_bytes(entry.verifier, shape, DataType::fp16));
+    const VerificationCost cost = verification_cost(entry.verifier, shape, latency::DataType::fp16);
+    CHECK(cost.work.read_bytes >= floor_bytes(entry.verifier, shape, latency::DataType::fp16));
     CHECK((cost.read_backs > 0) == entry.waits_for_host);
     CHECK(cost.launches >= 1);
   }
-  CHECK(verification_cost(Verifier::fused_exact, shape, DataType::fp16).launches == 1);
-  CHECK(verification_cost(Verifier::hf_reference, shape, DataType::fp16).launches ==
-        8 * verification_cost(Verifier::hf_reference, {.batch = 1, .gamma = 5, .vocabulary = 32'000}, DataType::fp16)
+  CHECK(verification_cost(Verifier::fused_exact, shape, latency::DataType::fp16).launches == 1);
+  CHECK(verification_cost(Verifier::hf_reference, shape, latency::DataType::fp16).launches ==
+        8 * verification_cost(Verifier::hf_reference, {.batch = 1, .gamma = 5, .vocabulary = 32'000},
+                              latency::DataType::fp16)
                 .launches);
 }
 
@@ -119,7 +120,7 @@ TEST_CASE("every row of filled logits has its own first token, and a peak about 
   for (const LogitsProfile& profile : logits_profiles) {
     INFO(profile.name);
     std::vector<float> logits(vocabulary * rows, no_number);
-    const Buffer buffer{"logits", BufferKind::weight, vocabulary * rows, 1.0, 0};
+    const latency::Buffer buffer{"logits", latency::BufferKind::weight, vocabulary * rows, 1.0, 0};
     run_on_host(LogitsKernel<float>{.stream = content_stream(buffer, seed),
                                     .out = logits.data(),
                                     .rows = rows,

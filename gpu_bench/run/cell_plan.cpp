@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_bench/run/cell_plan.hpp"
+
+#include <fmt/format.h>
+#include <optional>
+#include <set>
+
+#include "core/check.hpp"
+
+namespace foredraft::gpu_bench {
+namespace {
+
+using Counts = std::vector<std::int64_t>;
+
+constexpr std::int64_t usual_context = 512;
+
+/// Verification of gamma drafts is a pass over gamma + 1 tokens; powers of two are above.
+Counts tokens_between() {
+  Counts tokens;
+  for (std::int64_t count = 3; count < 32; ++count) {
+    const bool power_of_two = (count & (count - 1)) == 0;
+    if (!power_of_two) tokens.push_back(count);
+  }
+  return tokens;
+}
+
+/// Powers of two come first: they show where the curve bends.
+const Counts coarse_tokens{1, 2, 4, 8, 16, 32};
+const Counts many_tokens{48, 64, 96, 128, 256};
+const Counts draft_lengths{1, 2, 4, 8};
+const Counts larger_batches{2, 4, 8, 16, 32, 64};
+const Counts contexts{128, 1024, 2048, 4096};
+const Counts batches_of_contexts{1, 8, 64};
+
+// Of a grid that is asked for.
+const Counts verified_tokens{1, 2, 3, 4, 5, 6, 8, 12, 16};
+const Counts drafter_tokens{1, 2};
+const Counts grid_draft_lengths{1, 4};
+const Counts longer_drafts_at_once{8};
+
+/// What one step of the plan measures of each pair.
+struct Step {
+  Counts tokens;             ///< of plain passes of both models, or of the target where the drafter's are stated
+  Counts draft_lengths;      ///< of drafting
+  Counts more_at_once = {};  ///< besides, of blocks and heads: drafts made one by one are passes
+  bool encoders = false;
+  std::int64_t batch = 1;
+  std::int64_t context = usual_context;
+  latency::Cache cache = latency::Cache::cold;
+  latency::Launch launch = latency::Launch::graph;
+  bool by_operation = false;
+  std::optional<Counts> drafter_tokens = {};
+};
+
+std::vector<Step> steps_of_a_dtype() {
+  std::vector<Step> steps;
+  steps.push_back({.tokens = coarse_tokens, .draft_lengths = {}});
+  steps.push_back({.tokens = {}, .draft_lengths = draft_lengths, .encoders = true});
+  steps.push_back({.tokens = tokens_between(), .draft_lengths = {}});
+  steps.push_back({.tokens = {1, 6}, .draft_lengths = {4}, .by_operation = true});
+  for (const std::int64_t batch : larger_batches) {
+    steps.push_back({.tokens = coarse_tokens, .draft_lengths = draft_lengths, .encoders = true, .batch = batch});
+  }
+  for (const std::int64_t batch : {8, 64}) {
+    steps.push_back({.tokens = {1, 8}, .draft_lengths = {4}, .batch = batch, .by_operation = true});
+  }
+  for (const std::int64_t context : contexts) {
+    for (const std::int64_t batch : batches_of_contexts) {
+      steps.push_back({.tokens = coarse_tokens, .draft_lengths = {}, .batch = batch, .context = context});
+    }
+  }
+  steps.push_back({.tokens = many_tokens, .draft_lengths = {}});
+  steps.push_back({.tokens = coarse_tokens, .draft_lengths = {}, .cache = latency::Cache::hot});
+  steps.push_back({.tokens = {1}, .draft_lengths = {}, .launch = latency::Launch::eager});
+  return steps;
+}
+
+std::vector<Step> steps_of_a_grid(const PlanGrid& grid) {
+  std::vector<Step> steps;
+  for (const std::int64_t batch : grid.batches) {
+    for (const std::int64_t context : grid.contexts) {
+      steps.push_back({.tokens = verified_tokens,
+                       .draft_lengths = grid_draft_lengths,
+                       .more_at_once = longer_drafts_at_once,
+                       .batch = batch,
+                       .context = context,
+                       .launch = grid.launch,
+                       .drafter_tokens = drafter_tokens});
+    }
+  }
+  // Apart and last: an encoder may take longer than all of the above.
+  steps.push_back(
+      {.tokens = {}, .draft_lengths = {}, .encoders = true, .batch = grid.batches.front(), .launch = grid.launch});
+  return steps;
+}
+
+std::int64_t context_of(const PlannedModel& model, std::int64_t wanted) {
+  constexpr std::int64_t room = 32;
+  while (model.positions > 0 && wanted > 0 && wanted + room > model.positions) wanted /= 2;
+  return wanted;
+}
+
+std::vector<latency::Cell> cells_of(const PlannedPair& pair, const Step& step, const std::string& dtype) {
+  std::vector<latency::Cell> cells;
+  const auto add = [&](const PlannedModel& model, latency::Role role, std::int64_t tokens) {
+    const bool encodes = role == latency::Role::encoder_pass;
+    const std::int64_t context = encodes ? 0 : context_of(model, step.context);
+    if (model.positions > 0 && context + tokens > model.positions) return;
+    cells.push_back({.model = model.name,
+                     .role = role,
+                     .dtype = dtype,
+                     .batch = step.batch,
+                     .tokens = tokens,
+                     .context = context,
+                     .source_length = model.source_length,
+                     .cache = step.cache,
+                     .launch = step.launch});
+  };
+  const bool plain_drafter = pair.drafting == latency::Role::autoregressive_drafting;
+  for (const std::int64_t tokens : step.tokens) {
+    add(pair.target, latency::Role::decoder_pass, tokens);
+    // A block drafter has no plain pass and heads are no model of their own.
+    if (!step.drafter_tokens && plain_drafter) add(pair.drafter, latency::Role::decoder_pass, tokens);
+  }
+  if (step.drafter_tokens && plain_drafter) {
+    for (const std::int64_t tokens : *step.drafter_tokens) add(pair.drafter, latency::Role::decoder_pass, tokens);
+  }
+  // Drafting token by token is plain passes, which are broken down above.
+  const bool repeats_passes = step.by_operation && plain_drafter;
+  if (!repeats_passes) {
+    for (const std::int64_t gamma : step.draft_lengths) add(pair.drafter, pair.drafting, gamma);
+  }
+  if (!plain_drafter) {
+    for (const std::int64_t gamma : step.more_at_once) add(pair.drafter, pair.drafting, gamma);
+  }
+  if (step.encoders) {
+    for (const PlannedModel* model : {&pair.target, &pair.drafter}) {
+      if (model->source_length > 0) add(*model, latency::Role::encoder_pass, 0);
+    }
+  }
+  return cells;
+}
+
+bool drafts(latency::Role role) {
+  return role == latency::Role::autoregressive_drafting || role == latency::Role::block_drafting ||
+         role == latency::Role::head_drafting;
+}
+
+void check_pairs(const std::vector<PlannedPair>& pairs, const std::vector<std::string>& dtypes) {
+  if (pairs.empty()) throw DomainError("no pairs to plan for");
+  if (dtypes.empty()) throw DomainError("no dtypes to plan for");
+  for (const PlannedPair& pair : pairs) {
+    if (!drafts(pair.drafting)) {
+      throw DomainError(fmt::format("{} drafts for {} by {}, which drafts nothing", pair.drafter.name, pair.target.name,
+                                    to_string(pair.drafting)));
+    }
+  }
+}
+
+std::vector<CellGroup> plan_steps(const std::vector<PlannedPair>& pairs, const std::vector<std::string>& dtypes,
+                                  const std::vector<Step>& steps) {
+  check_pairs(pairs, dtypes);
+  std::vector<CellGroup> plan;
+  std::set<std::pair<bool, latency::Cell>> planned;
+  for (const std::string& dtype : dtypes) {
+    for (const Step& step : steps) {
+      for (const PlannedPair& pair : pairs) {
+        std::vector<latency::Cell> cells = cells_of(pair, step, dtype);
+        std::erase_if(cells, [&](const latency::Cell& cell) {
+          return !planned.insert({step.by_operation, cell}).second;
+        });
+        if (step.by_operation) {
+          for (latency::Cell& cell : cells) plan.push_back({.cells = {std::move(cell)}, .by_operation = true});
+        } else if (!cells.empty()) {
+          plan.push_back({.cells = std::move(cells)});
+        }
+      }
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::vector<CellGroup> plan_cells(const std::vector<PlannedPair>& pairs, const std::vector<std::string>& dtypes) {
+  return plan_steps(pairs, dtypes, steps_of_a_dtype());
+}
+
+std::vector<CellGroup> plan_grid(const std::vector<PlannedPair>& pairs, const PlanGrid& grid) {
+  if (grid.batches.empty() || grid.contexts.empty()) throw DomainError("no batches or no contexts to plan for");
+  return plan_steps(pairs, grid.dtypes, steps_of_a_grid(grid));
+}
+
+}  // namespace foredraft::gpu_bench

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/models/model_shape.hpp"
+
+#include <fmt/format.h>
+
+#include "core/check.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+/// Far beyond any model, and small enough for the product of two dimensions to be a whole number of 64 bits.
+constexpr std::int64_t largest_dimension = 10'000'000;
+
+class ShapeCheck {
+ public:
+  void dimension(const char* key, std::int64_t value, std::int64_t minimum) {
+    require(value >= minimum && value <= largest_dimension, key, fmt::format("is {}", value),
+            fmt::format("must be {} to {}", minimum, largest_dimension));
+  }
+
+  void require(bool fine, const char* key, std::string text, std::string why) {
+    if (!fine) problems_.push_back({key, std::move(text), std::move(why)});
+  }
+
+  [[nodiscard]] std::vector<ShapeProblem> problems() && { return std::move(problems_); }
+
+ private:
+  std::vector<ShapeProblem> problems_;
+};
+
+void check_dimensions(const ModelShape& shape, ShapeCheck& check) {
+  check.dimension("layers", shape.layers, 1);
+  check.dimension("d_model", shape.d_model, 1);
+  check.dimension("heads", shape.heads, 1);
+  check.dimension("kv_heads", shape.kv_heads, 1);
+  check.dimension("head_dim", shape.head_dim, 1);
+  check.dimension("d_ff", shape.d_ff, 1);
+  check.dimension("vocabulary", shape.vocabulary, 2);
+  check.dimension("encoder_layers", shape.encoder_layers, 0);
+  check.dimension("source_length", shape.source_length, 0);
+  check.dimension("learned_positions", shape.learned_positions, 0);
+  check.require(shape.further_parameters >= 0, "further_parameters", fmt::format("is {}", shape.further_parameters),
+                "must be 0 or more");
+}
+
+void check_heads(const ModelShape& shape, ShapeCheck& check) {
+  if (shape.heads >= 1 && shape.kv_heads >= 1) {
+    check.require(shape.heads % shape.kv_heads == 0, "kv_heads", fmt::format("is {}", shape.kv_heads),
+                  fmt::format("must divide heads, {}", shape.heads));
+  }
+  if (shape.positions == Positions::rotary) {
+    check.require(shape.head_dim % 2 == 0, "head_dim", fmt::format("is {}", shape.head_dim),
+                  "rotary positions turn pairs, it must be even");
+  }
+  const bool learned = shape.positions == Positions::learned;
+  check.require(learned == (shape.learned_positions > 0), "learned_positions",
+                fmt::format("is {}", shape.learned_positions),
+                learned ? "learned positions need the rows of their table" : "only with positions = \"learned\"");
+}
+
+void check_architecture(const ModelShape& shape, ShapeCheck& check) {
+  if (shape.architecture == Architecture::encoder_decoder) {
+    check.require(shape.encoder_layers > 0, "encoder_layers", "is 0", "an encoder_decoder has an encoder");
+    check.require(shape.source_length > 0, "source_length", "is 0", "an encoder_decoder has a source");
+  } else {
+    check.require(shape.encoder_layers == 0, "encoder_layers", fmt::format("is {}", shape.encoder_layers),
+                  "only with architecture = \"encoder_decoder\"");
+    check.require(shape.source_length == 0, "source_length", fmt::format("is {}", shape.source_length),
+                  "only with architecture = \"encoder_decoder\"");
+  }
+}
+
+void check_published(const ModelShape& shape, ShapeCheck& check) {
+  if (shape.published_parameters) {
+    check.require(*shape.published_parameters > 0.0, "published_parameters",
+                  fmt::format("is {}", *shape.published_parameters), "must be above 0");
+  }
+  check.require(shape.published_rounding >= 0.0, "published_rounding", fmt::format("is {}", shape.published_rounding),
+                "must be 0 or more");
+}
+
+}  // namespace
+
+std::string_view to_string(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::decoder:
+      return "decoder";
+    case Architecture::encoder_decoder:
+      return "encoder_decoder";
+    case Architecture::head:
+      break;
+  }
+  return "head";
+}
+
+std::string_view to_string(Activation activation) {
+  switch (activation) {
+    case Activation::silu:
+      return "silu";
+    case Activation::gelu:
+      return "gelu";
+    case Activation::relu:
+      break;
+  }
+  return "relu";
+}
+
+std::vector<ShapeProblem> shape_problems(const ModelShape& shape) {
+  ShapeCheck check;
+  check.require(!shape.name.empty(), "name", "is empty", "models are found by it");
+  check_dimensions(shape, check);
+  check_heads(shape, check);
+  check_architecture(shape, check);
+  check_published(shape, check);
+  return std::move(check).problems();
+}
+
+void check_shape(const ModelShape& shape) {
+  std::string message;
+  for (const ShapeProblem& problem : shape_problems(shape)) {
+    message += fmt::format("{}{}: {} {} ({})", message.empty() ? "" : "\n", shape.name, problem.key, problem.text,
+                           problem.why);
+  }
+  if (!message.empty()) throw DomainError(message);
+}
+
+}  // namespace foredraft::latency

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "latency/models/model_shape.hpp"
+
+/// A pass of a model as a list of operations on named buffers. One list, four readers: it is counted (bytes, flops),
+/// computed in double precision (reference), launched on a GPU, and run on a CPU.
+namespace foredraft::latency {
+
+/// Storage of weights, activations and caches.
+enum class DataType { fp16, bf16, fp32 };
+[[nodiscard]] std::string_view to_string(DataType type);
+[[nodiscard]] std::int64_t bytes_of(DataType type);
+
+/// Position of a buffer in Program::buffers.
+using BufferId = std::int32_t;
+inline constexpr BufferId no_buffer = -1;
+
+enum class BufferKind {
+  weight,      ///< read only, random with standard deviation `scale`
+  cache,       ///< what earlier passes left, random likewise: keys and values, hidden states of a target
+  activation,  ///< written before it is read in every pass; poisoned before each
+  input,       ///< what an operation left that is no part of the program, random with standard deviation `scale`
+  tokens,      ///< 32-bit token ids in [0, vocabulary)
+};
+
+struct Buffer {
+  std::string name;  ///< "layer 3 down"; unique
+  BufferKind kind;
+  std::int64_t elements;
+  double scale;             ///< weights, caches and inputs: standard deviation of the random content
+  std::int64_t vocabulary;  ///< tokens: ids lie below it; else 0
+};
+
+/// out[row] = table[tokens[row]] (+ positions[first_position + row % tokens_per_sequence]).
+struct Embed {
+  BufferId tokens, table, positions, out;  ///< positions may be no_buffer
+  std::int64_t rows, width, vocabulary;
+  std::int64_t tokens_per_sequence, first_position;
+};
+
+/// stream += delta (where given), then out = norm(stream) * gain (+ bias).
+struct AddNormalise {
+  BufferId stream, delta, gain, bias, out;  ///< delta, bias may be no_buffer
+  std::int64_t rows, width;
+  Norm norm;
+};
+
+/// out[m, n] (+)= in[m, k] weight[n, k]^T (+ bias[n]).
+struct Project {
+  BufferId in, weight, bias, out;  ///< bias may be no_buffer
+  std::int64_t rows, outputs, inputs;
+  bool accumulate;
+};
+
+/// Rotates queries and keys of a packed [rows, (heads + 2 kv_heads) head_dim] by their positions (where rotary; queries
+/// in place) and appends keys and values to the caches [batch, capacity, kv_heads, head_dim] behind `context` entries.
+struct StoreKeysValues {
+  BufferId packed, keys, values;
+  std::int64_t batch, tokens, context, capacity, heads, kv_heads, head_dim;
+  bool rotary;
+};
+
+/// Attention of `tokens` queries a sequence over the first `length` entries of the caches; causal: query i sees length
+/// - tokens + i + 1 of them. Queries lie in rows of `query_stride` elements, heads first.
+struct Attend {
+  BufferId queries, keys, values, out;
+  std::int64_t batch, tokens, length, capacity, heads, kv_heads, head_dim, query_stride;
+  bool causal;
+};
+
+/// out[row, i] = f(in[row, i]), or f(in[row, i]) * in[row, width + i] where gated.
+struct Activate {
+  BufferId in, out;
+  std::int64_t rows, width;
+  Activation function;
+  bool gated;
+};
+
+/// out[row] = argmax of logits[row], smallest index on ties: the drafter's own choice of token.
+struct PickToken {
+  BufferId logits, out;
+  std::int64_t rows, vocabulary;
+};
+
+using Operation = std::variant<Embed, AddNormalise, Project, StoreKeysValues, Attend, Activate, PickToken>;
+
+struct Program {
+  std::vector<Buffer> buffers;
+  std::vector<Operation> operations;
+  BufferId output = no_buffer;  ///< what the pass is for: logits, tokens or hidden states
+};
+
+/// "project", "attend", ...: the name of an operation in CSV files.
+[[nodiscard]] std::string_view name_of(const Operation& operation);
+
+/// Throws std::logic_error where an operation reaches outside a buffer, reads an activation that nothing wrote, or a
+/// name is taken twice: a bug of ours.
+void check_program(const Program& program);
+
+}  // namespace foredraft::latency

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// One point of the cost surface: which pass, of which model, over what.
+namespace foredraft::latency {
+
+/// Which pass, by the names of operations/passes.hpp. A plain pass of a drafter and of a target is the same thing, so
+/// that it is measured once for all pairs that need it.
+enum class Role { decoder_pass, autoregressive_drafting, block_drafting, head_drafting, encoder_pass };
+enum class Cache { hot, cold };      ///< the same buffers each time; buffers rotated past the L2
+enum class Launch { graph, eager };  ///< replay of a captured graph; one launch after the other
+
+[[nodiscard]] std::string_view to_string(Role role);
+[[nodiscard]] std::string_view to_string(Cache cache);
+[[nodiscard]] std::string_view to_string(Launch launch);
+
+struct Cell {
+  std::string model;  ///< name of a shape
+  Role role = Role::decoder_pass;
+  std::string dtype;               ///< "fp16", "bf16", "fp32"
+  std::int64_t batch = 1;          ///< sequences
+  std::int64_t tokens = 1;         ///< new tokens a sequence; of drafting: gamma; of an encoder: 0
+  std::int64_t context = 0;        ///< tokens a sequence that the cache already holds
+  std::int64_t source_length = 0;  ///< encoder positions; 0 without an encoder
+  Cache cache = Cache::cold;
+  Launch launch = Launch::graph;
+
+  auto operator<=>(const Cell&) const = default;
+};
+
+/// "qwen1.5-7b decoder_pass fp16 batch 1 tokens 6 context 512 cold graph": how messages and lists name a cell.
+[[nodiscard]] std::string to_text(const Cell& cell);
+
+}  // namespace foredraft::latency

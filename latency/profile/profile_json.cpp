@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/profile/profile_json.hpp"
+
+#include <fmt/format.h>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "core/check.hpp"
+#include "core/documents.hpp"
+#include "core/files.hpp"
+#include "latency/profile/profile_fields.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// All words of an enumeration.
+template <typename Enum>
+constexpr auto members = 0;
+template <>
+constexpr auto members<Role> = std::array{Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting,
+                                          Role::head_drafting, Role::encoder_pass};
+template <>
+constexpr auto members<Cache> = std::array{Cache::hot, Cache::cold};
+template <>
+constexpr auto members<Launch> = std::array{Launch::graph, Launch::eager};
+template <>
+constexpr auto members<Stopped> = std::array{Stopped::stable, Stopped::out_of_time, Stopped::most_samples};
+template <>
+constexpr auto members<Source> = std::array{Source::measured, Source::datasheet, Source::user};
+
+template <typename T>
+constexpr bool is_optional = false;
+template <typename T>
+constexpr bool is_optional<std::optional<T>> = true;
+template <typename T>
+constexpr bool is_vector = false;
+template <typename T>
+constexpr bool is_vector<std::vector<T>> = true;
+template <typename T>
+concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow> || std::same_as<T, VerificationRow>;
+
+/// A profile without fits has no such key: what was written before there were any still reads.
+template <typename T>
+bool left_out(const T& value) {
+  if constexpr (std::same_as<T, std::vector<LatencyFit>>) return value.empty();
+  return false;
+}
+
+/// Writes values; rows need the limits for what is derived.
+class Encoder {
+ public:
+  explicit Encoder(const Limits& limits) : limits_(limits) {}
+
+  template <typename T>
+  [[nodiscard]] Json encode(const T& value) const {
+    if constexpr (std::is_enum_v<T>) {
+      return to_string(value);
+    } else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
+      return value;
+    } else if constexpr (std::same_as<T, Interval>) {
+      return Json::array({value.low, value.high});
+    } else if constexpr (is_optional<T>) {
+      return value ? encode(*value) : Json(nullptr);
+    } else if constexpr (is_vector<T>) {
+      Json list = Json::array();
+      for (const auto& entry : value) list.push_back(encode(entry));
+      return list;
+    } else {
+      Json object = Json::object();
+      add_fields(object, value);
+      if constexpr (TimedRow<T>) add_fields(object, derived(limits_, dtype_of(value), value.timing));
+      if constexpr (std::same_as<T, AgainstItself>) object["valid"] = value.valid();
+      return object;
+    }
+  }
+
+  template <typename T>
+  void add_fields(Json& object, const T& value) const {
+    visit_fields(value, [&](const char* name, const auto& field) {
+      if (!left_out(field)) object[name] = encode(field);
+    });
+  }
+
+ private:
+  static const std::string& dtype_of(const StepRow& row) { return row.cell.dtype; }
+  static const std::string& dtype_of(const KernelRow& row) { return row.dtype; }
+  static const std::string& dtype_of(const VerificationRow& row) { return row.cell.dtype; }
+
+  const Limits& limits_;
+};
+
+[[noreturn]] void refuse(const std::string& path, std::string_view problem) {
+  throw DomainError(fmt::format("{}: {}", path, problem));
+}
+
+template <typename T>
+void decode(const Json& json, const std::string& path, T& value);
+
+template <typename T>
+void decode_fields(const Json& json, const std::string& path, T& value) {
+  if (!json.is_object()) refuse(path, "must be an object");
+  const std::string front = path.empty() ? "" : path + ".";
+  visit_fields(value, [&](const char* name, auto& field) {
+    const auto found = json.find(name);
+    if (found == json.end() && left_out(field)) return;
+    if (found == json.end()) refuse(front + name, "missing");
+    decode(*found, front + name, field);
+  });
+}
+
+template <typename T>
+void decode(const Json& json, const std::string& path, T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    for (const T member : members<T>) {
+      if (json == to_string(member)) {
+        value = member;
+        return;
+      }
+    }
+    refuse(path, fmt::format("unknown word {}", json.dump()));
+  } else if constexpr (std::same_as<T, double>) {
+    if (!json.is_number()) refuse(path, "must be a number");
+    value = json.get<double>();
+  } else if constexpr (std::is_integral_v<T>) {
+    const auto whole = whole_number<T>(json);
+    if (!whole) {
+      refuse(path, fmt::format("{} (must be a whole number from {} to {})", json.dump(), std::numeric_limits<T>::min(),
+                               std::numeric_limits<T>::max()));
+    }
+    value = *whole;
+  } else if constexpr (std::same_as<T, std::string>) {
+    if (!json.is_string()) refuse(path, "must be a text");
+    value = json.get<std::string>();
+  } else if constexpr (std::same_as<T, Interval>) {
+    if (!json.is_array() || json.size() != 2) refuse(path, "must be a list of two numbers");
+    decode(json[0], path + "[0]", value.low);
+    decode(json[1], path + "[1]", value.high);
+  } else if constexpr (is_optional<T>) {
+    if (json.is_null()) return;
+    decode(json, path, value.emplace());
+  } else if constexpr (is_vector<T>) {
+    if (!json.is_array()) refuse(path, "must be a list");
+    value.clear();  // grows by what was read: an empty row in the text is two bytes, in memory hundreds
+    for (std::size_t i = 0; i < json.size(); ++i) decode(json[i], fmt::format("{}[{}]", path, i), value.emplace_back());
+  } else {
+    decode_fields(json, path, value);
+  }
+}
+
+Json document(const Profile& profile) {
+  check_profile(profile);
+  Json json{{"schema", profile_schema}, {"complete", profile.complete()}};
+  Encoder(profile.limits).add_fields(json, profile);
+  return json;
+}
+
+void check_schema(const Json& json) {
+  if (!json.is_object()) refuse("profile", "not a JSON object");
+  const std::string schema = json.contains("schema") ? json.at("schema").dump() : "missing";
+  const std::string wanted = fmt::format("\"{}\"", profile_schema);
+  if (schema != wanted) refuse("schema", fmt::format("{}, this program reads {}", schema, wanted));
+}
+
+/// What was read, written again, must be what was read: finds unknown keys and derived values that do not follow.
+void check_same(const Json& read, const Json& written) {
+  const Json difference = Json::diff(written, read);
+  if (difference.empty()) return;
+  const Json& first = difference.front();
+  const std::string operation = first.at("op");
+  const std::string path = first.at("path");
+  if (operation == "add") refuse(path, "unknown key");
+  if (operation == "remove") refuse(path, "missing");
+  refuse(path, fmt::format("{} does not follow from the other values", first.at("value").dump()));
+}
+
+}  // namespace
+
+std::string to_json(const Profile& profile) {
+  return document(profile).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Profile from_json(std::string_view text, const std::string& name) {
+  ProblemList problems(name);
+  const Json json = parse_json(text, problems);
+  if (!problems.empty()) throw DomainError(problems.text());
+  Profile profile;
+  try {
+    check_schema(json);
+    decode_fields(json, "", profile);
+    check_same(json, document(profile));
+  } catch (const DomainError& error) {
+    throw DomainError(fmt::format("{}: {}", name, error.what()));
+  }
+  return profile;
+}
+
+Profile read_profile(const std::string& path) { return from_json(read_file(path), path); }
+
+}  // namespace foredraft::latency

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/surfaces/cost_surface.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <numbers>
+
+#include "core/check.hpp"
+#include "core/problems.hpp"
+#include "latency/surfaces/cell_program.hpp"
+#include "latency/surfaces/latency_model.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+const ModelShape* shape_of(const std::vector<ModelShape>& shapes, const std::string& name) {
+  const auto found =
+      std::find_if(shapes.begin(), shapes.end(), [&](const ModelShape& shape) { return shape.name == name; });
+  return found == shapes.end() ? nullptr : &*found;
+}
+
+std::vector<StepTable::Row> rows_of(const Profile& profile, const PassKind& kind, std::int64_t source_length) {
+  std::vector<StepTable::Row> rows;
+  for (const StepRow& row : profile.steps) {
+    const Cell& cell = row.cell;
+    const bool same = cell.model == kind.model && cell.role == kind.role && cell.source_length == source_length &&
+                      Setting{cell.dtype, cell.cache, cell.launch} == kind.setting;
+    if (!same || row.timing.summary.samples == 0) continue;
+    rows.push_back({.point = {cell.batch, cell.tokens, cell.context},
+                    .time_us = row.timing.summary.median_us,
+                    .spread = spread_of(row, profile)});
+  }
+  return rows;
+}
+
+double difference_of_halves(const Profile& profile) {
+  return profile.against_itself ? profile.against_itself->p95_difference : 0.0;
+}
+
+std::string name_of(const PassKind& kind) {
+  return fmt::format("{} {} {}", kind.model, to_string(kind.role), kind.setting.dtype);
+}
+
+[[noreturn]] void refuse_model(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& name) {
+  std::vector<std::string> known;
+  for (const StepRow& row : profile.steps) known.push_back(row.cell.model);
+  for (const ModelShape& shape : shapes) known.push_back(shape.name);
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  throw DomainError(
+      fmt::format("unknown model \"{}\" (neither the profile of {} nor the shapes of models have it) - {}", name,
+                  profile.device.name, suggestion_for(name, known)));
+}
+
+}  // namespace
+
+std::string_view to_string(Origin origin) {
+  switch (origin) {
+    case Origin::measured:
+      return "measured";
+    case Origin::interpolated:
+      return "interpolated";
+    case Origin::fitted:
+      return "fitted";
+    case Origin::roofline:
+      return "roofline";
+  }
+  return "";
+}
+
+double spread_of(const StepRow& row, const Profile& profile) {
+  return std::max(relative_spread(row.timing.summary), 0.5 * difference_of_halves(profile));
+}
+
+double spread_of(const VerificationRow& row, const Profile& profile) {
+  return std::max(relative_spread(row.timing.summary), difference_of_halves(profile) / std::numbers::sqrt2);
+}
+
+Setting setting_for(const Profile& profile, std::string_view target) {
+  const auto first = std::find_if(profile.steps.begin(), profile.steps.end(), [&](const StepRow& row) {
+    return row.cell.model == target && row.cell.role == Role::decoder_pass;
+  });
+  if (first == profile.steps.end() && profile.steps.empty()) return {.dtype = "fp16"};
+  const Cell& cell = first == profile.steps.end() ? profile.steps.front().cell : first->cell;
+  return {cell.dtype, cell.cache, cell.launch};
+}
+
+CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind)
+    : kind_(std::move(kind)), spread_known_(profile.source == Source::measured) {
+  const ModelShape* shape = shape_of(shapes, kind_.model);
+  std::int64_t source_length = kind_.source_length;
+  if (source_length == 0 && shape != nullptr) source_length = shape->source_length;
+  std::vector<StepTable::Row> rows = rows_of(profile, kind_, source_length);
+  if (!rows.empty()) {
+    table_.emplace(rows);
+    table_->refuse_decrease(name_of(kind_));
+  }
+  if (shape == nullptr) {
+    if (!table_) refuse_model(profile, shapes, kind_.model);
+    return;
+  }
+  if (profile.source == Source::user) return;
+  work_.emplace(*shape, kind_.role, data_type_of(kind_.setting.dtype), kind_.source_length);
+  if (profile.source == Source::datasheet) {
+    roofline_ = roofline(profile.limits, kind_.setting.dtype);
+    return;
+  }
+  const auto fit = std::find_if(profile.fits.begin(), profile.fits.end(), [&](const LatencyFit& one) {
+    return Setting{one.dtype, one.cache, one.launch} == kind_.setting;
+  });
+  if (fit != profile.fits.end()) {
+    fit_ = *fit;
+  } else if (!table_) {
+    fit_ = fit_latency(profile, shapes, kind_.setting, 0);
+  }
+  if (!table_) return;
+  shape_ = fit_ ? fit_->model : roofline(profile.limits, kind_.setting.dtype);
+  if (!shape_) return;
+  for (StepTable::Row& row : rows) row.time_us /= pass_us(*shape_, *work_, row.point);
+  table_.emplace(std::move(rows));
+}
+
+bool CostSurface::inside(const PassPoint& point) const {
+  const auto within = [](const Interval& range, double value) { return range.low <= value && value <= range.high; };
+  const FitDomain& domain = fit_->domain;
+  return within(domain.rows, work_->rows(point)) && within(domain.context, static_cast<double>(point.context)) &&
+         within(domain.product_bytes, work_->least_product_bytes()) &&
+         within(domain.product_bytes, work_->most_product_bytes());
+}
+
+std::optional<Latency> CostSurface::measured_at(const PassPoint& point) const {
+  if (!table_) return std::nullopt;
+  const std::optional<StepTable::Answer> found = table_->at(point);
+  if (!found) return std::nullopt;
+  return Latency{.time_us = found->time_us * (shape_ ? pass_us(*shape_, *work_, point) : 1.0),
+                 .spread = spread_known_ ? std::optional(found->spread) : std::nullopt,
+                 .origin = found->measured ? Origin::measured : Origin::interpolated};
+}
+
+Latency CostSurface::at(const PassPoint& point) const {
+  if (const std::optional<Latency> found = measured_at(point)) return *found;
+  if (fit_) {
+    return {.time_us = pass_us(fit_->model, *work_, point),
+            .spread = fit_->held_out.p95,
+            .origin = Origin::fitted,
+            .inside = inside(point)};
+  }
+  if (roofline_) return {.time_us = pass_us(*roofline_, *work_, point), .spread = {}, .origin = Origin::roofline};
+  throw DomainError(
+      fmt::format("{}: no time for batch {}, {} tokens and context {} ({}) - measure it, or ask within {}",
+                  name_of(kind_), point.batch, point.tokens, point.context,
+                  table_ ? "outside of what the profile measured" : "the profile has no times of it",
+                  table_ ? "the table" : "the models of the profile"));
+}
+
+}  // namespace foredraft::latency

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "latency/profile/profile.hpp"
+#include "latency/surfaces/fit_latency.hpp"
+#include "latency/surfaces/pass_work.hpp"
+#include "latency/surfaces/step_table.hpp"
+
+/// t(batch, tokens, context) of a pass on a device, from its profile.
+namespace foredraft::latency {
+
+/// Where a time comes from, the best first: a point of the profile; between points of it; the latency model fitted to
+/// it; the device's limits.
+enum class Origin { measured, interpolated, fitted, roofline };
+[[nodiscard]] std::string_view to_string(Origin origin);
+
+struct Latency {
+  double time_us = 0.0;
+  /// Half width of the 95 % interval over the time. Of a measured time: spread_of(); of others the error of
+  /// interpolation or of held-out shapes besides. Nothing where nobody knows: steps of a user, rooflines.
+  std::optional<double> spread = {};
+  Origin origin = Origin::measured;
+  bool inside = true;  ///< the domain of its origin
+};
+
+/// One kind of pass.
+struct PassKind {
+  std::string model;
+  Role role = Role::decoder_pass;
+  std::int64_t source_length = 0;  ///< 0: the usual one of a model with an encoder
+  Setting setting;
+};
+
+/// Prepared for one kind of pass: a time is found in the table of the profile, else by the fit, else, of a data sheet,
+/// by the roofline.
+///
+/// Between its points the table has the shape of a model, the profile's fit or the roofline of its limits: what is
+/// interpolated is how far measured times lie above it. A pass hardly takes longer for more rows until its arithmetic
+/// takes as long as its weights; straight lines between a batch of 1 and one of 4 would cut that corner.
+class CostSurface {
+ public:
+  /// `shapes`: the models whose passes can be counted. Uses the profile's fit of this setting, or makes it when a model
+  /// is asked for of which the profile has no times. Throws DomainError for a model that neither of them knows, and
+  /// for times that cannot be (StepTable).
+  CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind);
+
+  /// Throws DomainError where none of the three answers, and for positions that the model does not have.
+  [[nodiscard]] Latency at(const PassPoint& point) const;
+
+  /// From the table alone; nothing outside of it.
+  [[nodiscard]] std::optional<Latency> measured_at(const PassPoint& point) const;
+
+  [[nodiscard]] const PassKind& kind() const { return kind_; }
+
+ private:
+  [[nodiscard]] bool inside(const PassPoint& point) const;
+
+  PassKind kind_;
+  bool spread_known_ = true;
+  std::optional<StepTable> table_;     ///< of times, or of times over those of `shape_`
+  std::optional<LatencyModel> shape_;  ///< of the table
+  std::optional<PassWork> work_;
+  std::optional<LatencyFit> fit_;
+  std::optional<LatencyModel> roofline_;
+};
+
+/// Half width of the 95 % interval of a time over it: that of its own samples, or the one that A/A leaves for any row
+/// where this is wider. Two halves of a step's visits differ by twice the error of all of them, or sqrt(2) times that
+/// of one half, which a verification is taken as: it is timed in one visit.
+[[nodiscard]] double spread_of(const StepRow& row, const Profile& profile);
+[[nodiscard]] double spread_of(const VerificationRow& row, const Profile& profile);
+
+/// The setting that answers for a target: that of its first plain pass in the profile, else that of the profile's first
+/// step; of a data sheet fp16, cold, graph.
+[[nodiscard]] Setting setting_for(const Profile& profile, std::string_view target);
+
+}  // namespace foredraft::latency

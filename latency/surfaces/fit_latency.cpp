@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/surfaces/fit_latency.hpp"
+
+#include <fmt/format.h>
+#include <Eigen/Core>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <unsupported/Eigen/NonLinearOptimization>
+#include <unsupported/Eigen/NumericalDiff>
+
+#include "core/random_stream.hpp"
+#include "latency/profile/sample_summary.hpp"
+#include "latency/surfaces/cell_program.hpp"
+#include "latency/surfaces/latency_model.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+constexpr std::size_t most_parts = 5;
+/// Rows beyond this are thinned out evenly for fitting; the error is taken over all of them.
+constexpr std::size_t most_fitted_rows = 400;
+constexpr int parameter_count = 7;
+
+struct Observation {
+  std::string shape;  ///< what is held out as one
+  std::vector<OperationWork> operations;
+  double time_us;
+};
+
+/// All rows, and the ranges that they cover.
+struct Observations {
+  std::vector<Observation> rows;
+  FitDomain domain{};
+  bool empty = true;
+
+  void cover(const Interval& rows_range, const Interval& product_bytes, const Interval& context) {
+    const auto widen = [this](Interval& range, const Interval& by) {
+      range = empty ? by : Interval{std::min(range.low, by.low), std::max(range.high, by.high)};
+    };
+    widen(domain.rows, rows_range);
+    widen(domain.product_bytes, product_bytes);
+    widen(domain.context, context);
+    empty = false;
+  }
+};
+
+void add_steps(const Profile& profile, const std::vector<ModelShape>& shapes, const Setting& setting,
+               Observations& observations) {
+  std::map<std::tuple<std::string, Role, std::int64_t>, PassWork> works;
+  for (const StepRow& row : profile.steps) {
+    const Cell& cell = row.cell;
+    if (row.timing.summary.samples == 0 || Setting{cell.dtype, cell.cache, cell.launch} != setting) continue;
+    const auto shape = std::find_if(shapes.begin(), shapes.end(),
+                                    [&](const ModelShape& candidate) { return candidate.name == cell.model; });
+    if (shape == shapes.end()) continue;
+    const auto [work, is_new] = works.try_emplace({cell.model, cell.role, cell.source_length}, *shape, cell.role,
+                                                  data_type_of(cell.dtype), cell.source_length);
+    const PassPoint point{cell.batch, cell.tokens, cell.context};
+    Observation observation{.shape = cell.model, .operations = {}, .time_us = row.timing.summary.median_us};
+    work->second.visit(point, [&](const OperationWork& one) { observation.operations.push_back(one); });
+    observations.rows.push_back(std::move(observation));
+    const double rows = work->second.rows(point);
+    const auto context = static_cast<double>(cell.context);
+    observations.cover({rows, rows}, {work->second.least_product_bytes(), work->second.most_product_bytes()},
+                       {context, context});
+  }
+}
+
+/// The number behind a word of "rows 6 outputs 4096 inputs 4096"; nothing where no finite number is there.
+std::optional<double> number_behind(std::string_view text, std::string_view word) {
+  const std::size_t at = text.find(word);
+  if (at == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(at + word.size());
+  double number = 0.0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc() && std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+/// Products of matrices timed alone; their domain is that of the passes, which the model is for.
+void add_products(const Profile& profile, const Setting& setting, Observations& observations) {
+  for (const KernelRow& row : profile.kernels) {
+    if (row.operation != "project" || row.timing.summary.samples == 0) continue;
+    if (Setting{row.dtype, row.cache, row.launch} != setting) continue;
+    const auto inputs = number_behind(row.shape, "inputs ");
+    const std::size_t matrix = row.shape.find("outputs ");
+    if (!inputs || matrix == std::string::npos) continue;
+    const Timing& timing = row.timing;
+    observations.rows.push_back({.shape = row.shape.substr(matrix),
+                                 .operations = {{.kind = WorkKind::project,
+                                                 .inputs = *inputs,
+                                                 .count = 1.0,
+                                                 .bytes = timing.read_bytes + timing.written_bytes,
+                                                 .flop = timing.flop}},
+                                 .time_us = timing.summary.median_us});
+  }
+}
+
+using Parameters = Eigen::Matrix<double, parameter_count, 1>;
+
+/// Logarithms keep the parameters above 0; p > 1.
+LatencyModel model_of(const Eigen::VectorXd& logs) {
+  constexpr double furthest = 60.0;
+  const auto at = [&](int i) { return std::exp(std::clamp(logs[i], -furthest, furthest)); };
+  return {.launch_us = at(0),
+          .input_us = at(1),
+          .bandwidth_bytes_per_s = at(2),
+          .peak_flop_per_s = at(3),
+          .sharpness = 1.0 + at(4),
+          .attend_launch_us = at(5),
+          .attend_peak_flop_per_s = at(6)};
+}
+
+double predicted_us(const LatencyModel& model, const Observation& observation) {
+  double sum_us = 0.0;
+  for (const OperationWork& one : observation.operations) sum_us += one.count * operation_us(model, one);
+  return sum_us;
+}
+
+/// log(predicted / measured) of every row, for Eigen.
+struct Residuals {
+  using Scalar = double;
+  using InputType = Eigen::VectorXd;
+  using ValueType = Eigen::VectorXd;
+  using JacobianType = Eigen::MatrixXd;
+  enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
+
+  const std::vector<const Observation*>& observations;
+
+  [[nodiscard]] int inputs() const { return parameter_count; }
+  [[nodiscard]] int values() const { return static_cast<int>(observations.size()); }
+  int operator()(const InputType& logs, ValueType& residuals) const {
+    const LatencyModel model = model_of(logs);
+    for (std::size_t i = 0; i < observations.size(); ++i) {
+      residuals[static_cast<Eigen::Index>(i)] =
+          std::log(predicted_us(model, *observations[i]) / observations[i]->time_us);
+    }
+    return 0;
+  }
+};
+
+/// The fastest moving and computing seen, the launch of a device of today.
+Eigen::VectorXd start_of(const std::vector<const Observation*>& observations) {
+  double bandwidth = 1.0;
+  double peak = 1.0;
+  for (const Observation* observation : observations) {
+    double bytes = 0.0;
+    double flop = 0.0;
+    for (const OperationWork& one : observation->operations) {
+      bytes += one.count * one.bytes;
+      flop += one.count * one.flop;
+    }
+    bandwidth = std::max(bandwidth, 1e6 * bytes / observation->time_us);
+    peak = std::max(peak, 1e6 * flop / observation->time_us);
+  }
+  constexpr double launch_us = 2.0;
+  constexpr double input_us = 1e-4;
+  constexpr double sharpness_above_one = 2.0;
+  Eigen::VectorXd start(parameter_count);
+  start << std::log(launch_us), std::log(input_us), std::log(bandwidth), std::log(peak), std::log(sharpness_above_one),
+      std::log(launch_us), std::log(peak);
+  return start;
+}
+
+Eigen::VectorXd fitted(const std::vector<const Observation*>& observations, Eigen::VectorXd logs) {
+  std::vector<const Observation*> used;
+  const std::size_t step = 1 + (observations.size() - 1) / most_fitted_rows;
+  for (std::size_t i = 0; i < observations.size(); i += step) used.push_back(observations[i]);
+  // Fewer rows than parameters leave the least squares without a solution; the same rows again do not change it.
+  while (used.size() < parameter_count) used.insert(used.end(), used.begin(), used.end());
+  const Residuals residuals{used};
+  Eigen::NumericalDiff<Residuals> differentiable(residuals);
+  Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals>> solver(differentiable);
+  solver.parameters.maxfev = 1000;
+  solver.parameters.ftol = 1e-10;
+  solver.parameters.xtol = 1e-10;
+  solver.minimize(logs);
+  return logs;
+}
+
+std::vector<const Observation*> pointers_to(const std::vector<Observation>& rows, auto&& wanted) {
+  std::vector<const Observation*> pointers;
+  for (const Observation& row : rows) {
+    if (wanted(row)) pointers.push_back(&row);
+  }
+  return pointers;
+}
+
+HeldOutError held_out_error(const Observations& observations, const std::vector<std::string>& shapes,
+                            const Eigen::VectorXd& start) {
+  const std::size_t parts = std::min(most_parts, shapes.size());
+  std::vector<double> errors;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const auto left_out = [&](const Observation& row) {
+      const auto place = std::lower_bound(shapes.begin(), shapes.end(), row.shape) - shapes.begin();
+      return static_cast<std::size_t>(place) % parts == part;
+    };
+    const LatencyModel model =
+        model_of(fitted(pointers_to(observations.rows, [&](const Observation& row) { return !left_out(row); }), start));
+    for (const Observation* row : pointers_to(observations.rows, left_out)) {
+      errors.push_back(std::abs(predicted_us(model, *row) / row->time_us - 1.0));
+    }
+  }
+  std::sort(errors.begin(), errors.end());
+  double sum = 0.0;
+  for (const double error : errors) sum += error;
+  return {.rows = static_cast<std::int64_t>(errors.size()),
+          .shapes = static_cast<std::int64_t>(shapes.size()),
+          .mean = sum / static_cast<double>(errors.size()),
+          .median = percentile(errors, 0.5),
+          .p90 = percentile(errors, 0.9),
+          .p95 = percentile(errors, 0.95),
+          .max = errors.back()};
+}
+
+/// Parameters refitted to as many shapes, drawn with replacement.
+LatencyIntervals resampled(const Observations& observations, const std::vector<std::string>& shapes,
+                           const Eigen::VectorXd& best, std::int64_t resamples) {
+  std::array<std::vector<double>, parameter_count> drawn;
+  const auto parameters = [](const LatencyModel& model) {
+    return std::array<double, parameter_count>{
+        model.launch_us, model.input_us,         model.bandwidth_bytes_per_s, model.peak_flop_per_s,
+        model.sharpness, model.attend_launch_us, model.attend_peak_flop_per_s};
+  };
+  for (std::int64_t i = 0; i < std::max<std::int64_t>(resamples, 1); ++i) {
+    std::vector<const Observation*> rows;
+    RandomStream stream(1, {.purpose = Purpose::bootstrap, .point = 0, .block = static_cast<std::uint64_t>(i)});
+    for (std::size_t k = 0; k < shapes.size() && resamples > 0; ++k) {
+      const std::string& shape =
+          shapes[static_cast<std::size_t>(stream.uniform() * static_cast<double>(shapes.size()))];
+      const auto of_shape = pointers_to(observations.rows, [&](const Observation& row) { return row.shape == shape; });
+      rows.insert(rows.end(), of_shape.begin(), of_shape.end());
+    }
+    const auto values = parameters(model_of(resamples > 0 ? fitted(rows, best) : best));
+    for (std::size_t k = 0; k < values.size(); ++k) drawn[k].push_back(values[k]);
+  }
+  const auto interval = [&](std::size_t k) {
+    std::sort(drawn[k].begin(), drawn[k].end());
+    return Interval{percentile(drawn[k], 0.025), percentile(drawn[k], 0.975)};
+  };
+  return {.launch_us = interval(0),
+          .input_us = interval(1),
+          .bandwidth_bytes_per_s = interval(2),
+          .peak_flop_per_s = interval(3),
+          .sharpness = interval(4),
+          .attend_launch_us = interval(5),
+          .attend_peak_flop_per_s = interval(6)};
+}
+
+}  // namespace
+
+std::vector<Setting> settings_of(const Profile& profile) {
+  std::vector<Setting> settings;
+  for (const StepRow& row : profile.steps) {
+    const Setting setting{row.cell.dtype, row.cell.cache, row.cell.launch};
+    if (std::find(settings.begin(), settings.end(), setting) == settings.end()) settings.push_back(setting);
+  }
+  return settings;
+}
+
+std::optional<LatencyFit> fit_latency(const Profile& profile, const std::vector<ModelShape>& shapes,
+                                      const Setting& setting, std::int64_t resamples) {
+  Observations observations;
+  add_steps(profile, shapes, setting, observations);
+  if (observations.rows.empty()) return std::nullopt;
+  add_products(profile, setting, observations);
+  std::vector<std::string> fitted_shapes;
+  for (const Observation& row : observations.rows) fitted_shapes.push_back(row.shape);
+  std::sort(fitted_shapes.begin(), fitted_shapes.end());
+  fitted_shapes.erase(std::unique(fitted_shapes.begin(), fitted_shapes.end()), fitted_shapes.end());
+  if (static_cast<std::int64_t>(fitted_shapes.size()) < fewest_fitted_shapes) return std::nullopt;
+  const auto all = pointers_to(observations.rows, [](const Observation&) { return true; });
+  const Eigen::VectorXd start = start_of(all);
+  const Eigen::VectorXd best = fitted(all, start);
+  return LatencyFit{.dtype = setting.dtype,
+                    .cache = setting.cache,
+                    .launch = setting.launch,
+                    .model = model_of(best),
+                    .ci95 = resampled(observations, fitted_shapes, best, resamples),
+                    .held_out = held_out_error(observations, fitted_shapes, start),
+                    .domain = observations.domain};
+}
+
+std::vector<LatencyFit> fit_latencies(const Profile& profile, const std::vector<ModelShape>& shapes) {
+  constexpr std::int64_t resamples = 40;
+  std::vector<LatencyFit> fits;
+  for (const Setting& setting : settings_of(profile)) {
+    if (auto fit = fit_latency(profile, shapes, setting, resamples)) fits.push_back(std::move(*fit));
+  }
+  return fits;
+}
+
+}  // namespace foredraft::latency

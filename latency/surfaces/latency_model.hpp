@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "latency/profile/latency_fit.hpp"
+#include "latency/profile/profile.hpp"
+#include "latency/surfaces/pass_work.hpp"
+
+/// Times that follow from what has to be moved and computed.
+namespace foredraft::latency {
+
+/// Time of one of the operations, by the formula of LatencyModel.
+[[nodiscard]] inline double operation_us(const LatencyModel& model, const OperationWork& work) {
+  const bool attends = work.kind == WorkKind::attend;
+  const double moving_us = 1e6 * work.bytes / model.bandwidth_bytes_per_s;
+  const double computing_us = 1e6 * work.flop / (attends ? model.attend_peak_flop_per_s : model.peak_flop_per_s);
+  const double start_us = (attends ? model.attend_launch_us : model.launch_us) + model.input_us * work.inputs;
+  const double longer = std::max(moving_us, computing_us);
+  const double shorter = std::min(moving_us, computing_us);
+  if (std::isinf(model.sharpness) || shorter == 0.0) return start_us + longer;
+  return start_us + longer * std::pow(1.0 + std::pow(shorter / longer, model.sharpness), 1.0 / model.sharpness);
+}
+
+/// Sum over the operations of a pass. Throws DomainError where PassWork::visit does.
+[[nodiscard]] double pass_us(const LatencyModel& model, const PassWork& work, const PassPoint& point);
+
+/// The roofline of a device's limits: every operation takes the longer of its bytes at the device's bandwidth and its
+/// flop at the matrix peak of `dtype`, and one launch, free where its cost is not known. Nothing where bandwidth or
+/// peak is not known.
+[[nodiscard]] std::optional<LatencyModel> roofline(const Limits& limits, std::string_view dtype);
+
+}  // namespace foredraft::latency

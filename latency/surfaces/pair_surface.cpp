@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/surfaces/pair_surface.hpp"
+
+#include <algorithm>
+
+#include "core/check.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+CostSurface surface_of(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
+                       const std::string& model, Role role) {
+  return {profile, shapes, {.model = model, .role = role, .source_length = 0, .setting = setting_for(profile, target)}};
+}
+
+/// Steps that a user measured may have the passes of a drafter and not its drafting.
+bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& model, Role role) {
+  return std::any_of(shapes.begin(), shapes.end(), [&](const ModelShape& shape) { return shape.name == model; }) ||
+         std::any_of(profile.steps.begin(), profile.steps.end(),
+                     [&](const StepRow& row) { return row.cell.model == model && row.cell.role == role; });
+}
+
+}  // namespace
+
+PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
+                         const std::string& drafter, Role drafting)
+    : target_(surface_of(profile, shapes, target, target, Role::decoder_pass)) {
+  const bool one_by_one = drafting == Role::autoregressive_drafting;
+  if (one_by_one) drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass);
+  if (!one_by_one || knows(profile, shapes, drafter, drafting)) {
+    drafting_ = surface_of(profile, shapes, target, drafter, drafting);
+  }
+  const auto shape = std::ranges::find(shapes, target, &ModelShape::name);
+  if (shape != shapes.end()) sampling_.emplace(profile, setting(), shape->vocabulary);
+}
+
+Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
+  return target_.at({batch, tokens, context});
+}
+
+Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {
+  check_at_least("gamma", gamma, 1);
+  if (drafting_) {
+    if (const std::optional<Latency> all = drafting_->measured_at({batch, gamma, context})) return *all;
+  }
+  const auto one_by_one = [gamma](Latency one) {
+    one.time_us *= static_cast<double>(gamma);
+    return one;
+  };
+  if (drafter_pass_) {
+    if (const std::optional<Latency> one = drafter_pass_->measured_at({batch, 1, context})) return one_by_one(*one);
+  }
+  return drafting_ ? drafting_->at({batch, gamma, context}) : one_by_one(drafter_pass_->at({batch, 1, context}));
+}
+
+std::optional<Latency> PairSurface::sampling(std::int64_t gamma, std::int64_t batch) const {
+  check_at_least("gamma", gamma, 1);
+  const std::optional<Latency> verification = sampling_ ? sampling_->at(batch, gamma) : std::nullopt;
+  if (!verification) return std::nullopt;
+  const std::int64_t draws = drafter_pass_ ? gamma : 1;
+  const std::optional<Latency> draw = plain_sampling(batch * gamma / draws);
+  if (!draw) return std::nullopt;
+  const double drawing_us = static_cast<double>(draws) * draw->time_us;
+  const double whole_us = drawing_us + verification->time_us;
+  if (!(whole_us > 0.0)) return std::nullopt;
+  return Latency{
+      .time_us = whole_us,
+      .spread = (drawing_us * draw->spread.value_or(0.0) + verification->time_us * verification->spread.value_or(0.0)) /
+                whole_us,
+      .origin = std::max(draw->origin, verification->origin),
+      .inside = draw->inside && verification->inside};
+}
+
+std::optional<Latency> PairSurface::plain_sampling(std::int64_t batch) const {
+  return sampling_ ? sampling_->at(batch, 0) : std::nullopt;
+}
+
+Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
+  if (!drafter_pass_) throw DomainError("only a drafter that drafts one by one makes passes over given tokens");
+  return drafter_pass_->at({batch, tokens, context});
+}
+
+}  // namespace foredraft::latency

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "latency/surfaces/cost_surface.hpp"
+#include "latency/surfaces/verification_surface.hpp"
+
+namespace foredraft::latency {
+
+/// Times of a target and of what drafts for it.
+class PairSurface {
+ public:
+  /// `drafting`: one of the three drafting roles; heads stand on the target itself. Throws DomainError as CostSurface.
+  PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
+              const std::string& drafter, Role drafting);
+
+  /// One pass of the target over `tokens` new tokens of each sequence: 1 plain, gamma + 1 to verify with a bonus token.
+  [[nodiscard]] Latency target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
+
+  /// All drafts of an iteration, gamma >= 1. One by one where that was not measured: gamma passes of the drafter.
+  [[nodiscard]] Latency drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
+
+  /// Of an iteration: drawing its drafts, one by one or from all of their rows at once, and verifying them. Nothing
+  /// where the profile does not tell (VerificationSurface).
+  [[nodiscard]] std::optional<Latency> sampling(std::int64_t gamma, std::int64_t batch) const;
+
+  /// Drawing a token of each sequence in plain decoding; nothing likewise.
+  [[nodiscard]] std::optional<Latency> plain_sampling(std::int64_t batch) const;
+
+  /// One pass of a drafter that drafts one by one, over `tokens` tokens of each sequence: reading a prompt. Throws
+  /// DomainError for another drafter.
+  [[nodiscard]] Latency drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
+
+  [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
+
+ private:
+  CostSurface target_;
+  std::optional<CostSurface> drafting_;
+  std::optional<CostSurface> drafter_pass_;  ///< of a drafter that drafts one by one
+  std::optional<VerificationSurface> sampling_;
+};
+
+}  // namespace foredraft::latency

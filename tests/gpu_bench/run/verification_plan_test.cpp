@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_bench/run/verification_plan.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+namespace foredraft::gpu_bench {
+
+TEST_CASE("the core grid of verifications is planned whole, batch 1 first, and no cell twice") {
+  const auto groups = plan_verifications({{.name = "ours"}, {.name = "library", .waits_for_host = true}});
+  std::set<latency::VerificationCell> cells;
+  for (const auto& group : groups) {
+    for (const latency::VerificationCell& cell : group) {
+      CHECK(cells.insert(cell).second);
+      CHECK((cell.batch == group.front().batch && cell.vocabulary == group.front().vocabulary));
+    }
+  }
+  for (const char* dtype : {"fp16", "fp32"}) {
+    for (const std::int64_t batch : {1, 8, 64}) {
+      for (const std::int64_t gamma : {1, 5, 20}) {
+        for (const std::int64_t vocabulary : {32'000, 128'256, 256'000}) {
+          for (const latency::Cache cache : {latency::Cache::hot, latency::Cache::cold}) {
+            const latency::VerificationCell cell{"ours",     dtype,       batch, gamma,
+                                                 vocabulary, "real_like", cache, latency::Launch::graph};
+            INFO(to_text(cell));
+            CHECK(cells.contains(cell));
+          }
+        }
+      }
+    }
+  }
+  CHECK(groups.front().front().batch == 1);
+  CHECK(std::all_of(groups.begin(), groups.begin() + 18, [](const auto& group) { return group[0].batch == 1; }));
+}
+
+TEST_CASE("launch by launch is planned for what waits for the host alone, over hot logits") {
+  int eager = 0;
+  for (const auto& group : plan_verifications({{.name = "ours"}, {.name = "library", .waits_for_host = true}})) {
+    for (const latency::VerificationCell& cell : group) {
+      if (cell.launch != latency::Launch::eager) continue;
+      ++eager;
+      CHECK((cell.verifier == "library" && cell.cache == latency::Cache::hot));
+    }
+  }
+  CHECK(eager == 54);
+}
+
+TEST_CASE("sampling is planned for draws and verifications of each batch and vocabulary once, hot, side by side") {
+  const auto groups = plan_sampling({1, 4}, {37'000, 32'128, 37'000}, "fp32", latency::Launch::eager);
+  REQUIRE(groups.size() == 4);
+  std::set<latency::VerificationCell> cells;
+  for (const auto& group : groups) {
+    CHECK(group.front().gamma == 0);
+    for (const latency::VerificationCell& cell : group) {
+      CHECK(cells.insert(cell).second);
+      CHECK((cell.batch == group.front().batch && cell.vocabulary == group.front().vocabulary));
+      CHECK((cell.verifier == "fused_exact" && cell.dtype == "fp32" && cell.cache == latency::Cache::hot));
+      CHECK(cell.launch == latency::Launch::eager);
+    }
+  }
+  CHECK(cells.size() == 16);
+  CHECK((groups[0][0].batch == 1 && groups[1][0].batch == 1));
+}
+
+}  // namespace foredraft::gpu_bench

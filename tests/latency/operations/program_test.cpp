@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "latency/operations/passes.hpp"
+#include "tests/latency/operations/tiny_shapes.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+/// in (6 x 8) projected to out (6 x 4).
+Program sound_program() {
+  return {{{"in", BufferKind::cache, 48, 1.0, 0},
+           {"weight", BufferKind::weight, 32, 1.0, 0},
+           {"out", BufferKind::activation, 24, 0.0, 0},
+           {"ids", BufferKind::tokens, 6, 0.0, 4}},
+          {Project{0, 1, no_buffer, 2, 6, 4, 8, false}, PickToken{2, 3, 6, 4}},
+          3};
+}
+
+Project& first_project(Program& program) { return std::get<Project>(program.operations.front()); }
+
+/// The first operation of this kind in a pass of the tiny decoder, to be broken.
+template <typename Kind>
+Kind& first_of(Program& program) {
+  for (Operation& operation : program.operations) {
+    if (auto* found = std::get_if<Kind>(&operation)) return *found;
+  }
+  throw std::logic_error("no such operation");
+}
+
+Program tiny_pass() { return decoder_pass(tests::tiny_decoder(), {.tokens = 3, .batch = 2, .context = 4}); }
+
+}  // namespace
+
+TEST_CASE("a sound program passes its check") {
+  CHECK_NOTHROW(check_program(sound_program()));
+  CHECK_NOTHROW(check_program(tiny_pass()));
+}
+
+TEST_CASE("a program that reaches outside a buffer is refused") {
+  Program program = sound_program();
+  SECTION("by one column") {
+    first_project(program).outputs = 5;
+    CHECK_THROWS_WITH(check_program(program), "program: project reaches element 40 of \"weight\", which has 32");
+  }
+  SECTION("into a buffer that is not there") {
+    first_project(program).in = 4;
+    CHECK_THROWS_WITH(check_program(program), "program: project names buffer 4 of 4");
+  }
+  SECTION("an empty buffer") {
+    program.buffers[0].elements = 0;
+    CHECK_THROWS_WITH(check_program(program), "program: buffer \"in\" has 0 elements");
+  }
+}
+
+TEST_CASE("an activation that is read before it is written is refused") {
+  Program program = sound_program();
+  SECTION("out of order") {
+    std::swap(program.operations[0], program.operations[1]);
+    CHECK_THROWS_WITH(check_program(program), "program: pick_token reads \"out\", which nothing wrote");
+  }
+  SECTION("added to") {
+    first_project(program).accumulate = true;
+    CHECK_THROWS_WITH(check_program(program), "program: project reads \"out\", which nothing wrote");
+  }
+}
+
+TEST_CASE("a name that is taken twice, a written weight, ids taken for values and a missing output are refused") {
+  Program program = sound_program();
+  SECTION("names") {
+    program.buffers[2].name = "in";
+    CHECK_THROWS_WITH(check_program(program), "program: two buffers \"in\"");
+  }
+  SECTION("weights") {
+    program.operations.emplace_back(Activate{0, 1, 1, 8, Activation::relu, false});
+    CHECK_THROWS_WITH(check_program(program), "program: activate writes the weight \"weight\"");
+  }
+  SECTION("ids") {
+    first_project(program).in = 3;
+    first_project(program).inputs = 1;
+    CHECK_THROWS_WITH(check_program(program), "program: project takes \"ids\" for what it is not");
+  }
+  SECTION("output") {
+    program.output = no_buffer;
+    CHECK_THROWS_WITH(check_program(program), "program: no output");
+  }
+}
+
+TEST_CASE("attention and caches that do not fit each other are refused") {
+  Program program = tiny_pass();
+  SECTION("heads") {
+    first_of<Attend>(program).kv_heads = 3;
+    first_of<Attend>(program).length = 1;
+    first_of<Attend>(program).capacity = 1;
+    CHECK_THROWS_WITH(check_program(program), "program: attend: kv_heads do not divide heads");
+  }
+  SECTION("length") {
+    first_of<Attend>(program).length = 8;
+    CHECK_THROWS_WITH(check_program(program), "program: attend: reads beyond the cache's capacity");
+  }
+  SECTION("a query that sees nothing") {
+    first_of<Attend>(program).length = 2;
+    CHECK_THROWS_WITH(check_program(program), "program: attend: a causal query that sees no key");
+  }
+  SECTION("overlapping queries") {
+    first_of<Attend>(program).query_stride = 7;
+    CHECK_THROWS_WITH(check_program(program), "program: attend: queries overlap");
+  }
+  SECTION("a full cache") {
+    first_of<StoreKeysValues>(program).context = 5;
+    CHECK_THROWS_WITH(check_program(program), "program: store_keys_values: writes beyond the cache's capacity");
+  }
+  SECTION("ids beyond the table") {
+    first_of<Embed>(program).vocabulary = 9;
+    CHECK_THROWS_WITH(check_program(program), "program: embed: token ids beyond the table");
+  }
+}
+
+}  // namespace foredraft::latency

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/surfaces/pair_surface.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "latency/models/model_registry.hpp"
+#include "tests/latency/surfaces/modelled_profile.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+double modelled(const std::string& model, Role role, std::int64_t batch, std::int64_t tokens, std::int64_t context) {
+  return tests::modelled_us(
+      tests::known_model,
+      {.model = model, .role = role, .dtype = "fp16", .batch = batch, .tokens = tokens, .context = context});
+}
+
+}  // namespace
+
+TEST_CASE("drafts one by one take what was measured of them, else as many passes of the drafter") {
+  const Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "qwen1.5-0.5b"}, 0.0);
+  const PairSurface pair(profile, model_registry(), "llama-2-7b", "qwen1.5-0.5b", Role::autoregressive_drafting);
+  CHECK(pair.target_pass(4, 8, 128).time_us ==
+        Approx(modelled("llama-2-7b", Role::decoder_pass, 8, 4, 128)).epsilon(foredraft::tests::second_route));
+  // Drafting was measured at batch 1 and context 128.
+  CHECK(pair.drafting(2, 1, 128).time_us == Approx(modelled("qwen1.5-0.5b", Role::autoregressive_drafting, 1, 2, 128))
+                                                .epsilon(foredraft::tests::second_route));
+  const Latency many = pair.drafting(3, 8, 1024);
+  CHECK(many.time_us ==
+        Approx(3.0 * modelled("qwen1.5-0.5b", Role::decoder_pass, 8, 1, 1024)).epsilon(foredraft::tests::second_route));
+  CHECK(many.origin == Origin::measured);
+  CHECK_THROWS_AS(pair.drafting(0, 1, 128), DomainError);
+}
+
+TEST_CASE("drafts that are made one by one are drawn one by one, those of a block or of heads from all rows at once") {
+  constexpr std::int64_t vocabulary = 32'000;
+  Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  const auto pair_of = [&](const std::string& drafter, Role drafting) {
+    return PairSurface(profile, model_registry(), "llama-2-7b", drafter, drafting);
+  };
+  const auto us = [&](std::int64_t batch, std::int64_t gamma) {
+    return tests::modelled_sampling_us(batch, gamma, vocabulary);
+  };
+  CHECK_FALSE(pair_of("sheared-llama-1.3b", Role::autoregressive_drafting).sampling(3, 2));
+  tests::add_sampling(profile, vocabulary);
+  const PairSurface one_by_one = pair_of("sheared-llama-1.3b", Role::autoregressive_drafting);
+  const Latency sampling = one_by_one.sampling(3, 2).value();
+  CHECK(sampling.time_us == Approx(3.0 * us(2, 0) + us(2, 3)).epsilon(foredraft::tests::second_route));
+  CHECK(sampling.spread.value() == Approx(0.01 / std::sqrt(2.0)).epsilon(foredraft::tests::second_route));
+  CHECK(one_by_one.plain_sampling(2)->time_us == Approx(us(2, 0)).epsilon(foredraft::tests::second_route));
+  const PairSurface heads = pair_of("llama-2-7b", Role::head_drafting);
+  CHECK(heads.sampling(3, 2)->time_us == Approx(us(6, 0) + us(2, 3)).epsilon(foredraft::tests::second_route));
+  CHECK_THROWS_AS(heads.sampling(0, 2), DomainError);
+}
+
+TEST_CASE("blocks and heads draft by their own passes") {
+  Profile sheet{.source = Source::datasheet, .identity = {}, .device = {}, .limits = {}};
+  sheet.device.name = "sheet";
+  sheet.limits.memory_bandwidth_bytes_per_s = {.value = 1e12, .ci95 = {}, .origin = "made up"};
+  sheet.limits.matrix_peak_fp16_flop_per_s = {.value = 100e12, .ci95 = {}, .origin = "made up"};
+  const PairSurface block(sheet, model_registry(), "transformer-base", "specdec-drafter-12-2", Role::block_drafting);
+  const PairSurface one_by_one(sheet, model_registry(), "transformer-base", "transformer-base-12-2",
+                               Role::autoregressive_drafting);
+  const PairSurface heads(sheet, model_registry(), "llama-2-7b", "llama-2-7b", Role::head_drafting);
+  // Memory-bound: a block of drafts costs about one pass, one by one and by heads each draft reads its weights.
+  const auto growth = [](const PairSurface& pair) {
+    return pair.drafting(4, 1, 60).time_us / pair.drafting(1, 1, 60).time_us;
+  };
+  CHECK(growth(block) < 1.1);
+  CHECK(growth(one_by_one) > 3.9);
+  CHECK(growth(heads) == Approx(4.0).epsilon(foredraft::tests::second_route));
+  CHECK(block.drafting(4, 1, 60).origin == Origin::roofline);
+}
+
+TEST_CASE("a user's pair needs its passes alone") {
+  Profile profile{.source = Source::user, .identity = {}, .device = {}, .limits = {}};
+  profile.device.name = "steps.csv";
+  for (const auto& [model, tokens, us] : {std::tuple{"big", 1, 20.0}, {"big", 3, 21.0}, {"small", 1, 2.0}}) {
+    profile.steps.push_back(
+        {{.model = model, .dtype = "fp16", .tokens = tokens, .context = 0},
+         timing_of(
+             {.name = "user", .summary = {.samples = 1, .median_us = us, .median_ci95_us = {us, us}}, .samples_us = {}},
+             0.0, 0.0, 0.0)});
+  }
+  const PairSurface pair(profile, model_registry(), "big", "small", Role::autoregressive_drafting);
+  CHECK(pair.drafting(5, 1, 0).time_us == Approx(10.0).epsilon(foredraft::tests::few_ulp));
+  CHECK(pair.target_pass(3, 1, 0).time_us == Approx(21.0).epsilon(foredraft::tests::few_ulp));
+  CHECK_THROWS_WITH(PairSurface(profile, model_registry(), "big", "small", Role::block_drafting),
+                    Catch::Contains("unknown model \"small\""));
+  CHECK_THROWS_WITH(PairSurface(profile, model_registry(), "big", "none", Role::autoregressive_drafting),
+                    Catch::Contains("unknown model \"none\""));
+}
+
+}  // namespace foredraft::latency
