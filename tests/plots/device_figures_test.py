@@ -125,8 +125,11 @@ class Validation(Drawn):
         sample_data.write_validation(self.directory)
         self.table = validation.read(self.directory)
 
+    def figure(self):
+        return self.once("validation", lambda: validation.figure(self.table), "validation.csv")
+
     def test_every_measured_cell_stands_at_its_prediction_with_intervals_both_ways(self):
-        axes = self.panels(validation.figure(self.table))[0]
+        axes = self.panels(self.figure())[0]
         rows = self.records("validation.csv")[:-1]
         drawn = sorted((x, y) for container in axes.containers
                        for x, y in zip(container.lines[0].get_xdata(), container.lines[0].get_ydata()))
@@ -141,14 +144,14 @@ class Validation(Drawn):
         self.assertEqual(axes.get_xlim(), axes.get_ylim())
 
     def test_a_point_on_the_edge_of_a_band_is_off_by_its_width(self):
-        axes = self.panels(validation.figure(self.table))[0]
+        axes = self.panels(self.figure())[0]
         for band, width in zip(axes.collections, (0.15, 0.05)):
             vertices = band.get_paths()[0].vertices
             ratios = vertices[:, 0] / vertices[:, 1] - 1  # predicted over measured
             numpy.testing.assert_allclose((ratios.min(), ratios.max()), (-width, width))
 
     def test_the_errors_and_the_spread_between_runs_are_printed_in_the_figure(self):
-        titles = [legend.get_title().get_text() for legend in validation.figure(self.table).legends]
+        titles = [legend.get_title().get_text() for legend in self.figure().legends]
         found = validation.errors(self.table)
         sizes = sorted(abs(float(row["signed_error"])) for row in self.records("validation.csv")[:-1])
         self.assertEqual((found.cells, found.worst), (24, 0.09))
@@ -169,7 +172,7 @@ class Validation(Drawn):
         self.assertGreater(high, max(table["predicted_speedup"]))
 
     def test_each_pair_of_models_has_a_marker_of_its_own(self):
-        figure = validation.figure(self.table)
+        figure = self.figure()
         self.assertEqual(self.labels(figure)[:2], ["t5-base / t5-small", "transformer-base / t5-small"])
         self.assertEqual(len({container.lines[0].get_marker() for container in self.panels(figure)[0].containers}), 2)
 

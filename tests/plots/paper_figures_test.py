@@ -7,7 +7,7 @@ import numpy
 import sample_data
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import StepPatch
-from support import Drawn, rows_of
+from support import Drawn, drawn_texts, rows_of
 
 import emnlp_figure5
 import emnlp_figure6
@@ -121,9 +121,12 @@ class Papers(Drawn):
         header = list(token_tree.COLUMNS)
         chain = [[i, i - 1, i, 0, 0.9**i] for i in range(1, 90)]
         wide = [[i, 0, 1, i - 1, 0.001] for i in range(1, 1000)]
-        for rows in ([], chain, wide):
+        sample_data.write_csv(self.directory / "tree.csv", header, [[0, "", 0, 0, 1]])
+        self.assertEqual(len(token_tree.draw(self.directory)), 3)
+        for rows in (chain, wide):
             sample_data.write_csv(self.directory / "tree.csv", header, [[0, "", 0, 0, 1], *rows])
-            self.assertEqual(len(token_tree.draw(self.directory)), 3)
+            table = load.table(self.directory / "tree.csv", token_tree.COLUMNS)
+            drawn_texts(token_tree.figure(table, [token_tree.FILLED] * len(table)))
 
     def test_the_medusa_trees_tell_shared_nodes_from_those_of_one_tree_and_count_the_greedy_one(self):
         figure, _ = self.experiment(survey_medusa_tree, sample_data.write_medusa_tree)

@@ -75,6 +75,11 @@ def write_sweep(directory, figure_id="speedup", width="single_column", alphas=(0
               rows)
 
 
+def write_small_sweep(directory, figure_id="speedup", **changes):
+    """A figure that is quick to draw, where what is in it does not matter."""
+    write_sweep(directory, figure_id, alphas=(0.8,), gammas=(1, 2), cs=(0.05,), **changes)
+
+
 def write_figure2(directory, iterations=2_000):
     noise = random.Random(2)
     rows = []
