@@ -56,6 +56,21 @@ class Drawn(InDirectory):
     def labels(self, figure):
         return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
+    def titles(self, figure):
+        """The titles of the axes: along x, then those along y, from the top."""
+        words = [(text.get_rotation(), " ".join(text.get_text().split())) for text in figure.texts]
+        return [text for across in (0, 90) for rotation, text in words if rotation == across]
+
+    def scales(self, figure):
+        return {(axes.get_xscale(), axes.get_yscale()) for axes in self.panels(figure)}
+
+    def handle(self, figure, label):
+        """The line or marker that stands in a legend beside `label`, of which there is one."""
+        handles = "legend_handles" if hasattr(figure.legends[0], "legend_handles") else "legendHandles"  # until 3.7
+        (found,) = [handle for legend in figure.legends
+                    for handle, text in zip(getattr(legend, handles), legend.get_texts()) if text.get_text() == label]
+        return found
+
 
 def start(script, folder, **options):
     """Runs plot.py or report.py as the program does."""
