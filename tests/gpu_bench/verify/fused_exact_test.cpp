@@ -95,7 +95,7 @@ TEST_CASE("the fused verifier takes hundreds of requests, more than it hands out
   CHECK(check_reference(batch, emitted) <= 1);
 }
 
-TEST_CASE("the fused verifier draws the bonus token where there is no draft: gamma 0, counts of 0, padding") {
+TEST_CASE("the fused verifier draws the bonus token without a draft: gamma 0, counts of 0, padding") {
   const auto plain = random_batch<float>(6, 0, 50, 41);
   CHECK(check_reference(plain, fused(plain)) == 0);
 
