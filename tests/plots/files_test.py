@@ -68,7 +68,7 @@ class Files(InDirectory):
             sample_data.write_small_sweep(folder)
             sample_data.write_figure3(folder)
             sample_data.write_figure5(folder)
-            sample_data.write_ngram(folder)
+            sample_data.write_ngram(folder, temperatures=(0,))
             (self.directory / "matplotlibrc").write_text("font.size: 20\nxtick.direction: in\n", encoding="utf-8")
             draw(folder, **environment)
             runs.append({path.name: path.read_bytes() for path in folder.iterdir()})

@@ -176,11 +176,11 @@ def write_figure5(directory, length=24, alpha=0.8, c=0.08):
     write_csv(directory / "leviathan-figure5.csv", ["lane", "kind", "start", "end", "label"], rows)
 
 
-def write_ngram(directory, gammas=(1, 2, 3, 4, 5, 7, 10)):
+def write_ngram(directory, gammas=(1, 2, 3, 4, 5, 7, 10), temperatures=(0, 1)):
     noise = random.Random(6)
     rows = []
     for corpus, shift in (("prose", 0.0), ("code", 0.09)):
-        for temperature in (0, 1):
+        for temperature in temperatures:
             for drafter, alpha in (("unigram", 0.21), ("bigram", 0.44), ("trigram", 0.62)):
                 alpha += shift - 0.05 * temperature
                 for gamma in gammas:
