@@ -62,7 +62,9 @@ void BestGammaTable::add(const std::vector<std::string>& cells) {
   if (!speedup) return;
   std::optional<Best>& best =
       best_[place_of(alphas_, cells[alpha_column_]) * cs_.size() + place_of(cs_, cells[c_column_])];
-  if (best && best->speedup >= *speedup) return;
+  if (best && best->speedup > *speedup) return;
+  // Of equally fast ones the smallest, in whatever order the axis lists them.
+  if (best && best->speedup == *speedup && parse_integer(best->gamma) < parse_integer(cells[gamma_column_])) return;
   const auto number = [&](const std::optional<std::size_t>& column) {
     return column ? parse_real(cells[*column]) : std::nullopt;
   };

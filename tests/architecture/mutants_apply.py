@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on a fault of tests/mutants/mutants.toml that cannot be injected any more, without injecting any.
 
-Each has a name of its own, a file, a text that occurs there exactly once, another text to take its place, and programs that
-must notice. scripts/mutants.sh takes hours; code that moves should be missed at once.
+Each has a name of its own, a file, a text that occurs there exactly once, another text to take its place, and tests that
+must notice: programs, or files of tests/plots. A Python file with its fault must still be Python. scripts/mutants.sh takes
+hours; code that moves should be missed at once.
 
 Usage: mutants_apply.py REPOSITORY_ROOT
 """
+import ast
 import pathlib
 import sys
 import tomllib
 
+PLOTS = "plots: "
 FIELDS = {"name", "file", "find", "replace", "tests"}
 
 
@@ -18,12 +21,23 @@ def problem_of(root, mutant):
     if set(mutant) != FIELDS:
         return f"has other fields than {', '.join(sorted(FIELDS))}"
     if mutant["find"] == mutant["replace"] or not mutant["tests"]:
-        return "changes nothing, or is noticed by no program"
+        return "changes nothing, or is noticed by no test"
+    for test in mutant["tests"]:
+        if test.startswith(PLOTS) and not (root / f"tests/plots/{test.removeprefix(PLOTS)}_test.py").is_file():
+            return f"there is no test {test}"
     path = root / mutant["file"]
     if not path.is_file():
         return f"{mutant['file']} is not there"
-    found = path.read_text(encoding="utf-8").count(mutant["find"])
-    return None if found == 1 else f"its text occurs {found} times in {mutant['file']}"
+    text = path.read_text(encoding="utf-8")
+    found = text.count(mutant["find"])
+    if found != 1:
+        return f"its text occurs {found} times in {mutant['file']}"
+    if path.suffix == ".py":
+        try:
+            ast.parse(text.replace(mutant["find"], mutant["replace"]))
+        except SyntaxError as error:
+            return f"its text makes no Python: {error.msg}"
+    return None
 
 
 def main():

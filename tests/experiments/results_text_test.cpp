@@ -41,10 +41,11 @@ TEST_CASE("numbers are read whole or not at all") {
 }
 
 TEST_CASE("cells with commas, quotes and line breaks survive a round trip through CSV") {
-  const std::vector<std::string> cells{"plain", "a, b", "say \"x\"", "", "0.9 0.8"};
+  const std::vector<std::string> cells{"plain", "a, b", "say \"x\"", "\"x\" said", "", "0.9 0.8"};
   std::string line;
   for (const std::string& cell : cells) line += (line.empty() ? "" : ",") + csv_cell(cell);
   CHECK(split_csv_line(line) == cells);
+  CHECK(csv_cell("say \"x\"") == "\"say \"\"x\"\"\"");
   CHECK(csv_cell("two\nlines") == "two lines");
   CHECK(split_csv_line("") == std::vector<std::string>{""});
   CHECK(split_csv_line("a,") == std::vector<std::string>{"a", ""});

@@ -297,6 +297,17 @@ TEST_CASE("a star marks a best gamma whose optimum lies beyond the axis, and the
              Catch::EndsWith("\n\\* end of the axis: the optimum is gamma 10 (3.431x) at alpha = 0.9, c = 0.1\n"));
 }
 
+TEST_CASE("of draft lengths that are equally fast the table of a sweep names the shortest") {
+  const tests::TemporaryFolder folder;
+  // Nothing is accepted and drafts are free, or all is accepted and a draft costs what a token does: 1 for any gamma.
+  for (const std::string gammas : {"1, 2, 3", "3, 1, 2"}) {
+    run(tests::config_of("[axes]\nalpha = [0, 1]\ngamma = [" + gammas + "]\nc = [0, 1]\n"), folder / gammas, 1);
+    const std::string page = tests::content_of(folder / (gammas + "/summary.md"));
+    CHECK_THAT(page, Catch::Contains("| 0 | 1   1.000x |"));
+    CHECK_THAT(page, Catch::Contains("| 1   1.000x |\n"));
+  }
+}
+
 TEST_CASE("a folder with other files is refused, an empty one and a half-born one are taken") {
   const tests::TemporaryFolder folder;
   const SweepConfig config = tests::config_of("[fixed]\nalpha = 0.5\ngamma = 2\n");

@@ -5,7 +5,8 @@
 Usage: run.py REPOSITORY_ROOT [--only NAME ...] [--build DIR]
 
 Reads mutants.toml beside this file. A mutant names a file, the text to find there (exactly once), what replaces it and the
-test programs that must notice. Prints a Markdown table. Exit 1 when a mutant survives or no longer applies.
+tests that must notice: test programs, which are built, or `plots: NAME`, tests/plots/NAME_test.py. Prints a Markdown table.
+Exit 1 when a mutant survives or no longer applies.
 """
 import argparse
 import pathlib
@@ -17,6 +18,7 @@ import tempfile
 import tomllib
 
 HERE = pathlib.Path(__file__).parent
+PLOTS = "plots: "
 
 
 def copy_tree(root, to):
@@ -32,13 +34,35 @@ def copy_tree(root, to):
             shutil.copy(root / name, to / name)  # new times, so that a kept build never reuses a mutant
 
 
-def build(tree, directory, targets):
-    return subprocess.run(["cmake", "--build", directory, "--target", *targets], cwd=tree, text=True,
-                          capture_output=True)
+def build(tree, directory, tests):
+    """What is wrong with the build of those that are programs; empty if nothing is."""
+    targets = [test for test in tests if not test.startswith(PLOTS)]
+    if not targets:
+        return ""
+    run = subprocess.run(["cmake", "--build", directory, "--target", *targets], cwd=tree, text=True,
+                         capture_output=True)
+    return "" if run.returncode == 0 else run.stdout + run.stderr
 
 
-def red_tests(directory, program):
-    """Names of the failing test cases of one Catch2 program; a crash or a hang counts as one."""
+def red_plots(tree, test):
+    """The same as red_tests of one file of tests/plots, by the distribution's Python as CTest runs it."""
+    try:
+        # -B: two faults of one file and one size within a second would share their bytecode.
+        run = subprocess.run(["/usr/bin/python3", "-B", "-m", "unittest", test.removeprefix(PLOTS) + "_test"],
+                             cwd=tree / "tests/plots", text=True, capture_output=True, timeout=200)
+    except subprocess.TimeoutExpired:
+        return [f"{test} (did not end)"]
+    if run.returncode == 0:
+        return []
+    names = {name.removeprefix("test_").replace("_", " ")
+             for name in re.findall(r"^(?:FAIL|ERROR): (\w+)", run.stderr, re.MULTILINE)}
+    return [f"{test}: {name}" for name in sorted(names)] or [f"{test} (crashed)"]
+
+
+def red_tests(tree, directory, program):
+    """Names of the failing test cases of one test; of a Catch2 program that crashes or hangs, the program's."""
+    if program.startswith(PLOTS):
+        return red_plots(tree, program)
     try:
         run = subprocess.run([str(pathlib.Path(directory) / program)], cwd=directory, text=True, capture_output=True,
                              timeout=200)
@@ -48,7 +72,8 @@ def red_tests(directory, program):
         return []
     # Catch2 underlines the name of a failing test case with dashes, wrapping long ones.
     names = re.findall(r"^-{79}\n((?:(?!-{79}|\.{79}).+\n)+)-{79}\n\S+:\d+\n\.{79}", run.stdout, re.MULTILINE)
-    return sorted({re.sub(r"\s+", " ", name).strip() for name in names}) or [f"{program} (crashed)"]
+    folder = program.removesuffix("_tests")
+    return sorted({f"{folder}: " + re.sub(r"\s+", " ", name).strip() for name in names}) or [f"{program} (crashed)"]
 
 
 def main():
@@ -73,10 +98,10 @@ def main():
                         + (shutil.which("ccache") or "")], check=True, stdout=subprocess.DEVNULL)
         programs = sorted({program for m in mutants for program in m["tests"]})
         healthy = build(tree, directory, programs)
-        if healthy.returncode != 0:
-            sys.exit(healthy.stdout[-4000:] + healthy.stderr[-4000:])
+        if healthy:
+            sys.exit(healthy[-4000:])
         for program in programs:
-            if red_tests(directory, program):
+            if red_tests(tree, directory, program):
                 sys.exit(f"{program} fails without any mutant: mend that first")
 
         print("| fault | where | caught by |\n|---|---|---|")
@@ -91,12 +116,11 @@ def main():
             path.write_text(healthy_text.replace(mutant["find"], mutant["replace"]), encoding="utf-8")
             try:
                 built = build(tree, directory, mutant["tests"])
-                if built.returncode != 0:
+                if built:
                     verdict, caught = "**does not compile**", False
-                    print((built.stdout + built.stderr)[-2000:], file=sys.stderr)
+                    print(built[-2000:], file=sys.stderr)
                 else:
-                    red = [f"{program.removesuffix('_tests')}: {name}" for program in mutant["tests"]
-                           for name in red_tests(directory, program)]
+                    red = [name for program in mutant["tests"] for name in red_tests(tree, directory, program)]
                     caught = bool(red)
                     more = f" and {len(red) - 2} more" if len(red) > 2 else ""
                     verdict = "; ".join(red[:2]) + more if red else "**survived**"

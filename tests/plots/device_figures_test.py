@@ -15,6 +15,27 @@ import validation
 import verification_cost
 
 
+class Axes(Drawn):
+    def test_every_axis_says_what_lies_along_it_and_by_factors_where_batches_or_tokens_double(self):
+        sample_data.write_prediction(self.directory)
+        sample_data.write_validation(self.directory)
+        for module, titles, scales in (
+                (step_time, ["draft length γ (tokens); 0: plain decoding",
+                             "time per token (plain steps) at context 512; bars: 95 %"], ("linear", "linear")),
+                (batch_speedup, ["batch (sequences at once)", "predicted speedup over plain decoding (bars: 95 %)"],
+                 ("log", "linear")),
+                (verification_cost, ["tokens of a sequence in one pass",
+                                     "time of the target's pass / that of one token (bars: 95 %)"], ("log", "log")),
+                (decision_map, ["batch (sequences at once)", "context (tokens)"], ("linear", "linear")),
+                (validation, ["speedup predicted from the profile alone", "speedup measured"], ("linear", "linear"))):
+            with self.subTest(module.ID):
+                table = load.table(self.directory / f"{module.ID}.csv", module.COLUMNS)
+                table = validation.measured(table) if module is validation else table
+                figure = self.once(module.ID, lambda: module.figure(table), f"{module.ID}.csv")
+                self.assertEqual(self.titles(figure), titles)
+                self.assertEqual(self.scales(figure), {scales})
+
+
 class Prediction(Drawn):
     def figure(self, module, **changes):
         return self.experiment(module, lambda directory: sample_data.write_prediction(directory, **changes))[0]
@@ -59,6 +80,16 @@ class Prediction(Drawn):
                                                "outside the domain of the fit", "slower than plain decoding"])
         crosses = [line for line in panels[0].lines if line.get_marker() == "x" and len(line.get_xdata())]
         self.assertEqual(len(crosses), 1)
+
+    def test_the_line_of_a_draft_length_and_of_a_batch_stands_beside_its_own_number_in_the_legend(self):
+        for module, series, y in ((batch_speedup, "gamma", "speedup"), (verification_cost, "batch", "growth")):
+            figure = self.figure(module)
+            lines = [line for line in self.panels(figure)[0].lines if line.get_zorder() == 2]
+            rows = [row for row in self.records(f"{module.ID}.csv") if row["context"] == "512"]
+            for value in dict.fromkeys(row[series] for row in rows):
+                wanted = [float(row[y]) for row in rows if row[series] == value]
+                (line,) = [line for line in lines if list(line.get_ydata()) == wanted]
+                self.assertEqual(self.handle(figure, value).get_color(), line.get_color(), (module.ID, value))
 
     def test_bars_of_unknown_intervals_are_left_out_and_it_is_said(self):
         figure = self.figure(batch_speedup, spread="")
@@ -125,8 +156,11 @@ class Validation(Drawn):
         sample_data.write_validation(self.directory)
         self.table = validation.read(self.directory)
 
+    def figure(self):
+        return self.once("validation", lambda: validation.figure(self.table), "validation.csv")
+
     def test_every_measured_cell_stands_at_its_prediction_with_intervals_both_ways(self):
-        axes = self.panels(validation.figure(self.table))[0]
+        axes = self.panels(self.figure())[0]
         rows = self.records("validation.csv")[:-1]
         drawn = sorted((x, y) for container in axes.containers
                        for x, y in zip(container.lines[0].get_xdata(), container.lines[0].get_ydata()))
@@ -141,14 +175,14 @@ class Validation(Drawn):
         self.assertEqual(axes.get_xlim(), axes.get_ylim())
 
     def test_a_point_on_the_edge_of_a_band_is_off_by_its_width(self):
-        axes = self.panels(validation.figure(self.table))[0]
+        axes = self.panels(self.figure())[0]
         for band, width in zip(axes.collections, (0.15, 0.05)):
             vertices = band.get_paths()[0].vertices
             ratios = vertices[:, 0] / vertices[:, 1] - 1  # predicted over measured
             numpy.testing.assert_allclose((ratios.min(), ratios.max()), (-width, width))
 
     def test_the_errors_and_the_spread_between_runs_are_printed_in_the_figure(self):
-        titles = [legend.get_title().get_text() for legend in validation.figure(self.table).legends]
+        titles = [legend.get_title().get_text() for legend in self.figure().legends]
         found = validation.errors(self.table)
         sizes = sorted(abs(float(row["signed_error"])) for row in self.records("validation.csv")[:-1])
         self.assertEqual((found.cells, found.worst), (24, 0.09))
@@ -169,9 +203,17 @@ class Validation(Drawn):
         self.assertGreater(high, max(table["predicted_speedup"]))
 
     def test_each_pair_of_models_has_a_marker_of_its_own(self):
-        figure = validation.figure(self.table)
+        figure = self.figure()
         self.assertEqual(self.labels(figure)[:2], ["t5-base / t5-small", "transformer-base / t5-small"])
-        self.assertEqual(len({container.lines[0].get_marker() for container in self.panels(figure)[0].containers}), 2)
+        markers = {}
+        for container in self.panels(figure)[0].containers:
+            predicted = container.lines[0].get_xdata()[0]
+            target = next(row["target"] for row in self.records("validation.csv")
+                          if float(row["predicted_speedup"]) == predicted)
+            markers[target] = container.lines[0].get_marker()
+        self.assertEqual(len(set(markers.values())), 2)
+        for target, marker in markers.items():
+            self.assertEqual(self.handle(figure, f"{target} / t5-small").get_marker(), marker)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import numpy
 import sample_data
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import StepPatch
-from support import Drawn, rows_of
+from support import Drawn, drawn_texts, rows_of
 
 import emnlp_figure5
 import emnlp_figure6
@@ -29,6 +29,40 @@ import wagner_figure4
 import wagner_figure5
 
 
+class Axes(Drawn):
+    def test_every_axis_says_what_lies_along_it_and_by_factors_where_batches_double(self):
+        plain, batches = ("linear", "linear"), ("log", "linear")
+        for module, write, titles, scales in (
+                (leviathan_figure2, sample_data.write_figure2, ["acceptance α", "tokens per iteration"], plain),
+                (leviathan_figure3, sample_data.write_figure3, ["acceptance α", "fastest draft length γ (tokens)"], plain),
+                (leviathan_figure4, sample_data.write_figure4,
+                 ["acceptance α", "speedup over plain decoding", "operations over plain decoding"], plain),
+                (leviathan_figure5, sample_data.write_figure5, ["time (target steps)", ""], plain),
+                (ngram_iid_check, sample_data.write_ngram,
+                 ["draft length γ (tokens)", "tokens per iteration", "formula − run (%)"], plain),
+                (rule_lossiness, sample_data.write_rule_lossiness,
+                 ["acceptance", "total variation from the target", "share of tokens that are not greedy decoding's"], plain),
+                (emnlp_figure5, sample_data.write_batch_latencies,
+                 ["throughput (tokens/s)", "latency of a sentence (ms)"], ("log", "log")),
+                (emnlp_figure6, sample_data.write_sentence_speedups,
+                 ["speedup of a sentence", "share of sentences (%)"], plain),
+                (iclr_figure2, sample_data.write_quality, ["speedup over beam search", "BLEU, EN-DE, as printed"], plain),
+                (iclr_figure5, sample_data.write_device_speedups, ["batch (sequences)", "speedup over beam search"],
+                 batches),
+                (survey_batch_context, sample_data.write_batch_context,
+                 ["batch (sequences)", "speedup over plain decoding"], batches),
+                (survey_medusa_tree, sample_data.write_medusa_tree,
+                 ["candidates of a node from the left by rank, 0 the most probable", "drafted tokens"], plain),
+                (wagner_figure3, sample_data.write_verification_time,
+                 ["draft length γ (tokens)", "time of one call (µs), counted", "bytes moved (MB)"], plain),
+                (wagner_figure5, lambda directory: sample_data.write_verification_memory(directory, wagner_figure5.ID),
+                 ["draft length γ (tokens)", "memory of one verification call (MB): counted, not measured"], plain)):
+            with self.subTest(module.ID):
+                figure, _ = self.experiment(module, write)
+                self.assertEqual(self.titles(figure), titles)
+                self.assertEqual(self.scales(figure), {scales})
+
+
 class Papers(Drawn):
     def test_figure_2_draws_a_curve_a_draft_length_and_lets_the_unbounded_one_leave_the_figure(self):
         figure, table = self.experiment(leviathan_figure2, sample_data.write_figure2)
@@ -39,6 +73,9 @@ class Papers(Drawn):
         self.assertEqual([len(series) for series in rows_of(axes)], [11] * 5 + [10])
         self.assertAlmostEqual(curves[3].get_ydata()[80], sample_data.tokens(0.8, 7))
         self.assertTrue(11 < axes.get_ylim()[1] < 13)
+        for label, gamma, curve in zip(self.labels(figure), (1, 3, 5, 7, 10), curves):
+            self.assertAlmostEqual(curve.get_ydata()[50], sample_data.tokens(0.5, gamma))
+            self.assertEqual(self.handle(figure, label).get_color(), curve.get_color())
 
     def test_figure_3_draws_steps_and_whiskers_to_the_ends_of_the_tie(self):
         figure, table = self.experiment(leviathan_figure3, sample_data.write_figure3)
@@ -121,9 +158,12 @@ class Papers(Drawn):
         header = list(token_tree.COLUMNS)
         chain = [[i, i - 1, i, 0, 0.9**i] for i in range(1, 90)]
         wide = [[i, 0, 1, i - 1, 0.001] for i in range(1, 1000)]
-        for rows in ([], chain, wide):
+        sample_data.write_csv(self.directory / "tree.csv", header, [[0, "", 0, 0, 1]])
+        self.assertEqual(len(token_tree.draw(self.directory)), 3)
+        for rows in (chain, wide):
             sample_data.write_csv(self.directory / "tree.csv", header, [[0, "", 0, 0, 1], *rows])
-            self.assertEqual(len(token_tree.draw(self.directory)), 3)
+            table = load.table(self.directory / "tree.csv", token_tree.COLUMNS)
+            drawn_texts(token_tree.figure(table, [token_tree.FILLED] * len(table)))
 
     def test_the_medusa_trees_tell_shared_nodes_from_those_of_one_tree_and_count_the_greedy_one(self):
         figure, _ = self.experiment(survey_medusa_tree, sample_data.write_medusa_tree)

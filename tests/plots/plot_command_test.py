@@ -23,7 +23,7 @@ class PlotCommand(InDirectory):
         return out
 
     def test_one_line_a_figure_and_three_files(self):
-        sample_data.write_sweep(self.directory, gammas=(1, 2))
+        sample_data.write_small_sweep(self.directory)
         sample_data.write_figure5(self.directory)
         status, out, err = self.plot()
         self.assertEqual((status, err), (0, ""))
@@ -54,13 +54,13 @@ class PlotCommand(InDirectory):
         self.refused("speedup.figure.json", 'unknown schema "foredraft.figure/2"', "foredraft.figure/1")
 
     def test_one_bad_figure_does_not_stop_the_others(self):
-        sample_data.write_sweep(self.directory, gammas=(1, 2))
+        sample_data.write_small_sweep(self.directory)
         (self.directory / "leviathan-figure2.csv").write_text("gamma,alpha\n", encoding="utf-8")
         out = self.refused("leviathan-figure2.csv", "has no column analytic_tokens_per_iteration")
         self.assertEqual(out, "speedup.{pdf,svg,png}\n")
 
     def test_an_error_that_nobody_thought_of_is_one_line_and_does_not_stop_the_others(self):
-        sample_data.write_sweep(self.directory, gammas=(1, 2))
+        sample_data.write_small_sweep(self.directory)
         sample_data.write_prediction(self.directory)
         for path in self.directory.glob("*-*.csv"):
             path.unlink() if path.stem != "batch-speedup" else None
@@ -76,7 +76,7 @@ class PlotCommand(InDirectory):
         self.assertLess(len(self.plot()[2]), 1100)
 
     def test_links_in_the_folder_are_errors_that_name_them(self):
-        sample_data.write_sweep(self.directory, gammas=(1, 2))
+        sample_data.write_small_sweep(self.directory)
         (self.directory / "leviathan-figure2.csv").symlink_to("/etc/passwd")
         out = self.refused("leviathan-figure2.csv: is a link; links in a results folder are not followed")
         self.assertEqual(out, "speedup.{pdf,svg,png}\n")

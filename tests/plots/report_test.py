@@ -4,7 +4,10 @@
 import base64
 import html.parser
 import re
+import shutil
+import tempfile
 import unittest
+from pathlib import Path
 from unittest import mock
 
 import sample_data
@@ -75,15 +78,27 @@ class Report(InDirectory):
             self.assertIn(word, err)
         self.assertFalse((self.directory / "report.html").exists())
 
+    @classmethod
+    def setUpClass(cls):
+        """A folder with all that plot.py leaves, drawn once; the other tests need no more of a drawing than its name."""
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.whole = Path(folder.name)
+        sample_data.write_scorecard(cls.whole)
+        sample_data.write_manifest(cls.whole)
+        sample_data.write_sweep(cls.whole, gammas=(1, 2))
+        sample_data.write_small_sweep(cls.whole, "speedup-wide", width="double_column")
+        assert run_main(plot.main, cls.whole)[0] == 0
+        (cls.whole / "points.csv").write_bytes((cls.whole / "speedup.csv").read_bytes())
+        (cls.whole / "leviathan-table1.md").write_text("| α | speed |\n|--|--:|\n| 0.6 | 1.96 |\n", encoding="utf-8")
+
     def whole_folder(self):
-        sample_data.write_scorecard(self.directory)
-        sample_data.write_manifest(self.directory)
-        sample_data.write_sweep(self.directory, gammas=(1, 2))
-        sample_data.write_sweep(self.directory, "speedup-wide", "double_column", gammas=(1, 2))
-        self.assertEqual(run_main(plot.main, self.directory)[0], 0)
-        (self.directory / "points.csv").write_bytes((self.directory / "speedup.csv").read_bytes())
-        (self.directory / "leviathan-table1.md").write_text("| α | speed |\n|--|--:|\n| 0.6 | 1.96 |\n",
-                                                            encoding="utf-8")
+        shutil.copytree(self.whole, self.directory, dirs_exist_ok=True)
+
+    def stand_ins(self, *stems):
+        for stem in stems:
+            (self.directory / f"{stem}.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="300pt"/>',
+                                                        encoding="utf-8")
 
     def test_it_stands_alone_nests_and_every_reference_meets_one_id(self):
         self.whole_folder()
@@ -198,7 +213,7 @@ class Report(InDirectory):
                                    summaries={"leviathan-figure5": "a <trace>"})
         for name in ("leviathan-table1", "leviathan-table1-more", "leviathan-table10"):
             (self.directory / f"{name}.md").write_text(f"Caption of {name}.\n", encoding="utf-8")
-        self.assertEqual(run_main(plot.main, self.directory)[0], 0)
+        self.stand_ins("leviathan-figure5", "ngram-iid-check")
         text = self.report()
         contents = text[text.index("<nav"):text.index("</nav>")]
         self.assertEqual(re.findall(r'<a class="paper"[^>]*>(.*?)</a>', contents),
@@ -238,7 +253,7 @@ class Report(InDirectory):
     def test_this_machine_has_its_errors_its_figure_and_every_measured_cell(self):
         sample_data.write_validation(self.directory)
         sample_data.write_manifest(self.directory, schema="foredraft.validation/1", valid=True)
-        self.assertEqual(run_main(plot.main, self.directory)[0], 0)
+        self.stand_ins("validation")
         text = self.report()
         section = text[text.index('<h2 id="this-machine">'):text.index('<h2 id="manifest">')]
         self.assertIn('<li><a href="#this-machine">This machine</a></li>', text)
@@ -252,7 +267,7 @@ class Report(InDirectory):
     def test_an_engine_is_not_called_this_machine(self):
         sample_data.write_validation(self.directory, between_runs="", intervals=False)
         sample_data.write_manifest(self.directory, schema="foredraft.validation/1", valid=True, measured_by="user")
-        self.assertEqual(run_main(plot.main, self.directory)[0], 0)
+        self.stand_ins("validation")
         text = self.report()
         self.assertIn('<li><a href="#this-machine">An engine</a></li>', text)
         self.assertIn("Its own overheads are in the measured numbers", text)

@@ -75,6 +75,11 @@ def write_sweep(directory, figure_id="speedup", width="single_column", alphas=(0
               rows)
 
 
+def write_small_sweep(directory, figure_id="speedup", **changes):
+    """A figure that is quick to draw, where what is in it does not matter."""
+    write_sweep(directory, figure_id, alphas=(0.8,), gammas=(1, 2), cs=(0.05,), **changes)
+
+
 def write_figure2(directory, iterations=2_000):
     noise = random.Random(2)
     rows = []
@@ -171,11 +176,11 @@ def write_figure5(directory, length=24, alpha=0.8, c=0.08):
     write_csv(directory / "leviathan-figure5.csv", ["lane", "kind", "start", "end", "label"], rows)
 
 
-def write_ngram(directory, gammas=(1, 2, 3, 4, 5, 7, 10)):
+def write_ngram(directory, gammas=(1, 2, 3, 4, 5, 7, 10), temperatures=(0, 1)):
     noise = random.Random(6)
     rows = []
     for corpus, shift in (("prose", 0.0), ("code", 0.09)):
-        for temperature in (0, 1):
+        for temperature in temperatures:
             for drafter, alpha in (("unigram", 0.21), ("bigram", 0.44), ("trigram", 0.62)):
                 alpha += shift - 0.05 * temperature
                 for gamma in gammas:

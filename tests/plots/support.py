@@ -4,7 +4,6 @@
 import contextlib
 import csv
 import io
-import resource
 import subprocess
 import sys
 import tempfile
@@ -31,7 +30,16 @@ class InDirectory(unittest.TestCase):
 
 
 class Drawn(InDirectory):
-    """A test of what a figure shows of the files in its directory."""
+    """A test of what a figure shows of the files in its directory. Equal files are drawn once; a test only looks."""
+
+    _figures = {}
+
+    def once(self, name, draw, *files):
+        """The figure that `draw` makes of `files` in the directory."""
+        key = (name, *((self.directory / file).read_bytes() for file in files))
+        if key not in self._figures:
+            self._figures[key] = draw()
+        return self._figures[key]
 
     def panels(self, figure):
         return [axes for axes in figure.axes if axes.get_visible()]
@@ -39,7 +47,7 @@ class Drawn(InDirectory):
     def experiment(self, module, write):
         write(self.directory)
         table = load.table(self.directory / f"{module.ID}.csv", module.COLUMNS)
-        return module.figure(table), table
+        return self.once(module.ID, lambda: module.figure(table), f"{module.ID}.csv"), table
 
     def records(self, name):
         with open(self.directory / name, encoding="utf-8") as file:
@@ -48,15 +56,26 @@ class Drawn(InDirectory):
     def labels(self, figure):
         return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
+    def titles(self, figure):
+        """The titles of the axes: along x, then those along y, from the top."""
+        words = [(text.get_rotation(), " ".join(text.get_text().split())) for text in figure.texts]
+        return [text for across in (0, 90) for rotation, text in words if rotation == across]
 
-def start(script, folder, limit=None, **options):
-    """Runs plot.py or report.py as the program does; `limit`: the bytes that a file may have."""
-    def prepare():
-        if limit is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    def scales(self, figure):
+        return {(axes.get_xscale(), axes.get_yscale()) for axes in self.panels(figure)}
 
+    def handle(self, figure, label):
+        """The line or marker that stands in a legend beside `label`, of which there is one."""
+        handles = "legend_handles" if hasattr(figure.legends[0], "legend_handles") else "legendHandles"  # until 3.7
+        (found,) = [handle for legend in figure.legends
+                    for handle, text in zip(getattr(legend, handles), legend.get_texts()) if text.get_text() == label]
+        return found
+
+
+def start(script, folder, **options):
+    """Runs plot.py or report.py as the program does."""
     return subprocess.run([sys.executable, "-I", str(PLOTS / f"{script}.py"), str(folder)], text=True, check=False,
-                          preexec_fn=prepare, **{"capture_output": True, **options})
+                          **{"capture_output": True, **options})
 
 
 def run_main(main, *arguments):

@@ -15,7 +15,8 @@ import sweep_figure
 class Sweep(Drawn):
     def figure(self, figure_id="speedup"):
         spec = figure_specification.read(self.directory / f"{figure_id}.figure.json")
-        return sweep_figure.figure(spec, sweep_figure.data(self.directory, spec))
+        return self.once("sweep", lambda: sweep_figure.figure(spec, sweep_figure.data(self.directory, spec)),
+                         f"{figure_id}.figure.json", f"{figure_id}.csv")
 
     def best_marks(self, axes):
         """(marker, x) of every mark drawn on top of the points."""

@@ -95,7 +95,7 @@ TEST_CASE("the fused verifier takes hundreds of requests, more than it hands out
   CHECK(check_reference(batch, emitted) <= 1);
 }
 
-TEST_CASE("the fused verifier draws the bonus token where there is no draft: gamma 0, counts of 0, padding") {
+TEST_CASE("the fused verifier draws the bonus token without a draft: gamma 0, counts of 0, padding") {
   const auto plain = random_batch<float>(6, 0, 50, 41);
   CHECK(check_reference(plain, fused(plain)) == 0);
 
@@ -189,6 +189,16 @@ TEST_CASE("the fused verifier takes NaN for -inf and +inf for the largest number
   auto batch = single({0.0F, 1.0F, -float_infinity, 0.5F}, {no_number, 1.0F, 2.0F, 0.5F}, 2);
   batch.draft_log_sum_exps = {2.5F};
   CHECK(fused(batch).faults[0] == 1);
+  // A drafter sure of its draft: q = 1 of the logit and by the log-sum-exp, and so the draft is not always accepted.
+  unsigned rejected = 0;
+  for (std::uint32_t iteration = 0; iteration < 12; ++iteration) {
+    batch = single(plain, {0.0F, float_infinity, 2.0F, 0.5F}, 1, iteration);
+    const Emitted by_row = fused(batch);
+    batch.draft_log_sum_exps = {float_infinity};
+    CHECK(fused(batch).tokens_of(0) == by_row.tokens_of(0));
+    rejected += by_row.counts[0] == 1 ? 1U : 0U;
+  }
+  CHECK(rejected > 0);
 }
 
 TEST_CASE("the fused verifier has an answer for rows where nothing is finite") {

@@ -56,6 +56,20 @@ TEST_CASE("drafts that are made one by one are drawn one by one, those of a bloc
   CHECK_THROWS_AS(heads.sampling(0, 2), DomainError);
 }
 
+TEST_CASE("sampling comes from where the worse known of its draws and its verification comes from") {
+  constexpr std::int64_t vocabulary = 32'000;
+  Profile profile = tests::modelled_profile(tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
+  tests::add_sampling(profile, vocabulary);  // batches of 1 and 8; draws, and verifications of 1, 4 and 8 drafts
+  const PairSurface one_by_one(profile, model_registry(), "llama-2-7b", "sheared-llama-1.3b",
+                               Role::autoregressive_drafting);
+  const PairSurface heads(profile, model_registry(), "llama-2-7b", "llama-2-7b", Role::head_drafting);
+  CHECK(one_by_one.sampling(4, 1)->origin == Origin::measured);
+  CHECK(one_by_one.sampling(3, 1)->origin == Origin::interpolated);  // its verification is
+  CHECK(heads.sampling(4, 1)->origin == Origin::interpolated);       // its draw of four rows is
+  CHECK_FALSE(one_by_one.sampling(9, 8)->inside);                    // its verification is not
+  CHECK_FALSE(heads.sampling(4, 8)->inside);                         // its draw of 32 rows is not
+}
+
 TEST_CASE("blocks and heads draft by their own passes") {
   Profile sheet{.source = Source::datasheet, .identity = {}, .device = {}, .limits = {}};
   sheet.device.name = "sheet";

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numeric>
 
 #include "core/check.hpp"
 #include "sim/estimates.hpp"
@@ -66,6 +67,23 @@ TEST_CASE("a copy follows the last place of the longest end of the text that occ
     const auto gamma = static_cast<std::int64_t>(random.next_u32() % 6);
     CAPTURE(text, match, gamma);
     CHECK(look_up(text, match, gamma) == by_all_places(text, match, gamma));
+  }
+}
+
+TEST_CASE("a copy is looked for in the last tokens that the window holds, and in no token before") {
+  // The last token of the text is its first one too, and no other.
+  const auto target = writer();
+  for (std::int64_t size = 3; size <= 6; ++size) {
+    for (std::int64_t window = 2; window <= size; ++window) {
+      std::vector<Token> text(static_cast<std::size_t>(size), 2);
+      std::iota(text.begin(), text.end(), Token{1});
+      text.front() = text.back() = 0;
+      SpeculationStreams streams(1, 0, 0);
+      CAPTURE(size, window);
+      const CopiedIteration done =
+          iterate_copied(*target, Choice::greedy, 3, window, 2, Convention::bonus, text, streams);
+      CHECK(done.drafted == (window == size ? 2 : 0));
+    }
   }
 }
 

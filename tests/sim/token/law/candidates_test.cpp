@@ -222,4 +222,20 @@ TEST_CASE("pooled and fresh contexts accept several candidates alike") {
   CHECK(std::abs(fresh.mean - pooled) <= tests::standard_errors * std::hypot(fresh.standard_error, pool_error));
 }
 
+// 60,000 positions: where a second candidate is drawn with chance 1/2 or 1/4, a q that is 0.1 % off in what decides on
+// it would be seen 30 times and more, where 0 is right.
+TEST_CASE("a second candidate that is certain is always accepted, one that the target does not miss never") {
+  const auto accepted_of = [](const TablePair& table, double candidates, double replacement) {
+    const Tally tally = run(*make_token_simulator(candidates_of(table, candidates, replacement, 20'000), 5),
+                            {.seed = 3, .point = 0}, 1);
+    return std::pair(tally.units.sum(accepted), tally.units.sum(tested));
+  };
+  // Behind the rejection of token 2 the residual and what is left of q are (1/2, 1/2, 0) both.
+  const auto [all, of_all] = accepted_of({.target = {{0.5, 0.5, 0.0}}, .draft = {{0.25, 0.25, 0.5}}}, 2.0, 0.0);
+  CHECK(all == of_all);
+  // Token 0 is accepted as a first candidate and, as p - q = 0, never as a second: a single candidate does as well.
+  const TablePair missed{.target = {{0.5, 0.0, 0.5}}, .draft = {{0.5, 0.5, 0.0}}};
+  CHECK(accepted_of(missed, 2.0, 1.0) == accepted_of(missed, 1.0, 1.0));
+}
+
 }  // namespace foredraft::sim

@@ -40,6 +40,31 @@ TEST_CASE("a row's slots carry the thresholds of the tokens they lead to") {
   CHECK(tables.expected_acceptance() == Approx(tests::three_contexts_alpha).epsilon(tests::few_ulp));
 }
 
+TEST_CASE("what further candidates look up is p and q themselves and the mass of max(0, p - c q)") {
+  const TablePair table = tests::three_contexts();
+  for (const CandidateDraws draws : {CandidateDraws::with_replacement, CandidateDraws::without_replacement}) {
+    PooledCandidates candidates({.count = 4, .draws = draws});
+    for (std::size_t k = 0; k < 3; ++k) candidates.add({.target = table.target[k], .draft = table.draft[k]});
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto mass = [&table, k](double c) {
+        double sum = 0.0;
+        for (std::size_t x = 0; x < 5; ++x) sum += std::max(0.0, table.target[k][x] - c * table.draft[k][x]);
+        return sum;
+      };
+      for (std::size_t x = 0; x < 5; ++x) {
+        CHECK(candidates.pairs()[5 * k + x].target == table.target[k][x]);
+        CHECK(candidates.pairs()[5 * k + x].draft == table.draft[k][x]);
+      }
+      CHECK(candidates.first_mass(k) == Approx(mass(1.0)).epsilon(tests::few_ulp));
+      double c = 1.0;
+      for (std::size_t rejections = 2; rejections < 4; ++rejections) {
+        c += mass(c);
+        CHECK(candidates.mass(k, rejections, c) == Approx(mass(c)).epsilon(tests::few_ulp));
+      }
+    }
+  }
+}
+
 TEST_CASE("a pool that would not fit is refused before anything is allocated") {
   CHECK_THROWS_WITH(PooledTables(256'000, 1000),
                     "invalid pool=1000 (must be at most 174 at a vocabulary of 256000: a larger pool would take more "

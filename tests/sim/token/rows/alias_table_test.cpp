@@ -90,6 +90,18 @@ TEST_CASE("a word picks slot and share as its position in the range of slots") {
   CHECK(slot_draw(std::uint64_t{1} << 63U, 5).share == std::uint64_t{1} << (share_bits - 1));
 }
 
+TEST_CASE("a slot keeps a draw below its share alone, and one without a share keeps none") {
+  const std::vector<AliasSlot> table = alias_table(std::vector<double>{0.0, 1.0, 0.0, 0.0});
+  for (const std::size_t x : {0U, 2U, 3U}) {
+    CHECK_FALSE(keeps_own(table[x], 0));  // a token of probability 0 is never drawn
+    CHECK(alias_of(table[x]) == 1);
+  }
+  for (const std::uint64_t share : {std::uint64_t{1}, std::uint64_t{1} << 45U, (std::uint64_t{1} << share_bits) - 1}) {
+    CHECK(keeps_own(share << alias_bits, share - 1));
+    CHECK_FALSE(keeps_own(share << alias_bits, share));
+  }
+}
+
 // 200,000 draws, 6 cells that are not empty: sees a cell of 0.2 off by 3 % of itself.
 TEST_CASE("draws through slot_draw, keeps_own and alias_of follow the law") {
   const std::vector<double> law{0.05, 0.30, 0.00, 0.15, 0.25, 0.05, 0.20};

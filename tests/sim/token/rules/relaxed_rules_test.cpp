@@ -77,7 +77,7 @@ void check_same_rule(const std::string& rule, const RuleSettings& settings, cons
 
 }  // namespace
 
-TEST_CASE("lenient accepts with min(1, p / (l q)) and draws from either residual: by hand") {
+TEST_CASE("by hand: lenient accepts with min(1, p / (l q)) and draws from either residual") {
   const std::vector<double> p{0.2, 0.5, 0.3};
   const std::vector<double> q{0.8, 0.1, 0.1};
   CHECK(verdict("lenient", {{"lenience", 0.5}}, p, q, 0) == Approx(0.5).epsilon(tests::few_ulp));

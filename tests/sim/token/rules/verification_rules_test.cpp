@@ -348,7 +348,7 @@ TEST_CASE("under every lossless rule the first two emitted tokens are two draws 
   }
 }
 
-TEST_CASE("rejection_sampling accepts with min(1, p/q) and replaces from the normalised residual: by hand") {
+TEST_CASE("by hand: rejection_sampling accepts with min(1, p/q) and replaces from the normalised residual") {
   const auto rule = tests::make_named_rule("rejection_sampling", {});
   CHECK(rule->acceptance({.token = 0, .target = 0.2, .draft = 0.5}, 0.0) == Approx(0.4).epsilon(tests::few_ulp));
   CHECK(rule->acceptance({.token = 0, .target = 0.5, .draft = 0.2}, 0.0) == 1.0);
