@@ -7,6 +7,7 @@
 
 #include "core/check.hpp"
 #include "core/files.hpp"
+#include "core/readable.hpp"
 #include "experiments/text/problems.hpp"
 #include "gpu_bench/profile/profile_json.hpp"
 
@@ -23,9 +24,11 @@ std::string profile_text(const std::string& name) {
   const auto device =
       std::find_if(shipped.begin(), shipped.end(), [&](const DeviceText& entry) { return entry.name == name; });
   if (device != shipped.end()) return std::string(device->text);
-  if (std::filesystem::exists(name)) return read_file(name);
-  throw InputError(
-      fmt::format("{}: neither a file nor a shipped device - {}", name, suggestion_for(name, shipped_devices())));
+  std::error_code error;
+  const auto kind = std::filesystem::status(name, error).type();
+  if (kind != std::filesystem::file_type::not_found) return read_file(name);
+  throw InputError(fmt::format("{}: neither a file nor a shipped device - {}", readable(name),
+                               suggestion_for(name, shipped_devices())));
 }
 
 gpu_bench::Profile load_profile(const std::string& name) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "core/readable.hpp"
 #include "tests/experiments/run_program.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 
@@ -29,6 +32,111 @@ void write_program(const std::string& path, const std::string& text) {
 bool has_python(const Outcome& outcome) { return outcome.err.find("no Python with matplotlib") == std::string::npos; }
 
 }  // namespace
+
+TEST_CASE("no message moves the cursor, hides what stands there or fills the screen, whatever it quotes") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", figureless);
+  write_text(folder / "heads.csv", "0.7,0.1\n");
+  const std::string hostile =
+      "\x1b[2J\x07\r\n\t\x7f\xff\xc2\x9b\u202e" + std::string(100'000, 'x') + " \" " + std::string(20'000, 'y');
+  const std::string quoted = "'" + hostile + "'";
+  for (const char* name : {"bad.toml", "bad.json", "bad.csv", "m/manifest.json"}) {
+    fs::create_directories(fs::path(folder / name).parent_path());
+    write_text(folder / name, hostile);
+  }
+  write_text(folder / "key.toml", figureless + "\"\\u001b[2J" + std::string(100'000, 'k') + "\" = 1\n");
+  write_text(folder / "word.toml",
+             "schema = \"foredraft.sweep/1\"\n[fixed]\nalpha = 0.5\ngamma = 1\nprocess = \"\\u001b\\n\\u202e" +
+                 std::string(50'000, 'w') + " " + std::string(50'000, 'w') + "\"\n");
+  write_text(folder / "word.json", "{\"schema\": \"\\u009b" + std::string(100'000, 'j') + "\"}");
+  write_text(folder / "rows.csv",
+             "model,role,batch,tokens,context,ms\nT,\x1b" + std::string(100'000, 'r') + ",1,1,1,1\n");
+  fs::create_directory(folder / "n");
+  write_text(folder / "n/manifest.json", "{\"schema\": \"\\u009b" + std::string(100'000, 'j') + "\"}");
+  const std::string prediction = "predict --alpha 0.5 --target t5-base --draft ";
+  for (const std::string& command : {quoted,
+                                     "predict --alpha " + quoted + " --c 0.1",
+                                     "predict --" + quoted + " 1",
+                                     "predict --alpha 0.5 --c 0.1 --convention " + quoted,
+                                     "predict --conditional " + quoted + " --c 0.1",
+                                     "sweep " + quoted + " --out a",
+                                     "sweep s.toml --shard " + quoted + " --out a",
+                                     "check " + quoted,
+                                     "plot " + quoted,
+                                     "merge " + quoted + " --out a",
+                                     "list " + quoted,
+                                     "list rules " + quoted,
+                                     "reproduce " + quoted + " --out a",
+                                     "simulate " + quoted,
+                                     prediction + "t5-small --profile " + quoted,
+                                     prediction + quoted + " --profile h200",
+                                     prediction + "t5-small --profile bad.json",
+                                     prediction + "t5-small --profile word.json",
+                                     prediction + "t5-small --steps-file bad.csv",
+                                     prediction + "t5-small --steps-file rows.csv",
+                                     std::string("sweep bad.toml --out a"),
+                                     std::string("sweep key.toml --out a"),
+                                     std::string("sweep word.toml --out a"),
+                                     std::string("check m"),
+                                     std::string("check n"),
+                                     std::string("tree --accuracies bad.csv --nodes 4"),
+                                     std::string("tree --accuracies heads.csv --tree bad.json"),
+                                     std::string("validate --profile h200 --against bad.csv --out a")}) {
+    const Outcome outcome = foredraft(folder, command);
+    CAPTURE(command.substr(0, 60), outcome.err.substr(0, 3000));
+    CHECK(outcome.code == 2);
+    CHECK_FALSE(outcome.err.empty());
+    CHECK(outcome.err.size() < 4000);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') < 10);
+    CHECK(readable_message(outcome.err) == outcome.err);
+    for (const char* hidden : {"\u009b", "\u202e", "[json."}) CHECK(outcome.err.find(hidden) == std::string::npos);
+    CHECK(outcome.err.find(std::string(201, 'x')) == std::string::npos);
+  }
+  CHECK_FALSE(fs::exists(folder / "a"));
+}
+
+TEST_CASE("a path that cannot be looked at is bad input, in a sentence") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", figureless);
+  write_text(folder / "heads.csv", "0.7,0.1\n0.5,0.1\n");
+  write_text(folder / "speedups.csv",
+             "target,draft,gamma,alpha,batch,context,speedup\nllama-2-7b,sheared-llama-1.3b,3,0.7,1,512,1.5\n");
+  const std::string longest(300, 'n');
+  write_text(folder / "p.toml",
+             "schema = \"foredraft.sweep/1\"\n[fixed]\nalpha = 0.5\ngamma = 1\ncost = \"measured\"\n"
+             "\"cost.target\" = \"t5-base\"\n\"cost.draft\" = \"t5-small\"\n\"cost.profile\" = \"" +
+                 longest + "\"\n");
+  const std::string pair = " --target t5-base --draft t5-small";
+  for (const std::string& command :
+       std::vector<std::string>{"sweep " + longest + " --out a",
+                                "sweep s.toml --out " + longest,
+                                "sweep s.toml --out s.toml/a",
+                                "sweep s.toml --out /proc/a",
+                                std::string("sweep p.toml --out a"),
+                                "check " + longest,
+                                "plot " + longest,
+                                "merge " + longest + " --out a",
+                                "predict --alpha 0.5 --profile " + longest + pair,
+                                "predict --alpha 0.5 --steps-file " + longest + pair,
+                                "predict --alpha 0.5 --profile h200 --out " + longest + pair,
+                                "tree --nodes 4 --accuracies " + longest,
+                                "tree --nodes 4 --accuracies heads.csv --profile " + longest + pair,
+                                "calibrate --quick --out " + longest,
+                                "calibrate --quick --out " + longest + "/a.json",
+                                "calibrate --quick --backend cuda --out " + longest,
+                                "validate --profile " + longest + " --against speedups.csv --out a",
+                                "validate --profile h200 --out a --against " + longest,
+                                "reproduce leviathan-table1 --out " + longest,
+                                "simulate " + longest}) {
+    const Outcome outcome = foredraft(folder, command);
+    CAPTURE(command, outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find("filesystem error") == std::string::npos);
+    CHECK(outcome.err.find("std::") == std::string::npos);
+    CHECK_FALSE(outcome.err.empty());
+    CHECK_FALSE(fs::exists(folder / "a"));
+  }
+}
 
 TEST_CASE("closed standard streams change no file of results") {
   const TemporaryFolder folder;

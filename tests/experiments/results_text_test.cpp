@@ -134,6 +134,11 @@ TEST_CASE("the nearest word is found for a typing mistake and none for another w
   CHECK(nearest("convetnion", words) == "convention");
   CHECK(nearest("temperature", words).empty());
   CHECK(suggestion_for("temperature", words) == "known: alpha, gamma, convention, c");
+  // Nobody means the word that stands there, nor one that looks like it.
+  CHECK(nearest("alpha", words).empty());
+  CHECK(suggestion_for("convention", words) == "known: alpha, gamma, convention, c");
+  CHECK(suggestion_for("alpha ", words) == "remove the blanks around it");
+  CHECK(suggestion_for(" ", words) == "did you mean c?");
 }
 
 }  // namespace foredraft::experiments
