@@ -138,6 +138,21 @@ TEST_CASE("a path that cannot be looked at is bad input, in a sentence") {
   }
 }
 
+TEST_CASE("a model without times of a role is not unknown, and nobody is asked whether they mean what they wrote") {
+  const TemporaryFolder folder;
+  write_text(folder / "steps.csv",
+             "model,role,batch,tokens,context,ms\nT,decoder_pass,1,1,512,10\nT,decoder_pass,1,4,512,11\n"
+             "D,autoregressive_drafting,1,3,512,3\n");
+  const std::string prediction = "predict --steps-file steps.csv --alpha 0.5 --target T --draft ";
+  const Outcome known = foredraft(folder, prediction + "D");
+  CHECK(known.code == 2);
+  CHECK_THAT(known.err, Catch::Contains("no times of D decoder_pass user") &&
+                            Catch::Contains("has autoregressive_drafting user of this model") &&
+                            !Catch::Contains("did you mean"));
+  CHECK_THAT(foredraft(folder, prediction + "'D '").err,
+             Catch::Contains("unknown model \"D \"") && !Catch::Contains("did you mean"));
+}
+
 TEST_CASE("closed standard streams change no file of results") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
