@@ -14,6 +14,7 @@
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/devices/drafter_words.hpp"
+#include "experiments/results/manifest.hpp"
 #include "experiments/results/result_folder.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/tree/profile_price.hpp"
@@ -155,7 +156,7 @@ TreeQuestion read_tree_question(CommandLine& line) {
 
 void write_tree(ResultFolder& folder, const TreeAnswer& answer, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) folder.add_input(digest_text(input, read_file(input)));
-  folder.write("tree.json", to_json(answer).dump(2) + "\n");
+  folder.write("tree.json", document_text(to_json(answer)));
   folder.write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
   folder.write("tree.dot", to_dot(answer));
   folder.complete();
@@ -215,7 +216,7 @@ int run_tree(const std::vector<std::string>& arguments) {
     folder.emplace(*out, ResultFolder::Kind{.schema = tree_folder_schema}, line.words());
     write_tree(*folder, answer, inputs);
   }
-  print_result(line.has("json") ? to_json(answer).dump(2) + "\n" : line.has("dot") ? to_dot(answer) : to_text(answer));
+  print_result(line.has("json") ? document_text(to_json(answer)) : line.has("dot") ? to_dot(answer) : to_text(answer));
   if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
   return exit_done;
 }

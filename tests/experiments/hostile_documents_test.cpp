@@ -5,13 +5,13 @@
 
 #include "core/check.hpp"
 #include "core/documents.hpp"
+#include "core/files.hpp"
 #include "experiments/config/toml_source.hpp"
 #include "experiments/config/trace_file.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/results/result_folder.hpp"
-#include "core/files.hpp"
 #include "experiments/text/problems.hpp"
 #include "experiments/tree/tree_files.hpp"
 #include "experiments/validate/speedups_file.hpp"
@@ -200,7 +200,7 @@ TEST_CASE("a folder whose manifest is nested too deep is rejected with its line"
   const std::string why =
       "manifest.json:2: nested deeper than 64 levels (tables and lists within each other) - remove "
       "levels";
-  CHECK_THROWS_WITH(ResultFolder(folder.path(), {.schema = "s"}, {}), Catch::EndsWith(why));
+  CHECK_THROWS_WITH(ResultFolder(folder.path(), {.schema = "s"}, {}), Catch::Contains(why));
   CHECK_THROWS_WITH(parse_manifest(tests::content_of(folder / "manifest.json"), "manifest.json"), why);
   CHECK_THROWS_WITH(parse_toml("a = 1\nb." + std::string(200, '.') + " = 1", "e.toml"),
                     Catch::StartsWith("e.toml:2: nested deeper than 64 levels"));

@@ -95,6 +95,31 @@ TEST_CASE("no message moves the cursor, hides what stands there or fills the scr
   CHECK_FALSE(fs::exists(folder / "a"));
 }
 
+TEST_CASE("names that are no UTF-8 lose neither the manifest nor the report, in a first run and in a second") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml", with_figure);
+  write_text(folder / "heads\xff.csv", "0.7,0.1\n0.5,0.1\n");
+  write_text(folder / "steps\xff.csv",
+             "model,role,batch,tokens,context,ms\nT\xff,decoder_pass,1,1,512,10\nT\xff,decoder_pass,1,9,512,11\n"
+             "D,decoder_pass,1,1,512,1\n");
+  const std::string prediction = "predict --steps-file 'steps\xff.csv' --target 'T\xff' --draft D --alpha 0.5";
+  for (const std::string& command : {std::string("sweep s.toml"), std::string("reproduce leviathan-table1"),
+                                     std::string("tree --accuracies 'heads\xff.csv' --nodes 4"), prediction}) {
+    fs::remove_all(folder / "a\xff");
+    for (int run = 1; run <= 2; ++run) {
+      const Outcome outcome = foredraft(folder, command + " --out 'a\xff'");
+      CAPTURE(command, run, outcome.err);
+      CHECK(outcome.code == 0);
+      CHECK(nlohmann::json::parse(content_of(folder / "a\xff/manifest.json"), nullptr, false).is_object());
+      if (has_python(outcome)) CHECK(fs::exists(folder / "a\xff/report.html"));
+    }
+  }
+  const Outcome json = foredraft(folder, prediction + " --json");
+  CAPTURE(json.err);
+  CHECK(json.code == 0);
+  CHECK(nlohmann::json::parse(json.out, nullptr, false).is_object());
+}
+
 TEST_CASE("a path that cannot be looked at is bad input, in a sentence") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);
