@@ -163,6 +163,32 @@ TEST_CASE("a path that cannot be looked at is bad input, in a sentence") {
   }
 }
 
+TEST_CASE("merge names the shards that are missing in ranges, twenty at most") {
+  const TemporaryFolder folder;
+  write_text(folder / "s.toml",
+             "schema = \"foredraft.sweep/1\"\n[axes]\nalpha = { from = 0.001, to = 0.999, step = 0.001 "
+             "}\n[fixed]\ngamma = 1\nc = 0.1\n");
+  std::string folders;
+  const auto missing = [&](std::initializer_list<int> shards, int count) {
+    for (const int shard : shards) {
+      const std::string name = "p" + std::to_string(shard);
+      REQUIRE(foredraft(folder, "sweep s.toml --out " + name + " --shard " + std::to_string(shard) + "/" +
+                                    std::to_string(count))
+                  .code == 0);
+      folders += name + " ";
+    }
+    const Outcome outcome = foredraft(folder, "merge " + folders + "--out whole");
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  CHECK(missing({3, 7, 8, 11}, 999) ==
+        "foredraft merge: 995 of 999 shards are missing: 1, 2, 4 to 6, 9, 10, 12 to 999 - run them, then merge\n");
+  CHECK(missing({20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54}, 999) ==
+        "foredraft merge: 977 of 999 shards are missing: 1, 2, 4 to 6, 9, 10, 12 to 19, 21, 23, 25, 27, 29, 31, 33, "
+        "35, 37, 39, 41, "
+        "43, 45, 47, 49, 51 and 946 more - run them, then merge\n");
+}
+
 TEST_CASE("a model without times of a role is not unknown, and nobody is asked whether they mean what they wrote") {
   const TemporaryFolder folder;
   write_text(folder / "steps.csv",
