@@ -148,6 +148,9 @@ void read_figure(const Node& node, SweepConfig& config, Problems& problems) {
         std::none_of(table->begin(), table->end(), [&](const Entry& entry) { return entry.key == key; })) {
       problems.add({.line = node.line, .key = reader.full_key(key), .text = "missing"});
     }
+    if (value != nullptr && value->empty() && required) {
+      problems.add({.line = node.line, .key = reader.full_key(key), .text = "empty", .why = "must be a name"});
+    }
     return value == nullptr ? std::string{} : *value;
   };
   Figure figure{text("id", true),     text("x", true),      text("y", true),     text("series", false),
