@@ -95,6 +95,18 @@ TEST_CASE("no message moves the cursor, hides what stands there or fills the scr
   CHECK_FALSE(fs::exists(folder / "a"));
 }
 
+TEST_CASE("everything behind -- is a name, and a name that begins with a dash is one") {
+  const TemporaryFolder folder;
+  write_text(folder / "-s.toml", figureless);
+  CHECK(foredraft(folder, "sweep --out a --no-figures -- -s.toml").code == 0);
+  CHECK(foredraft(folder, "check -- a").code == 0);
+  CHECK_THAT(foredraft(folder, "sweep --out b -- -s.toml --threads").err,
+             Catch::Contains("--threads: unexpected argument"));
+  CHECK_THAT(foredraft(folder, "sweep -- -s.toml --out b").err,
+             Catch::Contains("--out: unexpected argument") && Catch::Contains("--out: missing"));
+  CHECK_FALSE(fs::exists(folder / "b"));
+}
+
 TEST_CASE("names that are no UTF-8 lose neither the manifest nor the report, in a first run and in a second") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", with_figure);
