@@ -175,9 +175,11 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
     const auto deviation = deviation_in_se(analytic, simulated, i);
     const bool in_ms = metrics()[i].unit == "ms";
     table.rows.push_back({fmt::format("{}{}", metrics()[i].label, in_ms ? " (ms)" : ""),
-                          fmt::format("{:.5f}", estimate->mean),
-                          std::isnan(interval.low) ? "" : fmt::format("{:.5f} to {:.5f}", interval.low, interval.high),
-                          analytic[i] ? fmt::format("{:.5f}", *analytic[i]) : "",
+                          decimal_text(estimate->mean, 5),
+                          std::isnan(interval.low)
+                              ? ""
+                              : fmt::format("{} to {}", decimal_text(interval.low, 5), decimal_text(interval.high, 5)),
+                          analytic[i] ? decimal_text(*analytic[i], 5) : "",
                           deviation     ? fmt::format("{:+.2f} se", *deviation)
                           : analytic[i] ? "not comparable"
                                         : ""});

@@ -42,18 +42,19 @@ std::string varying_prediction_text(const PointInputs& inputs) {
   const AnalyticAnswer answer = closed_form(inputs);
   const double tokens = answer[tokens_per_iteration_metric].value();
   std::string text =
-      fmt::format("speedup {:.2f}x: an iteration drafts {:.2f} tokens and yields {:.2f} under {}.",
-                  answer[speedup_metric].value(), answer[mean_gamma_metric].value(), tokens, what_drafts(inputs));
+      fmt::format("speedup {}x: an iteration drafts {} tokens and yields {} under {}.",
+                  decimal_text(answer[speedup_metric].value(), 2), decimal_text(answer[mean_gamma_metric].value(), 2),
+                  decimal_text(tokens, 2), what_drafts(inputs));
   if (const auto& best = answer[best_gamma_metric]) {
     text += std::isinf(*best) ? " Longer constant drafts are always better."
-                              : fmt::format(" The best constant gamma is {}: {:.2f}x.",
-                                            static_cast<std::int64_t>(*best), answer[best_speedup_metric].value());
+                              : fmt::format(" The best constant gamma is {}: {}x.", static_cast<std::int64_t>(*best),
+                                            decimal_text(answer[best_speedup_metric].value(), 2));
   }
   text += "\n\n";
   for (const MetricIndex index :
        {tokens_per_iteration_metric, mean_gamma_metric, speedup_metric, operations_factor_metric,
         memory_access_factor_metric, per_token_metric, accepted_over_drafted_metric}) {
-    if (answer[index]) text += fmt::format("{:<48} {:>8.4f}\n", metrics()[index].label, *answer[index]);
+    if (answer[index]) text += fmt::format("{:<48} {:>8}\n", metrics()[index].label, decimal_text(*answer[index], 4));
   }
   return text + fmt::format(
                     "\nassumes     {}; at most {} drafts; {} convention; all tokens of an iteration verified at "

@@ -216,6 +216,27 @@ TEST_CASE("a model without times of a role is not unknown, and nobody is asked w
              Catch::Contains("unknown model \"D \"") && !Catch::Contains("did you mean"));
 }
 
+TEST_CASE("no number of a table is longer than a table is wide") {
+  const TemporaryFolder folder;
+  for (const char* command :
+       {"predict --alpha 0.8 --gamma 3 --c 1e300", "predict --alpha 0.9999999999999999 --c 1e-300",
+        "predict --alpha 1 --gamma 1000000000000 --c 1e-300 --operations-ratio 1e300",
+        "predict --alpha 0.8 --c 1e-300 --policy plus2_minus1 --gamma 50",
+        "predict --alpha 0.8 --gamma 3 --step-ms 1e-9 --draft-ms 1e9 --verify-ms 1e9",
+        "predict --alpha 0.8 --gamma 3 --step-ms 1e9 --draft-ms 0 --verify-ms 1e-9"}) {
+    const Outcome outcome = foredraft(folder, command);
+    CAPTURE(command, outcome.err, outcome.out);
+    CHECK(outcome.code == 0);
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() < 160);
+    CHECK(outcome.out.find(std::string(20, '0')) == std::string::npos);
+  }
+  CHECK_THAT(foredraft(folder, "predict --alpha 0.8 --gamma 3 --c 1e300").out,
+             Catch::Contains("costs 3.00e+300 target steps"));
+  CHECK_THAT(foredraft(folder, "predict --alpha 0.9999999999999999 --c 1e-300").out,
+             Catch::Contains("speedup 9.01e+15x") && Catch::Contains("gamma 5891057137365341448 (best)"));
+}
+
 TEST_CASE("closed standard streams change no file of results") {
   const TemporaryFolder folder;
   write_text(folder / "s.toml", figureless);

@@ -127,6 +127,15 @@ TEST_CASE("LaTeX sets signs as mathematics and leaves hyphens alone") {
                                   Catch::Contains("\n1.5 $\\pm$ 0.1 \\\\\n") && Catch::Contains("\nT5-3B \\\\\n"));
 }
 
+TEST_CASE("numbers for people stay short however large they are") {
+  CHECK(decimal_text(2.95067, 4) == "2.9507");
+  CHECK(decimal_text(-0.5, 2) == "-0.50");
+  CHECK(decimal_text(999999.0, 1) == "999999.0");
+  CHECK(decimal_text(1e6, 2) == "1.00e+06");
+  CHECK(decimal_text(-1e300, 4) == "-1.0000e+300");
+  CHECK(decimal_text(std::numeric_limits<double>::infinity(), 2) == "inf");
+}
+
 TEST_CASE("the nearest word is found for a typing mistake and none for another word") {
   const std::vector<std::string> words{"alpha", "gamma", "convention", "c"};
   CHECK(nearest("gama", words) == "gamma");
