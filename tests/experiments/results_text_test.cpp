@@ -136,6 +136,18 @@ TEST_CASE("numbers for people stay short however large they are") {
   CHECK(decimal_text(std::numeric_limits<double>::infinity(), 2) == "inf");
 }
 
+TEST_CASE("a text of a CSV file is no formula of a spreadsheet, and a number stays a number") {
+  for (const char* text :
+       {"=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "=", "-1e", "+-1"}) {
+    CHECK(csv_cell(text) == "'" + std::string(text));
+    CHECK(csv_cell(csv_cell(text)) == csv_cell(text));
+  }
+  CHECK(csv_cell("=HYPERLINK(\"a\",\"b\")") == "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\"");
+  for (const char* text : {"-1", "-0.5", "-1e-300", "+1.5", "-", "-inf", "inf", "nan", "1=1", "a@b", "", "gamma-1"}) {
+    CHECK(csv_cell(text) == text);
+  }
+}
+
 TEST_CASE("the nearest word is found for a typing mistake and none for another word") {
   const std::vector<std::string> words{"alpha", "gamma", "convention", "c"};
   CHECK(nearest("gama", words) == "gamma");

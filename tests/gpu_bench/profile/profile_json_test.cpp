@@ -189,6 +189,8 @@ TEST_CASE("a profile that cannot be is not written") {
         "model-a decoder_pass fp16 batch 1 tokens 1 context 512 cold graph: measured twice");
   CHECK(refused([](Profile& p) { p.steps[0].cell.model = "a,b"; }) ==
         "model: a,b: a name must not hold commas, quotes or line ends");
+  CHECK(refused([](Profile& p) { p.steps[0].cell.model = "=1+1"; }) ==
+        "model: =1+1: a name must not begin with = + - or @ (a spreadsheet would compute it)");
   CHECK(refused([](Profile& p) { p.device.name = ""; }) == "device: empty name");
   CHECK(refused([](Profile& p) { p.limits.graph_node_us.origin = ""; }) ==
         "graph_node_us: a figure without its origin");
