@@ -168,6 +168,7 @@ SweepConfig read_sweep_config(const Mapping& document, const std::string& source
   Problems problems(source);
   TableReader reader(document, "", problems);
   SweepConfig config;
+  config.source = source;
   std::vector<const Parameter*> refused;  // given, with wrong values
   const std::string* schema = reader.take_text("schema");
   if (schema == nullptr || *schema != sweep_schema) {

@@ -61,6 +61,7 @@ struct SweepConfig {
   std::vector<FixedInput> fixed;             ///< used by some point, in the order of the parameter table
   std::optional<SimulationPlan> simulation;  ///< absent: closed form alone
   std::vector<Figure> figures;
+  std::string source;  ///< the file that was read
 };
 
 /// Throws InputError with every problem, one a line. `source` names the file in messages.

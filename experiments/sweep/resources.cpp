@@ -36,6 +36,27 @@ Corpus read_named_corpus(const std::vector<std::string>& names) {
   }
 }
 
+/// Names the line whose value the error quotes, or that of the cost model.
+[[noreturn]] void refuse_cost(const SweepConfig& config, const DomainError& error) {
+  const std::string_view what = error.what();
+  std::string_view key = "cost";
+  for (const std::string_view name : {"cost.target", "cost.draft", "cost.profile", "cost.device"}) {
+    for (const Value& value : values_of(config, name)) {
+      if (what.find(fmt::format("\"{}\"", to_text(value))) != std::string_view::npos) key = name;
+    }
+  }
+  const Axis* axis = find_axis(config, key);
+  const auto fixed =
+      std::ranges::find_if(config.fixed, [&](const FixedInput& input) { return input.parameter->name == key; });
+  Problems problems(config.source);
+  problems.add({.line = axis != nullptr               ? axis->line
+                        : fixed != config.fixed.end() ? fixed->line
+                                                      : 0,
+                .key = fmt::format("{}.{}", axis != nullptr ? "axes" : "fixed", key),
+                .text = error.what()});
+  throw InputError(problems.text());
+}
+
 }  // namespace
 
 const sim::Trace& Resources::trace(const std::string& path, std::int64_t recorded_gamma, Convention convention) {
@@ -131,7 +152,7 @@ void Resources::prepare_costs(const SweepConfig& config) {
       }
     }
   } catch (const DomainError& error) {
-    throw InputError(fmt::format("cost: {}", error.what()));
+    refuse_cost(config, error);
   }
 }
 
