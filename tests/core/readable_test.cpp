@@ -38,8 +38,8 @@ TEST_CASE("nothing that a message quotes moves a cursor, hides or turns what fol
   CHECK(readable(std::string_view("\0", 1)) == "\\x00");
   CHECK(readable("\u009b31m\u00a0\u200b\u202e\ufeff\U000E0041") == "\\u009b31m\\u00a0\\u200b\\u202e\\ufeff\\ue0041");
   // A byte alone, too long a form, a surrogate, beyond Unicode, cut short.
-  CHECK(readable("\xff \x80 \xc0\xaf \xe0\x80\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x80") ==
-        "\\xff \\x80 \\xc0\\xaf \\xe0\\x80\\xaf \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80 \\xe2\\x80");
+  CHECK(readable("\xff \x80 \xc0\xaf \xe0\x9f\xbf \xf0\x8f\xbf\xbf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x80") ==
+        "\\xff \\x80 \\xc0\\xaf \\xe0\\x9f\\xbf \\xf0\\x8f\\xbf\\xbf \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80 \\xe2\\x80");
   for (const char* hostile : {"\x1b]0;x\x07", "\xc3(", "\u202eabc", "a\\x1b"}) {
     CHECK(readable(readable(hostile)) == readable(hostile));
   }
