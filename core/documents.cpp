@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/readable.hpp"
+
 namespace foredraft {
 namespace {
 
@@ -125,6 +127,62 @@ std::optional<Problem> json_problem(std::string_view text, std::int64_t line) {
   return std::nullopt;
 }
 
+/// Passes over a JSON text to where it ends to be one.
+class FirstJsonError final : public nlohmann::json_sax<nlohmann::ordered_json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool start_object(std::size_t /*elements*/) override { return true; }
+  bool key(string_t& /*value*/) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t /*elements*/) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t position, const std::string& last_token,
+                   const nlohmann::detail::exception& error) override {
+    read_ = position;
+    token_ = last_token;
+    number_ = dynamic_cast<const nlohmann::detail::out_of_range*>(&error) != nullptr;
+    return false;
+  }
+
+  /// The bytes that were read, the last of them the wrong one; more than there are at the end of the text.
+  [[nodiscard]] std::size_t read() const { return read_; }
+  [[nodiscard]] const std::string& token() const { return token_; }
+  /// Whether a number is beyond every double.
+  [[nodiscard]] bool number() const { return number_; }
+
+ private:
+  std::size_t read_ = 0;
+  std::string token_;
+  bool number_ = false;
+};
+
+/// Where a text that is no JSON goes wrong.
+Problem syntax_problem(std::string_view text, std::int64_t first_line) {
+  FirstJsonError error;
+  static_cast<void>(nlohmann::ordered_json::sax_parse(text, &error));
+  const bool early = error.read() > text.size() || text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  std::size_t at = early ? text.size() : std::max<std::size_t>(error.read(), 1) - 1;
+  constexpr std::string_view delimiters = " \t\r\n,:[]{}";
+  const bool in_word = !early && delimiters.find(text[at]) == std::string_view::npos;
+  if (in_word) at = text.find_last_of(delimiters, at) + 1;  // npos + 1 is 0
+  const std::string_view before = text.substr(0, at);
+  const std::size_t line_begin = before.rfind('\n') + 1;
+  const std::string_view word = text.substr(at, in_word ? text.find_first_of(delimiters, at) - at : 1);
+  const std::string why = early            ? "the text ends too early"
+                          : error.number() ? fmt::format("the number {} is too large", readable(word))
+                                           : fmt::format("unexpected \"{}\"", readable(word));
+  return {.line = first_line + std::count(before.begin(), before.end(), '\n'),
+          .key = "syntax",
+          .text = fmt::format("no JSON at column {}", at - line_begin + 1),
+          .why = why};
+}
+
 }  // namespace
 
 bool check_toml_limits(std::string_view text, ProblemList& problems) {
@@ -157,7 +215,14 @@ nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems, 
     problems.add(std::move(*problem));
     return discarded;
   }
-  return nlohmann::ordered_json::parse(text, nullptr, false);
+  auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+  if (json.is_discarded()) problems.add(syntax_problem(text, first_line));
+  return json;
+}
+
+std::string json_reason(std::string_view what) {
+  const std::size_t end = what.starts_with("[json.") ? what.find("] ") : std::string_view::npos;
+  return std::string(end == std::string_view::npos ? what : what.substr(end + 2));
 }
 
 template <typename Number>

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/problems.hpp"
@@ -32,10 +33,13 @@ inline constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
 /// Adds a problem and returns false where a line of `text` is longer than max_line_bytes.
 [[nodiscard]] bool check_line_limits(std::string_view text, ProblemList& problems);
 
-/// A JSON document. A discarded value where `text` is no JSON, or breaks max_json_bytes, max_nesting or max_json_keys;
-/// only the latter adds a problem, whose lines count from `first_line`. The last of several equal keys counts.
+/// A JSON document. A discarded value and a problem, whose lines count from `first_line`, where `text` breaks
+/// max_json_bytes, max_nesting or max_json_keys or is no JSON. The last of several equal keys counts.
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems,
                                                 std::int64_t first_line = 1);
+
+/// What an exception of the JSON library says, without the name and number that it begins with.
+[[nodiscard]] std::string json_reason(std::string_view what);
 
 /// The value of a JSON integer in [minimum, maximum]; nothing for any other JSON value, 2.0 and 1e3 included.
 /// Number: std::int32_t, std::int64_t or std::uint64_t.

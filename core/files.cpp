@@ -16,6 +16,7 @@
 
 #include "core/documents.hpp"
 #include "core/problems.hpp"
+#include "core/readable.hpp"
 #include "core/streams.hpp"
 
 namespace foredraft {
@@ -73,10 +74,11 @@ std::string read_whole(int descriptor, const std::string& path, std::uint64_t ma
   std::vector<char> piece(piece_bytes);
   while (true) {
     const ssize_t count = read_some(descriptor, piece.data(), piece.size());
-    if (count < 0) throw InputError(fmt::format("{}: cannot be read ({})", path, last_error()));
+    if (count < 0) throw InputError(fmt::format("{}: cannot be read ({})", readable(path), last_error()));
     if (count == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(count));
-    if (text.size() > max_bytes) throw InputError(fmt::format("{}: is larger than {} bytes", path, max_bytes));
+    if (text.size() > max_bytes)
+      throw InputError(fmt::format("{}: is larger than {} bytes", readable(path), max_bytes));
   }
 }
 
@@ -117,10 +119,10 @@ void remove_temporary_files(const fs::path& folder, const std::optional<std::str
 
 std::string read_file(const std::string& path, std::uint64_t max_bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) throw InputError(fmt::format("{}: cannot be read ({})", path, last_error()));
+  if (file.get() < 0) throw InputError(fmt::format("{}: cannot be read ({})", readable(path), last_error()));
   struct stat status {};
   if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode)) {
-    throw InputError(fmt::format("{}: is a folder (must be a file)", path));
+    throw InputError(fmt::format("{}: is a folder (must be a file)", readable(path)));
   }
   return read_whole(file.get(), path, max_bytes);
 }
@@ -129,7 +131,7 @@ std::string read_result_file(const std::string& path, std::uint64_t max_bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | result_flags));
   struct stat status {};
   if (const std::string why = reason_against(file.get(), status); !why.empty()) {
-    throw InputError(fmt::format("{}: cannot be read ({})", path, why));
+    throw InputError(fmt::format("{}: cannot be read ({})", readable(path), why));
   }
   return read_whole(file.get(), path, max_bytes);
 }
@@ -138,7 +140,7 @@ ResultReader::ResultReader(std::string path) : path_(std::move(path)), descripto
   Descriptor file(::open(path_.c_str(), O_RDONLY | result_flags));
   struct stat status {};
   if (const std::string why = reason_against(file.get(), status); !why.empty()) {
-    throw RunError(fmt::format("{}: cannot be read ({})", path_, why));
+    throw RunError(fmt::format("{}: cannot be read ({})", readable(path_), why));
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
   descriptor_ = file.release();
@@ -148,7 +150,7 @@ ResultReader::~ResultReader() { ::close(descriptor_); }
 
 bool ResultReader::fill() {
   const ssize_t count = read_some(descriptor_, buffer_.data(), buffer_.size());
-  if (count < 0) throw RunError(fmt::format("{}: cannot be read ({})", path_, last_error()));
+  if (count < 0) throw RunError(fmt::format("{}: cannot be read ({})", readable(path_), last_error()));
   unread_ = {buffer_.data(), static_cast<std::size_t>(count)};
   return count > 0;
 }
@@ -163,7 +165,7 @@ std::string_view ResultReader::read(std::uint64_t max_bytes) {
 void ResultReader::skip(std::uint64_t bytes) {
   while (bytes > 0) {
     const std::string_view piece = read(bytes);
-    if (piece.empty()) throw RunError(fmt::format("{}: ends early (it was changed meanwhile)", path_));
+    if (piece.empty()) throw RunError(fmt::format("{}: ends early (it was changed meanwhile)", readable(path_)));
     bytes -= piece.size();
   }
 }
@@ -176,7 +178,7 @@ bool ResultReader::next_line(std::string& line) {
     const std::size_t end = unread_.find('\n');
     line.append(unread_.substr(0, end));
     if (line.size() > max_line_bytes) {
-      throw RunError(fmt::format("{}:{}: a line of more than {} bytes", path_, line_number_, max_line_bytes));
+      throw RunError(fmt::format("{}:{}: a line of more than {} bytes", readable(path_), line_number_, max_line_bytes));
     }
     line_ended_ = end != std::string_view::npos;
     unread_.remove_prefix(line_ended_ ? end + 1 : unread_.size());
@@ -213,7 +215,9 @@ void Replacement::commit() {
   static_cast<void>(::fsync(folder_));  // a file system that cannot do this still has the rename
 }
 
-void Replacement::fail() const { throw RunError(fmt::format("{}: cannot be written ({})", path_, last_error())); }
+void Replacement::fail() const {
+  throw RunError(fmt::format("{}: cannot be written ({})", readable(path_), last_error()));
+}
 
 void replace_file(const std::string& path, std::string_view text) {
   Replacement file(path);
@@ -231,7 +235,7 @@ AppendFile::AppendFile(const std::string& path) : path_(path), descriptor_(-1), 
   struct stat status {};
   std::string why = reason_against(file.get(), status);
   if (why.empty() && status.st_nlink > 1) why = "it has several names, and the others would change with it";
-  const std::string text = fmt::format("{}: cannot be written ({})", path, why);
+  const std::string text = fmt::format("{}: cannot be written ({})", readable(path), why);
   if (no_room) throw RunError(text);
   if (!why.empty()) throw InputError(text);
   size_ = static_cast<std::uint64_t>(status.st_size);
@@ -243,7 +247,7 @@ AppendFile::~AppendFile() { ::close(descriptor_); }
 void AppendFile::truncate(std::uint64_t bytes) {
   if (bytes == size_) return;
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
-    throw RunError(fmt::format("{}: cannot be shortened ({})", path_, last_error()));
+    throw RunError(fmt::format("{}: cannot be shortened ({})", readable(path_), last_error()));
   }
   size_ = bytes;
 }
@@ -253,13 +257,14 @@ void AppendFile::append(std::string_view bytes) {
     const std::string why = last_error();
     static_cast<void>(
         ::ftruncate(descriptor_, static_cast<off_t>(size_)));  // a torn row would be dropped on resume too
-    throw RunError(fmt::format("{}: cannot be written ({})", path_, why));
+    throw RunError(fmt::format("{}: cannot be written ({})", readable(path_), why));
   }
   size_ += bytes.size();
 }
 
 void AppendFile::sync() {
-  if (::fsync(descriptor_) != 0) throw RunError(fmt::format("{}: cannot be written ({})", path_, last_error()));
+  if (::fsync(descriptor_) != 0)
+    throw RunError(fmt::format("{}: cannot be written ({})", readable(path_), last_error()));
 }
 
 WriteLock WriteLock::of_folder(const std::string& path) {
@@ -270,10 +275,10 @@ WriteLock WriteLock::of_folder(const std::string& path) {
     if (folder == folder.parent_path()) break;
   }
   if (made.empty() && !fs::is_directory(path, error)) {
-    throw InputError(fmt::format("{}: is a file - use another --out", path));
+    throw InputError(fmt::format("{}: is a file - use another --out", readable(path)));
   }
   fs::create_directories(path, error);
-  if (error) throw InputError(fmt::format("{}: cannot be created ({})", path, error.message()));
+  if (error) throw InputError(fmt::format("{}: cannot be created ({})", readable(path), error.message()));
   WriteLock lock(path, (fs::path(path) / lock_name).string());
   lock.made_folders_ = std::move(made);
   remove_temporary_files(path, std::nullopt);
@@ -283,7 +288,7 @@ WriteLock WriteLock::of_folder(const std::string& path) {
 WriteLock WriteLock::of_file(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(folder_of(path), error)) {
-    throw InputError(fmt::format("{}: no such folder", folder_of(path).string()));
+    throw InputError(fmt::format("{}: no such folder", readable(folder_of(path).string())));
   }
   const std::string name = fs::path(path).filename();
   WriteLock lock(path, (folder_of(path) / fmt::format("{}-{}", lock_name, name)).string());
@@ -296,12 +301,14 @@ WriteLock::WriteLock(const std::string& path, std::string lock_file) : lock_file
     Descriptor file(::open(lock_file_.c_str(), O_RDWR | O_CREAT | result_flags, as_umask_allows));
     struct stat opened {};
     if (const std::string why = reason_against(file.get(), opened); !why.empty()) {
-      throw InputError(fmt::format("{}: cannot be locked ({}: {})", path, lock_file_, why));
+      throw InputError(fmt::format("{}: cannot be locked ({}: {})", readable(path), readable(lock_file_), why));
     }
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;
-      if (errno != EWOULDBLOCK) throw InputError(fmt::format("{}: cannot be locked ({})", path, last_error()));
-      throw InputError(fmt::format("{}: another run is writing it - wait for it, or use another --out", path));
+      if (errno != EWOULDBLOCK)
+        throw InputError(fmt::format("{}: cannot be locked ({})", readable(path), last_error()));
+      throw InputError(
+          fmt::format("{}: another run is writing it - wait for it, or use another --out", readable(path)));
     }
     // The holder before may have removed the file between our open and our lock: then another one counts.
     struct stat named {};
@@ -332,7 +339,7 @@ std::vector<std::string> names_in_folder(const std::string& path) {
     std::string name = entry.path().filename().string();
     if (!is_ours(name)) names.push_back(std::move(name));
   }
-  if (error) throw InputError(fmt::format("{}: cannot be read ({})", path, error.message()));
+  if (error) throw InputError(fmt::format("{}: cannot be read ({})", readable(path), error.message()));
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/numbers.hpp"
 
+#include <fmt/format.h>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -23,6 +24,12 @@ std::string number_text(double number) {
   std::string text;
   append_number(text, number);
   return text;
+}
+
+std::string decimal_text(double number, int digits) {
+  constexpr double fixed_below = 1e6;
+  return std::abs(number) < fixed_below ? fmt::format("{:.{}f}", number, digits)
+                                        : fmt::format("{:.{}e}", number, digits);
 }
 
 std::optional<double> parse_real(std::string_view text) {

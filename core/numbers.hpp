@@ -13,6 +13,10 @@ void append_number(std::string& text, double number);
 void append_number(std::string& text, std::uint64_t number);
 [[nodiscard]] std::string number_text(double number);
 
+/// For people: so many digits behind the point, "0.0500"; from a million on, where digits fill the line and say
+/// nothing, in powers of ten with as many, "3.0000e+300".
+[[nodiscard]] std::string decimal_text(double number, int digits);
+
 /// The whole text as a finite number, or nothing: no blanks, no trailing letters, no "nan", no "inf".
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "core/problems.hpp"
 
 namespace foredraft {
 
@@ -36,7 +40,15 @@ void parallel_for(std::uint64_t count, unsigned threads, const std::function<voi
   {
     std::vector<std::jthread> team;
     team.reserve(workers - 1);
-    for (unsigned i = 1; i < workers; ++i) team.emplace_back(loop);
+    try {
+      for (unsigned i = 1; i < workers; ++i) team.emplace_back(loop);
+    } catch (const std::system_error& error) {
+      next = count;  // those that did start end
+      throw RunError(
+          fmt::format("cannot start {} threads: the system gave {} ({}) - use --threads with fewer, or raise "
+                      "the limit of processes (ulimit -u)",
+                      workers, team.size() + 1, error.code().message()));
+    }
     loop();
   }
   if (failure) std::rethrow_exception(failure);

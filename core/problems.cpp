@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/readable.hpp"
+
 namespace foredraft {
 namespace {
 
@@ -28,13 +30,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
 std::string line_of(const std::string& source, const Problem& problem) {
-  std::string line = source;
+  std::string line = readable(source);
   if (problem.line > 0) line += fmt::format(":{}", problem.line);
-  if (!problem.key.empty()) line.append(": ").append(problem.key);
-  line.append(": ").append(problem.text);
-  if (!problem.why.empty()) line.append(" (").append(problem.why).append(")");
-  if (!problem.suggestion.empty()) line.append(" - ").append(problem.suggestion);
+  if (!problem.key.empty()) line.append(": ").append(readable(problem.key));
+  line.append(": ").append(readable_part(problem.text));
+  if (!problem.why.empty()) line.append(" (").append(readable_part(problem.why)).append(")");
+  if (!problem.suggestion.empty()) line.append(" - ").append(readable_part(problem.suggestion));
   return line;
 }
 
@@ -43,10 +50,14 @@ std::string line_of(const std::string& source, const Problem& problem) {
 std::string ProblemList::text() const {
   std::vector<Problem> sorted = problems_;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) { return a.line < b.line; });
+  constexpr std::size_t most_lines = 100;
   std::string lines;
-  for (const Problem& problem : sorted) {
-    if (!lines.empty()) lines += '\n';
-    lines += line_of(source_, problem);
+  for (std::size_t i = 0; i < std::min(sorted.size(), most_lines); ++i) {
+    if (i > 0) lines += '\n';
+    lines += line_of(source_, sorted[i]);
+  }
+  if (sorted.size() > most_lines) {
+    lines += '\n' + line_of(source_, {.text = fmt::format("and {} more problems", sorted.size() - most_lines)});
   }
   return lines;
 }
@@ -57,7 +68,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string> can
   for (const std::string& candidate : candidates) {
     // Each letter too many is an edit, and a key may have a million.
     const std::size_t shorter = std::min(word.size(), candidate.size());
-    if (std::max(word.size(), candidate.size()) - shorter >= best_distance) continue;
+    if (std::max(word.size(), candidate.size()) - shorter >= best_distance || candidate == word) continue;
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;
@@ -69,7 +80,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string> can
 
 std::string suggestion_for(std::string_view word, std::span<const std::string> candidates) {
   if (const std::string_view near = nearest(word, candidates); !near.empty()) {
-    return fmt::format("did you mean {}?", near);
+    return without_blanks(word) == near ? "remove the blanks around it" : fmt::format("did you mean {}?", near);
   }
   return candidates.empty() ? std::string{} : fmt::format("known: {}", fmt::join(candidates, ", "));
 }

@@ -37,7 +37,8 @@ struct Problem {
   std::string suggestion = {};
 };
 
-/// Each problem is one line `source:line: key: problem (why) - suggestion`; empty parts are left out.
+/// Each problem is one line `source:line: key: problem (why) - suggestion`; empty parts are left out, and what a part
+/// quotes from outside is made readable (core/readable.hpp).
 class ProblemList {
  public:
   explicit ProblemList(std::string source) : source_(std::move(source)) {}
@@ -45,7 +46,7 @@ class ProblemList {
   void add(Problem problem) { problems_.push_back(std::move(problem)); }
   [[nodiscard]] bool empty() const { return problems_.empty(); }
 
-  /// All lines, by line number.
+  /// The lines by line number, the first hundred and how many more.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -53,10 +54,12 @@ class ProblemList {
   std::vector<Problem> problems_;
 };
 
-/// The candidate nearest to `word`, or an empty view where none is near (a third of the letters may differ).
+/// The candidate nearest to `word`, or an empty view where none is near (a third of the letters may differ) or it is
+/// `word` itself.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// "did you mean X?", or "known: A, B, C" where nothing is near.
+/// "did you mean X?", or "known: A, B, C" where nothing is near; never X where it looks like `word`: where blanks
+/// are all that differs, it says so.
 [[nodiscard]] std::string suggestion_for(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace foredraft

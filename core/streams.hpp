@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/readable.hpp"
+
 /// The only place that prints. stdout carries results, stderr talk: plans, progress, notes, errors.
 namespace foredraft {
 
@@ -20,10 +22,10 @@ void print_result(std::string_view text);
 /// Writes to stderr, at once. What cannot be written is dropped: no run ends because of its talk.
 void talk(std::string_view text) noexcept;
 
-/// talk() of one formatted line.
+/// talk() of a message, as readable_message() of core/readable.hpp shows it.
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
-  talk(fmt::format(format, std::forward<Args>(args)...) + "\n");
+  talk(readable_message(fmt::format(format, std::forward<Args>(args)...)) + "\n");
 }
 
 /// Writes all bytes to an open file; false with errno on failure, when some may have been written.

@@ -60,8 +60,8 @@ struct BestGamma {
 [[nodiscard]] double break_even_c(double tokens_per_iteration, std::int64_t gamma, Drafting drafting);
 
 /// First and last gamma around a finite optimum whose speedup is at least (1 - fraction) of the best (0.01: 1 %),
-/// exactly. `last` is 2^62 where no end lies below that. Block drafting: the optimum alone, or with everything beyond
-/// it.
+/// exactly. `last` is 2^62, or an optimum beyond, where no end lies below that. Block drafting: the optimum alone, or
+/// with everything beyond it.
 struct GammaRange {
   std::int64_t first;
   std::int64_t last;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <algorithm>
 #include <limits>
 
 #include "analytic/draft_length/best_gamma.hpp"
@@ -11,6 +10,9 @@
 
 namespace foredraft::analytic {
 namespace {
+
+/// Stands for every larger gamma.
+constexpr std::int64_t no_end = std::int64_t{1} << 62;
 
 /// Whether the speedup at gamma reaches (1 - fraction) of the one at best, exactly.
 class NearBest {
@@ -54,15 +56,15 @@ std::int64_t first_near(const NearBest& near, std::int64_t low, std::int64_t bes
   return found;
 }
 
-/// Largest gamma in [best, largest_gamma] that is near, likewise.
+/// Largest gamma in [best, no_end] that is near, likewise; best where it lies beyond.
 std::int64_t last_near(const NearBest& near, std::int64_t best) {
   std::int64_t found = best;
   std::int64_t stride = 1;
-  while (stride <= largest_gamma - found && near(found + stride)) {
+  while (stride <= no_end - found && near(found + stride)) {
     found += stride;
     stride *= 2;
   }
-  std::int64_t far = std::min(found + stride, largest_gamma + 1);
+  std::int64_t far = stride <= no_end - found ? found + stride : no_end + 1;
   while (far - found > 1) {
     const std::int64_t middle = found + (far - found) / 2;
     (near(middle) ? found : far) = middle;
@@ -79,7 +81,7 @@ std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double frac
   const NearBest near(setting, *best, fraction);
   const std::int64_t first = first_near(near, min_gamma(setting.convention), *best);
   // A finite optimum of a block drafter is its shortest draft, beyond which the speedup never falls.
-  if (setting.drafting != Drafting::autoregressive) return GammaRange{first, near(*best + 1) ? largest_gamma : *best};
+  if (setting.drafting != Drafting::autoregressive) return GammaRange{first, near(*best + 1) ? no_end : *best};
   return GammaRange{first, last_near(near, *best)};
 }
 

@@ -8,8 +8,9 @@
 
 namespace foredraft::analytic {
 
-/// Largest gamma that any function takes or gives: gamma + 1 and 2 * gamma stay within 64 bits.
-inline constexpr std::int64_t largest_gamma = std::int64_t{1} << 62;
+/// Largest gamma that any function takes or gives: gamma + 1 stays within 64 bits, and every finite optimum is below
+/// (6.4e18 at the double next to alpha = 1 and the least c above 0).
+inline constexpr std::int64_t largest_gamma = 7'000'000'000'000'000'000;
 
 /// Requires min_gamma(convention) <= gamma <= largest_gamma.
 inline void check_gamma(std::int64_t gamma, Convention convention) {

@@ -10,7 +10,7 @@
 ///
 /// With n = max_tokens(gamma, convention): P(X >= k) = alpha^(k-1) for 1 <= k <= n.
 /// Every function is right to a few units in the last place for any alpha, 1 - alpha = 1e-16 included, and any gamma.
-/// DomainError for alpha outside [0, 1] or gamma outside min_gamma(convention) to 2^62.
+/// DomainError for alpha outside [0, 1] or gamma outside min_gamma(convention) to 7e18.
 namespace foredraft::analytic {
 
 /// One iteration under i.i.d. acceptance.

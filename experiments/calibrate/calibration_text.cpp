@@ -2,8 +2,10 @@
 #include "experiments/calibrate/calibration_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <array>
 #include <optional>
+#include <set>
 
 #include "experiments/text/table.hpp"
 
@@ -126,6 +128,24 @@ std::string sampling_lines(const latency::Profile& profile) {
   return text;
 }
 
+/// Which predictions a profile does not serve; empty where its fits reach to any batch and context.
+std::string serves_line(const latency::Profile& profile) {
+  std::set<std::int64_t> batches;
+  std::set<std::int64_t> contexts;
+  for (const latency::StepRow& row : profile.steps) {
+    if (row.timing.summary.samples == 0 || row.cell.role != latency::Role::decoder_pass) continue;
+    batches.insert(row.cell.batch);
+    contexts.insert(row.cell.context);
+  }
+  if (batches.empty()) return "serves    no prediction yet: no pass of a model was measured - give it more --minutes\n";
+  if (!profile.fits.empty()) return "";
+  return fmt::format(
+      "serves    foredraft predict with --batch {} and --context {}, and what lies between: too little "
+      "was measured to\n          reach further - calibrate into another file, with the --batch and "
+      "--context that you ask for\n",
+      fmt::join(batches, ","), fmt::join(contexts, ","));
+}
+
 }  // namespace
 
 std::string noise_text(const latency::Profile& profile) {
@@ -145,7 +165,7 @@ std::string calibration_text(const latency::Profile& profile, const std::vector<
   text += "cells     " + fmt::format("{} measured", profile.steps.size());
   if (!profile.verifications.empty()) text += fmt::format(", {} verifications", profile.verifications.size());
   if (!profile.complete()) text += fmt::format(", {} parts missing; the same command goes on", profile.missing.size());
-  return text + "\n";
+  return text + "\n" + serves_line(profile);
 }
 
 }  // namespace foredraft::experiments

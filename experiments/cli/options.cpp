@@ -68,9 +68,12 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
   const po::options_description description = describe(command);
   // Guessing would take --alph for --alpha; a typing mistake must not run.
   constexpr int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+  // Behind "--" stand names, whatever they begin with.
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  const std::vector<std::string> before_end(arguments.begin(), end);
   std::vector<po::option> options;
   try {
-    options = po::command_line_parser(arguments).options(description).style(style).allow_unregistered().run().options;
+    options = po::command_line_parser(before_end).options(description).style(style).allow_unregistered().run().options;
   } catch (const po::error& error) {
     unreadable_ = true;
     problems_.add({.text = error.what(), .suggestion = fmt::format("foredraft {} --help", command.name)});
@@ -94,6 +97,7 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
       given_.push_back({option.string_key, option.value.empty() ? "" : option.value.front()});
     }
   }
+  if (end != arguments.end()) positional_.insert(positional_.end(), end + 1, arguments.end());
   if (unreadable_) return;  // what follows an unknown option may be its value
   if (positional_.size() > command.most_positional) {
     problems_.add({.key = positional_[command.most_positional],

@@ -39,7 +39,7 @@ struct CommandSpec {
 /// The text of --help.
 [[nodiscard]] std::string help_text(const CommandSpec& command);
 
-/// A parsed command line. Every wrong value is remembered; done() reports all at once.
+/// A parsed command line, where "--" ends the options. Every wrong value is remembered; done() reports all at once.
 class CommandLine {
  public:
   /// Throws InputError at done(), not here.

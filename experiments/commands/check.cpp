@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/files.hpp"
+#include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
@@ -66,7 +67,7 @@ void check_inputs(const Manifest& manifest, const Inputs& inputs) {
   const std::vector<FileDigest> now = inputs.files();
   for (const FileDigest& before : manifest.inputs) {
     if (std::find(now.begin(), now.end(), before) == now.end()) {
-      throw RunError(fmt::format("{}: is not the input file of the run (another SHA-256)", before.path));
+      throw RunError(fmt::format("{}: is not the input file of the run (another SHA-256)", readable(before.path)));
     }
   }
 }
@@ -106,7 +107,7 @@ int run_check(const std::vector<std::string>& arguments) {
   const std::string& folder = line.positional().front();
   const Manifest manifest = read_manifest(folder);
   if (manifest.state != "complete") {
-    throw InputError(fmt::format("{}: the run is not complete - run the sweep again, it resumes", folder));
+    throw InputError(fmt::format("{}: the run is not complete - run the sweep again, it resumes", readable(folder)));
   }
   if (manifest.version != build_info().version) {
     say("note: made by version {}, repeated by {}", manifest.version, build_info().version);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
@@ -152,7 +153,8 @@ int run_list(const std::vector<std::string>& arguments) {
     print_result(text);
     return exit_done;
   }
-  throw InputError(fmt::format("foredraft list: {}: unknown inventory - {}", wanted, suggestion_for(wanted, names)));
+  throw InputError(
+      fmt::format("foredraft list: {}: unknown inventory - {}", readable(wanted), suggestion_for(wanted, names)));
 }
 
 }  // namespace foredraft::experiments

@@ -60,6 +60,32 @@ void check_part(const Part& part, const Manifest& first, Problems& problems) {
   }
 }
 
+/// What is said of the shards that were seen no time: the first twenty runs of neighbours, and how many shards more.
+std::optional<Problem> missing_shards(const std::vector<int>& seen) {
+  constexpr int most_ranges = 20;
+  const auto missing = static_cast<std::uint64_t>(std::count(seen.begin(), seen.end(), 0));
+  if (missing == 0) return std::nullopt;
+  std::string list;
+  std::uint64_t named = 0;
+  auto first = std::find(seen.begin(), seen.end(), 0);
+  for (int range = 0; range < most_ranges && first != seen.end(); ++range) {
+    const auto end = std::find_if(first, seen.end(), [](int times) { return times != 0; });
+    const auto from = static_cast<std::uint64_t>(first - seen.begin()) + 1;
+    const auto to = static_cast<std::uint64_t>(end - seen.begin());
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", from);
+    if (to > from) list += fmt::format("{}{}", to == from + 1 ? ", " : " to ", to);
+    named += to - from + 1;
+    first = std::find(end, seen.end(), 0);
+  }
+  if (missing == 1) {
+    return Problem{.text = fmt::format("shard {}/{} is missing", list, seen.size()),
+                   .suggestion = "run it, then merge"};
+  }
+  if (named < missing) list += fmt::format(" and {} more", missing - named);
+  return Problem{.text = fmt::format("{} of {} shards are missing: {}", missing, seen.size(), list),
+                 .suggestion = "run them, then merge"};
+}
+
 /// All shards of one sweep, in order. Throws InputError with everything that is wrong.
 std::vector<Part> read_parts(const std::vector<std::string>& folders) {
   std::vector<Part> parts;
@@ -82,10 +108,7 @@ std::vector<Part> read_parts(const std::vector<std::string>& folders) {
           {.key = part.folder, .text = fmt::format("shard {}/{} given twice", part.manifest.shard->index, count)});
     }
   }
-  for (std::uint64_t i = 0; i < count; ++i) {
-    if (seen[i] == 0)
-      problems.add({.text = fmt::format("shard {}/{} is missing", i + 1, count), .suggestion = "run it, then merge"});
-  }
+  if (auto missing = missing_shards(seen)) problems.add(std::move(*missing));
   problems.raise();
   return parts;
 }

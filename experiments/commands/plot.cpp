@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/files.hpp"
+#include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
@@ -32,9 +33,10 @@ int run_plot(const std::vector<std::string>& arguments) {
   line.done();
   const std::string& folder = line.positional().front();
   std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) throw InputError(fmt::format("{}: no such folder", folder));
+  if (!std::filesystem::is_directory(folder, ignored))
+    throw InputError(fmt::format("{}: no such folder", readable(folder)));
   if (!std::filesystem::exists(std::filesystem::path(folder) / "manifest.json", ignored)) {
-    throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", folder));
+    throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", readable(folder)));
   }
   static_cast<void>(catch_interrupts());  // before anything is written
   const WriteLock lock = WriteLock::of_folder(folder);

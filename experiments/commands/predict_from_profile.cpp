@@ -17,6 +17,7 @@
 #include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/predict/verification_curve.hpp"
+#include "experiments/results/manifest.hpp"
 #include "latency/surfaces/drafter_words.hpp"
 
 namespace foredraft::experiments {
@@ -125,7 +126,7 @@ int predict_from_profile(CommandLine& line, const Question& acceptance) {
       folder.emplace(*out, folder_kind(prediction.question, read.digest), line.words());
       fill(*folder, prediction, verification_curves(question, profile), read.digest);
     }
-    print_result(line.has("json") ? to_json(prediction).dump(2) + "\n" : to_text(prediction));
+    print_result(line.has("json") ? document_text(to_json(prediction)) : to_text(prediction));
     if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
   } catch (const DomainError& error) {
     throw InputError(fmt::format("{}: {}", source, error.what()));

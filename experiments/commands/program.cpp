@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <filesystem>
 
 #include "core/check.hpp"
+#include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
@@ -81,6 +83,9 @@ int run_program(const std::vector<std::string>& arguments) {
     return exit_bad_input;
   } catch (const DomainError& error) {
     say("foredraft: {}", error.what());
+    return exit_bad_input;
+  } catch (const std::filesystem::filesystem_error& error) {
+    say("{}: cannot be used ({})", readable(error.path1().string()), error.code().message());
     return exit_bad_input;
   } catch (const Interrupted&) {
     say("interrupted: what was written is safe; the same command resumes a sweep, and starts anything else again");

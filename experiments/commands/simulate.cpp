@@ -189,9 +189,11 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
     const auto deviation = deviation_in_se(closed_form, simulated, metric);
     const double expected = metric.closed_form == nullptr ? unknown<double> : closed_form.*metric.closed_form;
     table.rows.push_back({fmt::format("{}{}", metric.label, metric.unit == "ms" ? " (ms)" : ""),
-                          fmt::format("{:.5f}", estimate.mean),
-                          std::isnan(interval.low) ? "" : fmt::format("{:.5f} to {:.5f}", interval.low, interval.high),
-                          std::isnan(expected) ? "" : fmt::format("{:.5f}", expected),
+                          decimal_text(estimate.mean, 5),
+                          std::isnan(interval.low)
+                              ? ""
+                              : fmt::format("{} to {}", decimal_text(interval.low, 5), decimal_text(interval.high, 5)),
+                          std::isnan(expected) ? "" : decimal_text(expected, 5),
                           deviation              ? fmt::format("{:+.2f} se", *deviation)
                           : std::isnan(expected) ? ""
                                                  : "not comparable"});

@@ -13,6 +13,7 @@
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
+#include "experiments/results/manifest.hpp"
 #include "experiments/results/result_folder.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/tree/profile_price.hpp"
@@ -159,7 +160,7 @@ TreeQuestion read_tree_question(CommandLine& line, std::vector<FileDigest>& file
 
 void write_tree(ResultFolder& folder, const TreeAnswer& answer, const std::vector<FileDigest>& files) {
   for (const FileDigest& file : files) folder.add_input(file);
-  folder.write("tree.json", to_json(answer).dump(2) + "\n");
+  folder.write("tree.json", document_text(to_json(answer)));
   folder.write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
   folder.write("tree.dot", to_dot(answer));
   folder.complete();
@@ -215,7 +216,7 @@ int run_tree(const std::vector<std::string>& arguments) {
     folder.emplace(*out, ResultFolder::Kind{.schema = tree_folder_schema}, line.words());
     write_tree(*folder, answer, files);
   }
-  print_result(line.has("json") ? to_json(answer).dump(2) + "\n" : line.has("dot") ? to_dot(answer) : to_text(answer));
+  print_result(line.has("json") ? document_text(to_json(answer)) : line.has("dot") ? to_dot(answer) : to_text(answer));
   if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
   return exit_done;
 }

@@ -1,13 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <string_view>
 
 #include "experiments/config/config_checks.hpp"
 #include "scenario/metrics.hpp"
 
 namespace foredraft::experiments {
 namespace {
+
+/// Files of results folders, without their endings: a figure would replace them, or be drawn and reported as them.
+constexpr std::array<std::string_view, 35> names_of_results{"points",
+                                                            "summary",
+                                                            "manifest",
+                                                            "report",
+                                                            "scorecard",
+                                                            "prediction",
+                                                            "validation",
+                                                            "profile",
+                                                            "samples",
+                                                            "steps",
+                                                            "kernels",
+                                                            "verifications",
+                                                            "tree",
+                                                            "batch-speedup",
+                                                            "decision-map",
+                                                            "step-time",
+                                                            "verification-cost",
+                                                            "leviathan-figure2",
+                                                            "leviathan-figure3",
+                                                            "leviathan-figure4",
+                                                            "leviathan-figure5",
+                                                            "emnlp-figure5",
+                                                            "emnlp-figure6",
+                                                            "iclr-figure2",
+                                                            "iclr-figure4",
+                                                            "iclr-figure5",
+                                                            "wagner-figure3",
+                                                            "wagner-figure4",
+                                                            "wagner-figure5",
+                                                            "ngram-iid-check",
+                                                            "rule-lossiness",
+                                                            "survey-batch-context",
+                                                            "survey-medusa-tree",
+                                                            "cells",
+                                                            "rows"};
 
 using RefuseFigure = std::function<void(const std::string& key, std::string text, std::string why, std::string what)>;
 
@@ -64,14 +103,18 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
                   .why = std::move(why),
                   .suggestion = std::move(suggestion)});
   };
+  constexpr std::size_t most_id_bytes = 100;
   const auto is_file_stem = [](const std::string& id) {
-    return std::all_of(id.begin(), id.end(), [](char c) {
+    return !id.empty() && id.size() <= most_id_bytes && std::all_of(id.begin(), id.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     });
   };
-  if (!is_file_stem(figure.id) || figure.id == "points" || figure.id == "summary") {
+  if (std::ranges::find(names_of_results, figure.id) != names_of_results.end()) {
+    refuse("id", fmt::format("invalid id \"{}\"", figure.id), "files of this name hold other results of this program",
+           "id = \"speedup\"");
+  } else if (!figure.id.empty() && !is_file_stem(figure.id)) {
     refuse("id", fmt::format("invalid id \"{}\"", figure.id),
-           "names files: letters, digits, - and _; not points, summary", "id = \"speedup\"");
+           fmt::format("names files: at most {} letters, digits, - and _", most_id_bytes), "id = \"speedup\"");
   }
   if (std::any_of(config.figures.begin(), config.figures.end(), [&](const Figure& f) { return f.id == figure.id; })) {
     refuse("id", fmt::format("id \"{}\" given twice", figure.id), "each figure has files of its own", "");

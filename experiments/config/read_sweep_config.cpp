@@ -152,6 +152,9 @@ void read_figure(const scenario::Node& node, SweepConfig& config, Problems& prob
         std::none_of(table->begin(), table->end(), [&](const scenario::Entry& entry) { return entry.key == key; })) {
       problems.add({.line = node.line, .key = reader.full_key(key), .text = "missing"});
     }
+    if (value != nullptr && value->empty() && required) {
+      problems.add({.line = node.line, .key = reader.full_key(key), .text = "empty", .why = "must be a name"});
+    }
     return value == nullptr ? std::string{} : *value;
   };
   Figure figure{text("id", true),     text("x", true),      text("y", true),     text("series", false),
@@ -169,6 +172,7 @@ SweepConfig read_sweep_config(const scenario::Mapping& document, const std::stri
   Problems problems(source);
   TableReader reader(document, "", problems);
   SweepConfig config;
+  config.source = source;
   std::vector<const scenario::Parameter*> refused;  // given, with wrong values
   const std::string* schema = reader.take_text("schema");
   if (schema == nullptr || *schema != sweep_schema) {

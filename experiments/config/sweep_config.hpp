@@ -35,6 +35,7 @@ struct Figure {
 struct SweepConfig : scenario::Space {
   std::optional<SimulationPlan> simulation;  ///< what to simulate at every point; absent: closed form alone
   std::vector<Figure> figures;
+  std::string source;  ///< the file that was read
 };
 
 /// Throws InputError with every problem, one a line. `source` names the file in messages.

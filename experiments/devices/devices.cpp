@@ -7,6 +7,7 @@
 
 #include "core/check.hpp"
 #include "core/files.hpp"
+#include "core/readable.hpp"
 #include "experiments/text/problems.hpp"
 #include "latency/profile/profile_json.hpp"
 
@@ -23,9 +24,10 @@ ReadProfile read_profile(const std::string& name) {
   const auto device =
       std::find_if(shipped.begin(), shipped.end(), [&](const DeviceText& entry) { return entry.name == name; });
   const bool is_shipped = device != shipped.end();
-  if (!is_shipped && !std::filesystem::exists(name)) {
-    throw InputError(
-        fmt::format("{}: neither a file nor a shipped device - {}", name, suggestion_for(name, shipped_devices())));
+  std::error_code unreadable;
+  if (!is_shipped && std::filesystem::status(name, unreadable).type() == std::filesystem::file_type::not_found) {
+    throw InputError(fmt::format("{}: neither a file nor a shipped device - {}", readable(name),
+                                 suggestion_for(name, shipped_devices())));
   }
   const std::string text = is_shipped ? std::string(device->text) : read_file(name);
   try {

@@ -15,7 +15,7 @@ constexpr std::size_t label_width = 29;
 constexpr std::size_t least_column_width = 11;
 
 std::string fixed(const std::optional<double>& value, std::string_view suffix) {
-  return value ? fmt::format("{:>7.4f}{}", *value, suffix) : "      -";
+  return value ? fmt::format("{:>7}{}", decimal_text(*value, 4), suffix) : "      -";
 }
 
 /// A question and its answer.
@@ -47,18 +47,20 @@ std::string headline(const Answered& answered) {
   const analytic::AtGamma& best = prediction.best;
   std::string text;
   if (!asked.gamma) {
-    text = asked.speedup ? fmt::format("speedup {:.2f}x at most", *asked.speedup) : "speedup without limit";
+    text =
+        asked.speedup ? fmt::format("speedup {}x at most", decimal_text(*asked.speedup, 2)) : "speedup without limit";
     return text + ": longer drafts are always better; the best gamma is unbounded.";
   }
-  text = fmt::format("speedup {:.2f}x: an iteration yields {:.2f} tokens and costs {:.2f} target steps.",
-                     *asked.speedup, *asked.tokens, iteration_steps(answered));
+  text = fmt::format("speedup {}x: an iteration yields {} tokens and costs {} target steps.",
+                     decimal_text(*asked.speedup, 2), decimal_text(*asked.tokens, 2),
+                     decimal_text(iteration_steps(answered), 2));
   if (best.gamma == asked.gamma)
     return text + (*asked.gamma == 0 ? " Speculation does not pay." : " It is the best gamma.");
   if (!best.gamma) {
     return text + " Longer drafts are always better" +
-           (best.speedup ? fmt::format(", up to {:.2f}x.", *best.speedup) : ".");
+           (best.speedup ? fmt::format(", up to {}x.", decimal_text(*best.speedup, 2)) : ".");
   }
-  return text + fmt::format(" Best is gamma {}: {:.2f}x{}.", *best.gamma, *best.speedup,
+  return text + fmt::format(" Best is gamma {}: {}x{}.", *best.gamma, decimal_text(*best.speedup, 2),
                             *best.gamma == 0 ? ", no speculation" : "");
 }
 
@@ -110,8 +112,8 @@ std::string near_best_line(const Answered& answered) {
     add(range.first == range.last ? fmt::format("gamma {} alone within 1 %", range.first)
                                   : fmt::format("gamma {} to {} within 1 %", range.first, range.last));
   }
-  if (prediction.real_gamma) add(fmt::format("real-valued optimum {:.3f}", *prediction.real_gamma));
-  if (prediction.oracle_speedup) add(fmt::format("oracle {:.4f}x", *prediction.oracle_speedup));
+  if (prediction.real_gamma) add("real-valued optimum " + decimal_text(*prediction.real_gamma, 3));
+  if (prediction.oracle_speedup) add(fmt::format("oracle {}x", decimal_text(*prediction.oracle_speedup, 4)));
   return text.empty() ? "" : "near best   " + text + "\n";
 }
 
@@ -121,7 +123,7 @@ std::string break_even_line(const Answered& answered) {
   std::string at;
   if (prediction.break_even_alpha) at = fmt::format("alpha above {:.4f}", *prediction.break_even_alpha);
   if (prediction.break_even_c) {
-    at += fmt::format("{}c below {:.4f}", at.empty() ? "" : ", or ", *prediction.break_even_c);
+    at += fmt::format("{}c below {}", at.empty() ? "" : ", or ", decimal_text(*prediction.break_even_c, 4));
   }
   std::string text = at.empty() ? "" : fmt::format("at gamma {}: {}", *prediction.asked.gamma, at);
   // S(1) > 1 iff alpha > c, and no longer draft pays where one does not. [Leviathan2023, Cor. 3.9]
@@ -140,9 +142,9 @@ std::string bounds_line(const Answered& answered) {
   const double cost = iteration_steps(answered);
   const std::string mean =
       question.acceptance_length ? fmt::format("{:.4f}", alpha_of(answered)) : number_text(alpha_of(answered));
-  return fmt::format(
-      "any process acceptances of mean {}, however dependent: {:.2f} to {:.2f} tokens, {:.2f}x to {:.2f}x\n", mean,
-      bounds.low, bounds.high, bounds.low / cost, bounds.high / cost);
+  return fmt::format("any process acceptances of mean {}, however dependent: {} to {} tokens, {}x to {}x\n", mean,
+                     decimal_text(bounds.low, 2), decimal_text(bounds.high, 2), decimal_text(bounds.low / cost, 2),
+                     decimal_text(bounds.high / cost, 2));
 }
 
 std::string assumptions_line(const Answered& answered) {

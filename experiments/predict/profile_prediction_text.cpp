@@ -16,7 +16,7 @@ constexpr std::size_t most_shown_lengths = 4;
 std::string ms_text(double us) {
   const double ms = us / 1e3;
   constexpr double shown_as_one = 0.995;
-  return ms >= shown_as_one ? fmt::format("{:.2f}", ms) : fmt::format("{:.3g}", ms);
+  return ms >= shown_as_one ? decimal_text(ms, 2) : fmt::format("{:.3g}", ms);
 }
 
 std::string use_text(std::int64_t gamma) { return gamma == 0 ? "plain decoding" : fmt::format("gamma {}", gamma); }
@@ -65,8 +65,8 @@ std::set<std::int64_t> shown_lengths(const ProfilePrediction& prediction) {
 }
 
 std::string speedup_text(const AtDraftLength& length) {
-  const std::string spread = length.spread ? fmt::format(" +- {:.2f}", length.speedup * *length.spread) : "";
-  return fmt::format("{:.2f}{}", length.speedup, spread);
+  const std::string spread = length.spread ? " +- " + decimal_text(length.speedup * *length.spread, 2) : "";
+  return decimal_text(length.speedup, 2) + spread;
 }
 
 Table table_of(const ProfilePrediction& prediction, std::int64_t context) {
@@ -120,15 +120,16 @@ std::string step_lines(const ProfilePrediction& prediction) {
   text += fmt::format(" = {} ms for {:.2f} tokens; plain {} ms\n", ms_text(whole_us), length->tokens,
                       ms_text(length->tokens * analytic::plain_time(length->iteration)));
   const auto batch = static_cast<double>(at.batch);
-  text += fmt::format("rate        {:.5g} tokens/s against {:.5g} plain; verification takes {:.2f} plain steps\n",
+  text += fmt::format("rate        {:.5g} tokens/s against {:.5g} plain; verification takes {} plain steps\n",
                       1e6 * batch * length->tokens / whole_us, 1e6 * batch / analytic::plain_time(length->iteration),
-                      analytic::verification_growth(length->iteration));
+                      decimal_text(analytic::verification_growth(length->iteration), 2));
   const auto alpha = analytic::break_even_alpha(length->iteration, length->gamma, question.convention);
   const std::int64_t passes = question.drafting == latency::Role::block_drafting ? 1 : length->gamma;
   const auto c = analytic::break_even_c(length->iteration, length->tokens, passes);
   text += "break even  ";
   text += alpha ? fmt::format("alpha above {:.3f} (i.i.d.)", *alpha) : std::string("no alpha pays");
-  return text + (c ? fmt::format(", or a draft below {:.3f} plain steps\n", *c) : ", and free drafts would not pay\n");
+  return text + (c ? fmt::format(", or a draft below {} plain steps\n", decimal_text(*c, 3))
+                   : ", and free drafts would not pay\n");
 }
 
 std::string origin_line(const ProfilePrediction& prediction) {

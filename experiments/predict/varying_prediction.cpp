@@ -7,6 +7,7 @@
 
 #include "analytic/answer/answer.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
+#include "core/numbers.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "scenario/cost.hpp"
@@ -40,13 +41,14 @@ std::string what_drafts(const Scenario& scenario) {
 
 std::string varying_prediction_text(const Scenario& scenario) {
   const ClosedForm answer = analytic::answer(scenario);
-  std::string text = fmt::format("speedup {:.2f}x: an iteration drafts {:.2f} tokens and yields {:.2f} under {}.",
-                                 answer.speedup, answer.mean_gamma, answer.tokens_per_iteration, what_drafts(scenario));
+  std::string text = fmt::format("speedup {}x: an iteration drafts {} tokens and yields {} under {}.",
+                                 decimal_text(answer.speedup, 2), decimal_text(answer.mean_gamma, 2),
+                                 decimal_text(answer.tokens_per_iteration, 2), what_drafts(scenario));
   if (!std::isnan(answer.best_gamma)) {
     text += std::isinf(answer.best_gamma)
                 ? " Longer constant drafts are always better."
-                : fmt::format(" The best constant gamma is {}: {:.2f}x.", static_cast<std::int64_t>(answer.best_gamma),
-                              answer.best_speedup);
+                : fmt::format(" The best constant gamma is {}: {}x.", static_cast<std::int64_t>(answer.best_gamma),
+                              decimal_text(answer.best_speedup, 2));
   }
   text += "\n\n";
   for (double ClosedForm::*quantity : {&ClosedForm::tokens_per_iteration, &ClosedForm::mean_gamma, &ClosedForm::speedup,
@@ -54,7 +56,8 @@ std::string varying_prediction_text(const Scenario& scenario) {
                                        &ClosedForm::per_token, &ClosedForm::accepted_over_drafted}) {
     if (std::isnan(answer.*quantity)) continue;
     for (const scenario::Metric& metric : scenario::metrics()) {
-      if (metric.closed_form == quantity) text += fmt::format("{:<48} {:>8.4f}\n", metric.label, answer.*quantity);
+      if (metric.closed_form == quantity)
+        text += fmt::format("{:<48} {:>8}\n", metric.label, decimal_text(answer.*quantity, 4));
     }
   }
   return text + fmt::format(

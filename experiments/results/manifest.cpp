@@ -164,7 +164,7 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
     }
     return manifest;
   } catch (const Json::exception& error) {
-    throw refuse(error.what());
+    throw refuse(json_reason(error.what()));
   } catch (const DomainError& error) {
     throw refuse(error.what());
   }

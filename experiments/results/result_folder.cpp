@@ -19,6 +19,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr auto manifest_file = "manifest.json";
 
+/// As document_text() writes it: a path may hold bytes that are no UTF-8.
+std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 /// Of a folder whose lock is held. `wanted`: the keys that must be equal for a folder to be written again.
 void check_result_folder(const std::string& path, const Json& wanted) {
   const std::vector<std::string> names = names_in_folder(path);
@@ -30,11 +33,11 @@ void check_result_folder(const std::string& path, const Json& wanted) {
   const std::string manifest = (fs::path(path) / manifest_file).string();
   Problems problems(manifest);
   const Json found = parse_json(read_result_file(manifest), problems);
-  problems.raise();
-  if (!found.is_object()) refuse("its manifest.json cannot be read");
+  if (!problems.empty()) refuse("its manifest.json cannot be read: " + problems.text());
+  if (!found.is_object()) refuse("its manifest.json is no JSON object");
   for (const auto& [key, value] : wanted.items()) {
-    const std::string before = found.contains(key) ? found.at(key).dump() : "absent";
-    const std::string now = value.dump();
+    const std::string before = found.contains(key) ? text_of(found.at(key)) : "absent";
+    const std::string now = text_of(value);
     if (before != now) refuse(fmt::format("its {} is {}, now {}", key, before, now));
   }
 }

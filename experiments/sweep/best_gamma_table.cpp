@@ -95,10 +95,10 @@ Table BestGammaTable::table() const {
         row.emplace_back("-");
         continue;
       }
-      std::string cell =
-          fmt::format("{:>{}}{} {:6.3f}x", best->gamma, last_gamma_.size(), at_end(*best) ? '*' : ' ', best->speedup);
-      if (best->simulated) cell += fmt::format(" {:6.3f}", *best->simulated);
-      if (best->half_width) cell += fmt::format(" +- {:.3f}", *best->half_width);
+      std::string cell = fmt::format("{:>{}}{} {:>6}x", best->gamma, last_gamma_.size(), at_end(*best) ? '*' : ' ',
+                                     decimal_text(best->speedup, 3));
+      if (best->simulated) cell += fmt::format(" {:>6}", decimal_text(*best->simulated, 3));
+      if (best->half_width) cell += " +- " + decimal_text(*best->half_width, 3);
       row.push_back(std::move(cell));
     }
   }
@@ -112,7 +112,7 @@ std::vector<std::string> BestGammaTable::notes() const {
     const auto speedup = parse_real(best_[i]->optimum_speedup);
     note += note.empty() ? "end of the axis: the optimum is " : "; ";
     note += best_[i]->optimum == "unbounded" ? "unbounded" : "gamma " + best_[i]->optimum;
-    if (speedup) note += fmt::format(" ({:.3f}x)", *speedup);
+    if (speedup) note += fmt::format(" ({}x)", decimal_text(*speedup, 3));
     note += fmt::format(" at alpha = {}, c = {}", alphas_[i / cs_.size()], cs_[i % cs_.size()]);
   }
   return note.empty() ? std::vector<std::string>{} : std::vector{note};

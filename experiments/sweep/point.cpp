@@ -6,6 +6,7 @@
 #include "core/check.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/problems.hpp"
+#include "scenario/check.hpp"
 #include "scenario/cost.hpp"
 
 namespace foredraft::experiments {
@@ -94,6 +95,24 @@ std::vector<std::string> Points::columns() const {
   return names;
 }
 
+namespace {
+
+/// Names the line whose value the error quotes, or that of the cost model.
+[[noreturn]] void refuse_cost(const SweepConfig& config, const DomainError& error) {
+  const std::string_view what = error.what();
+  std::string_view key = "cost";
+  for (const std::string_view name : {"cost.target", "cost.draft", "cost.profile", "cost.device"}) {
+    for (const scenario::Value& value : values_of(config, name)) {
+      if (what.find(fmt::format("\"{}\"", scenario::to_text(value))) != std::string_view::npos) key = name;
+    }
+  }
+  Problems problems(config.source);
+  report_input(config, key, {.text = error.what()}, problems);
+  throw InputError(problems.text());
+}
+
+}  // namespace
+
 void read_inputs(const SweepConfig& config, Inputs& inputs) {
   if (!has_input(config, "process.file") && !has_input(config, "models.corpus") && !has_input(config, "cost.target")) {
     return;
@@ -106,8 +125,8 @@ void read_inputs(const SweepConfig& config, Inputs& inputs) {
       static_cast<void>(scenario::decoding_cost(scenario));
       if (const auto* server = std::get_if<Server>(&scenario.fidelity)) ask_extreme_passes(*server, scenario);
     } catch (const DomainError& error) {
-      const bool of_cost = scenario::looked_up(scenario.cost) != nullptr;
-      throw InputError(fmt::format("{}{}", of_cost ? "cost: " : "", error.what()));
+      if (scenario::looked_up(scenario.cost) != nullptr) refuse_cost(config, error);
+      throw InputError(error.what());
     }
   }
 }

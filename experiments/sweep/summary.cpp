@@ -46,9 +46,9 @@ class FirstPointsTable {
     for (const std::size_t place : inputs_) row.push_back(cells[place].empty() ? "-" : cells[place]);
     for (const Quantity& quantity : quantities_) {
       const auto value = parse_real(cells[quantity.value]);
-      std::string text = value ? fmt::format("{:.4f}", *value) : "-";
+      std::string text = value ? decimal_text(*value, 4) : "-";
       const auto error = quantity.error ? parse_real(cells[*quantity.error]) : std::nullopt;
-      if (value && error) text += fmt::format(" +- {:.4f}", normal_quantile(0.95) * *error);
+      if (value && error) text += " +- " + decimal_text(normal_quantile(0.95) * *error, 4);
       row.push_back(std::move(text));
     }
   }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/readable.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/digest.hpp"
@@ -46,7 +47,7 @@ void refuse_other_results(const std::string& folder, const Manifest& before, con
   } else if (before.inputs != now.inputs) {
     why = "input files of other content";
   }
-  if (!why.empty()) throw InputError(fmt::format("{}: holds results of {} - use another --out", folder, why));
+  if (!why.empty()) throw InputError(fmt::format("{}: holds results of {} - use another --out", readable(folder), why));
 }
 
 }  // namespace
@@ -56,10 +57,10 @@ std::string points_path(const std::string& folder) { return (fs::path(folder) / 
 
 Manifest read_manifest(const std::string& folder) {
   std::error_code ignored;
-  if (!fs::is_directory(folder, ignored)) throw InputError(fmt::format("{}: no such folder", folder));
+  if (!fs::is_directory(folder, ignored)) throw InputError(fmt::format("{}: no such folder", readable(folder)));
   const std::string path = manifest_path(folder);
   if (!fs::exists(fs::symlink_status(path, ignored)))
-    throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", folder));
+    throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", readable(folder)));
   return parse_manifest(read_result_file(path), path);
 }
 
@@ -68,7 +69,7 @@ std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& 
   if (names.empty()) return std::nullopt;
   if (!std::binary_search(names.begin(), names.end(), "manifest.json")) {
     throw InputError(fmt::format("{}: holds {} and no manifest.json (it is not a results folder) - use another --out",
-                                 folder, names.front()));
+                                 readable(folder), readable(names.front())));
   }
   Manifest before = read_manifest(folder);
   refuse_other_results(folder, before, wanted);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/numbers.hpp"
 #include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
@@ -39,12 +40,20 @@ bool split(std::string_view line, std::vector<std::string>& cells) {
   return true;
 }
 
+/// Whether a spreadsheet would compute the text.
+bool is_formula(std::string_view text) {
+  if (text.empty() || std::string_view("=+-@\t").find(text.front()) == std::string_view::npos) return false;
+  if (text == "-" || text == "-inf") return false;
+  return text.starts_with("+-") || !parse_real(text.front() == '+' ? text.substr(1) : text);
+}
+
 }  // namespace
 
 std::string csv_cell(std::string_view text) {
   std::string cell(text);
   std::replace_if(
       cell.begin(), cell.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  if (is_formula(cell)) cell.insert(0, 1, '\'');
   if (cell.find_first_of(",\"") == std::string::npos) return cell;
   std::string quoted = "\"";
   for (const char c : cell) {

@@ -11,7 +11,8 @@
 /// Comma-separated text as RFC 4180 has it, except that a line ends with \n alone and no cell spans lines.
 namespace foredraft::experiments {
 
-/// `text` as one cell, quoted where it holds a comma or a quote; line breaks become blanks.
+/// `text` as one cell, quoted where it holds a comma or a quote; line breaks become blanks. A text that a spreadsheet
+/// would take for a formula, since it begins with = + - @ and is no number, gets an apostrophe before it.
 [[nodiscard]] std::string csv_cell(std::string_view text);
 
 /// The first line, with its line end. Throws std::logic_error on a name that stands twice: nobody could say which

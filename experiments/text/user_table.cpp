@@ -74,9 +74,13 @@ double UserTable::probability(std::string_view column) {
 
 std::string UserTable::name(std::string_view column) {
   std::string text = cell(column);
+  const auto refuse_name = [&](std::string why) {
+    refuse(std::string(column), fmt::format("invalid {}=\"{}\"", column, text), std::move(why));
+  };
   if (text.empty() || text.find_first_of(",\"") != std::string::npos) {
-    refuse(std::string(column), fmt::format("invalid {}=\"{}\"", column, text),
-           "must be a name without commas and quotes");
+    refuse_name("must be a name without commas and quotes");
+  } else if (csv_cell(text) != text) {
+    refuse_name("must not begin with = + - or @: a spreadsheet would compute it");
   }
   return text;
 }

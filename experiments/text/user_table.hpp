@@ -33,7 +33,8 @@ class UserTable {
   std::int64_t count(std::string_view column, std::int64_t minimum, std::int64_t maximum = max_table_count);
   double positive(std::string_view column);
   double probability(std::string_view column);
-  /// One that can stand in a CSV cell as it is; refused where it is empty or holds a comma or a quote.
+  /// One that can stand in a CSV cell as it is; refused where it is empty, holds a comma or a quote, or
+  /// looks like a formula.
   std::string name(std::string_view column);
 
   /// A problem of this row, in the words of the caller.

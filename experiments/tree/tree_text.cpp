@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/numbers.hpp"
 #include "experiments/tree/tree_answer.hpp"
 
 namespace foredraft::experiments {
@@ -20,14 +21,15 @@ std::string tree_headline(const TreeAnswer& answer) {
                                                                   chosen.tree.size(), chosen.tree.depth());
   if (!chosen.speedup) return fmt::format("{:.4f} tokens per iteration {}.", chosen.tokens, shape);
   if (chosen.tree.size() == 1) return fmt::format("speedup {:.2f}x: speculation does not pay.", *chosen.speedup);
-  return fmt::format("speedup {:.2f}x: an iteration yields {:.2f} tokens {}, and costs {:.2f} target steps.",
-                     *chosen.speedup, chosen.tokens, shape, *chosen.iteration_cost);
+  return fmt::format("speedup {:.2f}x: an iteration yields {:.2f} tokens {}, and costs {} target steps.",
+                     *chosen.speedup, chosen.tokens, shape, decimal_text(*chosen.iteration_cost, 2));
 }
 
 std::string tree_row(const std::string& label, const JudgedTree& judged) {
   std::string row = fmt::format("{:<{}}{:>6}{:>7}{:>9.4f}{:>10.4f}", label, tree_label_width, judged.tree.size(),
                                 judged.tree.depth(), judged.tokens, std::sqrt(judged.variance));
-  if (judged.speedup) row += fmt::format("{:>11.4f}{:>9.4f}x", *judged.iteration_cost, *judged.speedup);
+  if (judged.speedup)
+    row += fmt::format("{:>11}{:>9}x", decimal_text(*judged.iteration_cost, 4), decimal_text(*judged.speedup, 4));
   return row + "\n";
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/cpu/thread_team.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
+#include <system_error>
+
+#include "core/problems.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -21,11 +25,15 @@ ThreadTeam::ThreadTeam(unsigned threads) : size_(std::max(1U, threads)) {
   others_.reserve(size_ - 1);
   try {
     for (unsigned thread = 1; thread < size_; ++thread) others_.emplace_back([this, thread] { serve(thread); });
-  } catch (...) {
+  } catch (const std::system_error& error) {
     // Those that did start wait for all: the others count as come.
-    arrived_ += size_ - 1 - static_cast<unsigned>(others_.size());
+    const auto started = static_cast<unsigned>(others_.size());
+    arrived_ += size_ - 1 - started;
     meet();
-    throw;
+    throw RunError(
+        fmt::format("cannot start {} threads: the system gave {} ({}) - use --threads with fewer, or raise "
+                    "the limit of processes (ulimit -u)",
+                    size_, started + 1, error.code().message()));
   }
 }
 

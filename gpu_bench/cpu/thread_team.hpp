@@ -13,7 +13,7 @@ namespace foredraft::gpu_bench {
 /// for each, as core/parallel.hpp does, would take longer than most operations of a pass.
 class ThreadTeam {
  public:
-  /// At least 1; the caller of run() is one of them. Throws std::system_error where a thread cannot be started.
+  /// At least 1; the caller of run() is one of them. Throws RunError where a thread cannot be started.
   explicit ThreadTeam(unsigned threads);
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;

@@ -29,6 +29,10 @@ void check_name(std::string_view what, const std::string& name) {
   if (name.find_first_of(",\"\n\r") != std::string::npos) {
     throw DomainError(fmt::format("{}: {}: a name must not hold commas, quotes or line ends", what, name));
   }
+  if (name.find_first_of("=+-@") == 0) {
+    throw DomainError(
+        fmt::format("{}: {}: a name must not begin with = + - or @ (a spreadsheet would compute it)", what, name));
+  }
 }
 
 void check_figures(const auto& figures) {

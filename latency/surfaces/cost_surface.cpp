@@ -2,8 +2,10 @@
 #include "latency/surfaces/cost_surface.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <numbers>
+#include <set>
 
 #include "core/check.hpp"
 #include "core/problems.hpp"
@@ -41,9 +43,28 @@ std::string name_of(const PassKind& kind) {
   return fmt::format("{} {} {}", kind.model, to_string(kind.role), kind.setting.dtype);
 }
 
-[[noreturn]] void refuse_model(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& name) {
+/// What the profile has of a model: "decoder_pass fp16, ...".
+std::string measured_kinds(const Profile& profile, const std::string& model) {
+  std::set<std::string> kinds;
+  for (const StepRow& row : profile.steps) {
+    if (row.cell.model == model && row.timing.summary.samples > 0) {
+      kinds.insert(fmt::format("{} {}", to_string(row.cell.role), row.cell.dtype));
+    }
+  }
+  return fmt::format("{}", fmt::join(kinds, ", "));
+}
+
+[[noreturn]] void refuse_model(const Profile& profile, const std::vector<ModelShape>& shapes, const PassKind& kind) {
+  const std::string& name = kind.model;
   std::vector<std::string> known;
   for (const StepRow& row : profile.steps) known.push_back(row.cell.model);
+  if (std::find(known.begin(), known.end(), name) != known.end()) {
+    const std::string kinds = measured_kinds(profile, name);
+    throw DomainError(
+        fmt::format("no times of {} (the profile of {} has {} of this model, and its shape is not known) "
+                    "- measure it",
+                    name_of(kind), profile.device.name, kinds.empty() ? "no times" : kinds));
+  }
   for (const ModelShape& shape : shapes) known.push_back(shape.name);
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
@@ -96,7 +117,7 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
     table_->refuse_decrease(name_of(kind_));
   }
   if (shape == nullptr) {
-    if (!table_) refuse_model(profile, shapes, kind_.model);
+    if (!table_) refuse_model(profile, shapes, kind_);
     return;
   }
   if (profile.source == Source::user) return;

@@ -21,7 +21,7 @@ RULES = (
      # What the system says of itself, and text that the user names as a corpus.
      {"experiments/inputs/corpus.cpp", "experiments/results/manifest.cpp", "gpu_bench/cpu/cpu_facts.cpp",
       "gpu_bench/run/host_facts.cpp"}),
-    ("starts programs (experiments/cli/child_process.hpp does)", r"posix_spawn|\bexec[vl]p?e?\s*\(|\bpopen\s*\(|std::system|\bfork\s*\(",
+    ("starts programs (experiments/cli/child_process.hpp does)", r"posix_spawn|\bexec[vl]p?e?\s*\(|\bpopen\s*\(|std::system\b|\bfork\s*\(",
      {"experiments/cli/child_process.cpp"}),
 )
 

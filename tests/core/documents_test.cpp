@@ -84,10 +84,29 @@ TEST_CASE("JSON is read down to 64 levels and up to 256 keys of an object, and t
   };
   CHECK(json_problem(object(256)).empty());
   CHECK(json_problem(object(257)) == "f:1: more than 256 keys in one object");
-  ProblemList none("f");
-  CHECK(parse_json("[1, ", none).is_discarded());
-  CHECK(parse_json("", none).is_discarded());
-  CHECK(none.empty());
+}
+
+TEST_CASE("a text that is no JSON is refused with line, column and what stands there") {
+  CHECK(json_problem("") == "f:1: syntax: no JSON at column 1 (the text ends too early)");
+  CHECK(json_problem(" \n ") == "f:2: syntax: no JSON at column 2 (the text ends too early)");
+  CHECK(json_problem("[1, ") == "f:1: syntax: no JSON at column 5 (the text ends too early)");
+  CHECK(json_problem("{\"a\": \"b") == "f:1: syntax: no JSON at column 9 (the text ends too early)");
+  CHECK(json_problem("{\n  \"a\": 1,\n  b: 2\n}") == "f:3: syntax: no JSON at column 3 (unexpected \"b\")");
+  CHECK(json_problem("[1, 2]\n]") == "f:2: syntax: no JSON at column 1 (unexpected \"]\")");
+  CHECK(json_problem("[1,\n 1e999]") == "f:2: syntax: no JSON at column 2 (the number 1e999 is too large)");
+  CHECK(json_problem("[1, truth]") == "f:1: syntax: no JSON at column 5 (unexpected \"truth\")");
+  CHECK(json_problem("not") == "f:1: syntax: no JSON at column 1 (unexpected \"not\")");
+  for (const char* hostile : {"[\"\x1b[2J\x07", "[\xff]", "{\"a\":\"\xff\"}", "\"\\u12"}) {
+    CAPTURE(hostile);
+    CHECK_THAT(json_problem(hostile), Catch::StartsWith("f:1: syntax: no JSON at column "));
+    CHECK(json_problem(hostile).find('\x1b') == std::string::npos);
+  }
+  CHECK(json_problem("[\"" + std::string(1'000'000, 'x')).size() < 500);
+  ProblemList problems("f");
+  CHECK(parse_json("[1,\n2,,", problems, 41).is_discarded());
+  CHECK_THAT(problems.text(), Catch::StartsWith("f:42: syntax: no JSON at column 3 "));
+  CHECK(json_reason("[json.exception.out_of_range.403] key 'a' not found") == "key 'a' not found");
+  CHECK(json_reason("no library's") == "no library's");
 }
 
 TEST_CASE("texts and lines beyond their sizes are rejected before they are read") {

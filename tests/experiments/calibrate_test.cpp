@@ -13,6 +13,7 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile_json.hpp"
 #include "tests/experiments/temporary_folder.hpp"
+#include "tests/experiments/tiny_profile.hpp"
 
 /// `foredraft calibrate` as a user meets it, with models that any machine measures at once. No time is asserted.
 namespace foredraft::tests {
@@ -34,6 +35,22 @@ Calibrated calibrate(const TemporaryFolder& folder, const std::string& arguments
 const std::string tiny_run = "--target tiny-target --draft tiny-drafter --batch 1 --context 8 --threads 1 ";
 
 }  // namespace
+
+TEST_CASE("a calibration says which predictions its profile does not serve") {
+  const auto pairs = gpu_bench::pairs_of(latency::model_registry(), {"tiny-target", "tiny-drafter"});
+  latency::Profile profile = tiny_profile({1, 4}, {128});
+  CHECK_THAT(
+      experiments::calibration_text(profile, pairs),
+      Catch::EndsWith("serves    foredraft predict with --batch 1,4 and --context 128, and what lies between: too "
+                      "little was measured to\n          reach further - calibrate into another file, with the "
+                      "--batch and --context that you ask for\n"));
+  profile.fits.emplace_back();
+  CHECK_THAT(experiments::calibration_text(profile, pairs), !Catch::Contains("serves "));
+  for (latency::StepRow& row : profile.steps) row.timing.summary.samples = 0;
+  CHECK_THAT(
+      experiments::calibration_text(profile, pairs),
+      Catch::EndsWith("serves    no prediction yet: no pass of a model was measured - give it more --minutes\n"));
+}
 
 TEST_CASE("a profile of the pair that is asked for is complete, is shown as a table, and is not overwritten") {
   const TemporaryFolder folder;

@@ -52,10 +52,11 @@ TEST_CASE("profiles and steps that cannot be are refused with 2, each by what is
     CHECK(outcome.out.empty());
     CHECK_THAT(outcome.err, Catch::Contains("input") && Catch::Contains(said));
   };
-  check_refused("profile", sound.substr(0, sound.size() / 2), "not a JSON object");
+  check_refused("profile", sound.substr(0, sound.size() / 2),
+                "input:71: syntax: no JSON at column 142 (the text ends too early)");
   check_refused("profile", changed("foredraft.profile/1", "foredraft.profile/9"), "this program reads");
   check_refused("profile", changed("4800000000000.0", "-4800000000000.0"), "memory_bandwidth_bytes_per_s");
-  check_refused("profile", changed("4800000000000.0", "1e999"), "not a JSON object");
+  check_refused("profile", changed("4800000000000.0", "1e999"), "(the number 1e999 is too large)");
   const std::string header = "model,role,batch,tokens,context,ms\n";
   check_refused("steps-file", header + "llama-2-7b,decoder_pass,1,1,512,-1\n", "invalid ms=\"-1\"");
   check_refused("steps-file", header + "llama-2-7b,decoder_pass,1,1,512,inf\n", "invalid ms=\"inf\"");

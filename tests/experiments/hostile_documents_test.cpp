@@ -200,7 +200,7 @@ TEST_CASE("a folder whose manifest is nested too deep is rejected with its line"
   const std::string why =
       "manifest.json:2: nested deeper than 64 levels (tables and lists within each other) - remove "
       "levels";
-  CHECK_THROWS_WITH(ResultFolder(folder.path(), {.schema = "s"}, {}), Catch::EndsWith(why));
+  CHECK_THROWS_WITH(ResultFolder(folder.path(), {.schema = "s"}, {}), Catch::Contains(why));
   CHECK_THROWS_WITH(parse_manifest(tests::content_of(folder / "manifest.json"), "manifest.json"), why);
   CHECK_THROWS_WITH(parse_toml("a = 1\nb." + std::string(200, '.') + " = 1", "e.toml"),
                     Catch::StartsWith("e.toml:2: nested deeper than 64 levels"));

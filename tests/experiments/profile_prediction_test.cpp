@@ -244,6 +244,11 @@ TEST_CASE("a step that a user measured is refused by line where it cannot be") {
   CHECK(refused("a,decoder_pass,1,1,2\n") == "s.csv:2: 5 cells (the header has 6)");
   CHECK(refused(",decoder_pass,1,1,0,2\n") ==
         "s.csv:2: model: invalid model=\"\" (must be a name without commas and quotes)");
+  for (const char* formula : {"=1+1", "@a", "+a", "-2+3"}) {
+    CHECK(refused(formula + std::string(",decoder_pass,1,1,1,1\n")) ==
+          "s.csv:2: model: invalid model=\"" + std::string(formula) +
+              "\" (must not begin with = + - or @: a spreadsheet would compute it)");
+  }
   CHECK(refused("a,decoder_pass,1,1,0,2\na,decoder_pass,1,1,0,3\n")
             .starts_with("s.csv:3: a decoder_pass user batch 1 tokens 1 context 0"));
   CHECK(refused("").find("holds no step") != std::string::npos);

@@ -128,6 +128,27 @@ TEST_CASE("LaTeX sets signs as mathematics and leaves hyphens alone") {
                                   Catch::Contains("\n1.5 $\\pm$ 0.1 \\\\\n") && Catch::Contains("\nT5-3B \\\\\n"));
 }
 
+TEST_CASE("numbers for people stay short however large they are") {
+  CHECK(decimal_text(2.95067, 4) == "2.9507");
+  CHECK(decimal_text(-0.5, 2) == "-0.50");
+  CHECK(decimal_text(999999.0, 1) == "999999.0");
+  CHECK(decimal_text(1e6, 2) == "1.00e+06");
+  CHECK(decimal_text(-1e300, 4) == "-1.0000e+300");
+  CHECK(decimal_text(std::numeric_limits<double>::infinity(), 2) == "inf");
+}
+
+TEST_CASE("a text of a CSV file is no formula of a spreadsheet, and a number stays a number") {
+  for (const char* text :
+       {"=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "=", "-1e", "+-1"}) {
+    CHECK(csv_cell(text) == "'" + std::string(text));
+    CHECK(csv_cell(csv_cell(text)) == csv_cell(text));
+  }
+  CHECK(csv_cell("=HYPERLINK(\"a\",\"b\")") == "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\"");
+  for (const char* text : {"-1", "-0.5", "-1e-300", "+1.5", "-", "-inf", "inf", "nan", "1=1", "a@b", "", "gamma-1"}) {
+    CHECK(csv_cell(text) == text);
+  }
+}
+
 TEST_CASE("the nearest word is found for a typing mistake and none for another word") {
   const std::vector<std::string> words{"alpha", "gamma", "convention", "c"};
   CHECK(nearest("gama", words) == "gamma");
@@ -135,6 +156,11 @@ TEST_CASE("the nearest word is found for a typing mistake and none for another w
   CHECK(nearest("convetnion", words) == "convention");
   CHECK(nearest("temperature", words).empty());
   CHECK(suggestion_for("temperature", words) == "known: alpha, gamma, convention, c");
+  // Nobody means the word that stands there, nor one that looks like it.
+  CHECK(nearest("alpha", words).empty());
+  CHECK(suggestion_for("convention", words) == "known: alpha, gamma, convention, c");
+  CHECK(suggestion_for("alpha ", words) == "remove the blanks around it");
+  CHECK(suggestion_for(" ", words) == "did you mean c?");
 }
 
 }  // namespace foredraft::experiments

@@ -104,7 +104,7 @@ TEST_CASE("costs refuse negative, infinite and missing numbers") {
   CHECK_THROWS_WITH(operations_factor(2.0, 1, nan, Convention::bonus),
                     "invalid operations_ratio=nan (must be finite and not negative)");
   CHECK_THROWS_WITH(operations_factor(2.0, std::numeric_limits<std::int64_t>::max(), 0.1, Convention::bonus),
-                    "invalid gamma=9223372036854775807 (must lie in 0 to 4611686018427387904)");
+                    "invalid gamma=9223372036854775807 (must lie in 0 to 7000000000000000000)");
   CHECK_THROWS_WITH(memory_access_factor(nan), "invalid tokens_per_iteration=nan (must be finite and above 0)");
 }
 

@@ -93,6 +93,12 @@ TEST_CASE("a near-best range without an end says so, and there is none around an
   CHECK((all->first == 0 && all->last == no_end));
   const auto cheap = near_best_gamma({0.5, 1e-300, Convention::bonus, Drafting::autoregressive}, 0.01);
   CHECK((cheap->first == 6 && cheap->last == no_end));  // 2 - 2^-6 is the first within 1 % of 2
+  const auto beyond =
+      near_best_gamma({std::nextafter(1.0, 0.0), 1e-300, Convention::bonus, Drafting::autoregressive}, 0.01);
+  REQUIRE(beyond);
+  CHECK(beyond->first < no_end);
+  CHECK(beyond->last ==
+        best_gamma({std::nextafter(1.0, 0.0), 1e-300, Convention::bonus, Drafting::autoregressive}).gamma);
   CHECK_FALSE(near_best_gamma({0.8, 0.0, Convention::bonus, Drafting::autoregressive}, 0.01).has_value());
   CHECK_FALSE(near_best_gamma({0.8, 0.1, Convention::bonus, Drafting::block}, 0.01).has_value());
 

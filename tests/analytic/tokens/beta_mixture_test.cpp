@@ -200,7 +200,7 @@ TEST_CASE("the Beta mixture refuses parameters that are no Beta law") {
                     "invalid a=1e-101 (must lie in [1e-100, 1e+100])");
   CHECK_THROWS_WITH(accepted_at_least({1.0, 1e101}, 3), "invalid b=1e+101 (must lie in [1e-100, 1e+100])");
   CHECK_THROWS_WITH(jensen_sandwich({1.0, 1.0}, -1, Convention::bonus), "invalid gamma=-1 (must be at least 0)");
-  CHECK_THROWS_WITH(accepted_at_least({1.0, 1.0}, -1), "invalid k=-1 (must lie in 0 to 4611686018427387904)");
+  CHECK_THROWS_WITH(accepted_at_least({1.0, 1.0}, -1), "invalid k=-1 (must lie in 0 to 7000000000000000000)");
 }
 
 }  // namespace foredraft::analytic

@@ -239,7 +239,7 @@ TEST_CASE("the i.i.d. law refuses what is no probability, no draft length and no
   CHECK_THROWS_WITH(tokens_generating_function({0.5, 3, Convention::bonus}, -1.0),
                     "invalid x=-1 (must be finite and not negative)");
   CHECK_THROWS_WITH(tokens_per_iteration({0.5, std::numeric_limits<std::int64_t>::max(), Convention::bonus}),
-                    "invalid gamma=9223372036854775807 (must lie in 0 to 4611686018427387904)");
+                    "invalid gamma=9223372036854775807 (must lie in 0 to 7000000000000000000)");
   CHECK_THROWS_AS(tokens_per_iteration({nan, 5, Convention::bonus}), DomainError);
 }
 

@@ -169,7 +169,7 @@ TEST_CASE("other schemas and what is no JSON are refused") {
   CHECK(refusal(document) == "p.json: schema: \"foredraft.profile/2\", this program reads \"foredraft.profile/1\"");
   document.erase("schema");
   CHECK(refusal(document) == "p.json: schema: missing, this program reads \"foredraft.profile/1\"");
-  CHECK_THROWS_WITH(from_json("{", "p.json"), "p.json: profile: not a JSON object");
+  CHECK_THROWS_WITH(from_json("{", "p.json"), "p.json:1: syntax: no JSON at column 2 (the text ends too early)");
   CHECK_THROWS_WITH(read_profile("/nonexistent/p.json"),
                     "/nonexistent/p.json: cannot be read (No such file or directory)");
 }
@@ -189,6 +189,8 @@ TEST_CASE("a profile that cannot be is not written") {
         "model-a decoder_pass fp16 batch 1 tokens 1 context 512 cold graph: measured twice");
   CHECK(refused([](Profile& p) { p.steps[0].cell.model = "a,b"; }) ==
         "model: a,b: a name must not hold commas, quotes or line ends");
+  CHECK(refused([](Profile& p) { p.steps[0].cell.model = "=1+1"; }) ==
+        "model: =1+1: a name must not begin with = + - or @ (a spreadsheet would compute it)");
   CHECK(refused([](Profile& p) { p.device.name = ""; }) == "device: empty name");
   CHECK(refused([](Profile& p) { p.limits.graph_node_us.origin = ""; }) ==
         "graph_node_us: a figure without its origin");

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/readable.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace foredraft {
+namespace {
+
+constexpr std::string_view ellipsis = "\u2026";
+/// A word may have as many more without being cut: quotes, an ellipsis and a line number beside a value that was cut.
+constexpr std::size_t word_slack = 40;
+/// The longest of our own lists the 70 parameters of a sweep.
+constexpr std::size_t most_line_characters = 4000;
+
+struct CodePoint {
+  std::uint32_t value;
+  std::size_t bytes;
+  bool sound;  ///< false: a byte that begins no UTF-8 sequence
+};
+
+/// The first of a text that is not empty: one UTF-8 sequence, not a longer one than it needs, no surrogate.
+CodePoint first_of(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80U) return {first, 1, true};
+  const std::size_t bytes = first >= 0xF0U ? 4 : first >= 0xE0U ? 3 : 2;
+  const CodePoint broken{first, 1, false};
+  if (first < 0xC2U || first > 0xF4U || text.size() < bytes) return broken;
+  std::uint32_t value = first & (0x7FU >> bytes);
+  for (std::size_t at = 1; at < bytes; ++at) {
+    if ((byte(at) & 0xC0U) != 0x80U) return broken;
+    value = value << 6U | (byte(at) & 0x3FU);
+  }
+  constexpr std::array<std::uint32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = value >= 0xD800U && value <= 0xDFFFU;
+  if (value < least.at(bytes) || value > 0x10FFFFU || surrogate) return broken;
+  return {value, bytes, true};
+}
+
+/// Whether a terminal shows it, in its place and by itself.
+bool shows(std::uint32_t value) {
+  struct Range {
+    std::uint32_t first, last;
+  };
+  constexpr std::array<Range, 12> hidden{{{0x00, 0x1F},
+                                          {0x7F, 0xA0},
+                                          {0xAD, 0xAD},
+                                          {0x61C, 0x61C},
+                                          {0x2000, 0x200F},
+                                          {0x2028, 0x202F},
+                                          {0x205F, 0x206F},
+                                          {0x3000, 0x3000},
+                                          {0xFE00, 0xFE0F},
+                                          {0xFEFF, 0xFEFF},
+                                          {0xFFF9, 0xFFFB},
+                                          {0xE0000, 0xE0FFF}}};
+  return std::none_of(hidden.begin(), hidden.end(),
+                      [value](const Range& range) { return range.first <= value && value <= range.last; });
+}
+
+/// What stands in a message in the place of what does not show; empty for what does.
+std::string escape_of(const CodePoint& point) {
+  if (point.sound && shows(point.value)) return {};
+  return point.sound && point.value >= 0x80U ? fmt::format("\\u{:04x}", point.value)
+                                             : fmt::format("\\x{:02x}", point.value);
+}
+
+/// How many characters are shown of a text; no more of them are looked at than `most` + 1.
+std::size_t characters_shown(std::string_view text, std::size_t most) {
+  std::size_t characters = 0;
+  while (!text.empty() && characters <= most) {
+    const CodePoint point = first_of(text);
+    characters += std::max<std::size_t>(1, escape_of(point).size());
+    text.remove_prefix(point.bytes);
+  }
+  return characters;
+}
+
+/// One line with words that are cut.
+std::string readable_line(std::string_view line) {
+  std::string text;
+  std::size_t characters = 0;
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find(' '), line.size());
+    const std::string_view word = line.substr(0, end);
+    const std::size_t length = characters_shown(word, most_quoted_characters + word_slack);
+    characters += std::min(length, most_quoted_characters) + 1;
+    if (characters > most_line_characters) return text.append(ellipsis);
+    text += length > most_quoted_characters + word_slack ? readable(word) : readable(word, length);
+    const std::size_t next = std::min(end + 1, line.size());
+    if (next > end) text += ' ';
+    line.remove_prefix(next);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string readable(std::string_view text, std::size_t most) {
+  std::string shown;
+  std::size_t characters = 0;
+  while (!text.empty()) {
+    const CodePoint point = first_of(text);
+    const std::string escape = escape_of(point);
+    characters += std::max<std::size_t>(1, escape.size());
+    if (characters > most) return shown.append(ellipsis);
+    shown += escape.empty() ? text.substr(0, point.bytes) : escape;
+    text.remove_prefix(point.bytes);
+  }
+  return shown;
+}
+
+std::string readable_part(std::string_view text) {
+  const std::size_t first = text.find('"');
+  const std::size_t last = text.rfind('"');
+  if (first == std::string_view::npos || last - first <= most_quoted_characters) return readable_line(text);
+  return readable_line(text.substr(0, first + 1)) + readable(text.substr(first + 1, last - first - 1)) +
+         readable_line(text.substr(last));
+}
+
+std::string readable_message(std::string_view text) {
+  std::string message;
+  while (true) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    message += readable_line(text.substr(0, end));
+    if (end == text.size()) return message;
+    message += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace foredraft

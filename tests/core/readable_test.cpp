@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/readable.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/problems.hpp"
+
+namespace foredraft {
+namespace {
+
+std::string repeated_text(const std::string& text, std::size_t times) {
+  std::string result;
+  for (std::size_t i = 0; i < times; ++i) result += text;
+  return result;
+}
+
+const std::string three_dots = "\u2026";
+
+}  // namespace
+
+TEST_CASE("a value that a message quotes ends after 200 characters, never within one") {
+  CHECK(readable("").empty());
+  CHECK(readable("cost.target \u03b1 \U0001F600") == "cost.target \u03b1 \U0001F600");
+  const std::string letters(200, 'a');
+  CHECK(readable(letters) == letters);
+  CHECK(readable(letters + "b") == letters + three_dots);
+  CHECK(readable(std::string(100'000'000, 'a')) == letters + three_dots);
+  CHECK(readable(repeated_text("\u03b1", 200)) == repeated_text("\u03b1", 200));
+  CHECK(readable(repeated_text("\U0001F600", 201)) == repeated_text("\U0001F600", 200) + three_dots);
+  // What is counted is what is shown: 50 escapes of four characters, and not a half one.
+  CHECK(readable(std::string(51, '\x1b')) == repeated_text("\\x1b", 50) + three_dots);
+  CHECK(readable("a" + std::string(50, '\x1b')) == "a" + repeated_text("\\x1b", 49) + three_dots);
+  CHECK(readable("abc", 2) == "ab" + three_dots);
+}
+
+TEST_CASE("nothing that a message quotes moves a cursor, hides or turns what follows, or is no UTF-8") {
+  CHECK(readable("a\x1b[2Jb\n\r\t\x7f") == "a\\x1b[2Jb\\x0a\\x0d\\x09\\x7f");
+  CHECK(readable(std::string_view("\0", 1)) == "\\x00");
+  CHECK(readable("\u009b31m\u00a0\u200b\u202e\ufeff\U000E0041") == "\\u009b31m\\u00a0\\u200b\\u202e\\ufeff\\ue0041");
+  // A byte alone, too long a form, a surrogate, beyond Unicode, cut short.
+  CHECK(readable("\xff \x80 \xc0\xaf \xe0\x9f\xbf \xf0\x8f\xbf\xbf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x80") ==
+        "\\xff \\x80 \\xc0\\xaf \\xe0\\x9f\\xbf \\xf0\\x8f\\xbf\\xbf \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80 \\xe2\\x80");
+  for (const char* hostile : {"\x1b]0;x\x07", "\xc3(", "\u202eabc", "a\\x1b"}) {
+    CHECK(readable(readable(hostile)) == readable(hostile));
+  }
+}
+
+TEST_CASE("in a message every word and every quoted value is cut, and what stands behind it is still said") {
+  const std::string long_word(1000, 'w');
+  const std::string cut_word = std::string(200, 'w') + three_dots;
+  CHECK(readable_message("path " + long_word + " (why)\nnext\x1b line") ==
+        "path " + cut_word + " (why)\nnext\\x1b line");
+  CHECK(readable_message(cut_word + ":12: missing") == cut_word + ":12: missing");
+  const std::string words = repeated_text("ab ", 1000);
+  CHECK(readable_part("unknown rule \"" + words + "\" here") ==
+        "unknown rule \"" + words.substr(0, 200) + three_dots + "\" here");
+  CHECK(readable_part("two\nlines") == "two\\x0alines");
+  CHECK(readable_part("\"") == "\"");
+  CHECK(readable_part("no quotes " + words).starts_with("no quotes " + words));
+  CHECK(readable_message(repeated_text("ab ", 1'000'000)).size() < 5000);
+  const std::string once = readable_part("unknown \"" + long_word + "\"");
+  CHECK(readable_message(once) == once);
+}
+
+TEST_CASE("a list of problems shows the first hundred on one readable line each") {
+  ProblemList problems("a\nb.toml");
+  problems.add({.line = 7,
+                .key = "k\x1b",
+                .text = "unknown \"" + std::string(300, 'v') + "\"",
+                .why = "w\rw",
+                .suggestion = "s\ts"});
+  CHECK(problems.text() ==
+        "a\\x0ab.toml:7: k\\x1b: unknown \"" + std::string(200, 'v') + three_dots + "\" (w\\x0dw) - s\\x09s");
+  ProblemList many("f");
+  for (int i = 0; i < 100; ++i) many.add({.text = "p"});
+  CHECK(many.text() == repeated_text("f: p\n", 99) + "f: p");
+  many.add({.text = "p"});
+  many.add({.text = "p"});
+  CHECK(many.text() == repeated_text("f: p\n", 100) + "f: and 2 more problems");
+}
+
+}  // namespace foredraft
