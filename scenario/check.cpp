@@ -21,6 +21,7 @@ std::int64_t line_of(const Space& space, std::string_view name) {
 }
 
 std::string key_of(const Space& space, std::string_view name) {
+  if (space.command_line) return name_for_user(space, name);
   return fmt::format("{}.{}", find_axis(space, name) != nullptr ? "axes" : "fixed", name);
 }
 
@@ -42,8 +43,19 @@ std::string instead_of_cost(std::string_view name, const Usage& usage) {
   return fmt::format("remove it, or set cost = \"{}\"", name_of(Cost(MeasuredTimes{})));
 }
 
+/// Why no scenario uses a parameter.
+std::string why_unused(const Space& space, const Parameter& parameter, const Usage& usage) {
+  if (!space.command_line) return "no point of this sweep reads it";
+  for (const MemberRange& of : parameter.members) {
+    const auto words = usage.words.find(of.family);
+    if (words != usage.words.end()) return fmt::format("{} {} has no such parameter", of.family, words->second.front());
+  }
+  return "acceptance is stated otherwise";
+}
+
 /// What a parameter that no point uses was probably meant to be.
-std::string instead_of(std::string_view name, const Usage& usage) {
+std::string instead_of(const Space& space, std::string_view name, const Usage& usage) {
+  if (space.command_line) return "remove it";
   if (usage.takes("fidelity", "system")) {
     if (name == "gamma") return "remove it, or gamma_schedule";
     return "remove it: a server takes step times, arrivals and lengths";
@@ -63,10 +75,11 @@ std::string instead_of(std::string_view name, const Usage& usage) {
 void refuse_unused(const Space& space, const Usage& usage, ProblemList& problems) {
   const auto refuse = [&](const Parameter& parameter) {
     if (parameter.used(usage)) return;
-    report(
-        space, parameter.name,
-        {.text = "not used", .why = "no point of this sweep reads it", .suggestion = instead_of(parameter.name, usage)},
-        problems);
+    report(space, parameter.name,
+           {.text = "not used",
+            .why = why_unused(space, parameter, usage),
+            .suggestion = instead_of(space, parameter.name, usage)},
+           problems);
   };
   for (const Axis& axis : space.axes) refuse(*axis.parameter);
   for (const FixedInput& input : space.fixed) refuse(*input.parameter);
@@ -101,10 +114,10 @@ void fill_defaults(Space& space, const Usage& usage, const std::vector<const Par
             {.key = "fixed.models.parameter", .text = "missing", .why = "the target laws have no common default"});
       }
     } else if (parameter.required(usage)) {
-      problems.add({.key = "fixed." + parameter.name,
+      problems.add({.key = key_of(space, parameter.name),
                     .text = "missing",
                     .why = parameter.summary,
-                    .suggestion = "add it to [fixed] or [axes]"});
+                    .suggestion = space.command_line ? "" : "add it to [fixed] or [axes]"});
     }
   }
   space.fixed = std::move(resolved);
@@ -121,7 +134,7 @@ void check_gamma(const Space& space, const Usage& usage, ProblemList& problems) 
     report(space, "gamma",
            {.text = "invalid gamma=0",
             .why = "must be at least 1 without a bonus token",
-            .suggestion = "start at 1, or use convention = \"bonus\""},
+            .suggestion = "start at 1, or use " + statement(space, "convention", "bonus")},
            problems);
   }
   if (largest > max_token_gamma && usage.takes("fidelity", "token")) {
@@ -137,7 +150,7 @@ void check_gamma(const Space& space, const Usage& usage, ProblemList& problems) 
       if (largest <= entries) continue;
       report(space, "gamma",
              {.text = fmt::format("invalid gamma={}", largest),
-              .why = fmt::format("{} has {} entries", name, entries),
+              .why = fmt::format("{} has {} entries", name_for_user(space, name), entries),
               .suggestion = fmt::format("keep gamma at or below {}, or give more entries", entries)},
              problems);
     }
@@ -164,9 +177,10 @@ void check_positional(const Space& space, const Usage& usage, const std::vector<
   const bool conditional = given("process.conditional");
   const bool marginal = given("process.marginal");
   if (usage.takes("fidelity", "process") && usage.takes("process", "positional") && conditional == marginal) {
-    problems.add({.key = "fixed.process.conditional",
-                  .text = conditional ? "given beside process.marginal" : "missing",
-                  .why = "process positional takes process.conditional or process.marginal",
+    problems.add({.key = key_of(space, "process.conditional"),
+                  .text = conditional ? "given beside " + name_for_user(space, "process.marginal") : "missing",
+                  .why = fmt::format("process positional takes {} or {}", name_for_user(space, "process.conditional"),
+                                     name_for_user(space, "process.marginal")),
                   .suggestion = conditional ? "remove one" : "add one of them to [fixed] or [axes]"});
   }
   for (const Value& value : values_of(space, "process.marginal")) {
@@ -176,7 +190,7 @@ void check_positional(const Space& space, const Usage& usage, const std::vector<
       report(space, "process.marginal",
              {.text = fmt::format("rises from {} to {} at position {}", entries[i - 1], entries[i], i),
               .why = "a marginal is P(this draft and all before it accepted)",
-              .suggestion = "did you mean process.conditional?"},
+              .suggestion = fmt::format("did you mean {}?", name_for_user(space, "process.conditional"))},
              problems);
       break;
     }

@@ -66,7 +66,8 @@ class DraftingCheck {
       if (!drafts && usage_.takes("fidelity", fidelity)) {
         refuse("drafter", fmt::format("{} does not draft in fidelity {}", member.name, fidelity),
                "foredraft list drafters says where each does",
-               fmt::format("set fidelity = \"{}\"", member.process ? "process" : "token"));
+               fmt::format("{}fidelity = \"{}\"", space_.command_line ? "write a CONFIG.toml with " : "set ",
+                           member.process ? "process" : "token"));
       }
     }
     if (member.text && usage_.takes("fidelity", "token")) check_text_drafter(member);
@@ -75,19 +76,22 @@ class DraftingCheck {
     const bool own_acceptance = copies || accuracies || (has_decay() && knows_decay(member));
     if (own_acceptance && takes_process_other_than_iid()) {
       refuse("drafter", fmt::format("{} goes with process iid alone", member.name),
-             "it says itself how acceptance goes on behind the first draft", "use process = \"iid\"");
+             "it says itself how acceptance goes on behind the first draft",
+             "use " + statement(space_, "process", "iid"));
     }
     if (own_acceptance && usage_.takes("policy", name_of(Policy(ConfidenceThreshold{})))) {
       refuse("drafter",
              fmt::format("{} with an acceptance of its own positions under policy confidence_threshold", member.name),
-             "the policy draws the acceptance of each token itself", "use drafter = \"autoregressive\"");
+             "the policy draws the acceptance of each token itself",
+             "use " + statement(space_, "drafter", "autoregressive"));
     }
     if (copies && takes_policy_other_than_constant()) {
       refuse("policy", fmt::format("not used by drafter {}", member.name),
-             "the copy runs to gamma tokens and realigns by itself", "use policy = \"constant\"");
+             "the copy runs to gamma tokens and realigns by itself", "use " + statement(space_, "policy", "constant"));
     }
     if (accuracies && has_decay()) {
-      refuse("drafter.decay", "given beside drafter.accuracies", "the accuracies say how they fall", "remove one");
+      refuse("drafter.decay", "given beside " + name_for_user(space_, "drafter.accuracies"),
+             "the accuracies say how they fall", "remove one");
     }
   }
 
@@ -128,7 +132,7 @@ class DraftingCheck {
     const bool stops = is<OptimalStopping>(member.value);
     if (usage_.takes("fidelity", "token")) {
       refuse("policy", fmt::format("{} does not work in fidelity token", member.name),
-             "policies are simulated in process fidelity", "use policy = \"constant\"");
+             "policies are simulated in process fidelity", "use " + statement(space_, "policy", "constant"));
     }
     check_lengths(member.name, stops && usage_.takes("process", name_of(AcceptanceProcess(BetaMixture{})))
                                    ? max_known_alpha_gamma
@@ -140,13 +144,13 @@ class DraftingCheck {
     if (!stops) return;
     if (!has_cost(space_)) {
       refuse("policy", fmt::format("{} without c", member.name), "it weighs the cost of a draft",
-             "add c to [fixed] or [axes]");
+             space_.command_line ? "add --c, or measured times" : "add c to [fixed] or [axes]");
     }
     if (takes_other("drafter", drafters(), [](const Drafter& drafter) {
           return is<AutoregressiveDrafter>(drafter) || is<MlpSpeculator>(drafter);
         })) {
       refuse("policy", fmt::format("{} with a drafter that drafts all at once", member.name),
-             "there is nothing to stop", "use drafter = \"autoregressive\"");
+             "there is nothing to stop", "use " + statement(space_, "drafter", "autoregressive"));
     }
   }
 
@@ -154,7 +158,7 @@ class DraftingCheck {
   void check_times(const Member<Cost>& member) {
     if (takes_policy_other_than_constant()) {
       refuse("policy", fmt::format("not constant under cost {}", member.name),
-             "times are looked up for one draft length", "use policy = \"constant\"");
+             "times are looked up for one draft length", "use " + statement(space_, "policy", "constant"));
     }
     if (takes_other("drafter", drafters(), [](const Drafter& drafter) {
           return is<AutoregressiveDrafter>(drafter) || is<BlockDrafter>(drafter) || is<Heads>(drafter);

@@ -67,9 +67,10 @@ class ValueReader {
     return std::nullopt;
   }
 
-  bool legal(const Node& node, const std::string& name, double number) {
+  bool legal(const Node& node, std::string name, double number) {
     const std::string why = refusal(parameter_, number);
     if (why.empty()) return true;
+    if (key_.starts_with("--")) name = key_.substr(2) + name.substr(parameter_.name.size());  // an option
     problems_.add(
         {.line = node.line, .key = key_, .text = fmt::format("invalid {}={}", name, number_text(number)), .why = why});
     return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario/space.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "scenario/registries.hpp"
@@ -29,6 +30,22 @@ std::vector<Value> values_of(const Space& space, std::string_view name) {
   return {};
 }
 
+std::string option_of(std::string_view parameter) {
+  std::string option(parameter.substr(parameter.rfind('.') + 1));  // npos + 1 is 0
+  std::replace(option.begin(), option.end(), '_', '-');
+  return option;
+}
+
+std::string name_for_user(const Space& space, std::string_view parameter) {
+  return space.command_line ? "--" + option_of(parameter) : std::string(parameter);
+}
+
+std::string statement(const Space& space, std::string_view parameter, std::string_view word) {
+  if (!space.command_line) return fmt::format("{} = \"{}\"", parameter, word);
+  // No option names the process: it follows from how acceptance is stated.
+  return parameter == "process" ? "--alpha" : fmt::format("{} {}", name_for_user(space, parameter), word);
+}
+
 Usage usage_of(const Space& space) {
   Usage usage;
   for (const Parameter& parameter : parameters()) {
@@ -40,6 +57,22 @@ Usage usage_of(const Space& space) {
     if (!stated) words.push_back(std::get<std::string>(parameter.default_value.value()));
   }
   return usage;
+}
+
+Scenario build(const Usage& usage, const std::vector<FixedInput>& inputs) {
+  Scenario scenario;
+  // Choices put alternatives in place, in the order of the table; the other inputs store into them.
+  for (const Parameter& parameter : parameters()) {
+    const auto words = usage.words.find(parameter.name);
+    if (parameter.type != ValueType::choice || words == usage.words.end() || !parameter.used(usage)) continue;
+    parameter.assign(scenario, words->second.front());
+  }
+  for (const FixedInput& input : inputs) {
+    if (input.parameter->type != ValueType::choice && input.parameter->used(usage)) {
+      input.parameter->assign(scenario, input.value);
+    }
+  }
+  return scenario;
 }
 
 bool has_server(const Space& space) { return usage_of(space).takes("fidelity", "system"); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +27,16 @@ struct FixedInput {
 struct Space {
   std::vector<Axis> axes;         ///< the last one varies fastest
   std::vector<FixedInput> fixed;  ///< used by some scenario, in the order of the parameter table
+  bool command_line = false;      ///< stated by options, not in a file: what messages call its inputs
 };
+
+/// The option that states a parameter: "edit-rate" for drafter.edit_rate.
+[[nodiscard]] std::string option_of(std::string_view parameter);
+
+/// What users call an input: the parameter in a file, its option on the command line.
+[[nodiscard]] std::string name_for_user(const Space& space, std::string_view parameter);
+/// How users state a word: `drafter = "block"`, or --drafter block.
+[[nodiscard]] std::string statement(const Space& space, std::string_view parameter, std::string_view word);
 
 /// Whether a parameter is an axis or fixed.
 [[nodiscard]] bool has_input(const Space& space, std::string_view name);
@@ -45,6 +55,9 @@ struct Space {
 /// Whether drafts differ in length from one iteration to the next somewhere: under a policy other than constant, by a
 /// schedule, or copied drafts.
 [[nodiscard]] bool gamma_varies(const Space& space);
+
+/// The scenario of one combination of words (`usage`) and these inputs, of which it uses some.
+[[nodiscard]] Scenario build(const Usage& usage, const std::vector<FixedInput>& inputs);
 
 /// Whether some scenario knows what decoding costs, so that there is a speedup.
 [[nodiscard]] bool has_cost(const Space& space);

@@ -15,14 +15,14 @@ namespace po = boost::program_options;
 
 std::vector<std::string> option_names(const CommandSpec& command) {
   std::vector<std::string> names{"--help"};
-  for (const OptionSpec& option : command.options) names.push_back("--" + std::string(option.name));
+  for (const OptionSpec& option : all_options(command)) names.push_back("--" + std::string(option.name));
   return names;
 }
 
 po::options_description describe(const CommandSpec& command) {
   po::options_description description;
   description.add_options()("help,h", "");
-  for (const OptionSpec& option : command.options) {
+  for (const OptionSpec& option : all_options(command)) {
     const std::string name(option.name);
     if (option.value.empty()) {
       description.add_options()(name.c_str(), "");
@@ -45,17 +45,26 @@ std::vector<std::string> split_at_commas(const std::string& list) {
 
 }  // namespace
 
+std::vector<OptionSpec> all_options(const CommandSpec& command) {
+  std::vector<OptionSpec> all;
+  for (const OptionGroup& group : command.groups) all.insert(all.end(), group.options.begin(), group.options.end());
+  all.insert(all.end(), command.options.begin(), command.options.end());
+  return all;
+}
+
 std::string help_text(const CommandSpec& command) {
   std::string text = fmt::format("usage: foredraft {} {}\n\n{}\n", command.name, command.arguments, command.summary);
   std::size_t width = 6;
   const auto left = [](const OptionSpec& option) {
     return fmt::format("--{}{}{}", option.name, option.value.empty() ? "" : " ", option.value);
   };
-  for (const OptionSpec& option : command.options) width = std::max(width, left(option).size());
-  text += "\noptions\n";
-  for (const OptionSpec& option : command.options) {
-    text += fmt::format("  {:<{}}  {}\n", left(option), width, option.summary);
-  }
+  for (const OptionSpec& option : all_options(command)) width = std::max(width, left(option).size());
+  const auto list = [&](std::string_view title, const std::vector<OptionSpec>& options) {
+    text += fmt::format("\n{}\n", title);
+    for (const OptionSpec& option : options) text += fmt::format("  {:<{}}  {}\n", left(option), width, option.summary);
+  };
+  for (const OptionGroup& group : command.groups) list(group.title, group.options);
+  list("options", command.options);
   text += fmt::format("  {:<{}}  {}\n", "--help", width, "this text");
   if (!command.examples.empty()) text += "\nexamples\n";
   for (const std::string_view example : command.examples) text += fmt::format("  {}\n", example);
@@ -98,13 +107,17 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
     }
   }
   if (end != arguments.end()) positional_.insert(positional_.end(), end + 1, arguments.end());
-  if (unreadable_) return;  // what follows an unknown option may be its value
+  if (help_) return;
+  if (unreadable_) {  // what follows an unknown option may be its value
+    positional_.clear();
+    return;
+  }
   if (positional_.size() > command.most_positional) {
     problems_.add({.key = positional_[command.most_positional],
                    .text = "unexpected argument",
                    .suggestion = fmt::format("usage: foredraft {} {}", command.name, command.arguments)});
   }
-  if (positional_.size() < command.fewest_positional && !help_) {
+  if (positional_.size() < command.fewest_positional) {
     problems_.add({.text = "an argument is missing",
                    .suggestion = fmt::format("usage: foredraft {} {}", command.name, command.arguments)});
   }
@@ -203,6 +216,17 @@ void CommandLine::refuse(std::string_view name, std::string text, std::string wh
                  .text = std::move(text),
                  .why = std::move(why),
                  .suggestion = std::move(suggestion)});
+}
+
+void CommandLine::refuse_any(const std::vector<std::string_view>& names, std::string text, std::string why,
+                             std::string suggestion) {
+  std::string given;
+  for (const std::string_view name : names) {
+    if (has(name)) given += fmt::format("{}--{}", given.empty() ? "" : ", ", name);
+  }
+  if (given.empty()) return;
+  problems_.add(
+      {.key = std::move(given), .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
 }
 
 void CommandLine::require(std::string_view name, std::string why, std::string suggestion) {

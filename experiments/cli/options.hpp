@@ -19,6 +19,12 @@ struct OptionSpec {
   std::string_view summary;
 };
 
+/// Options that belong together, under a title of their own in the help text.
+struct OptionGroup {
+  std::string_view title;
+  std::vector<OptionSpec> options;
+};
+
 /// Read by CommandLine::threads().
 inline constexpr OptionSpec threads_option{"threads", "N",
                                            "0 (default): one per hardware thread; no result depends on it"};
@@ -34,7 +40,11 @@ struct CommandSpec {
   std::size_t fewest_positional;
   std::size_t most_positional;
   std::vector<std::string_view> examples;
+  std::vector<OptionGroup> groups = {};  ///< before `options`
 };
+
+/// Those of the groups and the others.
+[[nodiscard]] std::vector<OptionSpec> all_options(const CommandSpec& command);
 
 /// The text of --help.
 [[nodiscard]] std::string help_text(const CommandSpec& command);
@@ -66,9 +76,16 @@ class CommandLine {
 
   /// A problem with an option, in the words of the caller.
   void refuse(std::string_view name, std::string text, std::string why, std::string suggestion = {});
+  /// One problem for those of `names` that were given.
+  void refuse_any(const std::vector<std::string_view>& names, std::string text, std::string why,
+                  std::string suggestion = {});
   /// Refuses its absence, unless an option could not be read: that may have been this one.
   void require(std::string_view name, std::string why, std::string suggestion = {});
 
+  /// Whether some option is unknown or broken: then nothing is known to be missing.
+  [[nodiscard]] bool unreadable() const { return unreadable_; }
+  /// Where others add problems of options.
+  [[nodiscard]] Problems& problems() { return problems_; }
   /// Throws InputError with every problem so far.
   void done() const { problems_.raise(); }
 

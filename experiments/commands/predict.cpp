@@ -1,77 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analytic/tokens/acceptance_definitions.hpp"
-#include "core/marginals.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/cost_options.hpp"
-#include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/predict_from_profile.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/varying_prediction.hpp"
+#include "experiments/results/manifest.hpp"
 #include "scenario/cost.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::int64_t longest_draft = 1'000'000'000'000;
+constexpr std::int64_t longest_predicted_draft = 1'000'000'000'000;
 
-/// Exactly one of the ways to state acceptance.
-void require_one_acceptance(CommandLine& line) {
-  std::string given;
-  int count = 0;
-  for (const std::string_view name :
-       {"alpha", "conditional", "marginal", "acceptance-length", "accuracies", "edit-rate"}) {
-    if (!line.has(name)) continue;
-    ++count;
-    given = name;
-  }
-  if (count == 0) {
+/// Acceptance is stated in exactly one way; whether it is stated.
+bool require_one_acceptance(CommandLine& line) {
+  const std::vector<std::string_view> ways{"alpha",      "conditional", "marginal", "acceptance-length",
+                                           "accuracies", "edit-rate"};
+  const auto given = std::count_if(ways.begin(), ways.end(), [&](std::string_view way) { return line.has(way); });
+  if (given == 0) {
     line.require("alpha", "or --conditional, --marginal, --acceptance-length: how often drafts are accepted",
                  "e.g. --alpha 0.8");
-  } else if (count > 1) {
-    line.refuse(given, "given beside another", "acceptance is stated once",
-                "keep one of --alpha, --conditional, --marginal, --acceptance-length, --accuracies, --edit-rate");
+  } else if (given > 1) {
+    line.refuse_any(ways, "more than one of them", "acceptance is stated once", "keep one");
+    line.done();
   }
-}
-
-/// The acceptance of each position; without conditionals where it is not given so.
-Positional read_positions(CommandLine& line) {
-  if (const auto conditional = line.probabilities("conditional")) return {*conditional};
-  const auto marginal = line.probabilities("marginal");
-  if (!marginal) return {};
-  for (std::size_t i = 1; i < marginal->size(); ++i) {
-    if ((*marginal)[i] <= (*marginal)[i - 1]) continue;
-    line.refuse("marginal", fmt::format("rises from {} to {} at position {}", (*marginal)[i - 1], (*marginal)[i], i),
-                "a marginal is P(this draft and all before it accepted)", "did you mean --conditional?");
-    return {};
-  }
-  return {conditional_from_marginal(*marginal), *marginal};
-}
-
-void check_gamma(CommandLine& line, const Question& question, std::size_t positions) {
-  if (!question.gamma) return;
-  const std::int64_t gamma = *question.gamma;
-  const auto entries = static_cast<std::int64_t>(positions);
-  if (gamma < min_gamma(question.scenario.convention)) {
-    line.refuse("gamma", "invalid gamma=0", "must be at least 1 without a bonus token");
-  } else if (entries > 0 && gamma > entries) {
-    line.refuse("gamma", fmt::format("invalid gamma={}", gamma), fmt::format("the vector has {} entries", entries),
-                "give more entries, or a smaller gamma");
-  }
+  return given == 1;
 }
 
 /// The alpha behind a measured acceptance length.
-double invert_acceptance_length(CommandLine& line, const Question& question) {
+double invert_acceptance_length(CommandLine& line, const Question& question, Convention convention) {
   if (!question.gamma) {
     line.require("gamma", "an acceptance length says something about alpha only at the gamma it was measured at",
                  "add --gamma G");
     return 0.0;
   }
-  const Convention convention = question.scenario.convention;
   const auto most = static_cast<double>(max_tokens(*question.gamma, convention));
   if (*question.gamma < 1 || *question.acceptance_length < 1.0 || *question.acceptance_length > most) {
     line.refuse("acceptance-length", fmt::format("invalid acceptance-length={}", *question.acceptance_length),
@@ -82,81 +51,61 @@ double invert_acceptance_length(CommandLine& line, const Question& question) {
   return analytic::alpha_from_acceptance_length(*question.acceptance_length, *question.gamma, convention);
 }
 
-/// Acceptance, gamma and convention.
-Question read_question(CommandLine& line) {
-  require_one_acceptance(line);
+/// What the options say, beside what is `known` already. Problems go to the line.
+Question read_question(CommandLine& line, const std::vector<StatedValue>& known) {
+  const bool stated_acceptance = require_one_acceptance(line);
   Question question;
-  Scenario& scenario = question.scenario;
-  const double alpha = line.real("alpha", 0.0, 1.0).value_or(0.0);
-  const Positional positions = read_positions(line);
+  question.gamma = line.integer("gamma", 0, longest_predicted_draft);
   question.acceptance_length = line.real("acceptance-length", 1.0, unlimited);
-  scenario.operations_ratio = line.real("operations-ratio", 0.0, unlimited);
-  scenario.convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value();
-  question.gamma = line.integer("gamma", 0, longest_draft);
-  scenario.gamma = question.gamma.value_or(0);
-  check_gamma(line, question, positions.conditional.size());
-  AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
-  if (!positions.conditional.empty()) {
-    acceptance = positions;
-  } else {
-    acceptance = Iid{question.acceptance_length ? invert_acceptance_length(line, question) : alpha};
+  // A scenario has a gamma that can be simulated; here it may be longer, or be sought.
+  const auto longest = static_cast<std::int64_t>(scenario::find_parameter("gamma")->range.maximum);
+  std::vector<StatedValue> stated = known;
+  stated.push_back({"gamma", std::min(question.gamma.value_or(1), longest)});
+  if (question.acceptance_length) {
+    const auto convention = parse_convention(line.text("convention").value_or("")).value_or(Convention::bonus);
+    stated.push_back({"alpha", invert_acceptance_length(line, question, convention)});
   }
+  if (!stated_acceptance) stated.push_back({"alpha", std::nullopt});
+  const std::optional<Scenario> scenario = read_scenario(line, stated);
+  if (!scenario) return question;
+  question.scenario = *scenario;
+  question.scenario.gamma = question.gamma.value_or(0);
+  auto* positional = std::get_if<Positional>(&std::get<ProcessFidelity>(question.scenario.fidelity).acceptance);
+  if (positional != nullptr && line.has("marginal")) positional->marginal = line.probabilities("marginal").value();
+  if (scenario::gamma_varies(question.scenario)) line.require("gamma", "the longest draft", "e.g. --gamma 20");
   return question;
-}
-
-/// The cost, the drafter and the policy.
-void read_drafting_and_cost(CommandLine& line, Scenario& scenario) {
-  read_cost(line, scenario);
-  if (std::holds_alternative<ConstantRatio>(scenario.cost)) {
-    line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
-  }
-  read_drafting(line, scenario);
-  const auto& process = std::get<ProcessFidelity>(scenario.fidelity);
-  if (std::holds_alternative<Positional>(process.acceptance)) {
-    if (line.has("decay"))
-      line.refuse("decay", "given beside a vector", "the vector says how acceptance falls", "remove one");
-    if (std::holds_alternative<ConfidenceThreshold>(process.policy)) {
-      line.refuse("policy", "confidence_threshold with a vector", "it draws the acceptance of each token itself",
-                  "use --alpha");
-    }
-  }
-  if (std::holds_alternative<InputCopy>(scenario.drafter))
-    line.require("gamma", "the longest copy", "e.g. --gamma 100");
 }
 
 }  // namespace
 
 CommandSpec predict_spec() {
-  CommandSpec spec{
+  return {
       .name = "predict",
       .arguments = "--alpha A --c C [--gamma G] [options]",
       .summary = "Tokens per iteration, speedup and the best draft length by closed form.",
-      .options = {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
-                  {"conditional", "a1,a2,...", "or: acceptance of draft i given all before it accepted"},
-                  {"marginal", "m1,m2,...", "or: draft i and all before it accepted, as engines log it"},
-                  {"acceptance-length", "X", "or: measured tokens per iteration at --gamma, from which alpha follows"},
-                  {"gamma", "G", "drafted tokens per iteration; without it the best; under a policy the most"},
+      .options = {{"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
                   {"operations-ratio", "R", "operations of one draft step over one target step"},
-                  {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
                   {"json", "", "one JSON document, schema foredraft.predict/1"}},
       .fewest_positional = 0,
       .most_positional = 0,
-      .examples = {
-          "foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
-          "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
-          "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
-          "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
-          "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
-          "foredraft predict --profile h200 --target llama-2-7b --draft sheared-llama-1.3b --alpha 0.7 --batch 1,64",
-          "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"}};
-  const std::vector<OptionSpec> costs = cost_options();
-  spec.options.insert(spec.options.begin() + 4, costs.begin(), costs.end());
-  const std::vector<OptionSpec> profile = profile_options();
-  spec.options.insert(spec.options.begin() + 4 + static_cast<std::ptrdiff_t>(costs.size()), profile.begin(),
-                      profile.end());
-  const std::vector<OptionSpec> drafting = drafting_options();
-  spec.options.insert(spec.options.end() - 2, drafting.begin(), drafting.end());
-  return spec;
+      .examples =
+          {"foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
+           "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
+           "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
+           "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
+           "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
+           "foredraft predict --profile h200 --target llama-2-7b --draft sheared-llama-1.3b --alpha 0.7 --batch "
+           "1,64",
+           "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"},
+      .groups = {{"acceptance and draft length",
+                  {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
+                   {"conditional", "a1,a2,...", "or: acceptance of draft i given all before it accepted"},
+                   {"marginal", "m1,m2,...", "or: draft i and all before it accepted, as engines log it"},
+                   {"acceptance-length", "X", "or: measured tokens per iteration at --gamma, from which alpha follows"},
+                   {"gamma", "G", "drafted tokens per iteration; without it the best; under a policy the most"}}},
+                 cost_options(),
+                 drafting_options(),
+                 profile_options()}};
 }
 
 int run_predict(const std::vector<std::string>& arguments) {
@@ -165,18 +114,22 @@ int run_predict(const std::vector<std::string>& arguments) {
     print_result(help_text(predict_spec()));
     return exit_done;
   }
-  Question question = read_question(line);
-  if (takes_profile(line)) return predict_from_profile(line, question);
-  Scenario& scenario = question.scenario;
-  read_drafting_and_cost(line, scenario);
+  const bool from_profile = takes_profile(line);
+  const Question question =
+      read_question(line, from_profile ? parameters_of_profiles(line) : std::vector<StatedValue>{});
+  if (from_profile) return predict_from_profile(line, question);
+  const Scenario& scenario = question.scenario;
+  if (!states_times(line)) {
+    line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
+  }
   line.done();
   if (scenario::gamma_varies(scenario)) {
-    print_result(line.has("json") ? varying_prediction_json(scenario).dump(2) + "\n"
+    print_result(line.has("json") ? document_text(varying_prediction_json(scenario))
                                   : varying_prediction_text(scenario));
     return exit_done;
   }
   const analytic::Prediction prediction = analytic::predict(scenario, question.gamma);
-  print_result(line.has("json") ? to_json(question, prediction).dump(2) + "\n" : to_text(question, prediction));
+  print_result(line.has("json") ? document_text(to_json(question, prediction)) : to_text(question, prediction));
   return exit_done;
 }
 

@@ -19,6 +19,7 @@
 #include "experiments/predict/verification_curve.hpp"
 #include "experiments/results/manifest.hpp"
 #include "latency/surfaces/drafter_words.hpp"
+#include "scenario/registries.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -27,23 +28,7 @@ namespace {
 constexpr std::int64_t largest_batch = 65'536;
 constexpr std::int64_t largest_context = 1'000'000;
 
-void refuse_other_costs(CommandLine& line) {
-  for (const std::string_view name : {"c", "step-ms", "draft-ms", "verify-ms", "overhead-ms", "operations-ratio"}) {
-    if (line.has(name))
-      line.refuse(name, "given beside the times of a device", "they say what a draft costs", "remove one");
-  }
-  for (const std::string_view name :
-       {"decay", "recovery", "accuracies", "edit-rate", "realign", "policy", "threshold", "concentration", "bias"}) {
-    if (line.has(name)) {
-      line.refuse(name, "not used with the times of a device",
-                  "drafts have one length and the acceptance that is given",
-                  "state acceptance with --alpha, --conditional or --marginal");
-    }
-  }
-}
-
 ProfileQuestion read_profile_question(CommandLine& line, const Question& acceptance) {
-  refuse_other_costs(line);
   if (line.has("profile") && line.has("steps-file")) {
     line.refuse("steps-file", "given beside --profile", "a prediction rests on one kind of source", "remove one");
   }
@@ -51,10 +36,11 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
       .target = line.text("target").value_or(""),
       .draft = line.text("draft").value_or(""),
       .drafting =
-          latency::role_of_drafter(line.word("drafter", latency::drafter_words()).value_or("autoregressive")).value(),
+          latency::role_of_drafter(line.text("drafter").value_or("")).value_or(latency::Role::autoregressive_drafting),
       .acceptance_length = acceptance.acceptance_length,
       .convention = acceptance.scenario.convention,
       .gamma = acceptance.gamma};
+  // Of a line with problems, which are told together, this is the default.
   const AcceptanceProcess& process = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance;
   if (const auto* positional = std::get_if<Positional>(&process)) {
     question.marginal = analytic::marginal_of(*positional);
@@ -91,24 +77,43 @@ void fill(ResultFolder& folder, const ProfilePrediction& prediction, const std::
 
 }  // namespace
 
-std::vector<OptionSpec> profile_options() {
-  return {{"profile", "P", "or times of a device: a profile.json, or a shipped data sheet (foredraft list devices),"},
-          {"steps-file", "CSV", "  or steps of your own: model,role,batch,tokens,context,ms"},
-          {"target", "T", "  the model that verifies"},
-          {"draft", "D", "  the model that drafts"},
-          {"batch", "B,...", "  sequences at once (default 1)"},
-          {"context", "N,...", "  tokens that each already holds (default 512)"},
-          {"overhead-us", "U", "  whatever an iteration costs beyond its passes (default 0)"},
-          {"out", "DIR", "  a folder as well: prediction.csv, manifest.json, figures and report"}};
+OptionGroup profile_options() {
+  return {"or times of a device, in place of c and measured times",
+          {{"profile", "P", "a profile.json, or a shipped data sheet (foredraft list devices)"},
+           {"steps-file", "CSV", "or steps of your own: model,role,batch,tokens,context,ms"},
+           {"target", "T", "the model that verifies"},
+           {"draft", "D", "the model that drafts"},
+           {"batch", "B,...", "sequences at once (default 1)"},
+           {"context", "N,...", "tokens that each already holds (default 512)"},
+           {"overhead-us", "U", "whatever an iteration costs beyond its passes (default 0)"},
+           {"out", "DIR", "a folder as well: prediction.csv, manifest.json, figures and report"}}};
 }
 
 bool takes_profile(CommandLine& line) {
   if (line.has("profile") || line.has("steps-file")) return true;
-  for (const std::string_view name : {"target", "draft", "batch", "context", "overhead-us", "out"}) {
-    if (line.has(name))
-      line.refuse(name, "given without --profile", "it asks for times of a device", "e.g. --profile h200");
-  }
+  line.refuse_any({"target", "draft", "batch", "context", "overhead-us", "out"}, "given without --profile",
+                  "it asks for times of a device", "e.g. --profile h200");
   return false;
+}
+
+std::vector<StatedValue> parameters_of_profiles(CommandLine& line) {
+  line.refuse_any({"c", "step-ms", "draft-ms", "verify-ms", "overhead-ms", "operations-ratio"},
+                  "given beside the times of a device", "they say what a draft costs", "remove one");
+  line.refuse_any(
+      {"decay", "recovery", "accuracies", "edit-rate", "realign", "policy", "threshold", "concentration", "bias"},
+      "not used with the times of a device", "drafts have one length and the acceptance that is given",
+      "state acceptance with --alpha, --conditional or --marginal");
+  std::vector<StatedValue> known{{"cost", std::string(scenario::name_of(Cost(ConstantRatio{})))},
+                                 {"policy", std::string(scenario::name_of(Policy(ConstantGamma{})))}};
+  for (const char* name :
+       {"c", "cost.step_ms", "cost.draft_ms", "cost.verify_ms", "cost.overhead_ms", "operations_ratio", "drafter.decay",
+        "drafter.recovery", "drafter.accuracies", "drafter.edit_rate", "drafter.realign", "policy.threshold",
+        "policy.concentration", "policy.bias"}) {
+    known.push_back({name, std::nullopt});
+  }
+  const bool drafter = line.word("drafter", latency::drafter_words()).has_value();
+  if (line.has("drafter") && !drafter) known.push_back({"drafter", std::nullopt});
+  return known;
 }
 
 int predict_from_profile(CommandLine& line, const Question& acceptance) {

@@ -7,9 +7,8 @@
 #include "analytic/answer/answer.hpp"
 #include "core/numbers.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/cost_options.hpp"
-#include "experiments/cli/drafting_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/sweep/answer.hpp"
@@ -32,40 +31,24 @@ struct Simulation {
 };
 
 Simulation from_options(CommandLine& line) {
-  if (with_alpha(line)) {
-    line.require("alpha", "expected acceptance of a draft; or give a CONFIG.toml", "e.g. --alpha 0.8");
-  } else if (line.has("alpha")) {
-    line.refuse("alpha", "not used", "the drafter's own parameters say how often drafts are accepted", "remove it");
-  }
-  line.require("gamma", "drafted tokens per iteration", "e.g. --gamma 5");
   line.require("iterations", "how many to run", "e.g. --iterations 1e6");
-  line.require("seed", "results are a function of the seed", "e.g. --seed 1");
   Simulation simulation{};
-  Scenario& scenario = simulation.scenario;
-  std::get<ProcessFidelity>(scenario.fidelity).acceptance = Iid{line.real("alpha", 0.0, 1.0).value_or(0.0)};
-  scenario.gamma =
-      line.integer("gamma", 0, static_cast<std::int64_t>(scenario::find_parameter("gamma")->range.maximum)).value_or(0);
-  read_cost(line, scenario);
-  scenario.operations_ratio = line.real("operations-ratio", 0.0, unlimited);
-  scenario.convention = parse_convention(line.word("convention", {"bonus", "no_bonus"}).value_or("bonus")).value();
-  read_drafting(line, scenario);
-  if (scenario.gamma < min_gamma(scenario.convention) && line.has("gamma")) {
-    line.refuse("gamma", "invalid gamma=0", "must be at least 1 without a bonus token");
-  }
   simulation.plan.iterations =
       static_cast<std::uint64_t>(line.integer("iterations", 1, 1'000'000'000'000'000).value_or(1));
   simulation.plan.seed =
-      static_cast<std::uint64_t>(line.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(0));
+      static_cast<std::uint64_t>(line.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
   simulation.plan.path = line.word("path", {"fast", "reference"}) == "reference" ? Path::reference : Path::fast;
+  if (const auto scenario = read_scenario(line, {})) simulation.scenario = *scenario;
   return simulation;
 }
 
 Simulation from_config(CommandLine& line) {
-  for (const OptionSpec& option : simulate_spec().options) {
-    if (option.name != "threads" && option.name != "json" && line.has(option.name)) {
-      line.refuse(option.name, "given beside a configuration", "the file states the point", "change it there");
-    }
+  std::vector<std::string_view> of_a_point;
+  const CommandSpec spec = simulate_spec();
+  for (const OptionSpec& option : all_options(spec)) {
+    if (option.name != "threads" && option.name != "json") of_a_point.push_back(option.name);
   }
+  line.refuse_any(of_a_point, "given beside a configuration", "the file states the point", "change it there");
   line.done();
   const std::string& path = line.positional().front();
   const SweepConfig config = load_sweep_config(path);
@@ -218,16 +201,12 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
 }  // namespace
 
 CommandSpec simulate_spec() {
-  CommandSpec spec{
+  return {
       .name = "simulate",
-      .arguments = "--alpha A --gamma G --iterations N --seed S [options]   or   simulate CONFIG.toml",
+      .arguments = "--alpha A --gamma G --iterations N [options]   or   simulate CONFIG.toml",
       .summary = "One point by Monte-Carlo simulation, beside the closed form.",
-      .options = {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
-                  {"gamma", "G", "drafted tokens per iteration; under a policy the most"},
-                  {"operations-ratio", "R", "operations of one draft step over one target step"},
-                  {"iterations", "N", "draft-and-verify rounds to run"},
-                  {"seed", "S", "of the random numbers"},
-                  {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
+      .options = {{"iterations", "N", "draft-and-verify rounds to run"},
+                  {"seed", "S", "of the random numbers (default 1)"},
                   {"path", "P", "fast (default), or reference: one random draw per drafted token"},
                   threads_option,
                   {"json", "", "one JSON document, schema foredraft.simulate/1"}},
@@ -235,12 +214,14 @@ CommandSpec simulate_spec() {
       .most_positional = 1,
       .examples = {"foredraft simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
                    "foredraft simulate --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05 --iterations 1e6 --seed 1",
-                   "foredraft simulate experiments/configs/simulate_token.toml --json"}};
-  const std::vector<OptionSpec> costs = cost_options();
-  spec.options.insert(spec.options.begin() + 2, costs.begin(), costs.end());
-  const std::vector<OptionSpec> drafting = drafting_options();
-  spec.options.insert(spec.options.end() - 3, drafting.begin(), drafting.end());
-  return spec;
+                   "foredraft simulate experiments/configs/simulate_token.toml --json"},
+      .groups = {{"acceptance and draft length",
+                  {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
+                   {"gamma", "G", "drafted tokens per iteration; under a policy the most"},
+                   {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
+                   {"operations-ratio", "R", "operations of one draft step over one target step"}}},
+                 cost_options(),
+                 drafting_options()}};
 }
 
 int run_simulate(const std::vector<std::string>& arguments) {

@@ -35,19 +35,10 @@ Points::Points(const SweepConfig& config)
 }
 
 Points::Family Points::family_of(const scenario::Usage& usage) const {
-  Family family;
+  Family family{.uses_axis = {}, .fixed = build(usage, config_->fixed), .fixed_cells = {}};
   for (const scenario::Axis& axis : config_->axes) family.uses_axis.push_back(axis.parameter->used(usage));
-  // Choices put alternatives in place, in the order of the table; the other inputs store into them.
-  for (const scenario::Parameter& parameter : scenario::parameters()) {
-    const auto words = usage.words.find(parameter.name);
-    if (parameter.type != scenario::ValueType::choice || words == usage.words.end() || !parameter.used(usage)) continue;
-    parameter.assign(family.fixed, words->second.front());
-  }
   for (const scenario::FixedInput& input : config_->fixed) {
-    if (input.parameter->used(usage)) {
-      if (input.parameter->type != scenario::ValueType::choice) input.parameter->assign(family.fixed, input.value);
-      family.fixed_cells += csv_cell(scenario::to_text(input.value));
-    }
+    if (input.parameter->used(usage)) family.fixed_cells += csv_cell(scenario::to_text(input.value));
     family.fixed_cells += ',';
   }
   return family;

@@ -6,7 +6,7 @@
 
 #include "analytic/answer/answer.hpp"
 #include "analytic/cost/block_latency.hpp"
-#include "experiments/cli/cost_options.hpp"
+#include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/predict/prediction.hpp"
@@ -138,12 +138,12 @@ TEST_CASE("predict takes measured times, says so, and breaks even where the spee
 }
 
 TEST_CASE("measured times go together on the command line, and not with c") {
-  const auto read = [](const std::vector<std::string>& arguments) {
+  const auto read = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--alpha", "0.8", "--gamma", "1"});
     CommandLine line(predict_spec(), arguments);
-    Scenario scenario{.gamma = 1};
-    read_cost(line, scenario);
+    const auto scenario = read_scenario(line, {});
     line.done();
-    return scenario::decoding_cost(scenario);
+    return scenario::decoding_cost(scenario.value());
   };
   CHECK(read({"--step-ms", "20", "--draft-ms", "1", "--verify-ms", "21", "--overhead-ms", "0.5"}).value() ==
         DecodingCost{.iteration = 21.5 / 20.0, .draft_pass = 0.05});

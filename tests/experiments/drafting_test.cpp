@@ -8,8 +8,7 @@
 #include "analytic/tokens/drafter_acceptance.hpp"
 #include "analytic/tokens/token_law.hpp"
 #include "core/check.hpp"
-#include "experiments/cli/cost_options.hpp"
-#include "experiments/cli/drafting_options.hpp"
+#include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/toml_source.hpp"
 #include "experiments/predict/prediction.hpp"
@@ -213,32 +212,51 @@ TEST_CASE("on prose a head's accuracy falls with its position, and a stage that 
 TEST_CASE("options of drafters and policies reach the point, and those of others are refused together") {
   const auto read = [](const std::vector<std::string>& arguments) {
     CommandLine line(predict_spec(), arguments);
-    Scenario scenario{.gamma = line.integer("gamma", 0, 1000).value_or(0)};
-    read_cost(line, scenario);
-    read_drafting(line, scenario);
+    const bool gamma = std::find(arguments.begin(), arguments.end(), "--gamma") != arguments.end();
+    const auto scenario =
+        read_scenario(line, gamma ? std::vector<StatedValue>{} : std::vector<StatedValue>{{"gamma", std::int64_t{2}}});
     line.done();
-    return scenario;
+    return scenario.value();
   };
   const Scenario copy = read({"--drafter", "input_copy", "--edit-rate", "0.1", "--realign", "2", "--gamma", "9"});
   CHECK(std::get<InputCopy>(copy.drafter).edit_rate == 0.1);
   CHECK(std::get<InputCopy>(copy.drafter).realign == 2);
-  const Scenario stages = read({"--drafter", "mlp_speculator", "--decay", "0.5"});
+  CHECK(copy.gamma == 9);
+  const Scenario stages = read({"--alpha", "0.8", "--drafter", "mlp_speculator", "--decay", "0.5"});
   CHECK(std::get<MlpSpeculator>(stages.drafter).decay == 0.5);
   CHECK(std::get<MlpSpeculator>(stages.drafter).recovery == 0.5);
-  const Scenario policy = read({"--policy", "heuristic", "--gamma", "40"});
+  const Scenario policy = read({"--alpha", "0.8", "--policy", "heuristic", "--gamma", "40"});
   CHECK(std::get<Plus2Minus1>(std::get<ProcessFidelity>(policy.fidelity).policy).start == 5);
   CHECK(std::get<Heads>(read({"--drafter", "heads", "--accuracies", "0.5,0.25"}).drafter).accuracies ==
         std::vector<double>{0.5, 0.25});
-  CHECK_THROWS_WITH(read({"--decay", "0.5", "--threshold", "0.5"}),
+  CHECK_THROWS_WITH(read({"--alpha", "0.8", "--decay", "0.5", "--threshold", "0.5"}),
                     Catch::Contains("--decay: not used (drafter autoregressive has no such parameter)") &&
                         Catch::Contains("--threshold: not used (policy constant has no such parameter)"));
-  CHECK_THROWS_WITH(read({"--drafter", "input_copy", "--edit-rate", "0.1", "--realign", "1.5"}),
-                    Catch::Contains("must be a whole number"));
-  CHECK_THROWS_WITH(read({"--policy", "confidence_threshold", "--gamma", "5"}),
+  CHECK_THROWS_WITH(
+      read({"--drafter", "input_copy", "--edit-rate", "0.1", "--realign", "1.5"}),
+      Catch::Contains("--realign: invalid value \"1.5\" (must be a whole number)") && !Catch::Contains("missing"));
+  CHECK_THROWS_WITH(read({"--alpha", "0.8", "--policy", "confidence_threshold", "--gamma", "5"}),
                     Catch::Contains("--threshold: missing") && Catch::Contains("--concentration: missing"));
-  CHECK_THROWS_WITH(read({"--policy", "plus2_minus1"}), Catch::Contains("--gamma: missing"));
-  CHECK_THROWS_WITH(read({"--policy", "optimal_stopping", "--gamma", "5", "--drafter", "block", "--c", "0.1"}),
-                    Catch::Contains("there is nothing to stop"));
+  CHECK_THROWS_WITH(
+      read({"--alpha", "0.8", "--policy", "optimal_stopping", "--gamma", "5", "--drafter", "block", "--c", "0.1"}),
+      Catch::Contains("there is nothing to stop"));
+}
+
+TEST_CASE("a misspelt word on the command line is one problem, and so is an unknown option") {
+  const auto problems_of = [](const std::vector<std::string>& arguments) {
+    try {
+      CommandLine line(predict_spec(), arguments);
+      static_cast<void>(read_scenario(line, {}));
+      line.done();
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(problems_of({"--policy", "optimal_stoping", "--threshold", "0.5", "--decay", "0.5"}) ==
+        "foredraft predict: --policy: unknown policy \"optimal_stoping\" - did you mean optimal_stopping?");
+  CHECK_THAT(problems_of({"--gama", "3", "--threshold", "0.5"}),
+             Catch::Equals("foredraft predict: --gama: unknown option - did you mean --gamma?"));
 }
 
 TEST_CASE("a prediction under a policy has the keys of its schema and the value of the formula") {

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiments/cli/scenario_options.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+
+#include "core/numbers.hpp"
+#include "scenario/check.hpp"
+#include "scenario/registries.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+using scenario::Node;
+using scenario::Parameter;
+using scenario::ValueType;
+
+/// Of which a command takes those that its table of options names.
+constexpr std::array stated_by_options{"gamma",
+                                       "convention",
+                                       "drafter",
+                                       "c",
+                                       "operations_ratio",
+                                       "cost.step_ms",
+                                       "cost.draft_ms",
+                                       "cost.verify_ms",
+                                       "cost.overhead_ms",
+                                       "alpha",
+                                       "process.conditional",
+                                       "process.marginal",
+                                       "drafter.decay",
+                                       "drafter.recovery",
+                                       "drafter.edit_rate",
+                                       "drafter.realign",
+                                       "drafter.accuracies",
+                                       "policy",
+                                       "policy.threshold",
+                                       "policy.concentration",
+                                       "policy.bias"};
+
+Node number_node(const Parameter& parameter, const std::string& text) {
+  if (const auto whole = parse_integer(text); whole && parameter.type == ValueType::integer) return {0, *whole};
+  if (const auto real = parse_real(text)) return {0, *real};
+  return {0, text};
+}
+
+/// What stands behind an option, as a document would say it; nothing, with the problem told, where it is no number.
+std::optional<Node> node_of(CommandLine& line, const Parameter& parameter, const std::string& text) {
+  const std::string option = scenario::option_of(parameter.name);
+  if (parameter.type == ValueType::choice || parameter.type == ValueType::text) return Node{0, text};
+  if (parameter.type == ValueType::reals) {
+    const auto entries = line.probabilities(option);
+    if (!entries) return std::nullopt;
+    scenario::Array list;
+    for (const double entry : *entries) list.push_back({0, entry});
+    return Node{0, list};
+  }
+  Node node = number_node(parameter, text);
+  const bool whole = parameter.type == ValueType::integer;
+  if (std::holds_alternative<std::string>(node.value) || (whole && std::holds_alternative<double>(node.value))) {
+    line.refuse(option, fmt::format("invalid value \"{}\"", text),
+                whole ? "must be a whole number" : "must be a finite number");
+    return std::nullopt;
+  }
+  return node;
+}
+
+class ScenarioReader {
+ public:
+  explicit ScenarioReader(CommandLine& line) : line_(line) { space_.command_line = true; }
+
+  void state(std::string_view name, scenario::Value value) {
+    space_.fixed.push_back({scenario::find_parameter(name), std::move(value), 0});
+  }
+
+  void refuse(std::string_view name) { refused_.push_back(scenario::find_parameter(name)); }
+
+  void read(std::string_view name) {
+    if (name == "c" && states_times(line_)) return;
+    const Parameter& parameter = *scenario::find_parameter(name);
+    const std::string option = scenario::option_of(name);
+    const auto text = line_.text(option);
+    if (!text) return;
+    std::optional<scenario::Value> value;
+    if (const auto node = node_of(line_, parameter, *text)) {
+      value = read_value(parameter, *node, "--" + option, line_.problems());
+    }
+    if (value) {
+      state(name, std::move(*value));
+    } else {
+      refused_.push_back(&parameter);
+    }
+  }
+
+  /// The process follows from how acceptance is stated, the cost from whether times are.
+  void read_implied(bool cost) {
+    if (line_.has("conditional") || line_.has("marginal")) {
+      state("process", std::string(scenario::name_of(AcceptanceProcess(Positional{}))));
+    }
+    if (!cost || !states_times(line_)) return;
+    state("cost", std::string(scenario::name_of(Cost(MeasuredTimes{}))));
+    line_.refuse_any({"c"}, "given beside measured times", "they say what a draft costs", "remove one");
+  }
+
+  [[nodiscard]] std::optional<Scenario> finish() {
+    for (const Parameter* parameter : refused_) {
+      // A misspelt word leaves open what is used: what follows from it would mislead.
+      if (parameter->type == ValueType::choice) return std::nullopt;
+    }
+    if (line_.unreadable()) return std::nullopt;
+    resolve_and_check(space_, refused_, line_.problems());
+    if (!line_.problems().empty()) return std::nullopt;
+    return build(usage_of(space_), space_.fixed);
+  }
+
+ private:
+  CommandLine& line_;
+  scenario::Space space_;
+  std::vector<const Parameter*> refused_;
+};
+
+}  // namespace
+
+OptionGroup cost_options() {
+  return {"what an iteration costs: c, or measured times",
+          {{"c", "C", "draft/target time of one step"},
+           {"step-ms", "T", "measured: one token of plain decoding"},
+           {"draft-ms", "T", "measured: one pass of the drafter"},
+           {"verify-ms", "T", "measured: one pass of the target over a draft"},
+           {"overhead-ms", "T", "measured: whatever else an iteration costs (default 0)"}}};
+}
+
+OptionGroup drafting_options() {
+  return {
+      "drafter and draft-length policy",
+      {{"drafter", "D", "autoregressive (default), block, heads, mlp_speculator, input_copy; foredraft list drafters"},
+       {"decay", "D", "block, heads, mlp_speculator: acceptance of a draft over that of the one before (default 1)"},
+       {"recovery", "R", "mlp_speculator: share of the decay that seeing the token before gives back (default 0.5)"},
+       {"accuracies", "a1,a2,...", "heads: head i right given that all before it were; instead of --alpha"},
+       {"edit-rate", "E", "input_copy: probability that the next token is not the input's; instead of --alpha"},
+       {"realign", "N", "input_copy: tokens written one by one behind each edit"},
+       {"policy", "P", "constant (default), plus2_minus1, confidence_threshold, optimal_stopping; at most --gamma"},
+       {"threshold", "H", "confidence_threshold: drafting stops behind a token of confidence below it"},
+       {"concentration", "S", "confidence_threshold: tokens' acceptances follow Beta(alpha S, (1 - alpha) S)"},
+       {"bias", "B", "confidence_threshold: confidence is acceptance to this power (default 1: calibrated)"}}};
+}
+
+bool states_times(const CommandLine& line) {
+  constexpr std::array times{"step-ms", "draft-ms", "verify-ms", "overhead-ms"};
+  return std::any_of(times.begin(), times.end(), [&](const char* time) { return line.has(time); });
+}
+
+std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated) {
+  ScenarioReader reader(line);
+  for (const StatedValue& value : stated) {
+    if (value.value) {
+      reader.state(value.parameter, *value.value);
+    } else {
+      reader.refuse(value.parameter);
+    }
+  }
+  const auto by_command = [&](std::string_view name) {
+    return std::any_of(stated.begin(), stated.end(), [&](const StatedValue& value) { return value.parameter == name; });
+  };
+  reader.read_implied(!by_command("cost"));
+  for (const char* name : stated_by_options) {
+    if (!by_command(name)) reader.read(name);
+  }
+  return reader.finish();
+}
+
+}  // namespace foredraft::experiments

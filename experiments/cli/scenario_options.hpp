@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "experiments/cli/options.hpp"
+#include "scenario/space.hpp"
+
+/// The options that state a scenario of process fidelity. Each is a parameter of scenario/, which says what is legal
+/// and what fits with what.
+namespace foredraft::experiments {
+
+/// c, or measured times.
+[[nodiscard]] OptionGroup cost_options();
+/// Whether measured times are given.
+[[nodiscard]] bool states_times(const CommandLine& line);
+/// Drafter and draft-length policy with their parameters.
+[[nodiscard]] OptionGroup drafting_options();
+
+/// A parameter that a command states by itself.
+struct StatedValue {
+  std::string_view parameter;
+  std::optional<scenario::Value> value;  ///< nothing: it is wrong or missing, which was said
+};
+
+/// The scenario of the options that were given, and of `stated`. Problems go to the line; nothing where there are any.
+[[nodiscard]] std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated);
+
+}  // namespace foredraft::experiments
