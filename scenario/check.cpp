@@ -21,7 +21,7 @@ std::int64_t line_of(const Space& space, std::string_view name) {
 }
 
 std::string key_of(const Space& space, std::string_view name) {
-  if (space.command_line) return name_for_user(space, name);
+  if (space.wording != Wording::file) return name_for_user(space, name);
   return fmt::format("{}.{}", find_axis(space, name) != nullptr ? "axes" : "fixed", name);
 }
 
@@ -45,7 +45,7 @@ std::string instead_of_cost(std::string_view name, const Usage& usage) {
 
 /// Why no scenario uses a parameter.
 std::string why_unused(const Space& space, const Parameter& parameter, const Usage& usage) {
-  if (!space.command_line) return "no point of this sweep reads it";
+  if (space.wording == Wording::file) return "no point of this sweep reads it";
   for (const MemberRange& of : parameter.members) {
     const auto words = usage.words.find(of.family);
     if (words != usage.words.end()) return fmt::format("{} {} has no such parameter", of.family, words->second.front());
@@ -55,7 +55,7 @@ std::string why_unused(const Space& space, const Parameter& parameter, const Usa
 
 /// What a parameter that no point uses was probably meant to be.
 std::string instead_of(const Space& space, std::string_view name, const Usage& usage) {
-  if (space.command_line) return "remove it";
+  if (space.wording != Wording::file) return "remove it";
   if (usage.takes("fidelity", "system")) {
     if (name == "gamma") return "remove it, or gamma_schedule";
     return "remove it: a server takes step times, arrivals and lengths";
@@ -117,7 +117,7 @@ void fill_defaults(Space& space, const Usage& usage, const std::vector<const Par
       problems.add({.key = key_of(space, parameter.name),
                     .text = "missing",
                     .why = parameter.summary,
-                    .suggestion = space.command_line ? "" : "add it to [fixed] or [axes]"});
+                    .suggestion = space.wording == Wording::file ? "add it to [fixed] or [axes]" : ""});
     }
   }
   space.fixed = std::move(resolved);

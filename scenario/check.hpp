@@ -14,6 +14,10 @@ namespace foredraft::scenario {
 /// `refused`: parameters, no choices, that were given wrong values; they are not missing too.
 void resolve_and_check(Space& space, const std::vector<const Parameter*>& refused, ProblemList& problems);
 
+/// The scenario of inputs by name, resolved and checked. Files that it names are not read. Problems, all of them, go to
+/// the list; the result means nothing then.
+[[nodiscard]] Scenario scenario_of(const std::vector<Input>& inputs, ProblemList& problems);
+
 /// Adds a problem with the values of one parameter, with the line and key where they stand.
 void report_input(const Space& space, std::string_view name, Problem problem, ProblemList& problems);
 

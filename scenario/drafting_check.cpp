@@ -64,10 +64,11 @@ class DraftingCheck {
     for (const auto& [fidelity, drafts] :
          {std::pair{"process", member.process}, {"token", member.token}, {"system", in_batches}}) {
       if (!drafts && usage_.takes("fidelity", fidelity)) {
-        refuse("drafter", fmt::format("{} does not draft in fidelity {}", member.name, fidelity),
-               "foredraft list drafters says where each does",
-               fmt::format("{}fidelity = \"{}\"", space_.command_line ? "write a CONFIG.toml with " : "set ",
-                           member.process ? "process" : "token"));
+        refuse(
+            "drafter", fmt::format("{} does not draft in fidelity {}", member.name, fidelity),
+            "foredraft list drafters says where each does",
+            fmt::format("{}fidelity = \"{}\"", space_.wording == Wording::option ? "write a CONFIG.toml with " : "set ",
+                        member.process ? "process" : "token"));
       }
     }
     if (member.text && usage_.takes("fidelity", "token")) check_text_drafter(member);
@@ -144,7 +145,9 @@ class DraftingCheck {
     if (!stops) return;
     if (!has_cost(space_)) {
       refuse("policy", fmt::format("{} without c", member.name), "it weighs the cost of a draft",
-             space_.command_line ? "add --c, or measured times" : "add c to [fixed] or [axes]");
+             space_.wording == Wording::option ? "add --c, or measured times"
+             : space_.wording == Wording::name ? "add c"
+                                               : "add c to [fixed] or [axes]");
     }
     if (takes_other("drafter", drafters(), [](const Drafter& drafter) {
           return is<AutoregressiveDrafter>(drafter) || is<MlpSpeculator>(drafter);

@@ -37,11 +37,11 @@ std::string option_of(std::string_view parameter) {
 }
 
 std::string name_for_user(const Space& space, std::string_view parameter) {
-  return space.command_line ? "--" + option_of(parameter) : std::string(parameter);
+  return space.wording == Wording::option ? "--" + option_of(parameter) : std::string(parameter);
 }
 
 std::string statement(const Space& space, std::string_view parameter, std::string_view word) {
-  if (!space.command_line) return fmt::format("{} = \"{}\"", parameter, word);
+  if (space.wording != Wording::option) return fmt::format("{} = \"{}\"", parameter, word);
   // No option names the process: it follows from how acceptance is stated.
   return parameter == "process" ? "--alpha" : fmt::format("{} {}", name_for_user(space, parameter), word);
 }

@@ -24,10 +24,13 @@ struct FixedInput {
   std::int64_t line;  ///< 0: a default
 };
 
+/// What users call an input: a key of [axes] or [fixed], an option, or the bare name of a parameter.
+enum class Wording { file, option, name };
+
 struct Space {
   std::vector<Axis> axes;         ///< the last one varies fastest
   std::vector<FixedInput> fixed;  ///< used by some scenario, in the order of the parameter table
-  bool command_line = false;      ///< stated by options, not in a file: what messages call its inputs
+  Wording wording = Wording::file;
 };
 
 /// The option that states a parameter: "edit-rate" for drafter.edit_rate.

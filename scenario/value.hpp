@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "foredraft/scenario.hpp"
@@ -15,10 +13,8 @@ namespace foredraft::scenario {
 
 enum class ValueType { real, integer, choice, text, reals, texts, schedule };
 
-/// Rows [from, to, value]: value from batch `from` to batch `to`.
-using Schedule = std::vector<std::array<std::int64_t, 3>>;
-
-using Value = std::variant<double, std::int64_t, std::string, std::vector<double>, std::vector<std::string>, Schedule>;
+using foredraft::Schedule;
+using foredraft::Value;
 
 [[nodiscard]] std::vector<GammaRange> gamma_ranges(const Schedule& schedule);
 

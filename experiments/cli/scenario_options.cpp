@@ -68,7 +68,7 @@ std::optional<Node> node_of(CommandLine& line, const Parameter& parameter, const
 
 class ScenarioReader {
  public:
-  explicit ScenarioReader(CommandLine& line) : line_(line) { space_.command_line = true; }
+  explicit ScenarioReader(CommandLine& line) : line_(line) { space_.wording = scenario::Wording::option; }
 
   void state(std::string_view name, scenario::Value value) {
     space_.fixed.push_back({scenario::find_parameter(name), std::move(value), 0});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -362,8 +363,24 @@ struct Server {
 
 using Fidelity = std::variant<ProcessFidelity, TokenFidelity, Server>;
 
+/// Rows [from, to, gamma]: gamma from batch `from` to batch `to`.
+using Schedule = std::vector<std::array<std::int64_t, 3>>;
+
+/// What a parameter takes: a number, a word, a list.
+using Value = std::variant<double, std::int64_t, std::string, std::vector<double>, std::vector<std::string>, Schedule>;
+
+/// A parameter by its name in configurations, and its value: {"alpha", 0.8}.
+struct Input {
+  std::string parameter;
+  Value value;
+};
+
 /// One question. What a combination does not use is not there: a server has no policy, a trace no alpha.
 struct Scenario {
+  /// From the names of TOML: Scenario::from({{"alpha", 0.8}, {"gamma", 5}, {"c", 0.05}}). Files that it names are read.
+  /// Throws InputError with every problem, one a line.
+  [[nodiscard]] static Scenario from(const std::vector<Input>& inputs);
+
   Fidelity fidelity = ProcessFidelity{};
   std::int64_t gamma = 0;  ///< drafted tokens per iteration; under a policy the most
   Convention convention = Convention::bonus;
