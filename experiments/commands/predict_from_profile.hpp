@@ -15,8 +15,8 @@ namespace foredraft::experiments {
 /// not.
 [[nodiscard]] bool takes_profile(CommandLine& line);
 
-/// Prints the prediction for the acceptance of `question`; with --out writes it into a folder too, and draws it. Returns
-/// an exit code. Throws InputError.
+/// Prints the prediction for the acceptance of `question`; with --out writes it into a folder too, and draws it.
+/// Returns an exit code. Throws InputError.
 [[nodiscard]] int predict_from_profile(CommandLine& line, const Question& question);
 
 }  // namespace foredraft::experiments
