@@ -4,7 +4,7 @@
 
 Reads the commands of a configured build without unity, which need not be built, and checks every file of theirs without
 making code, a third of the time of compiling. Where ccache is, a file that did not change costs nothing. Generated files
-are left out, among them those that check headers.
+are left out, among them those that check headers, and device code, which no unity build holds.
 
 Usage: compile_alone.py BUILD_FOLDER [WORD ...]    only files whose path contains one of the words
 """
@@ -29,7 +29,8 @@ def checking(command):
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    entries = [entry for entry in entries if build not in pathlib.Path(entry["file"]).parents]
+    entries = [entry for entry in entries
+               if entry["file"].endswith(".cpp") and build not in pathlib.Path(entry["file"]).parents]
     if wanted := sys.argv[2:]:
         entries = [entry for entry in entries if any(word in entry["file"] for word in wanted)]
 
