@@ -34,8 +34,9 @@ def simulated_both(axes, x, y, x_standard_error, y_standard_error, look):
     half = [Z_95 * numpy.where(numpy.isfinite(error), error, 0.0)[known]
             for error in (x_standard_error, y_standard_error)]
     if known.any():
-        axes.errorbar(x[known], y[known], xerr=half[0], yerr=half[1], fmt=look.marker, color=look.color,
-                      markersize=style.MARKER_PT * look.scale, capsize=0.45 * style.MARKER_PT, zorder=3, **_BARS)
+        axes.errorbar(x[known], y[known], xerr=half[0], yerr=half[1], marker=look.marker, linestyle="none",
+                      color=look.color, markersize=style.MARKER_PT * look.scale,
+                      capsize=0.45 * style.MARKER_PT, zorder=3, **_BARS)
 
 
 def simulated_range(axes, x, y, low, high, look, size=style.MARKER_PT):
@@ -48,8 +49,8 @@ def simulated_range(axes, x, y, low, high, look, size=style.MARKER_PT):
 def _points(axes, x, y, error, look, size):
     if len(x) == 0:
         return
-    axes.errorbar(x, y, yerr=error, fmt=look.marker, color=look.color, markersize=size * look.scale,
-                  capsize=0.45 * size, zorder=3, **_BARS)
+    axes.errorbar(x, y, yerr=error, marker=look.marker, linestyle="none", color=look.color,
+                  markersize=size * look.scale, capsize=0.45 * size, zorder=3, **_BARS)
 
 
 def marker_size(points, panel_width_in):

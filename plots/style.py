@@ -29,10 +29,10 @@ SHADE = "#efefef"
 DRAFT = "#f2b134"
 TARGET = "#3b4a9b"
 
-# Twelve outlines that stay apart at 3 pt, each with the factor that makes it look as large as the others, and dash
+# Sixteen outlines that stay apart at 3 pt, each with the factor that makes it look as large as the others, and dash
 # patterns that stay apart at 1 pt.
 _OUTLINES = {"o": 1.0, "s": 0.95, "^": 1.25, "D": 0.9, "v": 1.25, "P": 1.25, "X": 1.2, "<": 1.25, ">": 1.25, "p": 1.2,
-             "h": 1.15, "*": 1.5}
+             "h": 1.15, "*": 1.5, "d": 1.3, (4, 1, 0): 1.6, (3, 1, 0): 1.6, (3, 1, 180): 1.6}
 MARKERS = tuple(_OUTLINES)
 DASHES = ((0, ()), (0, (4.5, 1.3)), (0, (1.2, 1.1)), (0, (4.5, 1.1, 1.2, 1.1)), (0, (7, 1.3)), (0, (4, 1, 1, 1, 1, 1)))
 MOST_SERIES = len(MARKERS)

@@ -23,7 +23,7 @@ _LARGEST_PT = 13.0   # diameter of a node that is always accepted
 _SMALLEST_PT = 2.5
 _LABEL_FROM_PT = 5.5  # smaller nodes carry their rank below, where there is room, not inside
 _DARK = 60            # lightness below which white letters are read better than dark ones
-_SHADES = [look.color for look in style.looks(style.MOST_SERIES)]
+_SHADES = [look.color for look in style.looks(12)]
 _MOST_LABELLED = 60   # nodes of one depth that can carry a rank at all
 
 

@@ -8,7 +8,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-results}
 scripts/setup.sh
-if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 echo "building (some minutes the first time)" >&2
 cmake --preset release -DFOREDRAFT_BUILD_TESTS=OFF >/dev/null
 cmake --build --preset release -j "$(nproc)" --target foredraft

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests everything, from a bare Debian machine with a checkout: installs what is missing, builds the sanitizer
-# configuration and runs the tests in it, builds the release configuration and tests there what optimisation or an
-# instruction set can change and what users start, then clang-tidy over the sources. Ends with `N passed, N failed`.
+# Tests everything, from a bare Debian machine with a checkout: installs what is missing, checks the format, builds the
+# sanitizer configuration and runs the tests in it, builds the release configuration and tests there what optimisation or
+# an instruction set can change and what users start, then compiles every file alone, and clang-tidy over the sources.
+# Ends with `N passed, N failed`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh
@@ -10,9 +11,7 @@ scripts/setup.sh
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 
 # A cache made in one checkout serves other ones, the release build at least: assertions hold paths.
-if command -v ccache >/dev/null; then
-  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
-fi
+export CCACHE_BASEDIR="$PWD" CCACHE_NOHASHDIR=1
 # Ninja would start two jobs more than there are processors: on two of them all takes a sixth longer, for want of caches.
 export CMAKE_BUILD_PARALLEL_LEVEL=$(nproc)
 passed=0 failed=0
@@ -22,6 +21,9 @@ count() {  # adds the totals of a CTest log
   bad=$(sed -nE 's/.*, ([0-9]+) tests? failed out of [0-9]+$/\1/p' "$1" | tail -1)
   failed=$((failed + ${bad:-1})) passed=$((passed + ${total:-0} - ${bad:-0}))
 }
+
+step "format"
+git ls-files -z '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs -0 -n 64 -P "$(nproc)" clang-format-16 --dry-run -Werror
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -41,6 +43,11 @@ done
 step "every public header compiles alone"
 # The cache goes by what the compiler says it read: preprocessing as well would be a fifth of the time of files so small.
 CCACHE_DEPEND=1 cmake --build --preset release --target all_verify_interface_header_sets >"$log" || { tail -40 "$log"; exit 1; }
+
+step "every source file compiles alone"
+cmake --preset dev -B build/alone -DFOREDRAFT_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=80-virtual >"$log" ||
+  { cat "$log"; exit 1; }
+python3 tests/architecture/compile_alone.py build/alone
 
 step "clang-tidy"
 scripts/tidy.sh

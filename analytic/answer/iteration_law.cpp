@@ -83,7 +83,11 @@ class ConstantLength {
     return law;
   }
 
-  IterationLaw operator()(const foredraft::Trace& /*trace*/) const { return {}; }
+  /// A trace, and what nobody has found a closed form of.
+  template <class Process>
+  IterationLaw operator()(const Process& /*process*/) const {
+    return {};
+  }
 
  private:
   const Scenario& scenario_;
@@ -155,6 +159,14 @@ class UnderPolicy {
         ConstantLength(scenario_, finite_).of_marginal(reached(threshold, scenario_.convention), scenario_.gamma);
     law.mean = yield.tokens;
     law.mean_gamma = yield.mean_gamma;
+    law.alpha = alpha();
+    return law;
+  }
+
+  /// What nobody has found a closed form of.
+  template <class Unknown>
+  IterationLaw operator()(const Unknown& /*policy*/) const {
+    IterationLaw law;
     law.alpha = alpha();
     return law;
   }

@@ -16,7 +16,7 @@
 namespace foredraft::analytic {
 namespace {
 
-constexpr double near = 0.01;
+constexpr double near_best_tolerance = 0.01;
 
 /// A scenario in the words of the closed forms.
 struct Question {
@@ -111,7 +111,7 @@ AtGamma at_end_of_positions(const Question& question, double speedup) {
 std::optional<GammaRange> near_best_by_position(const Question& question, const AtGamma& best) {
   GammaRange range{*best.gamma, *best.gamma};
   const auto pays = [&](std::int64_t gamma) {
-    return *at_gamma(question, gamma).speedup >= (1.0 - near) * *best.speedup;
+    return *at_gamma(question, gamma).speedup >= (1.0 - near_best_tolerance) * *best.speedup;
   };
   while (range.first > min_gamma(question.convention) && pays(range.first - 1)) --range.first;
   while (range.last < static_cast<std::int64_t>(question.marginal.size()) && pays(range.last + 1)) ++range.last;
@@ -174,7 +174,7 @@ Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma) 
     prediction.oracle_speedup =
         finite(oracle_speedup(question.alpha, draft_ratio(question.cost)) / question.cost.iteration);
   }
-  prediction.near_best = near_best_gamma(setting_of(question), near);
+  prediction.near_best = near_best_gamma(setting_of(question), near_best_tolerance);
   if (asked.gamma && *asked.gamma >= 1) {
     prediction.break_even_alpha = break_even_alpha(question, *asked.gamma);
     prediction.any_process = any_process_bounds(question.alpha, *asked.gamma, question.convention);

@@ -15,6 +15,15 @@ struct RealignAfterEdit {
   std::int64_t iterations;
 };
 
-using GammaPolicy = std::variant<ConstantGamma, Plus2Minus1, ConfidenceThreshold, OptimalStopping, RealignAfterEdit>;
+namespace detail {
+template <class Policies, class More>
+struct WithOneMore;
+template <class... Policies, class More>
+struct WithOneMore<std::variant<Policies...>, More> {
+  using type = std::variant<Policies..., More>;
+};
+}  // namespace detail
+
+using GammaPolicy = detail::WithOneMore<Policy, RealignAfterEdit>::type;
 
 }  // namespace foredraft::sim

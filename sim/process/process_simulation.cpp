@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "scenario/registries.hpp"
 #include "sim/process/simulators.hpp"
 
 namespace foredraft::sim {
@@ -54,6 +55,12 @@ struct CheckProcess {
       throw DomainError(
           fmt::format("invalid b={} (must be above 0 when a is 1: the chain never leaves either state)", process.b));
     }
+  }
+
+  /// Where the ranges of the parameters say it all.
+  template <class Process>
+  void operator()(const Process& process) const {
+    scenario::check_ranges(scenario::processes(), AcceptanceProcess(process));
   }
 
   void operator()(const Trace& process) const {

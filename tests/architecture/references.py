@@ -17,7 +17,8 @@ def main():
     root = pathlib.Path(sys.argv[1])
     known = set(ENTRY.findall((root / "docs/references.bib").read_text(encoding="utf-8")))
     unknown = []
-    files = [p for folder in ("core", "analytic", "sim", "latency", "gpu_bench", "experiments", "docs")
+    files = [p for folder in ("include", "core", "scenario", "analytic", "sim", "latency", "gpu_bench", "experiments",
+                              "docs")
              for p in sorted((root / folder).rglob("*")) if p.suffix in {".hpp", ".cpp", ".cu", ".cuh", ".md"}]
     for path in files:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):

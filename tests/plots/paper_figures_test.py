@@ -294,6 +294,10 @@ class RuleLossiness(Drawn):
         numpy.testing.assert_allclose(below, [(0.7, 0.64), (0.8, 0.65), (0.88, 0.64), (0.9, 0.65), (0.99, 0.67),
                                               (1.0, 0.65)], atol=1e-12)
 
+    def test_there_is_room_for_rules_to_come(self):
+        figure, _ = self.experiment(rule_lossiness, lambda folder: sample_data.write_rule_lossiness(folder, more=12))
+        self.assertEqual(len({line.get_marker() for line in self.panels(figure)[0].lines} - {"None", "|", "_"}), 16)
+
     def test_the_bound_begins_where_the_exact_rule_stands(self):
         figure, _ = self.experiment(rule_lossiness, sample_data.write_rule_lossiness)
         bounds = [line for line in self.panels(figure)[0].lines if line.get_color() == rule_lossiness.style.GREY]

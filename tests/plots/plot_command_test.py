@@ -112,8 +112,8 @@ class PlotCommand(InDirectory):
         self.refused("speedup.csv", "more than one row for alpha = 0.5, gamma = 1", "another axis varies")
 
     def test_more_series_or_panels_than_can_be_told_apart_are_refused_with_their_number(self):
-        sample_data.write_sweep(self.directory, alphas=[i / 20 for i in range(1, 14)])
-        self.refused("alpha has 13 values", "at most 12 series")
+        sample_data.write_sweep(self.directory, alphas=[i / 20 for i in range(1, 18)])
+        self.refused("alpha has 17 values", "at most 16 series")
         sample_data.write_sweep(self.directory, cs=[i / 100 for i in range(1, 15)])
         self.refused("c has 14 values", "at most 12 panels")
 

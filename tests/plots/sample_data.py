@@ -196,8 +196,8 @@ def write_ngram(directory, gammas=(1, 2, 3, 4, 5, 7, 10), temperatures=(0, 1)):
                "markov_tokens_per_iteration", "bound_low", "bound_high"], rows)
 
 
-def write_rule_lossiness(directory):
-    """An exact rule, a rule along its line and one without a closed form for its acceptance."""
+def write_rule_lossiness(directory, more=0):
+    """An exact rule, a rule along its line and one without a closed form for its acceptance; `more` rules beside."""
     rows = []
     for vocabulary in (256, 32_000):
         rows.append([vocabulary, "rejection_sampling", 0.7, 0.699, 0, 0, 0.36, 0.02])
@@ -205,6 +205,7 @@ def write_rule_lossiness(directory):
                     for i in range(1, 4))
         rows.append([vocabulary, "multi_candidate, distinct", "", 0.88, 0, 0, 0.36, 0.02])
         rows.append([vocabulary, "sigmoid_approximation, 64 bits", 0.99, 0.99, 0.295, 0.004, 0.33, 0.02])
+        rows.extend([vocabulary, f"another rule, no. {i}", 0.5, 0.5, 0.01 * i, 0.004, 0.35, 0.02] for i in range(more))
     write_csv(directory / "rule-lossiness.csv",
               ["vocabulary", "series", "acceptance", "simulated_acceptance", "total_variation",
                "total_variation_standard_error", "top1_probability", "top1_probability_standard_error"], rows)

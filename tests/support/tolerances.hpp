@@ -21,7 +21,8 @@ inline constexpr double solved_root = 1e-9;
 /// away is 5.7e-7; seeds are fixed, so a test that passes keeps passing.
 inline constexpr double standard_errors = 5.0;
 
-/// Family-wise level of a goodness-of-fit test: a correct sampler fails one in a million. Divide by the number of tests.
+/// Family-wise level of a goodness-of-fit test: a correct sampler fails one in a million. Divide by the number of
+/// tests.
 inline constexpr double family_level = 1e-6;
 
 }  // namespace foredraft::tests

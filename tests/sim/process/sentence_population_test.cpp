@@ -67,8 +67,8 @@ TEST_CASE("better drafting never costs a sentence an iteration, and changes no l
   }
 }
 
-// Around 300 tokens a sentence: coin flips alone spread the ratio by about 0.03, a spread of 3 in the logit by more than
-// ten times that.
+// Around 300 tokens a sentence: coin flips alone spread the ratio by about 0.03, a spread of 3 in the logit by more
+// than ten times that.
 TEST_CASE("the spread lies between sentences, not within them") {
   const auto deviation_of = [](double spread) {
     SentencePopulation wide = population(0.0, spread);

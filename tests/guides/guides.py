@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The examples of docs/adding-*.md: whether they still fit the sources, and what comes of them.
+
+A guide holds its example as blocks of ```diff: a line `--- FILE`, then hunks, with lines of `@@` between them. Lines that
+begin with a space or a minus stand in the file, in this order and exactly once; those with a plus are new. A file that is
+not there yet is all plus. Blocks of ```sh hold the commands that build and test it, from the root of the tree.
+
+Usage: guides.py ROOT                          fails on an example that does not fit
+       guides.py ROOT --try FOLDER [NAME ...]  applies the example of each guide (or those named: "policy") to a copy of the
+                                               tree in FOLDER, and runs its commands there
+       guides.py ROOT --try FOLDER --together [NAME ...]   all examples at once: one build
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+BLOCK = re.compile(r"^```(diff|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# Of examples that are tried together, one build makes the targets of all.
+BUILD = "cmake --build --preset dev --target "
+# The tests are few and small: compiling is all that takes time.
+CONFIGURE = ["cmake", "--preset", "dev", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=24",
+             "-DFOREDRAFT_UNITY_TESTS=ON", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0"]
+
+
+class Misfit(Exception):
+    """An example that does not fit the sources."""
+
+
+def guides(root):
+    """Name -> text of each guide that has an example."""
+    texts = {path.stem.removeprefix("adding-a-").removeprefix("adding-an-"): path.read_text(encoding="utf-8")
+             for path in sorted((root / "docs").glob("adding-*.md"))}
+    return {name: text for name, text in texts.items() if "```diff\n" in text}
+
+
+def changes(text):
+    """(file, [(old, new)]) of each block."""
+    for kind, block in BLOCK.findall(text):
+        if kind != "diff":
+            continue
+        first, _, rest = block.partition("\n")
+        hunks = []
+        for hunk in re.split(r"^@@\n", rest, flags=re.MULTILINE):
+            lines = hunk.splitlines()
+            hunks.append(tuple("".join(f"{line[1:]}\n" for line in lines if line[:1] in ("", " ", sign))
+                               for sign in ("-", "+")))
+        yield first.removeprefix("--- "), hunks
+
+
+def commands(text):
+    """The lines of the shell blocks but for those that configure."""
+    return [line for kind, block in BLOCK.findall(text) if kind == "sh" for line in block.splitlines()
+            if not line.startswith("cmake --preset")]
+
+
+def applied(tree, text):
+    """Path -> content of every file that the example makes or changes; `tree` reads a file, or gives None."""
+    files = {}
+    for name, hunks in changes(text):
+        content = files[name] if name in files else tree(name)
+        for old, new in hunks:
+            if content is None and old == "":
+                content = new
+                continue
+            found = (content or "").count(old) if old else 0
+            if found != 1:
+                raise Misfit(f"{name}: the lines around the change occur {found} times:\n{old}")
+            content = content.replace(old, new)
+        files[name] = content
+    return files
+
+
+def reader(root):
+    def read(name):
+        path = root / name
+        return path.read_text(encoding="utf-8") if path.is_file() else None
+    return read
+
+
+def check(root):
+    problems = []
+    found = guides(root)
+    for name, text in found.items():
+        try:
+            if not applied(reader(root), text) or not commands(text):
+                problems.append(f"docs, {name}: no example, or no command that tries it")
+        except Misfit as misfit:
+            problems.append(f"docs, {name}: {misfit}")
+    try:
+        applied(reader(root), "".join(found.values()))
+    except Misfit as misfit:
+        problems.append(f"docs, all examples together: {misfit}")
+    print("\n".join(problems) if problems else f"{len(found)} examples fit the sources")
+    return 1 if problems or not found else 0
+
+
+def copy(root, tree):
+    """The files of the working tree that git knows or would take, with unchanged ones left alone."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, check=True,
+                            capture_output=True).stdout.split(b"\0")
+    names = {os.fsdecode(name) for name in listed if name}
+    for path in [path for path in tree.rglob("*") if path.is_file()]:
+        name = str(path.relative_to(tree))
+        if not name.startswith("build/") and name not in names:
+            path.unlink()
+    for name in names:
+        there = root / name
+        if there.is_file():
+            write(tree / name, there.read_bytes())
+            (tree / name).chmod(there.stat().st_mode)
+
+
+def write(path, content):
+    if path.is_file() and path.read_bytes() == content:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def attempt(root, tree, text):
+    """Whether the example builds and its tests pass."""
+    copy(root, tree)
+    for name, content in applied(reader(tree), text).items():
+        write(tree / name, content.encode())
+    lines = commands(text)
+    targets = [line.removeprefix(BUILD) for line in lines if line.startswith(BUILD)]
+    lines = [BUILD + " ".join(dict.fromkeys(targets)), *(line for line in lines if not line.startswith(BUILD))]
+    environment = {**os.environ, "CCACHE_BASEDIR": str(tree), "CCACHE_NOHASHDIR": "1"}
+    for command in [CONFIGURE, *lines]:
+        done = subprocess.run(command, cwd=tree, shell=isinstance(command, str), env=environment, capture_output=True,
+                              text=True, errors="replace", check=False)
+        shown = command if isinstance(command, str) else " ".join(command)
+        print(f"{'ok    ' if done.returncode == 0 else 'FAILED'}  {shown}", flush=True)
+        if done.returncode != 0:
+            print((done.stdout + done.stderr)[-4000:])
+            return False
+    return True
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    if len(sys.argv) == 2:
+        return check(root)
+    tree, names = pathlib.Path(sys.argv[3]).resolve(), sys.argv[4:]
+    together = "--together" in names
+    found = guides(root)
+    wanted = [name for name in names if name != "--together"] or list(found)
+    tries = {" + ".join(wanted): "".join(found[name] for name in wanted)} if together else {n: found[n] for n in wanted}
+    tree.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for name, text in tries.items():
+        print(f"== {name}", flush=True)
+        failed += not attempt(root, tree, text)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
