@@ -296,6 +296,33 @@ void check_rule_parameters(const Space& space, const Usage& usage, ProblemList& 
   }
 }
 
+/// What n-gram models do not take: they never write a distribution out.
+void check_text_models(const Space& space, const Usage& usage, ProblemList& problems) {
+  if (!usage.takes("fidelity", "token") || !usage.takes("models.kind", "ngram")) return;
+  const std::vector<Value> temperatures = values_of(space, "temperature");
+  for (const Value& value : temperatures) {
+    const double temperature = std::get<double>(value);
+    if (temperature == 0.0 || temperature == 1.0) continue;
+    report(space, "temperature",
+           {.text = fmt::format("invalid temperature={}", temperature),
+            .why = "must be 0 or 1 for n-gram models",
+            .suggestion = "use 0 or 1, or models.kind = \"synthetic\""},
+           problems);
+    return;
+  }
+  for (const RuleMember& member : rules()) {
+    if (!usage.takes("rule", member.name)) continue;
+    for (const Value& temperature : temperatures) {
+      try {
+        check_text_rule(member.value, std::get<double>(temperature));
+      } catch (const DomainError& error) {
+        report(space, "rule", {.text = error.what(), .why = "", .suggestion = "foredraft list rules"}, problems);
+        break;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void report_input(const Space& space, std::string_view name, Problem problem, ProblemList& problems) {
@@ -317,6 +344,7 @@ void resolve_and_check(Space& space, const std::vector<const Parameter*>& refuse
   if (usage.takes("fidelity", "system")) check_serving(space, usage, problems);
   fill_defaults(space, usage, refused, problems);
   check_rule_parameters(space, usage, problems);
+  check_text_models(space, usage, problems);
 }
 
 }  // namespace foredraft::scenario

@@ -86,6 +86,7 @@ class DraftingCheck {
              "the policy draws the acceptance of each token itself",
              "use " + statement(space_, "drafter", "autoregressive"));
     }
+    if (copies && usage_.states("sequence_length") && usage_.takes("end_of_sequence", "fixed")) check_copied_length();
     if (copies && takes_policy_other_than_constant()) {
       refuse("policy", fmt::format("not used by drafter {}", member.name),
              "the copy runs to gamma tokens and realigns by itself", "use " + statement(space_, "policy", "constant"));
@@ -93,6 +94,19 @@ class DraftingCheck {
     if (accuracies && has_decay()) {
       refuse("drafter.decay", "given beside " + name_for_user(space_, "drafter.accuracies"),
              "the accuracies say how they fall", "remove one");
+    }
+  }
+
+  /// The closed form holds an entry a token.
+  void check_copied_length() {
+    constexpr double longest_text = 1e8;
+    for (const Value& value : values_of(space_, "sequence_length")) {
+      const double length = std::get<double>(value);
+      if (length <= longest_text) continue;
+      refuse("sequence_length", fmt::format("invalid sequence_length={}", length),
+             fmt::format("must be at most {} for drafter input_copy", longest_text),
+             "shorten it, or set end_of_sequence = \"geometric\"");
+      return;
     }
   }
 

@@ -54,14 +54,15 @@ ProcessParameter recorded_gamma() {
 
 const std::vector<Member<AcceptanceProcess>>& processes() {
   static const std::vector<Member<AcceptanceProcess>> all = [] {
-    constexpr Range positive{.excludes_minimum = true};
+    // Beyond, Beta(a, b) is a point or two points to any precision, and its closed forms leave the range of a double.
+    constexpr Range shapes{.minimum = 1e-100, .maximum = 1e100};
     constexpr Range probability{.maximum = 1.0};
     std::vector<Member<AcceptanceProcess>> members{
         {.name = "beta_mixture",
          .summary = "alpha drawn from Beta(a, b) afresh for each iteration and shared by its drafts",
          .source = "ours",
          .value = BetaMixture{},
-         .parameters = {shape("process.a", &BetaMixture::a, positive), shape("process.b", &BetaMixture::b, positive)}},
+         .parameters = {shape("process.a", &BetaMixture::a, shapes), shape("process.b", &BetaMixture::b, shapes)}},
         {.name = "iid",
          .summary = "every draft accepted independently with probability alpha",
          .source = "Leviathan2023, Sec. 3.1",

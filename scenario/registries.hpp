@@ -54,4 +54,7 @@ struct RuleMember : Member<Rule> {
 /// vocabulary.
 void check_rule(const Rule& rule, std::int64_t vocabulary = 0);
 
+/// Throws DomainError where n-gram models do not verify by this rule at this temperature.
+void check_text_rule(const Rule& rule, double temperature);
+
 }  // namespace foredraft::scenario

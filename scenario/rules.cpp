@@ -136,6 +136,20 @@ Rule make_rule(std::string_view name, const std::map<std::string, double>& param
   return rule;
 }
 
+void check_text_rule(const Rule& rule, double temperature) {
+  const bool greedy = std::holds_alternative<GreedyMatch>(rule);
+  if (!greedy && !std::holds_alternative<RejectionSampling>(rule)) {
+    throw DomainError(
+        fmt::format("invalid rule={} (must be rejection_sampling or greedy_match for n-gram models)", name_of(rule)));
+  }
+  if (greedy && temperature != 0.0) {
+    throw DomainError(
+        fmt::format("invalid rule=greedy_match (must be rejection_sampling for n-gram models at "
+                    "temperature {}: matching the most probable token is greedy decoding)",
+                    temperature));
+  }
+}
+
 void check_rule(const Rule& rule, std::int64_t vocabulary) {
   check_ranges(rules(), rule);
   if (const auto* sigmoid = std::get_if<SigmoidApproximation>(&rule)) check_scale(*sigmoid);

@@ -11,6 +11,7 @@
 #include "scenario/server.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/drafted.hpp"
+#include "sim/process/simulators.hpp"
 #include "sim/serving_estimates.hpp"
 #include "sim/system/serving_simulation.hpp"
 #include "sim/token/models/trained_models.hpp"
@@ -20,7 +21,8 @@
 namespace foredraft::sim {
 namespace {
 
-std::unique_ptr<Simulator> make(const ProcessFidelity& process, const Scenario& scenario, const SimulationPlan& plan) {
+std::unique_ptr<Simulator> make(const ProcessFidelity& process, const Scenario& scenario, const SimulationPlan& plan,
+                                StopToken /*stop*/) {
   ProcessSimulation simulation{.process = process.acceptance,
                                .gamma = scenario.gamma,
                                .convention = scenario.convention,
@@ -44,7 +46,8 @@ ModelPair models_of(const TokenFidelity& token, const Drafter& drafter) {
   return NgramPair{trained->target, trained->drafter.value()};
 }
 
-std::unique_ptr<Simulator> make(const TokenFidelity& token, const Scenario& scenario, const SimulationPlan& plan) {
+std::unique_ptr<Simulator> make(const TokenFidelity& token, const Scenario& scenario, const SimulationPlan& plan,
+                                StopToken stop) {
   return make_token_simulator({.models = models_of(token, scenario.drafter),
                                .rule = token.rule,
                                .temperature = token.temperature,
@@ -52,7 +55,7 @@ std::unique_ptr<Simulator> make(const TokenFidelity& token, const Scenario& scen
                                .convention = scenario.convention,
                                .drafting = scenario::drafting(scenario.drafter),
                                .iterations = plan.iterations},
-                              plan.seed);
+                              plan.seed, stop);
 }
 
 /// `requests` in whole batches where a batch begins and ends as one.
@@ -62,7 +65,8 @@ std::uint64_t whole_batches(std::uint64_t requests, const Server& server) {
   return (requests + batch - 1) / batch * batch;
 }
 
-std::unique_ptr<Simulator> make(const Server& server, const Scenario& scenario, const SimulationPlan& plan) {
+std::unique_ptr<Simulator> make(const Server& server, const Scenario& scenario, const SimulationPlan& plan,
+                                StopToken /*stop*/) {
   StepTime target_us = server.target_step;
   StepTime drafter_us = server.drafter_step;
   if (const LookedUpTimes* cost = scenario::looked_up(scenario.cost)) {
@@ -121,9 +125,15 @@ void add_server(const Server& server, const ServingTally& tally, Estimates& esti
 
 }  // namespace
 
-std::unique_ptr<Simulator> make_simulator(const Scenario& scenario, const SimulationPlan& plan) {
-  return std::visit([&](const auto& fidelity) { return make(fidelity, scenario, plan); }, scenario.fidelity);
+std::unique_ptr<Simulator> make_simulator(const Scenario& scenario, const SimulationPlan& plan, StopToken stop) {
+  return std::visit([&](const auto& fidelity) { return make(fidelity, scenario, plan, stop); }, scenario.fidelity);
 }
+
+std::uint64_t most_iterations(Path path, std::int64_t gamma) {
+  return most_blocks * plan_iterations(1, path == Path::fast ? 1 : gamma + 1).per_block;
+}
+
+std::uint64_t most_sequences(double tokens) { return most_blocks * plan_sequences(1, tokens).per_block; }
 
 Simulated estimates_of(const Scenario& scenario, const Tally& tally) {
   Simulated simulated{

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/simulator.hpp"
 
+#include <atomic>
 #include <mutex>
 
 #include "core/parallel.hpp"
 
 namespace foredraft::sim {
 
-Tally run(const Simulator& simulator, const RunKey& key, unsigned threads) {
+Tally run(const Simulator& simulator, const RunKey& key, unsigned threads,
+          const std::function<void(double share)>& progress) {
   Tally total;
   std::mutex total_mutex;
-  parallel_for(simulator.blocks(), threads, [&](std::uint64_t block) {
+  std::atomic<std::uint64_t> finished{0};
+  const std::uint64_t blocks = simulator.blocks();
+  parallel_for(blocks, threads, [&](std::uint64_t block) {
+    key.stop.check();
     const Tally part = simulator.run_block(key, block);
-    const std::lock_guard lock(total_mutex);  // integers: the order of merging cannot change the result
-    total.merge(part);
+    {
+      const std::lock_guard lock(total_mutex);  // integers: the order of merging cannot change the result
+      total.merge(part);
+    }
+    if (progress) progress(static_cast<double>(++finished) / static_cast<double>(blocks));
   });
   check_conservation(total);
   return total;

@@ -2,21 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
+#include "core/stop.hpp"
 #include "sim/tally.hpp"
 
 namespace foredraft::sim {
 
-/// Which random numbers a run reads.
+/// Which random numbers a run reads, and who may end it.
 struct RunKey {
   std::uint64_t seed;
   std::uint64_t point;  ///< index of the point in its sweep, below 2^32
+  StopToken stop = {};  ///< looked at every few milliseconds; run_block then throws Interrupted
 };
 
 /// A prepared run, split into fixed blocks of work.
 ///
-/// Contract: run_block(key, i) is a pure function of its arguments for i in [0, blocks()), and the merged tallies of
-/// all blocks are the result. Neither threads nor the order of blocks can change it. Thread-safe.
+/// Contract: run_block(key, i) is a pure function of its arguments for i in [0, blocks()) unless it is stopped, and the
+/// merged tallies of all blocks are the result. Neither threads nor the order of blocks can change it. Thread-safe.
 class Simulator {
  public:
   Simulator() = default;
@@ -30,7 +33,9 @@ class Simulator {
   [[nodiscard]] virtual Tally run_block(const RunKey& key, std::uint64_t block) const = 0;
 };
 
-/// All blocks on at most `threads` threads (0: one per hardware thread).
-[[nodiscard]] Tally run(const Simulator& simulator, const RunKey& key, unsigned threads);
+/// All blocks on at most `threads` threads (0: one per hardware thread). `progress` gets the finished share after each
+/// block, from any thread. Throws Interrupted when stopped.
+[[nodiscard]] Tally run(const Simulator& simulator, const RunKey& key, unsigned threads,
+                        const std::function<void(double share)>& progress = {});
 
 }  // namespace foredraft::sim

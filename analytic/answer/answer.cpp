@@ -18,10 +18,12 @@ const SequenceLength* sequence_of(const Scenario& scenario) {
 }
 
 /// Tokens over iterations of finite sequences; nothing where iterations depend on each other.
-std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const SequenceLength& length) {
+std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const SequenceLength& length,
+                                                  StopToken stop) {
   if (law.finite_tokens || law.pmf.empty()) return law.finite_tokens;
-  return length.tokens / (length.geometric ? expected_iterations_geometric(law.pmf, length.tokens)
-                                           : expected_iterations(law.pmf, static_cast<std::int64_t>(length.tokens)));
+  return length.tokens / (length.geometric
+                              ? expected_iterations_geometric(law.pmf, length.tokens)
+                              : expected_iterations(law.pmf, static_cast<std::int64_t>(length.tokens), stop));
 }
 
 void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const IterationLaw& law, ClosedForm& answer) {
@@ -64,12 +66,12 @@ void add_operations(const Scenario& scenario, double tokens, const IterationLaw&
 
 }  // namespace
 
-ClosedForm answer(const Scenario& scenario, double pool_acceptance) {
-  if (const auto* server = std::get_if<Server>(&scenario.fidelity)) return server_answer(*server, scenario);
+ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken stop) {
+  if (const auto* server = std::get_if<Server>(&scenario.fidelity)) return server_answer(*server, scenario, stop);
   ClosedForm answer;
-  const IterationLaw law = iteration_law(scenario, pool_acceptance);
+  const IterationLaw law = iteration_law(scenario, pool_acceptance, stop);
   const SequenceLength* length = sequence_of(scenario);
-  const std::optional<double> tokens = length != nullptr ? finite_tokens_per_iteration(law, *length) : law.mean;
+  const std::optional<double> tokens = length != nullptr ? finite_tokens_per_iteration(law, *length, stop) : law.mean;
   const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
   if (cost) add_best_gamma(scenario, *cost, law, answer);
   if (!tokens) return answer;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/stop.hpp"
 #include "foredraft/quantities.hpp"
 #include "foredraft/scenario.hpp"
 
@@ -8,7 +9,8 @@ namespace foredraft::analytic {
 
 /// The closed forms of a scenario; what has none is NaN, what is unbounded infinite. `pool_acceptance`: the exact
 /// acceptance of a token simulation whose iterations are i.i.d. (sim::pool_acceptance); NaN where it is not known.
-/// Throws DomainError on an argument outside its domain.
-[[nodiscard]] ClosedForm answer(const Scenario& scenario, double pool_acceptance = unknown<double>);
+/// Throws DomainError on an argument outside its domain, and Interrupted when stopped.
+[[nodiscard]] ClosedForm answer(const Scenario& scenario, double pool_acceptance = unknown<double>,
+                                StopToken stop = {});
 
 }  // namespace foredraft::analytic

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/answer/iteration_law.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "analytic/draft_length/confidence_threshold.hpp"
@@ -17,9 +18,14 @@
 namespace foredraft::analytic {
 namespace {
 
-std::vector<double> pmf_of(std::int64_t most, const auto& at_least) {
+std::vector<double> pmf_of(std::int64_t most, StopToken stop, const auto& at_least) {
   std::vector<double> pmf;
-  for (std::int64_t k = 1; k <= most; ++k) pmf.push_back(at_least(k) - (k < most ? at_least(k + 1) : 0.0));
+  StopMeter meter(stop);
+  constexpr std::int64_t work = 10'000;  // of a tail: a product of thousands of factors
+  for (std::int64_t k = 1; k <= most; ++k) {
+    meter.spend(work);
+    pmf.push_back(at_least(k) - (k < most ? at_least(k + 1) : 0.0));
+  }
   return pmf;
 }
 
@@ -31,13 +37,15 @@ AcceptanceProcess drafted_acceptance(const ProcessFidelity& process, const Scena
   const double decay = acceptance_decay(scenario.drafter);
   const auto* iid = std::get_if<Iid>(&process.acceptance);
   if (decay == 1.0 || iid == nullptr) return process.acceptance;
-  return Positional{decaying_acceptance(iid->alpha, decay, scenario.gamma)};
+  // A law has a first entry, also where nothing is drafted and nobody looks at it.
+  return Positional{decaying_acceptance(iid->alpha, decay, std::max<std::int64_t>(scenario.gamma, 1))};
 }
 
 /// With a constant gamma, one alternative of the acceptance each.
 class ConstantLength {
  public:
-  ConstantLength(const Scenario& scenario, bool finite) : scenario_(scenario), finite_(finite) {}
+  ConstantLength(const Scenario& scenario, bool finite, StopToken stop)
+      : scenario_(scenario), finite_(finite), stop_(stop) {}
 
   IterationLaw operator()(const foredraft::Iid& iid) const {
     const IidIteration iteration{iid.alpha, scenario_.gamma, scenario_.convention};
@@ -71,7 +79,7 @@ class ConstantLength {
     law.mean = tokens_per_iteration(mixture, scenario_.gamma, scenario_.convention);
     law.variance = tokens_variance(mixture, scenario_.gamma, scenario_.convention);
     if (finite_) {
-      law.pmf = pmf_of(max_tokens(scenario_.gamma, scenario_.convention),
+      law.pmf = pmf_of(max_tokens(scenario_.gamma, scenario_.convention), stop_,
                        [&](std::int64_t tokens) { return accepted_at_least(mixture, tokens - 1); });
     }
     return law;
@@ -92,6 +100,7 @@ class ConstantLength {
  private:
   const Scenario& scenario_;
   bool finite_;
+  StopToken stop_;
 };
 
 IterationLaw copy_law(const foredraft::InputCopy& drafter, const ProcessFidelity& process, const Scenario& scenario) {
@@ -125,11 +134,11 @@ std::vector<double> conditional_of(const AcceptanceProcess& acceptance, std::int
 /// Under a policy, one alternative each.
 class UnderPolicy {
  public:
-  UnderPolicy(const Scenario& scenario, const AcceptanceProcess& acceptance, bool finite)
-      : scenario_(scenario), acceptance_(acceptance), finite_(finite) {}
+  UnderPolicy(const Scenario& scenario, const AcceptanceProcess& acceptance, bool finite, StopToken stop)
+      : scenario_(scenario), acceptance_(acceptance), finite_(finite), stop_(stop) {}
 
   IterationLaw operator()(const ConstantGamma& /*policy*/) const {
-    return std::visit(ConstantLength(scenario_, finite_), acceptance_);
+    return std::visit(ConstantLength(scenario_, finite_, stop_), acceptance_);
   }
 
   IterationLaw operator()(const Plus2Minus1& /*policy*/) const {
@@ -155,8 +164,8 @@ class UnderPolicy {
                                         .bias = policy.bias,
                                         .gamma = scenario_.gamma};
     const VaryingYield yield = confidence_threshold(threshold, scenario_.convention);
-    IterationLaw law =
-        ConstantLength(scenario_, finite_).of_marginal(reached(threshold, scenario_.convention), scenario_.gamma);
+    IterationLaw law = ConstantLength(scenario_, finite_, stop_)
+                           .of_marginal(reached(threshold, scenario_.convention), scenario_.gamma);
     law.mean = yield.tokens;
     law.mean_gamma = yield.mean_gamma;
     law.alpha = alpha();
@@ -184,7 +193,7 @@ class UnderPolicy {
     const std::vector<double> conditional = conditional_of(acceptance_, scenario_.gamma);
     const std::vector<DraftScenario> always{{1.0, conditional}};
     const std::int64_t gamma = optimal_stopping(always, c, scenario_.convention).gamma.front();
-    law = ConstantLength(scenario_, finite_).of_marginal(marginal_from_conditional(conditional), gamma);
+    law = ConstantLength(scenario_, finite_, stop_).of_marginal(marginal_from_conditional(conditional), gamma);
     law.mean_gamma = static_cast<double>(gamma);
     law.alpha = alpha();
     return law;
@@ -199,6 +208,7 @@ class UnderPolicy {
   const Scenario& scenario_;
   const AcceptanceProcess& acceptance_;
   bool finite_;
+  StopToken stop_;
 };
 
 /// The best gamma where acceptance falls by a factor from each position to the next.
@@ -223,17 +233,17 @@ double acceptance_decay(const Drafter& drafter) {
   return 1.0;
 }
 
-IterationLaw iteration_law(const Scenario& scenario, double pool_acceptance) {
+IterationLaw iteration_law(const Scenario& scenario, double pool_acceptance, StopToken stop) {
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
   if (process == nullptr) {
     // Real tokens are accepted as often as they turn out to be.
     return std::isnan(pool_acceptance) ? IterationLaw{}
-                                       : ConstantLength(scenario, false)(foredraft::Iid{pool_acceptance});
+                                       : ConstantLength(scenario, false, stop)(foredraft::Iid{pool_acceptance});
   }
   if (const auto* copy = std::get_if<foredraft::InputCopy>(&scenario.drafter))
     return copy_law(*copy, *process, scenario);
   const AcceptanceProcess acceptance = drafted_acceptance(*process, scenario);
-  return std::visit(UnderPolicy(scenario, acceptance, process->sequence_length.has_value()), process->policy);
+  return std::visit(UnderPolicy(scenario, acceptance, process->sequence_length.has_value(), stop), process->policy);
 }
 
 std::optional<BestGamma> best_constant_gamma(const Scenario& scenario, const IterationLaw& law, double c) {

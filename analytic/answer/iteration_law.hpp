@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analytic/draft_length/best_gamma.hpp"
+#include "core/stop.hpp"
 #include "foredraft/quantities.hpp"
 #include "foredraft/scenario.hpp"
 
@@ -21,8 +22,8 @@ struct IterationLaw {
   std::optional<double> finite_tokens;  ///< over finite sequences, only where `pmf` cannot say
 };
 
-/// Of a scenario that is no server. `pool_acceptance` as for answer().
-[[nodiscard]] IterationLaw iteration_law(const Scenario& scenario, double pool_acceptance);
+/// Of a scenario that is no server. `pool_acceptance` and `stop` as for answer().
+[[nodiscard]] IterationLaw iteration_law(const Scenario& scenario, double pool_acceptance, StopToken stop = {});
 
 /// The factor by which acceptance falls from each position to the next; 1 for drafters that do not get worse.
 [[nodiscard]] double acceptance_decay(const Drafter& drafter);

@@ -25,7 +25,8 @@ BatchPass pass_of(const RooflineStep& step) {
 /// time.
 class ServerForms {
  public:
-  ServerForms(const Server& server, const Scenario& scenario) : server_(server), scenario_(scenario) {}
+  ServerForms(const Server& server, const Scenario& scenario, StopToken stop)
+      : server_(server), scenario_(scenario), stop_(stop) {}
 
   [[nodiscard]] ClosedForm answer() const {
     ClosedForm answer;
@@ -83,7 +84,7 @@ class ServerForms {
 
   [[nodiscard]] double mean_iterations(const std::vector<double>& pmf) const {
     if (!server_.output.geometric) {
-      return expected_iterations(pmf, static_cast<std::int64_t>(decoded_tokens()));
+      return expected_iterations(pmf, static_cast<std::int64_t>(decoded_tokens()), stop_);
     }
     // Behind its first token a geometric answer is as long again, if it goes on at all.
     const double goes_on = decoded_tokens() / server_.output.tokens;
@@ -105,7 +106,7 @@ class ServerForms {
     const bool ragged = server_.batching == Batching::ragged && server_.max_batch > 1;
     if (ragged && server_.output.geometric) return;
     const double iterations_of_batch =
-        ragged ? slowest_iterations(iterations_survival(pmf, static_cast<std::int64_t>(server_.output.tokens)),
+        ragged ? slowest_iterations(iterations_survival(pmf, static_cast<std::int64_t>(server_.output.tokens), stop_),
                                     server_.max_batch)
                : iterations;
     const double rows = static_cast<double>(server_.max_batch);
@@ -131,7 +132,7 @@ class ServerForms {
     double mean = 0.0;
     double second_moment = 0.0;
     if (decoded_tokens() > 0.0) {
-      const auto survival = iterations_survival(pmf, static_cast<std::int64_t>(decoded_tokens()));
+      const auto survival = iterations_survival(pmf, static_cast<std::int64_t>(decoded_tokens()), stop_);
       mean = slowest_iterations(survival, 1);
       second_moment = iterations_second_moment(survival);
     }
@@ -151,13 +152,14 @@ class ServerForms {
 
   const Server& server_;
   const Scenario& scenario_;
+  StopToken stop_;
   Drafting drafting_ = scenario::drafting(scenario_.drafter);
 };
 
 }  // namespace
 
-ClosedForm server_answer(const Server& server, const Scenario& scenario) {
-  return ServerForms(server, scenario).answer();
+ClosedForm server_answer(const Server& server, const Scenario& scenario, StopToken stop) {
+  return ServerForms(server, scenario, stop).answer();
 }
 
 }  // namespace foredraft::analytic

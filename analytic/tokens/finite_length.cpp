@@ -10,7 +10,7 @@
 
 namespace foredraft::analytic {
 
-double expected_iterations(std::span<const double> tokens_pmf, std::int64_t length) {
+double expected_iterations(std::span<const double> tokens_pmf, std::int64_t length, StopToken stop) {
   check_distribution("tokens_pmf", tokens_pmf);
   check_at_least("length", length, 0);
   // A ring of the last n expectations, E[N(l)] at slot l mod n; slots not yet reached hold E[N(<=0)] = 0.
@@ -18,7 +18,9 @@ double expected_iterations(std::span<const double> tokens_pmf, std::int64_t leng
   std::vector<double> expectation(n, 0.0);
   double last = 0.0;
   std::size_t slot = 0;
+  StopMeter meter(stop);
   for (std::int64_t l = 1; l <= length; ++l) {
+    meter.spend(static_cast<std::int64_t>(n));
     slot = slot + 1 == n ? 0 : slot + 1;
     last = 1.0;
     for (std::size_t k = 1; k <= n; ++k) {
@@ -58,19 +60,21 @@ double expected_iterations_geometric(std::span<const double> tokens_pmf, double 
   return 1.0 / ends.value();
 }
 
-std::vector<double> iterations_survival(std::span<const double> tokens_pmf, std::int64_t length) {
+std::vector<double> iterations_survival(std::span<const double> tokens_pmf, std::int64_t length, StopToken stop) {
   check_distribution("tokens_pmf", tokens_pmf);
   check_at_least("length", length, 1);
   // left[l]: probability that l >= 1 tokens are missing after n iterations.
   std::vector<double> left(static_cast<std::size_t>(length) + 1, 0.0);
   left.back() = 1.0;
   std::vector<double> survival;
+  StopMeter meter(stop);
   for (;;) {
     CompensatedSum running;
     for (std::size_t l = 1; l < left.size(); ++l) running.add(left[l]);
     if (running.value() <= 0.0) return survival;
     survival.push_back(std::min(running.value(), 1.0));
     for (std::size_t l = 1; l < left.size(); ++l) {
+      meter.spend(static_cast<std::int64_t>(std::min(tokens_pmf.size(), left.size() - l)));
       double missing = 0.0;
       for (std::size_t k = 1; k <= tokens_pmf.size() && l + k < left.size(); ++k) {
         missing += tokens_pmf[k - 1] * left[l + k];

@@ -7,7 +7,6 @@
 #include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
-#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
@@ -113,7 +112,10 @@ int run_check(const std::vector<std::string>& arguments) {
     say("note: made by version {}, repeated by {}", manifest.version, build_info().version);
   }
   Inputs inputs;
-  read_inputs(manifest.config, inputs);
+  {
+    const Progress progress{"reading inputs"};
+    read_inputs(manifest.config, inputs);
+  }
   check_inputs(manifest, inputs);
   const std::uint64_t total = point_count(manifest.config);
   const PointRange range =
@@ -121,11 +123,11 @@ int run_check(const std::vector<std::string>& arguments) {
   LineComparison comparison(points_path(folder));
   comparison.expect(points_header(manifest.config));
   {
-    Progress progress(range.last - range.first, 0);
+    Progress progress("points", static_cast<double>(range.last - range.first));
     run_points(manifest.config, range, threads, inputs,
                {.write = [&](std::string_view rows, std::uint64_t /*points*/) { comparison.expect(rows); },
                 .progress = [&](double points) { progress.show(points); },
-                .stop = &catch_interrupts()});
+                .stop = {}});
   }
   comparison.expect_end();
   check_digests(folder, manifest);

@@ -179,7 +179,7 @@ int run_merge(const std::vector<std::string>& arguments) {
   const std::vector<Part> parts = read_parts(line.positional());
   const SweepConfig& config = parts.front().manifest.config;
   Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, line.words(), 1);
-  const std::atomic<bool>& stop = catch_interrupts();
+  const std::atomic<bool>& stop = catch_interrupts(usual_patience);
   const WriteLock lock = WriteLock::of_folder(folder);
   const auto before = claim_folder(folder, manifest);
   const bool complete = before && before->state == "complete";

@@ -12,6 +12,7 @@
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/predict/prediction_folder.hpp"
@@ -124,12 +125,19 @@ int predict_from_profile(CommandLine& line, const Question& acceptance) {
   const ReadProfile read = steps ? read_steps(*steps) : read_profile(source);
   const latency::Profile& profile = read.profile;
   try {
-    const ProfilePrediction prediction = predict(question, profile);
+    const auto out = line.text("out");
+    std::vector<VerificationCurve> curves;
+    const ProfilePrediction prediction = [&] {
+      const Progress progress{"predicting"};
+      ProfilePrediction all = predict(question, profile);
+      if (out) curves = verification_curves(question, profile);
+      return all;
+    }();
     std::optional<ResultFolder> folder;
-    if (const auto out = line.text("out")) {
+    if (out) {
       static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
       folder.emplace(*out, folder_kind(prediction.question, read.digest), line.words());
-      fill(*folder, prediction, verification_curves(question, profile), read.digest);
+      fill(*folder, prediction, curves, read.digest);
     }
     print_result(line.has("json") ? document_text(to_json(prediction)) : to_text(prediction));
     if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;

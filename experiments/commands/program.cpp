@@ -6,6 +6,7 @@
 #include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
 #include "experiments/sweep/run_points.hpp"
@@ -76,6 +77,7 @@ const std::vector<Command>& command_registry() {
 
 int run_program(const std::vector<std::string>& arguments) {
   try {
+    leave_at_interrupts();
     sim::select_instruction_set_from_environment();
     return dispatch(arguments);
   } catch (const InputError& error) {

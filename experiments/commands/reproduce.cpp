@@ -11,6 +11,7 @@
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/reproduce/experiment.hpp"
 #include "experiments/reproduce/reproduction_folder.hpp"
@@ -130,15 +131,18 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   std::optional<ExperimentResult> validation;
   if (const auto measured = line.text("validation")) validation = validation_of(*measured);
 
-  const std::atomic<bool>& stop = catch_interrupts();
+  const std::atomic<bool>& stop = catch_interrupts(usual_patience);
   ReproductionFolder folder(line.text("out").value(), chosen, seed, threads, line.words());
   const ExperimentSettings settings{
-      .seed = seed, .threads = threads, .note = [](std::string_view text) { say("  {}", text); }};
+      .seed = seed, .threads = threads, .note = [](std::string_view text) { say("  {}", text); }, .stop = &stop};
   std::vector<ScorecardRow> rows;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (stop) throw Interrupted();
     say("[{}/{}] {}: {}", i + 1, chosen.size(), chosen[i].id, chosen[i].summary);
-    const ExperimentResult result = run_experiment(chosen[i], settings);
+    const ExperimentResult result = [&] {
+      const Progress progress{std::string(chosen[i].id)};
+      return run_experiment(chosen[i], settings);
+    }();
     folder.add(result);
     rows.insert(rows.end(), result.rows.begin(), result.rows.end());
     print_result(fmt::format("{:<18} {}\n", chosen[i].id, result.text));

@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/answer/answer.hpp"
+#include "core/check.hpp"
 #include "core/numbers.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/predict/prediction.hpp"
@@ -198,6 +200,20 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
   return text;
 }
 
+/// What a run finds out is no mistake of the line that asked for it: exit code 1.
+sim::Tally run_with_progress(const sim::Simulator& simulator, const SimulationPlan& plan, unsigned threads) {
+  const auto [total, units] = plan.requests != 0    ? std::pair{plan.requests, "requests"}
+                              : plan.sequences != 0 ? std::pair{plan.sequences, "sequences"}
+                                                    : std::pair{plan.iterations, "iterations"};
+  Progress progress(units, static_cast<double>(total));
+  try {
+    return sim::run(simulator, {plan.seed, 0}, threads,
+                    [&, all = static_cast<double>(total)](double share) { progress.show(share * all); });
+  } catch (const DomainError& error) {
+    throw RunError(fmt::format("foredraft simulate: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 CommandSpec simulate_spec() {
@@ -234,12 +250,19 @@ int run_simulate(const std::vector<std::string>& arguments) {
   Simulation simulation = line.positional().empty() ? from_options(line) : from_config(line);
   line.done();
   Inputs inputs;
-  inputs.attach(simulation.scenario);
   const auto& [scenario, plan] = simulation;
-  const std::unique_ptr<sim::Simulator> simulator = sim::make_simulator(scenario, plan);
-  const sim::Tally tally = sim::run(*simulator, {plan.seed, 0}, threads);
+  const auto in_phase = [](std::string name, const auto& work) {
+    const Progress progress(std::move(name));
+    return work();
+  };
+  const std::unique_ptr<sim::Simulator> simulator = in_phase("preparing", [&] {
+    inputs.attach(simulation.scenario);
+    return sim::make_simulator(scenario, plan);
+  });
+  const sim::Tally tally = run_with_progress(*simulator, plan, threads);
   const Simulated simulated = sim::estimates_of(scenario, tally);
-  const ClosedForm closed_form = analytic::answer(scenario, sim::pool_acceptance(scenario, *simulator));
+  const ClosedForm closed_form =
+      in_phase("closed form", [&] { return analytic::answer(scenario, sim::pool_acceptance(scenario, *simulator)); });
   print_result(line.has("json") ? json_text(simulation, tally, simulated, closed_form)
                                 : text(simulation, tally, simulated, closed_form));
   return exit_done;

@@ -64,7 +64,7 @@ int run_sweep_command(const std::vector<std::string>& arguments) {
                          .threads = threads,
                          .command_line = line.words(),
                          .talk = true,
-                         .stop = &catch_interrupts()};
+                         .stop = &catch_interrupts(usual_patience)};
   if (shard && shard->count > point_count(config)) {
     throw InputError(
         fmt::format("foredraft sweep: --shard: {} shards of {} points (must be no more shards than points)",

@@ -11,6 +11,7 @@
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/results/manifest.hpp"
@@ -209,7 +210,10 @@ int run_tree(const std::vector<std::string>& arguments) {
   }
   std::vector<FileDigest> files;
   const TreeQuestion question = read_tree_question(line, files);
-  const TreeAnswer answer = answer_tree(question);
+  const TreeAnswer answer = [&] {
+    const Progress progress{"searching the tree"};
+    return answer_tree(question);
+  }();
   std::optional<ResultFolder> folder;
   if (const auto out = line.text("out")) {
     static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it

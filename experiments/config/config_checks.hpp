@@ -5,12 +5,14 @@
 
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/text/problems.hpp"
+#include "scenario/document.hpp"
 
 /// What a configuration says beyond its scenarios; scenario/check.hpp says whether those are sound.
 namespace foredraft::experiments {
 
-/// Rejects a plan that does not count what these scenarios run, and its absence where nothing else answers.
-void check_plan(const SweepConfig& config, Problems& problems);
+/// Rejects a plan that does not count what these scenarios run or counts more than can be run, and its absence where
+/// nothing else answers. `table`: [simulation] as it was written, null without.
+void check_plan(const SweepConfig& config, const scenario::Mapping* table, Problems& problems);
 
 /// Rejects more than most_points, with the count and an estimate of the time.
 void check_size(const SweepConfig& config, double points, std::int64_t line, Problems& problems);

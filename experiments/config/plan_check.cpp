@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
 
 #include "experiments/config/config_checks.hpp"
 #include "experiments/config/work_estimate.hpp"
 #include "scenario/check.hpp"
 #include "scenario/registries.hpp"
+#include "sim/simulate.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -14,6 +17,93 @@ void refuse_unused(std::string_view key, std::string why, std::string suggestion
                 .text = "not used",
                 .why = std::move(why),
                 .suggestion = std::move(suggestion)});
+}
+
+double number_of(const scenario::Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  return std::get<double>(value);
+}
+
+/// More than blocks can be numbered is refused.
+void check_counts(const SweepConfig& config, const scenario::Mapping* table, Problems& problems) {
+  const SimulationPlan& plan = *config.simulation;
+  const auto check = [&](std::string_view key, std::uint64_t given, std::uint64_t most) {
+    if (given <= most) return;
+    std::int64_t line = 0;
+    if (table != nullptr) {
+      for (const scenario::Entry& entry : *table) line = entry.key == key ? entry.node.line : line;
+    }
+    problems.add({.line = line,
+                  .key = fmt::format("simulation.{}", key),
+                  .text = fmt::format("invalid {}={}", key, given),
+                  .why = fmt::format("must be at most {} here: what random numbers can be told apart", most)});
+  };
+  std::int64_t gamma = 1;
+  for (const scenario::Value& value : values_of(config, "gamma"))
+    gamma = std::max(gamma, std::get<std::int64_t>(value));
+  check("iterations", plan.iterations, sim::most_iterations(plan.path, gamma));
+  double longest = 1.0;
+  for (const scenario::Value& value : values_of(config, "sequence_length")) {
+    longest = std::max(longest, std::get<double>(value));
+  }
+  check("sequences", plan.sequences, sim::most_sequences(longest));
+}
+
+double most(const SweepConfig& config, std::string_view name, double otherwise) {
+  const auto values = values_of(config, name);
+  if (values.empty()) return otherwise;
+  double result = -HUGE_VAL;
+  for (const scenario::Value& value : values) result = std::max(result, number_of(value));
+  return result;
+}
+
+double least(const SweepConfig& config, std::string_view name, double otherwise) {
+  const auto values = values_of(config, name);
+  if (values.empty()) return otherwise;
+  double result = HUGE_VAL;
+  for (const scenario::Value& value : values) result = std::min(result, number_of(value));
+  return result;
+}
+
+/// Passes and replicas that take longer than a replica's clock can count, whatever is drawn: in the slowest point of
+/// the sweep, at its mean lengths and with every draft accepted. What only chance makes so long fails the run.
+void check_server_times(const SweepConfig& config, Problems& problems) {
+  constexpr double s_per_ms = 1e-3;
+  constexpr double longest_pass_ms = 1e9;
+  constexpr double longest_s = 2.0 * sim::longest_replica_s;  // of a mean
+  const SimulationPlan& plan = *config.simulation;
+  for (const std::string who : {"target_step", "drafter_step"}) {
+    const double pass_ms = most(config, who + ".launch_ms", 0.0) + most(config, who + ".weights_ms", 0.0);
+    if (pass_ms <= longest_pass_ms) continue;
+    report_input(config, who + ".weights_ms",
+                 {.text = fmt::format("a pass of {:g} ms", pass_ms),
+                  .why = fmt::format("launch and weights must be at most {:g} ms together", longest_pass_ms)},
+                 problems);
+  }
+  const double measured = std::ceil(static_cast<double>(plan.requests) / static_cast<double>(plan.replicas));
+  const auto before = static_cast<double>(plan.warmup_requests);
+  const double interval_s = 1.0 / least(config, "arrivals.rate_per_s", HUGE_VAL);
+  const double pass_s =
+      s_per_ms * (most(config, "target_step.launch_ms", 0.0) + most(config, "target_step.weights_ms", 0.0));
+  const double passes =
+      std::floor(most(config, "output_tokens", 1.0) / (least(config, "gamma", max_serving_gamma) + 1.0));
+  const double service_s = passes * pass_s / least(config, "max_batch", 1.0);  // of a request, in a full batch
+  const double late_s = service_s - 1.0 / most(config, "arrivals.rate_per_s", HUGE_VAL);
+  const auto refuse = [&](std::string_view key, double seconds, std::string_view what) {
+    report_input(config, key,
+                 {.text = fmt::format("{} of a replica take about {}", what, duration_text(seconds)),
+                  .why = "its clock counts 2 years",
+                  .suggestion = "ask for fewer requests, or more replicas"},
+                 problems);
+  };
+  if (const double all_s = (before + measured) * interval_s; all_s > longest_s) {
+    refuse("arrivals.rate_per_s", all_s, "the requests");
+  } else if (const double served_s = (before + measured) * service_s; served_s > longest_s) {
+    refuse("target_step.weights_ms", served_s, "the passes");
+  } else if (const double waits_s = measured * (before + 0.5 * measured) * late_s;
+             has_input(config, "arrivals.rate_per_s") && waits_s > longest_s) {
+    refuse("arrivals.rate_per_s", waits_s, "requests come faster than they are served, and the waits");
+  }
 }
 
 void check_server_plan(const SweepConfig& config, Problems& problems) {
@@ -27,6 +117,8 @@ void check_server_plan(const SweepConfig& config, Problems& problems) {
                   .text = "missing",
                   .why = "how many requests to measure per point",
                   .suggestion = "add requests = 20_000"});
+  } else {
+    check_server_times(config, problems);
   }
   for (const auto& [key, given] : {std::pair{"iterations", plan.iterations}, {"sequences", plan.sequences}}) {
     if (given != 0) refuse_unused(key, "in fidelity system requests are counted", "use requests", problems);
@@ -41,7 +133,7 @@ void check_server_plan(const SweepConfig& config, Problems& problems) {
 
 }  // namespace
 
-void check_plan(const SweepConfig& config, Problems& problems) {
+void check_plan(const SweepConfig& config, const scenario::Mapping* table, Problems& problems) {
   const scenario::Usage usage = usage_of(config);
   if (usage.takes("fidelity", "system")) return check_server_plan(config, problems);
   const std::string trace(scenario::name_of(AcceptanceProcess(Trace{})));
@@ -56,6 +148,7 @@ void check_plan(const SweepConfig& config, Problems& problems) {
     }
     return;
   }
+  check_counts(config, table, problems);
   const bool finite = usage.states("sequence_length");
   if (finite && process && token) {
     report_input(config, "sequence_length",

@@ -189,14 +189,13 @@ SweepConfig read_sweep_config(const scenario::Mapping& document, const std::stri
   if (const scenario::Mapping* table = table_of(reader.take("fixed"), "fixed", problems))
     read_fixed(*table, config, refused, problems);
   const scenario::Node* simulation = reader.take("simulation");
-  if (const scenario::Mapping* table = table_of(simulation, "simulation", problems)) {
-    read_simulation(*simulation, *table, config, problems);
-  }
+  const scenario::Mapping* plan = table_of(simulation, "simulation", problems);
+  if (plan != nullptr) read_simulation(*simulation, *plan, config, problems);
   // A misspelt word (a process, a rule) leaves open what the sweep uses: what follows from it would mislead.
   if (std::none_of(refused.begin(), refused.end(), [](const scenario::Parameter* parameter) {
         return parameter->type == scenario::ValueType::choice;
       })) {
-    check_plan(config, problems);
+    check_plan(config, plan, problems);
     resolve_and_check(config, refused, problems);
   }
   check_size(config, points, axes != nullptr ? axes->line : 0, problems);

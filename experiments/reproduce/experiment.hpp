@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/stop.hpp"
 #include "experiments/reproduce/scorecard.hpp"
 #include "experiments/text/digest.hpp"
 
@@ -17,6 +18,7 @@ struct ExperimentSettings {
   std::uint64_t seed;
   unsigned threads;
   std::function<void(std::string_view)> note;  ///< progress, for people; never part of the result
+  StopToken stop = {};                         ///< simulations then throw Interrupted
 };
 
 /// A file that an experiment leaves in the results folder.

@@ -14,7 +14,7 @@ sim::Tally simulate(const IidRun& run, const ExperimentSettings& settings) {
                                                       .sequence = std::nullopt,
                                                       .sequences = 0,
                                                       .path = Path::reference});
-  return sim::run(*simulator, {.seed = settings.seed, .point = run.point}, settings.threads);
+  return sim::run(*simulator, {.seed = settings.seed, .point = run.point, .stop = settings.stop}, settings.threads);
 }
 
 }  // namespace foredraft::experiments

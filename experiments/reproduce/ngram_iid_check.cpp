@@ -68,13 +68,15 @@ ExperimentResult ngram_iid_check(const ExperimentSettings& settings) {
                                                         .index = 0,
                                                         .temperature = temperature,
                                                         .tokens = study_tokens},
-                                                       {.seed = settings.seed, .point = point++}, settings.threads);
+                                                       {.seed = settings.seed, .point = point++, .stop = settings.stop},
+                                                       settings.threads);
         const double alpha = ngram::alpha(study).mean;
         const analytic::MarkovAcceptance chain{.a = ngram::accept_after_acceptance(study).mean,
                                                .b = ngram::accept_after_rejection(study).mean};
         for (const std::int64_t gamma : gammas) {
           const Estimate run =
-              as_run(models, drafter, temperature, gamma, {.seed = settings.seed, .point = point++}, settings.threads);
+              as_run(models, drafter, temperature, gamma,
+                     {.seed = settings.seed, .point = point++, .stop = settings.stop}, settings.threads);
           const double iid = analytic::tokens_per_iteration({.alpha = alpha, .gamma = gamma, .convention = convention});
           const double markov = analytic::tokens_per_iteration(chain, gamma, convention);
           const analytic::TokenBounds bounds = analytic::any_process_bounds(alpha, gamma, convention);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include "experiments/sweep/point.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/problems.hpp"
+#include "scenario/check.hpp"
 #include "sim/simulate.hpp"
 
 namespace foredraft::experiments {
@@ -44,28 +46,39 @@ class ChunkRunner {
   ChunkRunner(const SweepConfig& config, unsigned threads, Inputs& inputs, const RunHooks& hooks)
       : config_(config), points_(config), threads_(threads), inputs_(inputs), hooks_(hooks) {}
 
-  /// Rows of [first, last).
-  std::string run(std::uint64_t first, std::uint64_t last) {
-    const std::uint64_t count = last - first;
-    std::vector<std::string> rows(count);
+  /// Writes the rows of [first, last); where a point fails or somebody stops the run, those in front of the first that
+  /// is missing.
+  void run(std::uint64_t first, std::uint64_t last) {
+    std::vector<std::string> rows(last - first);
+    try {
+      compute(first, rows);
+    } catch (...) {
+      write(rows);
+      throw;
+    }
+    write(rows);
+  }
+
+ private:
+  void compute(std::uint64_t first, std::vector<std::string>& rows) {
+    const std::uint64_t count = rows.size();
     std::vector<std::unique_ptr<LargePoint>> large(count);
     parallel_for((count + batch_points - 1) / batch_points, threads_, [&](std::uint64_t batch) {
       const std::uint64_t end = std::min(count, (batch + 1) * batch_points);
       for (std::uint64_t i = batch * batch_points; i < end; ++i) {
-        stop_when_asked();
-        large[i] = start(first + i, rows[i]);
+        hooks_.stop.check();
+        naming(first + i, [&] { large[i] = start(first + i, rows[i]); });
         if (!large[i]) hooks_.progress(static_cast<double>(++finished_));
       }
     });
     run_large(first, large, rows);
-    std::string text;
-    for (const std::string& row : rows) text += row;
-    return text;
   }
 
- private:
-  void stop_when_asked() const {
-    if (hooks_.stop != nullptr && hooks_.stop->load(std::memory_order_relaxed)) throw Interrupted();
+  void write(const std::vector<std::string>& rows) const {
+    std::string text;
+    std::uint64_t points = 0;
+    for (; points < rows.size() && !rows[points].empty(); ++points) text += rows[points];
+    if (points > 0) hooks_.write(text, points);
   }
 
   /// "point 7 (alpha 0.5, gamma 3)"
@@ -80,14 +93,47 @@ class ChunkRunner {
     return values.empty() ? point : fmt::format("{} ({})", point, fmt::join(values, ", "));
   }
 
-  /// What only the preparation finds out (an alpha that a draft cannot reach) fails the run: rows may be there already.
-  [[nodiscard]] std::unique_ptr<sim::Simulator> prepare(std::uint64_t index, const Scenario& scenario) const {
+  /// What only a run finds out (an alpha that a draft cannot reach, times that add up to years) fails it: a manifest is
+  /// there already, and rows may be.
+  template <class Work>
+  void naming(std::uint64_t index, const Work& work) const {
     try {
-      return sim::make_simulator(scenario, *config_.simulation);
+      work();
     } catch (const DomainError& error) {
-      throw RunError(
-          fmt::format("{}: {} - change the configuration and use another --out", name_of(index), error.what()));
+      fail(index, error.what());
+    } catch (const std::bad_alloc&) {
+      fail(index, "not enough memory");
+    } catch (const std::domain_error& error) {  // of a special function
+      fail(index, error.what());
+    } catch (const std::overflow_error& error) {
+      fail(index, error.what());
     }
+  }
+
+  [[noreturn]] void fail(std::uint64_t index, std::string_view what) const {
+    Problems problems(config_.source);
+    Problem problem{.text = fmt::format("{}: {}", name_of(index), what),
+                    .suggestion = "change the configuration and use another --out"};
+    const std::string_view key = key_of_error(what);
+    if (key.empty()) {
+      problems.add(std::move(problem));
+    } else {
+      report_input(config_, key, std::move(problem), problems);
+    }
+    throw RunError(problems.text());
+  }
+
+  /// The parameter of the configuration that an error names: "invalid process.a=2 (must ...)", or empty.
+  [[nodiscard]] std::string_view key_of_error(std::string_view what) const {
+    constexpr std::string_view start = "invalid ";
+    if (!what.starts_with(start)) return {};
+    const std::string_view name = what.substr(start.size(), what.find_first_of("= [", start.size()) - start.size());
+    for (const scenario::Parameter& parameter : scenario::parameters()) {
+      const bool same = parameter.name == name || (parameter.name.ends_with(name) &&
+                                                   parameter.name[parameter.name.size() - name.size() - 1] == '.');
+      if (same && has_input(config_, parameter.name)) return parameter.name;
+    }
+    return {};
   }
 
   /// Finishes a point of one block; returns a larger one, to be run block by block.
@@ -98,7 +144,7 @@ class ChunkRunner {
       append_row(index, scenario, nullptr, {}, row);
       return nullptr;
     }
-    std::unique_ptr<sim::Simulator> simulator = prepare(index, scenario);
+    std::unique_ptr<sim::Simulator> simulator = sim::make_simulator(scenario, *config_.simulation, hooks_.stop);
     if (simulator->blocks() > 1) {
       auto point = std::make_unique<LargePoint>();
       point->scenario = std::move(scenario);
@@ -123,26 +169,30 @@ class ChunkRunner {
     }
     std::atomic<std::uint64_t> done{0};
     parallel_for(units, threads_, [&](std::uint64_t unit) {
-      stop_when_asked();
       const auto after = std::upper_bound(first_unit.begin(), first_unit.end(), unit);
       const auto place = static_cast<std::size_t>(after - first_unit.begin()) - 1;
       LargePoint& point = *points[places[place]];
-      const sim::Tally part = point.simulator->run_block(key_of(first + places[place]), unit - first_unit[place]);
-      {
+      hooks_.stop.check();
+      naming(first + places[place], [&] {
+        const sim::Tally part = point.simulator->run_block(key_of(first + places[place]), unit - first_unit[place]);
         const std::lock_guard lock(point.mutex);  // integers: the order of merging cannot change the result
         point.tally.merge(part);
-      }
+      });
       const double share = static_cast<double>(++done) / static_cast<double>(units);
       hooks_.progress(static_cast<double>(finished_) + share * static_cast<double>(places.size()));
     });
     for (const std::uint64_t i : places) {
-      append_row(first + i, points[i]->scenario, points[i]->simulator.get(), points[i]->tally, rows[i]);
+      naming(first + i, [&] {
+        append_row(first + i, points[i]->scenario, points[i]->simulator.get(), points[i]->tally, rows[i]);
+      });
     }
     finished_ += places.size();
   }
 
+  /// Nothing, or a whole row.
   void append_row(std::uint64_t index, const Scenario& scenario, const sim::Simulator* simulator,
-                  const sim::Tally& tally, std::string& row) const {
+                  const sim::Tally& tally, std::string& to) const {
+    std::string row;
     append_number(row, index);
     row += ',';
     points_.append_cells(index, row);
@@ -150,14 +200,15 @@ class ChunkRunner {
       sim::check_conservation(tally);
       const Simulated simulated = sim::estimates_of(scenario, tally);
       const double acceptance = sim::pool_acceptance(scenario, *simulator);
-      append_answer(config_, analytic::answer(scenario, acceptance), &simulated, row);
+      append_answer(config_, analytic::answer(scenario, acceptance, hooks_.stop), &simulated, row);
     } else {
-      append_answer(config_, analytic::answer(scenario), nullptr, row);
+      append_answer(config_, analytic::answer(scenario, unknown<double>, hooks_.stop), nullptr, row);
     }
     row += '\n';
+    to = std::move(row);
   }
 
-  [[nodiscard]] sim::RunKey key_of(std::uint64_t index) const { return {config_.simulation->seed, index}; }
+  [[nodiscard]] sim::RunKey key_of(std::uint64_t index) const { return {config_.simulation->seed, index, hooks_.stop}; }
 
   const SweepConfig& config_;
   Points points_;
@@ -188,8 +239,7 @@ void run_points(const SweepConfig& config, const PointRange& range, unsigned thr
   ChunkRunner runner(config, threads, inputs, hooks);
   for (std::uint64_t first = range.first; first < range.last; first += chunk) {
     const std::uint64_t last = std::min(range.last, first + chunk);
-    const std::string rows = runner.run(first, last);
-    hooks.write(rows, last - first);
+    runner.run(first, last);
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "core/problems.hpp"
+#include "core/stop.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/inputs/inputs.hpp"
 
@@ -25,15 +25,16 @@ struct RunHooks {
   std::function<void(std::string_view rows, std::uint64_t points)> write;
   /// Finished points plus the finished share of those in flight; called often, from any thread.
   std::function<void(double points)> progress;
-  /// Set from outside to stop soon; what was not written is lost, and run_points throws Interrupted.
-  const std::atomic<bool>* stop;
+  /// Ends the run within milliseconds; what was not written is lost, and run_points throws Interrupted.
+  StopToken stop;
 };
 
 /// The header of points.csv, with its line end.
 [[nodiscard]] std::string points_header(const SweepConfig& config);
 
 /// Computes the rows of `range`. The rows are a function of the configuration alone: threads and the cut into chunks
-/// cannot change them. Memory does not grow with the number of points.
+/// cannot change them. Memory does not grow with the number of points. Throws RunError that names the point where one
+/// cannot be computed; the rows before it are written.
 void run_points(const SweepConfig& config, const PointRange& range, unsigned threads, Inputs& inputs,
                 const RunHooks& hooks);
 

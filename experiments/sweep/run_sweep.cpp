@@ -12,11 +12,13 @@
 #include "experiments/sweep/figure_data.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
+#include "experiments/sweep/timed_sample.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t finished, unsigned threads) {
+void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t finished, unsigned threads,
+              Inputs& inputs, StopToken stop) {
   const std::uint64_t points = range.last - range.first - finished;
   std::string plan = fmt::format("plan        {} point{}", points, points == 1 ? "" : "s");
   if (finished > 0) plan += fmt::format(" ({} of {} are there)", finished, range.last - range.first);
@@ -29,8 +31,9 @@ void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t 
     }
   }
   const unsigned team = resolve_threads(threads);
-  say("{}, about {} on {} thread{}", plan,
-      duration_text(static_cast<double>(points) * seconds_per_point(config) / team), team, team == 1 ? "" : "s");
+  const double seconds = timed_seconds_per_point(config, {range.first + finished, range.last}, inputs, stop);
+  say("{}, about {} on {} thread{}", plan, duration_text(static_cast<double>(points) * seconds / team), team,
+      team == 1 ? "" : "s");
 }
 
 PointRange range_of(const SweepConfig& config, const std::optional<Shard>& shard) {
@@ -43,8 +46,13 @@ PointRange range_of(const SweepConfig& config, const std::optional<Shard>& shard
 SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
   const PointRange range = range_of(config, order.shard);
   const std::uint64_t points = range.last - range.first;
+  const auto in_phase = [&](const char* name, const auto& work) {
+    std::optional<Progress> progress;
+    if (order.talk) progress.emplace(name);
+    work();
+  };
   Inputs inputs;
-  read_inputs(config, inputs);
+  in_phase("reading inputs", [&] { read_inputs(config, inputs); });
   Manifest manifest = new_manifest(config, order.shard, inputs.files(), order.command_line, order.threads);
   WriteLock lock = WriteLock::of_folder(order.folder);
   std::optional<Manifest> before = claim_folder(order.folder, manifest);
@@ -66,18 +74,19 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
     }
   }
   const auto run_rest = [&](AppendFile& file, std::uint64_t finished) {
-    if (order.talk) say_plan(config, range, finished, order.threads);
-    Progress progress(points, finished);
+    if (order.talk) say_plan(config, range, finished, order.threads, inputs, order.stop);
+    std::optional<Progress> progress;
+    if (order.talk) progress.emplace("points", static_cast<double>(points), static_cast<double>(finished));
     run_points(config, {range.first + finished, range.last}, order.threads, inputs,
                {.write = [&](std::string_view rows, std::uint64_t /*points*/) { file.append(rows); },
                 .progress =
                     [&](double count) {
-                      if (order.talk) progress.show(count);
+                      if (progress) progress->show(count);
                     },
                 .stop = order.stop});
   };
   const std::uint64_t resumed = extend_points(order.folder, range, manifest, run_rest);
-  complete_folder(order.folder, manifest);
+  in_phase("summary and figure data", [&] { complete_folder(order.folder, manifest); });
   return {points, resumed, false, true, std::move(lock)};
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/files.hpp"
+#include "core/stop.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/sweep/run_points.hpp"
 
@@ -18,7 +18,7 @@ struct SweepOrder {
   unsigned threads;
   std::vector<std::string> command_line;  ///< for the manifest
   bool talk;                              ///< plan and progress on stderr
-  const std::atomic<bool>* stop = nullptr;
+  StopToken stop = {};
 };
 
 struct SweepOutcome {

@@ -129,7 +129,7 @@ StudyTally study_unit(const ObservedDraft& observed, const sim::RunKey& key, std
   const std::uint64_t block = first_study_block + index;
   const Speculation& models = observed.models;
   Prompts prompts(*models.target, RandomStream(key.seed, {Purpose::text, key.point, block}));
-  SpeculationStreams streams(key.seed, key.point, block);
+  SpeculationStreams streams(key.seed, key.point, block, key.stop);
   const auto text_tokens =
       models.choice == Choice::greedy ? static_cast<std::uint64_t>(Prompts::passage_tokens) : unit_tokens;
   std::vector<Token> text;
@@ -138,6 +138,7 @@ StudyTally study_unit(const ObservedDraft& observed, const sim::RunKey& key, std
       text = begin_text(observed, prompts, streams);
       unit.begin_text();
     }
+    streams.next_token();
     observe(observed, text, streams, unit);
   }
   if (models.choice == Choice::greedy) {

@@ -52,10 +52,12 @@ CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t 
                                std::int64_t gamma, Convention convention, std::vector<Token>& text,
                                SpeculationStreams& streams) {
   const std::size_t seen = std::min(text.size(), static_cast<std::size_t>(window));
+  streams.stop.spend(static_cast<std::int64_t>(seen));
   const std::vector<Token> drafts = look_up(std::span<const Token>(text).last(seen), match, gamma);
   const auto drafted = static_cast<std::int64_t>(drafts.size());
   std::int64_t accepted = 0;
   for (const Token draft : drafts) {
+    streams.next_token();
     const Verified verified = verify_copied(target, choice, text, draft, streams);
     text.push_back(verified.token);
     if (!verified.accepted) return {drafted, accepted + 1, accepted, accepted + 1};

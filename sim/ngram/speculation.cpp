@@ -34,11 +34,12 @@ Speculation make_speculation(std::shared_ptr<const Model> target, Drafter drafte
   return {std::move(target), std::move(drafter), temperature == 0.0 ? Choice::greedy : Choice::sample};
 }
 
-SpeculationStreams::SpeculationStreams(std::uint64_t seed, std::uint64_t point, std::uint64_t block)
+SpeculationStreams::SpeculationStreams(std::uint64_t seed, std::uint64_t point, std::uint64_t block, StopToken token)
     : draft(seed, {Purpose::draft_token, point, block}),
       accept(seed, {Purpose::accept, point, block}),
       replacement(seed, {Purpose::replacement, point, block}),
-      bonus(seed, {Purpose::bonus_token, point, block}) {}
+      bonus(seed, {Purpose::bonus_token, point, block}),
+      stop(token) {}
 
 Token draft_token(const Speculation& models, std::span<const Token> text, std::size_t index,
                   SpeculationStreams& streams) {
@@ -63,8 +64,12 @@ std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention c
                      SpeculationStreams& streams) {
   const std::size_t start = text.size();
   const auto drafts = static_cast<std::size_t>(gamma);
-  for (std::size_t i = 0; i < drafts; ++i) text.push_back(draft_token(models, text, i, streams));
   for (std::size_t i = 0; i < drafts; ++i) {
+    streams.next_token();
+    text.push_back(draft_token(models, text, i, streams));
+  }
+  for (std::size_t i = 0; i < drafts; ++i) {
+    streams.next_token();
     const auto context = std::span<const Token>(text).first(start + i);
     const Verified verified = verify_token(models, context, i, text[start + i], streams);
     if (!verified.accepted) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
+#include "core/stop.hpp"
 #include "foredraft/words.hpp"
 #include "sim/ngram/drafter.hpp"
 #include "sim/ngram/model.hpp"
@@ -32,14 +33,18 @@ struct Speculation {
 [[nodiscard]] Speculation make_speculation(std::shared_ptr<const Model> target, Drafter drafter, double temperature,
                                            std::int64_t gamma);
 
-/// The random numbers of one text. Greedy decoding draws none.
+/// The random numbers of one text, and who may end it. Greedy decoding draws none.
 struct SpeculationStreams {
   RandomStream draft;
   RandomStream accept;
   RandomStream replacement;
   RandomStream bonus;
+  StopMeter stop;
 
-  SpeculationStreams(std::uint64_t seed, std::uint64_t point, std::uint64_t block);
+  SpeculationStreams(std::uint64_t seed, std::uint64_t point, std::uint64_t block, StopToken token = {});
+
+  /// Before each token that a model is asked for, about a microsecond. Throws Interrupted when stopped.
+  void next_token() { stop.spend(100); }
 };
 
 /// Draft `index` (from 0) of an iteration; `text` ends with the `index` drafts in front of it.

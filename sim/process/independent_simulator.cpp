@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "core/check.hpp"
+#include "core/stop.hpp"
 #include "sim/process/instruction_set.hpp"
 #include "sim/process/process_thresholds.hpp"
 #include "sim/process/simulators.hpp"
@@ -78,8 +79,11 @@ class LatentSimulator final : public Simulator {
     const std::uint64_t iterations = plan_.in_block(block);
     LatentStepper stepper(mixture_, static_cast<std::uint64_t>(shape_.gamma), key, block);
     std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(shape_.gamma) + 1, 0);
+    StopMeter stop(key.stop);
     for (std::uint64_t i = 0; i < iterations; ++i) {
-      ++accepted_counts[static_cast<std::size_t>(stepper.accepted_steps(i, false, shape_.gamma))];
+      const std::int64_t accepted = stepper.accepted_steps(i, false, shape_.gamma);
+      stop.spend(1 + accepted);
+      ++accepted_counts[static_cast<std::size_t>(accepted)];
     }
     return tally_independent(shape_, accepted_counts);
   }

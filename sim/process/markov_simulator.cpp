@@ -47,9 +47,11 @@ class MarkovSimulator final : public Simulator {
     OutcomeCounts counts(shape_);
     bool after_acceptance = Draws(key, chain_start_draws, block, 1).below(start_, 0, 0);
     bool inside_first_cycle = after_acceptance;
+    StopMeter stop(key.stop);
     const std::uint64_t iterations = plan_.in_block(block);
     for (std::uint64_t i = 0; i < iterations; ++i) {
       const std::int64_t steps = stepper.accepted_steps(i, after_acceptance, steps_);
+      stop.spend(1 + steps);
       counts.add(iteration_outcome(shape_, steps));
       after_acceptance = steps == steps_;
       if (after_acceptance) continue;

@@ -30,37 +30,43 @@ class PolicySimulator final : public Simulator {
 
   [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
     return sequence_ ? run_sequences(make_source_(key, block), key, block)
-                     : run_endless(make_source_(key, block), block);
+                     : run_endless(make_source_(key, block), key.stop, block);
   }
 
  private:
   template <class Source>
-  [[nodiscard]] Tally run_endless(Source source, std::uint64_t block) const {
+  [[nodiscard]] Tally run_endless(Source source, StopToken token, std::uint64_t block) const {
     VaryingCounts counts(longest_);
+    StopMeter stop(token);
     std::uint64_t iteration = 0;
-    const std::size_t home = settle(source, iteration);
+    const std::size_t home = settle(source, stop, iteration);
     const std::uint64_t first = iteration;
     const std::uint64_t last = first + plan_.in_block(block);
     while (iteration < last || source.state() != home) {
-      counts.add(source.next(iteration++, endless));
+      const VaryingIteration result = source.next(iteration++, endless);
+      stop.spend(work_of(result));
+      counts.add(result);
       if (source.state() == home) counts.end_unit();
     }
     return counts.tally();
   }
 
+  /// A draft may take a Beta variate, the dearest of draws.
+  static std::int64_t work_of(const VaryingIteration& iteration) { return 1 + 10 * iteration.gamma; }
+
   /// Goes to a state that the source comes back to often, and returns it: the most frequent one of the second half of
   /// its settling. Cycles from there on are independent of what was before, whatever state is chosen.
   template <class Source>
-  static std::size_t settle(Source& source, std::uint64_t& iteration) {
+  static std::size_t settle(Source& source, StopMeter& stop, std::uint64_t& iteration) {
     const std::uint64_t settling = source.settling();
     if (settling == 0) return source.state();
     std::vector<std::uint32_t> visits(source.states(), 0);
     while (iteration < settling) {
-      static_cast<void>(source.next(iteration++, endless));
+      stop.spend(work_of(source.next(iteration++, endless)));
       if (iteration > settling / 2) ++visits[source.state()];
     }
     const auto home = static_cast<std::size_t>(std::max_element(visits.begin(), visits.end()) - visits.begin());
-    while (source.state() != home) static_cast<void>(source.next(iteration++, endless));
+    while (source.state() != home) stop.spend(work_of(source.next(iteration++, endless)));
     return home;
   }
 
@@ -71,10 +77,12 @@ class PolicySimulator final : public Simulator {
     Draws starts(key, chain_start_draws, block, 1);
     const std::uint64_t sequences = plan_.in_block(block);
     std::uint64_t iteration = 0;
+    StopMeter stop(key.stop);
     for (std::uint64_t sequence = 0; sequence < sequences; ++sequence) {
       source.restart(starts.below(start_, sequence, 0));
       for (std::int64_t remaining = draw_length(*sequence_, lengths); remaining > 0;) {
         const VaryingIteration result = source.next(iteration++, remaining);
+        stop.spend(work_of(result));
         counts.add(result);
         remaining -= result.outcome.tokens;
       }

@@ -52,12 +52,14 @@ class SequenceSimulator final : public Simulator {
     Draws starts(key, chain_start_draws, block, 1);
     const std::uint64_t sequences = plan_.in_block(block);
     std::uint64_t iteration = 0;
+    StopMeter stop(key.stop);
     for (std::uint64_t sequence = 0; sequence < sequences; ++sequence) {
       std::int64_t remaining = draw_length(law_, lengths);
       bool after_acceptance = is_chain_ && starts.below(start_, sequence, 0);
       while (remaining >= shape_.max_tokens()) {
         const std::int64_t steps = stepper.accepted_steps(iteration++, after_acceptance, steps_);
         const Outcome outcome = iteration_outcome(shape_, steps);
+        stop.spend(1 + steps);
         counts.add(outcome);
         remaining -= outcome.tokens;
         after_acceptance = is_chain_ && steps == steps_;
@@ -65,6 +67,7 @@ class SequenceSimulator final : public Simulator {
       while (remaining > 0) {
         const std::int64_t steps = stepper.accepted_steps(iteration++, after_acceptance, std::min(steps_, remaining));
         const Outcome outcome = last_outcome(shape_, steps, remaining);
+        stop.spend(1 + steps);
         counts.add(outcome);
         remaining -= outcome.tokens;
         after_acceptance = false;  // steps < steps_: a rejection, or the end of the text

@@ -42,16 +42,17 @@ class TraceSimulator final : public Simulator {
 
   [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t /*block*/) const override {
     OutcomeCounts counts(shape_);
+    StopMeter stop(key.stop);
     std::uint64_t offset = 0;  // of the sequence in the whole trace
     for (const auto& sequence : recording_->sequences) {
-      replay(sequence, offset, key, counts);
+      replay(sequence, offset, key, stop, counts);
       offset += sequence.size();
     }
     return counts.tally();
   }
 
  private:
-  void replay(const std::vector<std::int8_t>& sequence, std::uint64_t offset, const RunKey& key,
+  void replay(const std::vector<std::int8_t>& sequence, std::uint64_t offset, const RunKey& key, StopMeter& stop,
               OutcomeCounts& counts) const {
     const std::size_t batches = batches_of(sequence.size());
     const std::size_t batch_size = (sequence.size() + batches - 1) / batches;
@@ -65,6 +66,7 @@ class TraceSimulator final : public Simulator {
       }
       const Outcome outcome =
           last_outcome(shape_, static_cast<std::int64_t>(accepted), static_cast<std::int64_t>(remaining));
+      stop.spend(1 + outcome.tested);
       counts.add(outcome);
       position += static_cast<std::size_t>(outcome.tokens);
       if (position >= batch_end) {

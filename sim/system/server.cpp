@@ -41,6 +41,7 @@ Server::Server(const PreparedServing& prepared, const RunKey& key, std::uint64_t
       prompts_(key.seed, {.purpose = Purpose::prompt_length, .point = key.point, .block = block}),
       outputs_(key.seed, {.purpose = Purpose::sequence_length, .point = key.point, .block = block}),
       stepper_(prepared.survival, key, block),
+      stop_(key.stop),
       measured_left_(simulation_.requests),
       counts_(prepared.longest) {
   rows_.reserve(static_cast<std::size_t>(simulation_.max_batch));
@@ -136,6 +137,7 @@ std::int64_t Server::draw_steps(std::int64_t gamma) {
 }
 
 void Server::iterate() {
+  stop_.spend(static_cast<std::int64_t>(rows_.size()));
   const IterationShape& shape = prepared_.shapes[rows_.size()];
   pass_time(iteration_ns(shape));
   if (open_) {
@@ -161,6 +163,7 @@ void Server::pass_time(std::int64_t duration_ns) {
   const std::int64_t until_ns = now_ns_ + duration_ns;
   if (until_ns > largest_sum) checked_sum(until_ns);
   while (doors_.next_ns() <= until_ns) {
+    stop_.spend(1);
     account_.in_system_ns += Int128{in_system_} * (doors_.next_ns() - now_ns_);
     now_ns_ = doors_.next_ns();
     doors_.pop();
@@ -252,6 +255,7 @@ void Server::close_account() {
     account_.remaining_ns += now_ns_ - row.arrival_ns;
   }
   for (; queue_.next_ns() <= now_ns_; queue_.pop()) {
+    stop_.spend(1);
     ++account_.waiting;
     account_.remaining_ns += now_ns_ - queue_.next_ns();
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/stop.hpp"
 #include "sim/process/steps.hpp"
 #include "sim/process/varying_counts.hpp"
 #include "sim/system/run_account.hpp"
@@ -58,6 +59,7 @@ class Server {
   RandomStream prompts_;
   RandomStream outputs_;
   SurvivalStepper stepper_;
+  StopMeter stop_;
 
   std::int64_t now_ns_ = 0;
   std::int64_t in_system_ = 0;

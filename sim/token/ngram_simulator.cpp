@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/token/ngram_simulator.hpp"
 
-#include <fmt/format.h>
-
 #include <vector>
 
 #include "core/check.hpp"
@@ -33,7 +31,7 @@ class NgramSimulator final : public Simulator {
       : models_(models_of(simulation)),
         shape_{simulation.gamma, simulation.convention, simulation.drafting},
         plan_(plan_blocks("iterations", simulation.iterations, ngram_iterations_per_block, ngram::first_study_block)) {
-    check_ngram_rule(simulation);
+    scenario::check_text_rule(simulation.rule, simulation.temperature);
     check_range("gamma", shape_.gamma, min_gamma(shape_.convention), max_token_gamma);
   }
 
@@ -41,7 +39,7 @@ class NgramSimulator final : public Simulator {
 
   [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
     ngram::Prompts prompts(*models_.target, RandomStream(key.seed, {Purpose::text, key.point, block}));
-    ngram::SpeculationStreams streams(key.seed, key.point, block);
+    ngram::SpeculationStreams streams(key.seed, key.point, block, key.stop);
     const std::uint64_t count = plan_.in_block(block);
     OutcomeCounts counts(shape_);
     if (models_.choice == ngram::Choice::greedy) {
@@ -75,20 +73,6 @@ class NgramSimulator final : public Simulator {
 };
 
 }  // namespace
-
-void check_ngram_rule(const TokenSimulation& simulation) {
-  const bool greedy = std::holds_alternative<GreedyMatch>(simulation.rule);
-  if (!greedy && !std::holds_alternative<RejectionSampling>(simulation.rule)) {
-    throw DomainError(fmt::format("invalid rule={} (must be rejection_sampling or greedy_match for n-gram models)",
-                                  scenario::name_of(simulation.rule)));
-  }
-  if (greedy && simulation.temperature != 0.0) {
-    throw DomainError(
-        fmt::format("invalid rule=greedy_match (must be rejection_sampling for n-gram models at "
-                    "temperature {}: matching the most probable token is greedy decoding)",
-                    simulation.temperature));
-  }
-}
 
 std::unique_ptr<Simulator> make_ngram_simulator(const TokenSimulation& simulation) {
   return std::make_unique<NgramSimulator>(simulation);

@@ -18,7 +18,4 @@ namespace foredraft::sim {
 /// Throws DomainError on models, a rule, a temperature or sizes outside these.
 [[nodiscard]] std::unique_ptr<Simulator> make_ngram_simulator(const TokenSimulation& simulation);
 
-/// Throws DomainError on a rule that does not go with n-gram models at this temperature, and on rule parameters.
-void check_ngram_rule(const TokenSimulation& simulation);
-
 }  // namespace foredraft::sim

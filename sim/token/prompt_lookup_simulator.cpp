@@ -10,7 +10,6 @@
 #include "sim/ngram/prompt_lookup.hpp"
 #include "sim/ngram/prompts.hpp"
 #include "sim/process/varying_counts.hpp"
-#include "sim/token/ngram_simulator.hpp"
 
 namespace foredraft::sim {
 namespace {
@@ -34,7 +33,7 @@ class PromptLookupSimulator final : public Simulator {
                     .choice),
         shape_{simulation.gamma, simulation.convention, Drafting::free},
         plan_(plan_blocks("iterations", simulation.iterations, copied_iterations_per_block, ngram::first_study_block)) {
-    check_ngram_rule(simulation);
+    scenario::check_text_rule(simulation.rule, simulation.temperature);
     check_range("gamma", shape_.gamma, min_gamma(shape_.convention), max_token_gamma);
   }
 
@@ -42,7 +41,7 @@ class PromptLookupSimulator final : public Simulator {
 
   [[nodiscard]] Tally run_block(const RunKey& key, std::uint64_t block) const override {
     RandomStream random(key.seed, {Purpose::text, key.point, block});
-    ngram::SpeculationStreams streams(key.seed, key.point, block);
+    ngram::SpeculationStreams streams(key.seed, key.point, block, key.stop);
     std::vector<ngram::Token> text{ngram::end_of_document};
     write(ngram::Prompts::opening_tokens + pair_.lookup.window, text, random);
     const auto count = static_cast<std::int64_t>(plan_.in_block(block));

@@ -31,10 +31,10 @@ IterationShape checked_shape(const TokenSimulation& simulation) {
 }
 
 std::unique_ptr<Simulator> make_synthetic(const SyntheticModels& pair, const TokenSimulation& simulation,
-                                          std::uint64_t seed) {
+                                          std::uint64_t seed, StopToken stop) {
   const IterationShape shape = checked_shape(simulation);
   std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, pair.vocabulary);
-  const SyntheticPool pool(pair, seed);
+  const SyntheticPool pool(pair, seed, stop);
   if (pair.contexts == Contexts::fresh) {
     return make_fresh_simulator(SyntheticTarget(pair.target, pair.parameter, pair.vocabulary),
                                 {.law = pair.draft, .strength = pool.strength()}, std::move(rule),
@@ -44,6 +44,7 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticModels& pair, const Tok
   std::vector<double> target(pool.vocabulary());
   std::vector<double> draft(pool.vocabulary());
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
+    stop.check();
     pool.target_law(k, simulation.temperature, target);
     pool.draft_law(k, pool.strength(), simulation.temperature, draft);
     tables.add(*rule, {.target = target, .draft = draft});
@@ -90,10 +91,10 @@ std::unique_ptr<Simulator> make_table(const TablePair& pair, const TokenSimulati
 
 }  // namespace
 
-std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std::uint64_t seed) {
+std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std::uint64_t seed, StopToken stop) {
   check_temperature(simulation.temperature);
   if (const auto* synthetic = std::get_if<SyntheticModels>(&simulation.models)) {
-    return make_synthetic(*synthetic, simulation, seed);
+    return make_synthetic(*synthetic, simulation, seed, stop);
   }
   if (const auto* table = std::get_if<TablePair>(&simulation.models)) return make_table(*table, simulation);
   if (std::holds_alternative<PromptLookupPair>(simulation.models)) return make_prompt_lookup_simulator(simulation);

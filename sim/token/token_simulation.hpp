@@ -23,7 +23,9 @@ struct TokenSimulation {
 };
 
 /// Prepares the run (pools, alias tables; may take a second at V = 256,000). Throws DomainError.
-/// Synthetic pools are drawn from `seed` (purposes logits and draft_logits), so they are part of the result.
-[[nodiscard]] std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std::uint64_t seed);
+/// Synthetic pools are drawn from `seed` (purposes logits and draft_logits), so they are part of the result. Throws
+/// Interrupted when stopped.
+[[nodiscard]] std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std::uint64_t seed,
+                                                              StopToken stop = {});
 
 }  // namespace foredraft::sim

@@ -278,7 +278,7 @@ TEST_CASE("a point that cannot be prepared fails the run by its name, and a corp
       plan);
   CHECK_THROWS_AS(run_sweep(unreachable, order_for(folder / "a", 1)), RunError);
   CHECK_THROWS_WITH(run_sweep(unreachable, order_for(folder / "a", 1)),
-                    Catch::StartsWith("point 1 (models.alpha 0.01): invalid alpha=0.01"));
+                    Catch::Contains(": axes.models.alpha: point 1 (models.alpha 0.01): invalid alpha=0.01"));
   const SweepConfig without_text = tests::config_of(
       "[fixed]\nfidelity = \"token\"\ngamma = 2\nmodels = { kind = \"ngram\", corpus = \"nowhere\" }\n" + plan);
   CHECK_THROWS_AS(run_sweep(without_text, order_for(folder / "b", 1)), InputError);

@@ -43,6 +43,8 @@ PRINTED = [
     (re.compile(r"\Aforedraft \d+\.\d+\.\d+ \(commit .*\)\n\Z"), "foredraft VERSION (BUILD)\n"),
     # the plan of a sweep: "about 1 s on 2 threads"
     (re.compile(r"(?<=, )about [^,\n]* on \d+ threads?$", re.MULTILINE), "about TIME on THREADS"),
+    # progress, of what takes longer than two seconds on a slow machine
+    (re.compile(r"^(?: {0,2}\d+ %  [^\n]* left|  \.\.\.  [^\n]* so far)\n", re.MULTILINE), ""),
     # validate, of a profile of another processor
     (re.compile(r"(?<=, and this is )[^\n]*(?= \(times of one say nothing of the other\))"), "THIS PROCESSOR"),
 ]

@@ -106,7 +106,8 @@ Estimate simulated_latency_ms(const Clock& clock, const TranslationSetting& sett
        .requests = served_batches / replicas * rows,
        .warmup_requests = rows,
        .replicas = replicas});
-  const sim::Tally tally = sim::run(*simulator, {.seed = settings.seed, .point = point}, settings.threads);
+  const sim::Tally tally =
+      sim::run(*simulator, {.seed = settings.seed, .point = point, .stop = settings.stop}, settings.threads);
   // Who is answered sends the next sentence at once: behind the first batch, a sentence is there for the time of one.
   Estimate latency = sim::serving_estimates(tally.serving).latency.mean_ms;
   latency.mean += specdec_times(clock, setting, device, batch, 0).setup_ms;

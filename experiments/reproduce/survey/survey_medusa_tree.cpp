@@ -66,7 +66,8 @@ Estimate simulated_tree_tokens(const analytic::TokenTree& tree, const std::vecto
                                                    .accuracies = rows,
                                                    .drafting = Drafting::block,
                                                    .iterations = medusa_iterations});
-  return sim::tokens_per_iteration(sim::run(*simulator, {.seed = settings.seed, .point = point}, settings.threads));
+  return sim::tokens_per_iteration(
+      sim::run(*simulator, {.seed = settings.seed, .point = point, .stop = settings.stop}, settings.threads));
 }
 
 using PathSet = std::map<analytic::TreePath, bool>;

@@ -71,7 +71,8 @@ Estimate simulated_tokens(const sim::TablePair& rows, const LossSetting& setting
                                                     .drafting = Drafting::autoregressive,
                                                     .iterations = sigmoid_loss_iterations},
                                                    settings.seed);
-  return sim::tokens_per_iteration(sim::run(*simulator, {.seed = settings.seed, .point = point}, settings.threads));
+  return sim::tokens_per_iteration(
+      sim::run(*simulator, {.seed = settings.seed, .point = point, .stop = settings.stop}, settings.threads));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/stop.hpp"
 #include "sim/block_plan.hpp"
 #include "sim/token/fresh/fresh_row.hpp"
 #include "sim/token/law/further_candidates.hpp"
@@ -42,13 +43,15 @@ class FreshBlock {
         target_law_(model.target.vocabulary()),
         draft_law_(model.target.vocabulary()),
         last_law_(model.target.vocabulary()),
-        last_sums_(sum_blocks(model.target.vocabulary())) {}
+        last_sums_(sum_blocks(model.target.vocabulary())),
+        stop_(key.stop) {}
 
   /// One iteration, whose contexts are numbered from `context` on: the accepted drafts, then the last token if any.
   /// Returns the number of accepted drafts.
   std::int64_t iterate(std::uint64_t context, std::int64_t gamma, Convention convention,
                        std::vector<EmittedToken>& emitted) {
     for (std::int64_t i = 0; i < gamma; ++i, ++context) {
+      stop_.spend(static_cast<std::int64_t>(target_law_.size()));
       meet_target(context);
       meet_draft(context);
       FurtherOutcome outcome{.accepted = true, .token = draft_.draw(draft_token_)};
@@ -147,6 +150,7 @@ class FreshBlock {
   std::vector<double> draft_law_;
   std::vector<double> last_law_;
   std::vector<double> last_sums_;
+  StopMeter stop_;
 };
 
 class FreshSimulator final : public TokenSimulator {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/stop.hpp"
 #include "sim/block_plan.hpp"
 #include "sim/token/pooled/candidate_wave.hpp"
 #include "sim/token/rows/word_source.hpp"
@@ -77,7 +78,8 @@ class PooledBlock {
         rejected_(iterations),
         slots_(iterations + prefetch_distance),
         shares_(iterations),
-        alive_count_(iterations) {
+        alive_count_(iterations),
+        stop_(key.stop) {
     for (std::uint32_t i = 0; i < iterations; ++i) alive_.iterations[i] = i;
     if (tables.candidates() != nullptr) candidates_.emplace(tables, key, block);
   }
@@ -86,6 +88,7 @@ class PooledBlock {
   std::vector<std::uint64_t> run(std::int64_t gamma, Convention convention) {
     std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(gamma) + 1, 0);
     for (std::int64_t i = 0; i < gamma && alive_count_ > 0; ++i) {
+      stop_.spend(static_cast<std::int64_t>(alive_count_));
       if (candidates_) {
         const std::size_t rejected = try_further_candidates(draft_position<true>());
         accepted_counts[static_cast<std::size_t>(i)] = rejected;
@@ -200,6 +203,7 @@ class PooledBlock {
   std::vector<std::size_t> slots_;
   std::vector<std::uint64_t> shares_;
   std::size_t alive_count_;
+  StopMeter stop_;
 };
 
 class PooledSimulator final : public TokenSimulator {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,8 +38,12 @@ class PooledTables {
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
 
-  /// Mean over the contexts of acceptance_probability().
-  [[nodiscard]] double expected_acceptance() const { return acceptance_sum_ / static_cast<double>(contexts_); }
+  /// Mean over the contexts of acceptance_probability(). Each is a sum over a law, which sums to 1 within rounding:
+  /// where every draft is accepted, or none, the mean may leave [0, 1] by a unit in the last place, and no closed form
+  /// would take it for a probability any more. NaN stays what it is.
+  [[nodiscard]] double expected_acceptance() const {
+    return std::clamp(acceptance_sum_ / static_cast<double>(contexts_), 0.0, 1.0);
+  }
 
   // Row-major: the slot s of context k lies at k * vocabulary() + s.
   [[nodiscard]] const std::vector<DraftSlot>& draft() const { return draft_; }

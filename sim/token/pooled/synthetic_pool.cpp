@@ -25,7 +25,7 @@ void check_alpha(double alpha) {
 
 }  // namespace
 
-SyntheticPool::SyntheticPool(const SyntheticModels& pair, std::uint64_t seed)
+SyntheticPool::SyntheticPool(const SyntheticModels& pair, std::uint64_t seed, StopToken stop)
     : draft_(pair.draft),
       vocabulary_(static_cast<std::size_t>(pair.vocabulary)),
       contexts_(static_cast<std::size_t>(pair.pool)),
@@ -36,23 +36,26 @@ SyntheticPool::SyntheticPool(const SyntheticModels& pair, std::uint64_t seed)
   logits_.resize(contexts_ * row_size_);
   std::vector<std::uint64_t> words;
   for (std::size_t k = 0; k < contexts_; ++k) {
+    stop.check();
     target.logits(seed, {.purpose = Purpose::logits, .point = pool_point, .block = k}, 0,
                   std::span(logits_).subspan(k * row_size_, row_size_), words);
   }
   if (draft_ == DraftLaw::noise) {
     noise_.assign(contexts_ * row_size_, 0.0F);
     for (std::size_t k = 0; k < contexts_; ++k) {
+      stop.check();
       const std::span row = std::span(noise_).subspan(k * row_size_, row_size_);
       add_normals(seed, {.purpose = Purpose::draft_logits, .point = pool_point, .block = k}, 0, 1.0F, row, row);
     }
   }
   laws_.resize(contexts_ * vocabulary_);
   for (std::size_t k = 0; k < contexts_; ++k) {
+    stop.check();
     const std::span<const float> logits = target_logits(k);
     softmax(std::vector<double>(logits.begin(), logits.end()), 1.0,
             std::span(laws_).subspan(k * vocabulary_, vocabulary_));
   }
-  solve(pair.alpha);
+  solve(pair.alpha, stop);
 }
 
 std::span<const float> SyntheticPool::target_logits(std::size_t context) const {
@@ -98,10 +101,11 @@ void SyntheticPool::draft_law(std::size_t context, double strength, double tempe
   }
 }
 
-double SyntheticPool::mean_overlap(double strength) const {
+double SyntheticPool::mean_overlap(double strength, StopToken stop) const {
   std::vector<double> q(vocabulary_);
   double sum = 0.0;
   for (std::size_t k = 0; k < contexts_; ++k) {
+    stop.check();
     draft_law(k, strength, 1.0, q);
     sum += overlap(plain_law(k), q);
   }
@@ -109,9 +113,9 @@ double SyntheticPool::mean_overlap(double strength) const {
 }
 
 /// The overlap is a continuous function of the strength because the noise is drawn once; it falls from 1 at strength 0.
-void SyntheticPool::solve(double alpha) {
+void SyntheticPool::solve(double alpha, StopToken stop) {
   if (alpha == 1.0) return;
-  const auto excess = [this, alpha](double strength) { return mean_overlap(strength) - alpha; };
+  const auto excess = [this, alpha, stop](double strength) { return mean_overlap(strength, stop) - alpha; };
   const double last = largest_strength(draft_);
   double high = 1.0;
   double excess_high = excess(high);

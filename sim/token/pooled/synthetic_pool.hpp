@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/stop.hpp"
 #include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::sim {
@@ -13,8 +14,8 @@ namespace foredraft::sim {
 class SyntheticPool {
  public:
   /// Draws pair.pool contexts from `seed` and solves the strength. Throws DomainError on a bad pair and on an alpha
-  /// that no strength reaches; the message gives the range that can be reached.
-  SyntheticPool(const SyntheticModels& pair, std::uint64_t seed);
+  /// that no strength reaches; the message gives the range that can be reached. Throws Interrupted when stopped.
+  SyntheticPool(const SyntheticModels& pair, std::uint64_t seed, StopToken stop = {});
 
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
@@ -29,10 +30,10 @@ class SyntheticPool {
   void draft_law(std::size_t context, double strength, double temperature, std::span<double> law) const;
 
   /// Mean over the contexts of sum min(p, q) at temperature 1, as a function of the strength.
-  [[nodiscard]] double mean_overlap(double strength) const;
+  [[nodiscard]] double mean_overlap(double strength, StopToken stop = {}) const;
 
  private:
-  void solve(double alpha);
+  void solve(double alpha, StopToken stop);
   [[nodiscard]] std::span<const float> target_logits(std::size_t context) const;
   [[nodiscard]] std::span<const double> plain_law(std::size_t context) const;
   void noisy_logits(std::size_t context, double strength, std::span<double> logits) const;

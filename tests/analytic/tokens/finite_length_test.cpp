@@ -2,9 +2,12 @@
 #include "analytic/tokens/finite_length.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
@@ -172,6 +175,20 @@ TEST_CASE("finite lengths refuse what is no law and no length") {
                     "invalid mean_length=0.5 (must be finite and at least 1)");
   CHECK_THROWS_WITH(expected_iterations_geometric(std::vector<double>{1.0}, nan),
                     "invalid mean_length=nan (must be finite and at least 1)");
+}
+
+// Many seconds of work: a recursion that did not look at the flag would come to its end. No time is asserted.
+TEST_CASE("a long recursion ends when it is stopped, and one that may be stopped gives the same bits") {
+  std::atomic<bool> asked{false};
+  const auto pmf = iid_pmf(0.9, 5);
+  CHECK(expected_iterations(pmf, 1000, &asked) == expected_iterations(pmf, 1000));
+  CHECK(iterations_survival(pmf, 200, &asked) == iterations_survival(pmf, 200));
+  const std::jthread asker([&asked] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    asked = true;
+  });
+  CHECK_THROWS_AS(expected_iterations(iid_pmf(0.9, 1000), 10'000'000, &asked), Interrupted);
+  CHECK_THROWS_AS(iterations_survival(pmf, 20'000, &asked), Interrupted);
 }
 
 }  // namespace foredraft::analytic

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/stop.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
+
+#include "sim/system/serving_simulation.hpp"
+#include "tests/sim/process/process_testing.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+/// Asks for an end once the work is on its way.
+class Later {
+ public:
+  Later()
+      : asker_([this] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(30));
+          asked_ = true;
+        }) {}
+
+  [[nodiscard]] sim::RunKey key() const { return {.seed = 1, .point = 0, .stop = &asked_}; }
+
+ private:
+  std::atomic<bool> asked_{false};
+  std::jthread asker_;
+};
+
+sim::ProcessSimulation unsure(std::int64_t gamma, std::uint64_t iterations) {
+  sim::ProcessSimulation simulation = iterations_of(Iid{0.999}, gamma, iterations, Path::fast);
+  simulation.policy = ConfidenceThreshold{.threshold = 0.001, .concentration = 2.0, .bias = 1.0};
+  return simulation;
+}
+
+/// Requests that come so fast that the clock is all about them.
+sim::ServingSimulation crowd(double rate_per_s) {
+  return {.alpha = 0.5,
+          .gamma = {{1, 1, 2}},
+          .convention = Convention::bonus,
+          .drafting = Drafting::autoregressive,
+          .batching = Batching::continuous,
+          .max_batch = 1,
+          .arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = rate_per_s},
+          .prompt = {.tokens = 0},
+          .output = {.tokens = 100},
+          .target_us = RooflineStep{.weights_us = 1000.0},
+          .drafter_us = RooflineStep{.weights_us = 10.0},
+          .requests = 20,
+          .warmup_requests = 0,
+          .replicas = 1};
+}
+
+}  // namespace
+
+TEST_CASE("a token is asked once its flag is set, and a meter looks at it once in a while") {
+  CHECK_FALSE(StopToken().asked());
+  CHECK_NOTHROW(StopToken().check());
+  std::atomic<bool> asked{false};
+  const StopToken token(&asked);
+  CHECK_NOTHROW(token.check());
+  StopMeter meter(token);
+  asked = true;
+  CHECK(token.asked());
+  CHECK_THROWS_AS(token.check(), Interrupted);
+  CHECK_THROWS_AS(StopMeter(token), Interrupted);
+  CHECK_NOTHROW(meter.spend(1));
+  CHECK_THROWS_AS(meter.spend(1'000'000), Interrupted);
+  CHECK_NOTHROW(meter.spend(1));
+  CHECK_THROWS_AS(
+      [&] {
+        for (int i = 0; i < 1'000'000; ++i) meter.spend(1);
+      }(),
+      Interrupted);
+}
+
+// Each of these blocks takes seconds, far longer than the flag takes to be set: one that did not look would
+// come to its end without a throw. How fast it looks is not asserted here.
+TEST_CASE("a stop that is asked for inside a block ends it") {
+  const auto stops = [](const sim::ProcessSimulation& simulation) {
+    const auto simulator = sim::make_process_simulator(simulation);
+    const Later later;
+    CHECK_THROWS_AS(simulator->run_block(later.key(), 0), Interrupted);
+  };
+  stops(sequences_of(Iid{0.5}, 3, {.tokens = 1e9}, 1, Path::fast));
+  stops(sequences_of(Iid{0.5}, 3, {.tokens = 1e9}, 1, Path::reference));
+  stops(iterations_of(Markov{1.0, 0.5}, 1 << 20, 64, Path::reference));
+  stops(iterations_of(BetaMixture{1e9, 1e-3}, 1 << 20, 64, Path::reference));
+  stops(unsure(10'000, 1 << 20));
+  const auto server = sim::make_serving_simulator(crowd(1e9));
+  const Later later;
+  CHECK_THROWS_AS(server->run_block(later.key(), 0), Interrupted);
+}
+
+TEST_CASE("a run that somebody may stop and nobody does gives the same counts") {
+  const std::atomic<bool> asked{false};
+  sim::RunKey watched = test_key;
+  watched.stop = &asked;
+  for (const Path path : {Path::fast, Path::reference}) {
+    for (const auto& simulation :
+         {iterations_of(Iid{0.7}, 5, 100'000, path), iterations_of(Markov{0.9, 0.4}, 5, 100'000, path),
+          iterations_of(BetaMixture{2.0, 1.0}, 5, 100'000, path),
+          sequences_of(Markov{0.9, 0.4}, 5, {.tokens = 1000, .geometric = true}, 300, path)}) {
+      CHECK(run_once(simulation, watched) == run_once(simulation));
+    }
+  }
+  CHECK(run_once(unsure(20, 50'000), watched) == run_once(unsure(20, 50'000)));
+  const auto server = sim::make_serving_simulator(crowd(2.0));
+  CHECK(sim::run(*server, watched, 1) == sim::run(*server, test_key, 1));
+}
+
+}  // namespace foredraft::tests
