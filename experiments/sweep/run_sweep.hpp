@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct SweepOrder {
   std::vector<std::string> command_line;  ///< for the manifest
   bool talk;                              ///< plan and progress on stderr
   const std::atomic<bool>* stop = nullptr;
+  std::function<void(const SweepProgress&)> progress = {};  ///< beside what is said
 };
 
 struct SweepOutcome {
