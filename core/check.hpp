@@ -3,18 +3,13 @@
 
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string_view>
+
+#include "foredraft/errors.hpp"
 
 /// Argument checks shared by every public entry. All of them are written so that NaN fails, and every message reads
 /// `invalid NAME=VALUE (must ...)`, so that a caller can put file and line in front of it.
 namespace foredraft {
-
-/// An argument lies outside the domain of a function.
-class DomainError : public std::domain_error {
- public:
-  using std::domain_error::domain_error;
-};
 
 /// Requires 0 <= value <= 1.
 void check_probability(std::string_view name, double value);

@@ -3,31 +3,14 @@
 
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-/// Errors that end a program, and problems of a file that a user wrote, collected so that all are reported at once.
+#include "foredraft/errors.hpp"
+
+/// Problems of a file that a user wrote, collected so that all are reported at once.
 namespace foredraft {
-
-/// Bad usage or bad input: exit code 2, nothing written. what() holds one line per problem.
-class InputError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// The run itself failed, or a check did: exit code 1.
-class RunError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// A signal asked the run to stop: exit code 130, resumable.
-class Interrupted : public std::runtime_error {
- public:
-  Interrupted() : std::runtime_error("interrupted") {}
-};
 
 struct Problem {
   std::int64_t line = 0;  ///< 0: none

@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/check.hpp"
+#include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/pass_times.hpp"
 #include "scenario/registries.hpp"
@@ -75,6 +77,7 @@ std::unique_ptr<Simulator> make(const Server& server, const Scenario& scenario, 
     };
     drafter_us = [times = cost->times](const StepShape& shape) { return times->drafter_us(shape); };
   }
+  if (plan.replicas == 0) throw DomainError("invalid replicas=0 (must be at least 1)");
   const std::uint64_t share = (plan.requests + plan.replicas - 1) / plan.replicas;
   return make_serving_simulator(
       {.alpha = server.alpha,
@@ -163,3 +166,16 @@ double pool_acceptance(const Scenario& scenario, const Simulator& simulator) {
 }
 
 }  // namespace foredraft::sim
+
+namespace foredraft {
+
+Simulated simulate(const Scenario& scenario, const SimulationPlan& plan, unsigned threads) {
+  scenario::check_scenario(scenario);
+  scenario::check_read(scenario);
+  const std::unique_ptr<sim::Simulator> simulator = sim::make_simulator(scenario, plan);
+  const sim::Tally tally = sim::run(*simulator, {.seed = plan.seed, .point = 0}, threads);
+  sim::check_conservation(tally);
+  return sim::estimates_of(scenario, tally);
+}
+
+}  // namespace foredraft

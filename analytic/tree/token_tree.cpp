@@ -9,7 +9,7 @@
 
 #include "core/check.hpp"
 
-namespace foredraft::analytic {
+namespace foredraft {
 namespace {
 
 /// Indices of the links, grouped by parent and sorted by rank within a group; start[p] is where the group of p begins.
@@ -89,21 +89,25 @@ TokenTree tree_from_paths(std::span<const TreePath> paths) {
   for (const TreePath& path : sorted) {
     if (path.empty()) throw DomainError("invalid path (must have at least one rank: the root is always there)");
     if (path.back() < 0) {
-      throw DomainError(fmt::format("invalid path=\"{}\" (must hold ranks, from 0)", to_string(path)));
+      throw DomainError(fmt::format("invalid path=\"{}\" (must hold ranks, from 0)", analytic::to_string(path)));
     }
     const auto parent = index.find(TreePath(path.begin(), path.end() - 1));
     if (parent == index.end()) {
       throw DomainError(
           fmt::format("invalid path=\"{}\" (must hang on a node of the tree: its parent \"{}\" is missing)",
-                      to_string(path), to_string(TreePath(path.begin(), path.end() - 1))));
+                      analytic::to_string(path), analytic::to_string(TreePath(path.begin(), path.end() - 1))));
     }
     links.push_back({.parent = parent->second, .rank = path.back()});
     if (!index.emplace(path, static_cast<std::int32_t>(links.size())).second) {
-      throw DomainError(fmt::format("invalid path=\"{}\" (must be given once)", to_string(path)));
+      throw DomainError(fmt::format("invalid path=\"{}\" (must be given once)", analytic::to_string(path)));
     }
   }
   return TokenTree(links);
 }
+
+}  // namespace foredraft
+
+namespace foredraft::analytic {
 
 std::string to_string(const TreePath& path) { return fmt::format("{}", fmt::join(path, ",")); }
 

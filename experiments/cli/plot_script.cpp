@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/problems.hpp"
@@ -35,10 +36,10 @@ std::optional<fs::path> plots_folder() {
   if (const char* stated = std::getenv("FOREDRAFT_PLOTS")) {  // NOLINT(concurrency-mt-unsafe): nobody sets it
     folders.push_back(fs::absolute(stated));
   } else {
-    for (const char* relative : {"plots", "../plots", "../../plots"}) {
+    // Beside the program, as in its build folder, or where it is installed.
+    for (const std::string_view relative : {std::string_view("plots"), build_info().installed_plots}) {
       folders.push_back((fs::path(program_folder()) / relative).lexically_normal());
     }
-    folders.emplace_back(build_info().plots_folder);
   }
   for (const fs::path& folder : folders) {
     std::error_code error;

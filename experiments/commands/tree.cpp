@@ -93,8 +93,8 @@ TreeOptions read_options(CommandLine& line) {
           .pair = read_pair(line, drafter)};
 }
 
-analytic::HeadAccuracies read_accuracies(CommandLine& line, const TreeOptions& options,
-                                         std::vector<FileDigest>& files) {
+std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOptions& options,
+                                                 std::vector<FileDigest>& files) {
   const std::string path = line.text("accuracies").value();
   auto rows = parse_accuracies(read_input(path, files), path);
   if (line.has("every-depth")) {
@@ -111,7 +111,7 @@ analytic::HeadAccuracies read_accuracies(CommandLine& line, const TreeOptions& o
                 "give more rows, or --every-depth where one row holds at every depth");
     line.done();
   }
-  return {std::move(rows), analytic::RankOrder::falling};
+  return rows;
 }
 
 std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& options, std::int64_t nodes,
@@ -145,12 +145,12 @@ std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& option
 TreeQuestion read_tree_question(CommandLine& line, std::vector<FileDigest>& files) {
   const TreeOptions options = read_options(line);
   line.done();
-  analytic::HeadAccuracies accuracies = read_accuracies(line, options, files);
-  std::optional<analytic::TokenTree> given;
+  std::vector<std::vector<double>> accuracies = read_accuracies(line, options, files);
+  std::optional<TokenTree> given;
   if (const auto path = line.text("paths")) given = parse_tree(read_input(*path, files), *path);
   const std::int64_t nodes = std::max(options.nodes, given ? given->size() : 1);
   if (nodes > most_tree_nodes) throw InputError(fmt::format("--paths: more than {} nodes", most_tree_nodes));
-  const std::int64_t depth = options.depth.value_or(accuracies.heads());
+  const std::int64_t depth = options.depth.value_or(static_cast<std::int64_t>(accuracies.size()));
   auto price = read_price(line, options, nodes, depth, files);
   return {.accuracies = std::move(accuracies),
           .nodes = nodes,
@@ -212,7 +212,7 @@ int run_tree(const std::vector<std::string>& arguments) {
   const TreeQuestion question = read_tree_question(line, files);
   const TreeAnswer answer = [&] {
     const Progress progress{"searching the tree"};
-    return answer_tree(question);
+    return best_tree(question);
   }();
   std::optional<ResultFolder> folder;
   if (const auto out = line.text("out")) {

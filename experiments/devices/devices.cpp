@@ -13,12 +13,6 @@
 
 namespace foredraft::experiments {
 
-std::vector<std::string> shipped_devices() {
-  std::vector<std::string> names;
-  for (const DeviceText& device : device_texts()) names.emplace_back(device.name);
-  return names;
-}
-
 ReadProfile read_profile(const std::string& name) {
   const auto& shipped = device_texts();
   const auto device =
@@ -38,3 +32,13 @@ ReadProfile read_profile(const std::string& name) {
 }
 
 }  // namespace foredraft::experiments
+
+namespace foredraft {
+
+std::vector<std::string> shipped_devices() {
+  std::vector<std::string> names;
+  for (const experiments::DeviceText& device : experiments::device_texts()) names.emplace_back(device.name);
+  return names;
+}
+
+}  // namespace foredraft

@@ -12,7 +12,9 @@
 #include "experiments/inputs/trace_file.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/problems.hpp"
+#include "foredraft/inputs.hpp"
 #include "latency/surfaces/surface_times.hpp"
+#include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/registries.hpp"
 #include "scenario/server.hpp"
@@ -167,3 +169,12 @@ void ask_extreme_passes(const Server& server, const Scenario& scenario) {
 }
 
 }  // namespace foredraft::experiments
+
+namespace foredraft {
+
+void read_inputs(Scenario& scenario) {
+  scenario::check_scenario(scenario);
+  experiments::Inputs().attach(scenario);
+}
+
+}  // namespace foredraft

@@ -79,6 +79,7 @@ std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const la
 }  // namespace
 
 std::int64_t most_drafts(const ProfileQuestion& question) {
+  if (question.most_gamma) return *question.most_gamma;
   if (!question.marginal.empty()) return static_cast<std::int64_t>(question.marginal.size());
   return std::max(usual_longest_draft, question.gamma.value_or(0));
 }

@@ -26,7 +26,8 @@ struct ProfileQuestion {
   std::optional<std::int64_t> gamma = {};   ///< nothing: the one to use
   std::vector<std::int64_t> batches = {1};  ///< ascending
   std::vector<std::int64_t> contexts = {512};
-  double overhead_us = 0.0;  ///< of an iteration, beyond its passes
+  double overhead_us = 0.0;                     ///< of an iteration, beyond its passes
+  std::optional<std::int64_t> most_gamma = {};  ///< the longest draft that is looked at; nothing: most_drafts() says
 };
 
 /// One draft length at one batch and context.
@@ -66,7 +67,8 @@ struct ProfilePrediction {
   std::vector<std::vector<ScheduleRange>> schedules = {};  ///< one a context: every batch from the first to the last
 };
 
-/// The longest draft that is looked at: the entries of the vector, else 8 or the gamma that is asked for.
+/// The longest draft that is looked at: where it is not stated, the entries of the vector, else 8 or the gamma that is
+/// asked for.
 [[nodiscard]] std::int64_t most_drafts(const ProfileQuestion& question);
 
 /// Throws DomainError where the profile cannot answer, for a model that nobody knows, and for times that cannot be.

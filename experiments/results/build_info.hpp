@@ -13,7 +13,7 @@ struct BuildInfo {
   std::string_view compiler;
   std::string_view flags;
   std::string_view build_type;
-  std::string_view plots_folder;  ///< plots/ of the source tree it was built from
+  std::string_view installed_plots;  ///< plots/ of an installation, seen from the folder of the program
 };
 
 [[nodiscard]] BuildInfo build_info();

@@ -10,17 +10,12 @@
 
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/text/digest.hpp"
+#include "foredraft/sweep.hpp"
 
 /// manifest.json: what a results folder holds, where it came from and whether it is complete.
 namespace foredraft::experiments {
 
 inline constexpr std::string_view result_schema = "foredraft.sweep_result/1";
-
-struct Shard {
-  std::uint64_t index;  ///< from 1
-  std::uint64_t count;
-  bool operator==(const Shard&) const = default;
-};
 
 struct Manifest {
   std::string version;  ///< of the program

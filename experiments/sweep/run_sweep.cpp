@@ -82,6 +82,7 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
                 .progress =
                     [&](double count) {
                       if (progress) progress->show(count);
+                      if (order.progress) order.progress({static_cast<double>(finished) + count, points});
                     },
                 .stop = order.stop});
   };
@@ -91,3 +92,29 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
 }
 
 }  // namespace foredraft::experiments
+
+namespace foredraft {
+namespace {
+
+void check_shard(const Shard& shard, std::uint64_t points) {
+  if (shard.index >= 1 && shard.index <= shard.count && shard.count <= points) return;
+  throw InputError(
+      fmt::format("invalid shard {}/{} (must be i/n with 1 <= i <= n <= {} points)", shard.index, shard.count, points));
+}
+
+}  // namespace
+
+SweepResult run_sweep(const std::string& config_file, const std::string& folder, const SweepOptions& options) {
+  const experiments::SweepConfig config = experiments::load_sweep_config(config_file);
+  if (options.shard) check_shard(*options.shard, experiments::point_count(config));
+  const experiments::SweepOutcome outcome = experiments::run_sweep(config, {.folder = folder,
+                                                                            .shard = options.shard,
+                                                                            .threads = options.threads,
+                                                                            .command_line = options.command_line,
+                                                                            .talk = false,
+                                                                            .stop = options.stop,
+                                                                            .progress = options.progress});
+  return {outcome.points, outcome.resumed, outcome.already_complete};
+}
+
+}  // namespace foredraft

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct SweepOrder {
   std::vector<std::string> command_line;  ///< for the manifest
   bool talk;                              ///< plan and progress on stderr
   StopToken stop = {};
+  std::function<void(const SweepProgress&)> progress = {};  ///< beside what is said
 };
 
 struct SweepOutcome {

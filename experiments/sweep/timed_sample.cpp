@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -32,6 +33,13 @@ constexpr std::uint64_t most_sampled = 64;
 constexpr double enough_s = 0.02;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Of this thread alone: what else the machine does comes and goes.
+double thread_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 /// A flag that is set when somebody asks for an end or the time is over.
 class Deadline {
@@ -100,36 +108,47 @@ double simulation_seconds(Scenario scenario, const SimulationPlan& plan, std::ui
     piece.warmup_requests = 0;
   }
   constexpr std::uint64_t growth = 8;
+  double smaller_units = 0.0;  // the piece before
+  double smaller_seconds = 0.0;
   for (std::uint64_t units = first_piece(scenario);; units *= growth) {
     units = std::clamp<std::uint64_t>(units, 1, std::max<std::uint64_t>(whole, 1));
     piece.*counted = units;
-    const Clock::time_point start = Clock::now();
+    const double start = thread_seconds();
     const auto simulator = sim::make_simulator(scenario, piece, stop);
-    const double prepared = less_prepared * seconds_since(start);
-    const Clock::time_point begin = Clock::now();
+    const double prepared = less_prepared * (thread_seconds() - start);
+    const double begin = thread_seconds();
     bool cut = false;
     try {
       static_cast<void>(simulator->run_block({plan.seed, point, stop}, 0));
     } catch (const Interrupted&) {
       cut = true;  // it takes longer than this: better than nothing
     }
-    const double taken = seconds_since(begin);
-    const std::uint64_t blocks = simulator->blocks();
-    if (!cut && taken < enough_s && blocks == 1 && units < whole) continue;
-    // A trace is replayed once, whatever was asked for.
-    const double pieces =
-        whole == 0 ? 1.0 : static_cast<double>(whole) * static_cast<double>(blocks) / static_cast<double>(units);
-    return prepared + taken * pieces;
+    const double taken = thread_seconds() - begin;
+    if (whole == 0) return prepared + taken;  // a trace is replayed once, whatever was asked for
+    const auto all = static_cast<double>(whole);
+    const auto size = static_cast<double>(units);
+    const auto blocks = static_cast<double>(simulator->blocks());
+    if (blocks > 1.0) return prepared + taken * all * blocks / size;
+    if (!cut && taken < enough_s && units < whole) {
+      smaller_units = size;
+      smaller_seconds = taken;
+      continue;
+    }
+    // What a block takes before its first unit is paid once a block, not once a unit.
+    const double each = std::max(0.0, taken - smaller_seconds) / std::max(1.0, size - smaller_units);
+    const double once = std::max(0.0, taken - each * size);
+    const double times = counted == &SimulationPlan::requests ? static_cast<double>(plan.replicas) : 1.0;
+    return prepared + once * times + each * all;
   }
 }
 
 double seconds_of(const SweepConfig& config, const Points& points, std::uint64_t index, Inputs& inputs,
                   StopToken stop) {
-  const Clock::time_point start = Clock::now();
+  const double start = thread_seconds();
   Scenario scenario = points.scenario(index);
   inputs.attach(scenario);
   static_cast<void>(analytic::answer(scenario, unknown<double>, stop));
-  const double closed_form = seconds_since(start);
+  const double closed_form = thread_seconds() - start;
   return closed_form +
          (config.simulation ? simulation_seconds(std::move(scenario), *config.simulation, index, stop) : 0.0);
 }

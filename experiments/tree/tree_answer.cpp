@@ -3,21 +3,25 @@
 
 #include <algorithm>
 
+#include "analytic/tree/head_accuracies.hpp"
 #include "analytic/tree/tree_cost.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "analytic/tree/tree_tokens.hpp"
 
-namespace foredraft::experiments {
+namespace foredraft {
 namespace {
+
+using analytic::HeadAccuracies;
 
 analytic::TreeCost tree_cost_of(const TreePrice& price) {
   return {.verification = price.verification, .c = price.c, .drafting = price.drafting};
 }
 
-JudgedTree judge(const TreeQuestion& question, analytic::TokenTree tree) {
+/// `accuracies`: those of the question, checked.
+JudgedTree judge(const TreeQuestion& question, const HeadAccuracies& accuracies, TokenTree tree) {
   JudgedTree judged{.tree = std::move(tree), .tokens = 1.0, .variance = 0.0, .iteration_cost = {}, .speedup = {}};
-  judged.tokens = analytic::tokens_per_iteration(judged.tree, question.accuracies);
-  judged.variance = analytic::tokens_variance(judged.tree, question.accuracies);
+  judged.tokens = analytic::tokens_per_iteration(judged.tree, accuracies);
+  judged.variance = analytic::tokens_variance(judged.tree, accuracies);
   if (question.price) {
     judged.iteration_cost =
         analytic::tree_iteration_cost(tree_cost_of(*question.price), judged.tree.size(), judged.tree.depth());
@@ -26,14 +30,14 @@ JudgedTree judge(const TreeQuestion& question, analytic::TokenTree tree) {
   return judged;
 }
 
-analytic::TokenTree best_tree(const TreeQuestion& question, const analytic::HeadAccuracies& accuracies) {
+TokenTree find_tree(const TreeQuestion& question, const HeadAccuracies& accuracies) {
   const analytic::TreeBudget budget{.nodes = question.nodes, .depth = std::min(question.depth, accuracies.heads())};
   if (!question.price) return analytic::greedy_tree(accuracies, budget);
   return analytic::best_priced_tree(accuracies, budget, tree_cost_of(*question.price)).tree;
 }
 
 /// The first candidates alone: trees of these are chains.
-analytic::HeadAccuracies first_candidates(const analytic::HeadAccuracies& accuracies) {
+HeadAccuracies first_candidates(const HeadAccuracies& accuracies) {
   std::vector<std::vector<double>> rows;
   for (std::int64_t depth = 1; depth <= accuracies.heads(); ++depth) rows.push_back({accuracies.head(depth).front()});
   return {std::move(rows), analytic::RankOrder::falling};
@@ -41,21 +45,23 @@ analytic::HeadAccuracies first_candidates(const analytic::HeadAccuracies& accura
 
 }  // namespace
 
-TreeAnswer answer_tree(TreeQuestion question) {
+TreeAnswer best_tree(const TreeQuestion& question) {
+  const HeadAccuracies accuracies(question.accuracies, analytic::RankOrder::falling);
+  const auto judged = [&](TokenTree tree) { return judge(question, accuracies, std::move(tree)); };
   const std::vector<std::int64_t> widths =
-      analytic::best_dense_widths(question.accuracies, {.nodes = question.nodes, .depth = question.depth});
-  JudgedTree best = judge(question, best_tree(question, question.accuracies));
+      analytic::best_dense_widths(accuracies, {.nodes = question.nodes, .depth = question.depth});
+  JudgedTree best = judged(find_tree(question, accuracies));
   TreeAnswer answer{.question = question,
-                    .chosen = question.given ? judge(question, *question.given) : best,
+                    .chosen = question.given ? judged(*question.given) : best,
                     .best = question.given ? std::optional(best) : std::nullopt,
-                    .dense = judge(question, analytic::dense_tree(widths)),
+                    .dense = judged(analytic::dense_tree(widths)),
                     .dense_widths = widths,
-                    .chain = judge(question, best_tree(question, first_candidates(question.accuracies))),
+                    .chain = judged(find_tree(question, first_candidates(accuracies))),
                     .pmf = {},
                     .probabilities = {}};
-  answer.pmf = analytic::tokens_pmf(answer.chosen.tree, question.accuracies);
-  answer.probabilities = analytic::node_probabilities(answer.chosen.tree, question.accuracies);
+  answer.pmf = analytic::tokens_pmf(answer.chosen.tree, accuracies);
+  answer.probabilities = analytic::node_probabilities(answer.chosen.tree, accuracies);
   return answer;
 }
 
-}  // namespace foredraft::experiments
+}  // namespace foredraft

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#pragma GCC visibility push(default)
+
 /// What closed forms and simulation answer.
 namespace foredraft {
 
@@ -59,3 +61,5 @@ using ClosedForm = Quantities<double>;
 using Estimates = Quantities<Estimate>;
 
 }  // namespace foredraft
+
+#pragma GCC visibility pop

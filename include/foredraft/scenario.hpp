@@ -12,6 +12,8 @@
 
 #include "foredraft/words.hpp"
 
+#pragma GCC visibility push(default)
+
 /// The question that closed forms and simulation answer: who drafts, how often drafts are accepted, how long they are,
 /// what each forward pass costs. Plain values; scenario/ says which combinations are legal.
 namespace foredraft {
@@ -390,3 +392,5 @@ struct Scenario {
 };
 
 }  // namespace foredraft
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include "foredraft/quantities.hpp"
 #include "foredraft/scenario.hpp"
 
+#pragma GCC visibility push(default)
+
 /// Monte-Carlo simulation of a scenario.
 namespace foredraft {
 
@@ -34,4 +36,12 @@ struct Simulated {
   std::uint64_t units = 0;  ///< independent units behind the standard errors
 };
 
+/// Runs the plan: a function of scenario, plan and seed alone, whatever the number of threads (0: one per hardware
+/// thread). Estimates of what the scenario does not have are NaN. Throws DomainError as predict() does, for a plan that
+/// counts nothing, and on what only a preparation finds out, such as an acceptance that no draft can reach; RunError
+/// where threads cannot be started.
+[[nodiscard]] Simulated simulate(const Scenario& scenario, const SimulationPlan& plan, unsigned threads = 0);
+
 }  // namespace foredraft
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 /// The vocabulary that the closed forms, the simulator and the command line share.
 namespace foredraft {
 
@@ -43,3 +45,5 @@ enum class Drafting {
 }
 
 }  // namespace foredraft
+
+#pragma GCC visibility pop

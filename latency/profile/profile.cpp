@@ -139,18 +139,6 @@ std::optional<double> matrix_peak(const Limits& limits, std::string_view dtype) 
   return std::nullopt;
 }
 
-std::string_view to_string(Source source) {
-  switch (source) {
-    case Source::measured:
-      return "measured";
-    case Source::datasheet:
-      return "datasheet";
-    case Source::user:
-      return "user";
-  }
-  return "";
-}
-
 Timing timing_of(const Measurement& measurement, double read_bytes, double written_bytes, double flop) {
   return {.summary = measurement.summary,
           .throttled = measurement.throttled,
@@ -235,3 +223,19 @@ void check_profile(const Profile& profile) {
 }
 
 }  // namespace foredraft::latency
+
+namespace foredraft {
+
+std::string_view to_string(ProfileSource source) {
+  switch (source) {
+    case ProfileSource::measured:
+      return "measured";
+    case ProfileSource::datasheet:
+      return "datasheet";
+    case ProfileSource::user:
+      return "user";
+  }
+  return "";
+}
+
+}  // namespace foredraft

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "foredraft/profile.hpp"
 #include "latency/profile/cell.hpp"
 #include "latency/profile/latency_fit.hpp"
 #include "latency/profile/measurement.hpp"
@@ -17,8 +18,7 @@ namespace foredraft::latency {
 
 inline constexpr std::string_view profile_schema = "foredraft.profile/1";
 
-enum class Source { measured, datasheet, user };
-[[nodiscard]] std::string_view to_string(Source source);
+using Source = ProfileSource;
 
 /// A number and where it comes from: the data sheet with its date, or how it was measured. No value: not known.
 struct Figure {

@@ -75,20 +75,6 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
 
 }  // namespace
 
-std::string_view to_string(Origin origin) {
-  switch (origin) {
-    case Origin::measured:
-      return "measured";
-    case Origin::interpolated:
-      return "interpolated";
-    case Origin::fitted:
-      return "fitted";
-    case Origin::roofline:
-      return "roofline";
-  }
-  return "";
-}
-
 double spread_of(const StepRow& row, const Profile& profile) {
   return std::max(relative_spread(row.timing.summary), 0.5 * difference_of_halves(profile));
 }
@@ -175,3 +161,21 @@ Latency CostSurface::at(const PassPoint& point) const {
 }
 
 }  // namespace foredraft::latency
+
+namespace foredraft {
+
+std::string_view to_string(TimeOrigin origin) {
+  switch (origin) {
+    case TimeOrigin::measured:
+      return "measured";
+    case TimeOrigin::interpolated:
+      return "interpolated";
+    case TimeOrigin::fitted:
+      return "fitted";
+    case TimeOrigin::roofline:
+      return "roofline";
+  }
+  return "";
+}
+
+}  // namespace foredraft

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "foredraft/profile.hpp"
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/fit_latency.hpp"
 #include "latency/surfaces/pass_work.hpp"
@@ -14,19 +15,9 @@
 /// t(batch, tokens, context) of a pass on a device, from its profile.
 namespace foredraft::latency {
 
-/// Where a time comes from, the best first: a point of the profile; between points of it; the latency model fitted to
-/// it; the device's limits.
-enum class Origin { measured, interpolated, fitted, roofline };
-[[nodiscard]] std::string_view to_string(Origin origin);
-
-struct Latency {
-  double time_us = 0.0;
-  /// Half width of the 95 % interval over the time. Of a measured time: spread_of(); of others the error of
-  /// interpolation or of held-out shapes besides. Nothing where nobody knows: steps of a user, rooflines.
-  std::optional<double> spread = {};
-  Origin origin = Origin::measured;
-  bool inside = true;  ///< the domain of its origin
-};
+using Origin = TimeOrigin;
+/// The spread of a measured time is that of spread_of().
+using Latency = PassTime;
 
 /// One kind of pass.
 struct PassKind {

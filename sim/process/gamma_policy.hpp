@@ -15,15 +15,14 @@ struct RealignAfterEdit {
   std::int64_t iterations;
 };
 
-namespace detail {
+/// The alternatives of a variant, and one more.
 template <class Policies, class More>
 struct WithOneMore;
 template <class... Policies, class More>
 struct WithOneMore<std::variant<Policies...>, More> {
   using type = std::variant<Policies..., More>;
 };
-}  // namespace detail
 
-using GammaPolicy = detail::WithOneMore<Policy, RealignAfterEdit>::type;
+using GammaPolicy = WithOneMore<Policy, RealignAfterEdit>::type;
 
 }  // namespace foredraft::sim

@@ -22,7 +22,7 @@ namespace foredraft::experiments {
 namespace {
 
 TreeQuestion tree_question(std::int64_t nodes) {
-  return {.accuracies = {{{0.5, 0.25}, {0.5, 0.125}}, analytic::RankOrder::falling},
+  return {.accuracies = {{0.5, 0.25}, {0.5, 0.125}},
           .nodes = nodes,
           .depth = 2,
           .given = std::nullopt,
@@ -45,7 +45,7 @@ std::string output_of_tree(const std::string& arguments, int& code) {
 TEST_CASE("tree writes the answer first, then trees side by side, then the paths to paste") {
   // By hand: 1 + .5 + .25 + .25 + .125 (0,0 then 1,0); dense 2 x 1 has the same nodes; the chain 1 + .5 + .25.
   CHECK(
-      to_text(answer_tree(tree_question(5))) ==
+      to_text(best_tree(tree_question(5))) ==
       "2.1250 tokens per iteration with the best tree of 5 nodes, 2 deep.\n"
       "\n"
       "                                nodes  depth   tokens deviation\n"
@@ -63,7 +63,7 @@ TEST_CASE("with a price the tree of the greatest speedup is chosen, and its cost
   TreeQuestion question = tree_question(7);
   question.price =
       TreePrice{.verification = analytic::linear_verification(7, 0.05), .c = 0.1, .drafting = Drafting::autoregressive};
-  const TreeAnswer answer = answer_tree(question);
+  const TreeAnswer answer = best_tree(question);
   // Three nodes of depth 1: 1.75 / (1.1 + 0.1); four of depth 2: 2 / (1.15 + 0.2); five: 2.125 / 1.4, the greatest;
   // six: 2.1875 / 1.45.
   CHECK(answer.chosen.tree.size() == 5);
@@ -73,7 +73,7 @@ TEST_CASE("with a price the tree of the greatest speedup is chosen, and its cost
                                "nodes, 2 deep, and costs 1.40 target steps.\n"));
   CHECK_THAT(to_text(answer), Catch::Contains("2.1250    0.7806     1.4000   1.5179x\n"));
   question.price->verification = analytic::linear_verification(7, 3.0);
-  CHECK_THAT(to_text(answer_tree(question)), Catch::StartsWith("speedup 1.00x: speculation does not pay.\n"));
+  CHECK_THAT(to_text(best_tree(question)), Catch::StartsWith("speedup 1.00x: speculation does not pay.\n"));
 }
 
 TEST_CASE("the times of a device price trees by passes over so many tokens and by drafts, worked by hand") {
@@ -89,7 +89,7 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   TreeQuestion question = tree_question(7);
   question.price = price_from_profile(profile, pair, 7, 2);
   // The tree of the test above, at the same prices: 2.125 tokens for 12 ms and two drafts of 1 ms.
-  const TreeAnswer answer = answer_tree(question);
+  const TreeAnswer answer = best_tree(question);
   CHECK(answer.chosen.tree.size() == 5);
   CHECK(answer.chosen.speedup.value() == Approx(2.125 * 10.0 / 14.0).epsilon(tests::second_route));
   CHECK_THAT(to_text(answer),
@@ -108,7 +108,7 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
 TEST_CASE("a given tree is judged beside the best one of its size") {
   TreeQuestion question = tree_question(4);
   question.given = analytic::tree_from_paths(std::vector<analytic::TreePath>{{1}, {1, 0}, {1, 1}});
-  const TreeAnswer answer = answer_tree(question);
+  const TreeAnswer answer = best_tree(question);
   CHECK(answer.chosen.tokens == 1.0 + 0.25 + 0.125 + 0.03125);
   CHECK(answer.best.value().tokens == 2.0);
   const auto json = to_json(answer);
@@ -118,7 +118,7 @@ TEST_CASE("a given tree is judged beside the best one of its size") {
 }
 
 TEST_CASE("tree's JSON has the keys of its schema and the values of the tree") {
-  const auto json = to_json(answer_tree(tree_question(4)));
+  const auto json = to_json(best_tree(tree_question(4)));
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"schema",
@@ -154,7 +154,7 @@ TEST_CASE("tree's JSON has the keys of its schema and the values of the tree") {
 }
 
 TEST_CASE("Graphviz and CSV hold every node of the tree once") {
-  const TreeAnswer answer = answer_tree(tree_question(4));
+  const TreeAnswer answer = best_tree(tree_question(4));
   CHECK_THAT(to_dot(answer), Catch::StartsWith("digraph tree {\n"));
   CHECK_THAT(to_dot(answer), Catch::Contains("  n3 [label=\"0\\n25.0 %\"];\n  n1 -> n3 [penwidth=1.30];\n}\n"));
   CHECK(to_csv(answer.chosen.tree, answer.probabilities) ==

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foredraft/profile.hpp"
+
+#include <fmt/format.h>
+
+#include "analytic/answer/prediction.hpp"
+#include "core/check.hpp"
+#include "experiments/devices/devices.hpp"
+#include "experiments/devices/steps_file.hpp"
+#include "experiments/predict/profile_prediction.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/surfaces/drafter_words.hpp"
+#include "latency/surfaces/pair_surface.hpp"
+#include "scenario/registries.hpp"
+
+namespace foredraft {
+namespace {
+
+constexpr std::int64_t longest_table = 65'536;
+
+/// Heads stand on the target itself.
+const std::string& drafting_model(const Drafter& drafter, const std::string& target, const std::string& draft) {
+  return std::holds_alternative<Heads>(drafter) ? target : draft;
+}
+
+experiments::ProfileQuestion profile_question(const SpeedupQuestion& question) {
+  check_range("most_gamma", question.most_gamma, 1, longest_table);
+  experiments::ProfileQuestion asked{.target = question.target,
+                                     .draft = drafting_model(question.drafter, question.target, question.draft),
+                                     .drafting = latency::drafting_role(question.drafter),
+                                     .convention = question.convention,
+                                     .batches = {question.batch},
+                                     .contexts = {question.context},
+                                     .overhead_us = question.overhead_us,
+                                     .most_gamma = question.most_gamma};
+  if (const auto* positional = std::get_if<Positional>(&question.acceptance)) {
+    asked.marginal = analytic::marginal_of(*positional);
+    check_range("most_gamma", question.most_gamma, 1, static_cast<std::int64_t>(asked.marginal.size()));
+  } else if (const auto* iid = std::get_if<Iid>(&question.acceptance)) {
+    asked.alpha = iid->alpha;
+  } else {
+    throw DomainError(
+        fmt::format("no speedups from a profile under acceptance {}", scenario::name_of(question.acceptance)));
+  }
+  return asked;
+}
+
+}  // namespace
+
+struct PairTimes::Implementation {
+  latency::PairSurface surface;
+};
+
+PairTimes::PairTimes(std::shared_ptr<const Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+
+PassTime PairTimes::plain(std::int64_t batch, std::int64_t context) const {
+  return implementation_->surface.target_pass(1, batch, context);
+}
+
+PassTime PairTimes::verify(std::int64_t gamma, std::int64_t batch, std::int64_t context, Convention convention) const {
+  check_at_least("gamma", gamma, min_gamma(convention));
+  return implementation_->surface.target_pass(max_tokens(gamma, convention), batch, context);
+}
+
+PassTime PairTimes::drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {
+  return implementation_->surface.drafting(gamma, batch, context);
+}
+
+std::optional<PassTime> PairTimes::sampling(std::int64_t gamma, std::int64_t batch) const {
+  return implementation_->surface.sampling(gamma, batch);
+}
+
+std::optional<PassTime> PairTimes::plain_sampling(std::int64_t batch) const {
+  return implementation_->surface.plain_sampling(batch);
+}
+
+struct Profile::Implementation {
+  experiments::ReadProfile read;
+};
+
+Profile::Profile(std::shared_ptr<const Implementation> implementation) : implementation_(std::move(implementation)) {}
+
+Profile Profile::read(const std::string& name) {
+  return Profile(std::make_shared<const Implementation>(Implementation{experiments::read_profile(name)}));
+}
+
+Profile Profile::read_steps(const std::string& path) {
+  return Profile(std::make_shared<const Implementation>(Implementation{experiments::read_steps(path)}));
+}
+
+std::string_view Profile::device() const { return implementation_->read.profile.device.name; }
+
+ProfileSource Profile::source() const { return implementation_->read.profile.source; }
+
+std::string_view Profile::sha256() const { return implementation_->read.digest.sha256; }
+
+bool Profile::valid() const {
+  const auto& twice = implementation_->read.profile.against_itself;
+  return !twice || twice->valid();
+}
+
+PairTimes Profile::times(const std::string& target, const std::string& draft, const Drafter& drafter) const {
+  return PairTimes(std::make_shared<const PairTimes::Implementation>(PairTimes::Implementation{
+      latency::PairSurface(implementation_->read.profile, latency::model_registry(), target,
+                           drafting_model(drafter, target, draft), latency::drafting_role(drafter))}));
+}
+
+SpeedupTable Profile::speedups(const SpeedupQuestion& question) const {
+  const experiments::ProfilePrediction prediction =
+      experiments::predict(profile_question(question), implementation_->read.profile);
+  const experiments::AtBatch& at = prediction.cells.front();
+  const auto if_known = [&](const PassTime& time) {
+    return prediction.sampling_known ? std::optional(time) : std::nullopt;
+  };
+  SpeedupTable table{
+      .plain = at.plain, .plain_sampling = if_known(at.plain_sampling), .lengths = {}, .best_gamma = at.use};
+  for (const experiments::AtDraftLength& length : at.lengths) {
+    table.lengths.push_back({.gamma = length.gamma,
+                             .tokens_per_iteration = length.tokens,
+                             .verify = length.verify,
+                             .drafting = length.drafting,
+                             .sampling = if_known(length.sampling),
+                             .speedup = length.speedup,
+                             .spread = length.spread});
+  }
+  return table;
+}
+
+}  // namespace foredraft

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#pragma GCC visibility push(default)
+
+/// Semantic versions; CMake takes the version of the project from here.
+namespace foredraft {
+
+/// Of these headers.
+inline constexpr int version_major = 0;
+inline constexpr int version_minor = 1;
+inline constexpr int version_patch = 0;
+
+/// "MAJOR.MINOR.PATCH" of the library that is linked.
+[[nodiscard]] std::string_view version();
+
+}  // namespace foredraft
+
+#pragma GCC visibility pop

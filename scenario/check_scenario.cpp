@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/check_scenario.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "scenario/cost.hpp"
+#include "scenario/registries.hpp"
+#include "scenario/server.hpp"
+
+namespace foredraft::scenario {
+namespace {
+
+/// Positions are counted, or gone through, one by one.
+constexpr std::int64_t longest_counted_draft = 1'000'000;
+/// Where a closed form takes gamma as a number.
+constexpr std::int64_t longest_formula_draft = 1'000'000'000'000;
+constexpr double longest_checked_sequence = 1e9;
+constexpr std::int64_t most_server_rows = 65'536;
+constexpr std::int64_t most_pool_contexts = 65'536;
+
+[[noreturn]] void refuse_part(std::string_view name, std::string_view value, std::string_view must) {
+  throw DomainError(fmt::format("invalid {}={} (must {})", name, value, must));
+}
+
+template <class Alternative>
+bool holds(const auto& value) {
+  return std::holds_alternative<Alternative>(value);
+}
+
+double decay_of(const Drafter& drafter) {
+  if (const auto* block = std::get_if<BlockDrafter>(&drafter)) return block->decay;
+  if (const auto* heads = std::get_if<Heads>(&drafter)) return heads->decay;
+  if (const auto* stages = std::get_if<MlpSpeculator>(&drafter)) return stages->decay;
+  return 1.0;
+}
+
+bool has_accuracies(const Drafter& drafter) {
+  const auto* heads = std::get_if<Heads>(&drafter);
+  return heads != nullptr && !heads->accuracies.empty();
+}
+
+void check_vector(std::string_view name, const std::vector<double>& entries, std::int64_t gamma) {
+  if (gamma <= static_cast<std::int64_t>(entries.size())) return;
+  refuse_part("gamma", fmt::format("{}", gamma), fmt::format("be at most the {} entries of {}", entries.size(), name));
+}
+
+/// Of one fidelity each.
+class FidelityCheck {
+ public:
+  explicit FidelityCheck(const Scenario& scenario) : scenario_(scenario) {}
+
+  void operator()(const ProcessFidelity& process) const {
+    check_drafts("process", entry_of(drafters(), scenario_.drafter).process);
+    if (const auto* iid = std::get_if<Iid>(&process.acceptance)) check_probability("alpha", iid->alpha);
+    // A trace of outcomes has no recorded gamma: 0.
+    const auto* trace = std::get_if<Trace>(&process.acceptance);
+    if (trace == nullptr || trace->recorded_gamma != 0) check_ranges(processes(), process.acceptance);
+    check_ranges(policies(), process.policy);
+    if (const auto* positional = std::get_if<Positional>(&process.acceptance)) {
+      check_vector("conditional", positional->conditional, scenario_.gamma);
+      if (!positional->marginal.empty()) check_marginal(*positional);
+    }
+    if (process.sequence_length) check_sequence(*process.sequence_length);
+    check_own_acceptance(process);
+    check_policy(process);
+    const bool counted =
+        !holds<Iid>(process.acceptance) || decay_of(scenario_.drafter) != 1.0 || process.sequence_length;
+    check_gamma(counted ? longest_counted_draft : longest_formula_draft);
+  }
+
+  void operator()(const TokenFidelity& token) const {
+    const DrafterMember& drafter = entry_of(drafters(), scenario_.drafter);
+    check_drafts("token", drafter.token);
+    check_gamma(max_token_gamma);
+    check_ranges(rules(), token.rule);
+    if (token.temperature != 0.0 && !(token.temperature >= min_temperature && token.temperature <= 1e6)) {
+      refuse_part("temperature", fmt::format("{}", token.temperature),
+                  fmt::format("be 0 or at least {}", min_temperature));
+    }
+    if (const auto* models = std::get_if<SyntheticModels>(&token.models)) {
+      if (drafter.text)
+        refuse_part("drafter", drafter.name, "go with NgramModels: synthetic distributions write no text");
+      check_range("vocabulary", models->vocabulary, 2, max_vocabulary);
+      check_range("pool", models->pool, 1, most_pool_contexts);
+      check_positive("parameter", models->parameter);
+      check_probability("models.alpha", models->alpha);
+      check_positive("models.alpha", models->alpha);
+      check_rule(token.rule, models->vocabulary);
+    } else {
+      check_rule(token.rule);
+      check_text(std::get<NgramModels>(token.models));
+    }
+  }
+
+  void operator()(const Server& server) const {
+    check_drafts("system", entry_of(drafters(), scenario_.drafter).process && !holds<InputCopy>(scenario_.drafter));
+    if (holds<MeasuredTimes>(scenario_.cost))
+      refuse_part("cost", name_of(scenario_.cost), "know batches: it is a server's");
+    check_probability("alpha", server.alpha);
+    check_range("max_batch", server.max_batch, 1, most_server_rows);
+    static_cast<void>(
+        gamma_by_batch(gamma_of_batches(server, scenario_.gamma), server.max_batch, scenario_.convention));
+    check_token_count("prompt", server.prompt, 0);
+    check_token_count("output", server.output, 1);
+    if (server.arrivals.kind == ArrivalKind::closed) {
+      check_range("clients", server.arrivals.clients, 1, std::int64_t{1} << 24U);
+    } else {
+      check_positive("rate_per_s", server.arrivals.rate_per_s);
+    }
+    check_step("target_step", server.target_step);
+    check_step("drafter_step", server.drafter_step);
+    if (server.latency_goal_us) check_nonnegative("latency_goal_us", *server.latency_goal_us);
+  }
+
+ private:
+  void check_gamma(std::int64_t longest) const {
+    check_range("gamma", scenario_.gamma, min_gamma(scenario_.convention), longest);
+  }
+
+  void check_drafts(std::string_view fidelity, bool drafts) const {
+    if (!drafts) refuse_part("drafter", name_of(scenario_.drafter), fmt::format("draft in fidelity {}", fidelity));
+  }
+
+  void check_marginal(const Positional& positional) const {
+    check_probabilities("marginal", positional.marginal);
+    check_vector("marginal", positional.marginal, scenario_.gamma);
+    if (!std::is_sorted(positional.marginal.rbegin(), positional.marginal.rend())) {
+      throw DomainError("invalid marginal (must not rise: a draft is accepted with all before it)");
+    }
+  }
+
+  static void check_sequence(const SequenceLength& length) {
+    if (!(length.tokens >= 1.0 && length.tokens <= longest_checked_sequence)) {
+      refuse_part("tokens", fmt::format("{}", length.tokens), fmt::format("lie in 1 to {}", longest_checked_sequence));
+    }
+    if (!length.geometric && length.tokens != std::floor(length.tokens)) {
+      refuse_part("tokens", fmt::format("{}", length.tokens), "be whole for sequences of fixed length");
+    }
+  }
+
+  /// Drafters that say themselves how acceptance goes on behind the first draft.
+  void check_own_acceptance(const ProcessFidelity& process) const {
+    const Drafter& drafter = scenario_.drafter;
+    const bool own = holds<InputCopy>(drafter) || has_accuracies(drafter) || decay_of(drafter) != 1.0;
+    if (has_accuracies(drafter)) check_vector("accuracies", std::get<Heads>(drafter).accuracies, scenario_.gamma);
+    if (!own) return;
+    if (!holds<Iid>(process.acceptance)) {
+      refuse_part("acceptance", name_of(process.acceptance), fmt::format("be iid under drafter {}", name_of(drafter)));
+    }
+    const bool fits =
+        holds<InputCopy>(drafter) ? holds<ConstantGamma>(process.policy) : !holds<ConfidenceThreshold>(process.policy);
+    if (!fits) refuse_part("policy", name_of(process.policy), fmt::format("go with drafter {}", name_of(drafter)));
+  }
+
+  void check_policy(const ProcessFidelity& process) const {
+    if (holds<ConstantGamma>(process.policy)) return;
+    const PolicyMember& policy = entry_of(policies(), process.policy);
+    const bool stops = holds<OptimalStopping>(process.policy);
+    if (!policy.fits(process.acceptance)) {
+      refuse_part("acceptance", name_of(process.acceptance),
+                  fmt::format("be {} under policy {}", policy.fitting, policy.name));
+    }
+    check_range("gamma", scenario_.gamma, 1,
+                stops && holds<BetaMixture>(process.acceptance) ? max_known_alpha_gamma : max_policy_gamma);
+    if (looked_up(scenario_.cost) != nullptr) {
+      refuse_part("policy", policy.name, "be constant: times are looked up for one draft length");
+    }
+    if (!stops) return;
+    const auto* ratio = std::get_if<ConstantRatio>(&scenario_.cost);
+    if (ratio != nullptr && !ratio->c) refuse_part("policy", policy.name, "have a cost: it weighs that of a draft");
+    if (drafting(scenario_.drafter) != Drafting::autoregressive) {
+      refuse_part("drafter", name_of(scenario_.drafter), "draft one by one: else there is nothing to stop");
+    }
+  }
+
+  void check_text(const NgramModels& models) const {
+    check_range("vocabulary", models.vocabulary, 2, max_vocabulary);
+    check_range("target_order", models.target_order, 1, max_ngram_order);
+    const bool stages = holds<MlpSpeculator>(scenario_.drafter);
+    check_range("draft_order", models.draft_order, 1, stages ? max_ngram_order - 1 : max_ngram_order);
+    if (stages || holds<Heads>(scenario_.drafter)) check_gamma(max_ngram_heads);
+    check_at_least("corpora", static_cast<std::int64_t>(models.corpus.size()), 1);
+  }
+
+  static void check_step(std::string_view name, const RooflineStep& step) {
+    for (const double time : {step.launch_us, step.weights_us, step.context_us, step.token_us}) {
+      check_nonnegative(name, time);
+    }
+  }
+
+  const Scenario& scenario_;
+};
+
+}  // namespace
+
+void check_scenario(const Scenario& scenario) {
+  check_ranges(drafters(), scenario.drafter);
+  check_ranges(costs(), scenario.cost);
+  if (scenario.operations_ratio) check_nonnegative("operations_ratio", *scenario.operations_ratio);
+  std::visit(FidelityCheck(scenario), scenario.fidelity);
+}
+
+void check_read(const Scenario& scenario) {
+  const auto refuse_unread = [](std::string_view what, std::string_view name) {
+    throw DomainError(fmt::format("{} of \"{}\" were not read - call foredraft::read_inputs before", what, name));
+  };
+  const LookedUpTimes* cost = looked_up(scenario.cost);
+  if (cost != nullptr && !cost->times) refuse_unread("the times", cost->source);
+  if (const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) {
+    const auto* trace = std::get_if<Trace>(&process->acceptance);
+    if (trace != nullptr && !trace->recording) refuse_unread("the outcomes", trace->file);
+  } else if (const auto* token = std::get_if<TokenFidelity>(&scenario.fidelity)) {
+    const auto* models = std::get_if<NgramModels>(&token->models);
+    if (models != nullptr && !models->trained) {
+      refuse_unread("the models", models->corpus.empty() ? "" : models->corpus.front());
+    }
+  }
+}
+
+}  // namespace foredraft::scenario
