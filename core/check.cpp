@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 #include <cmath>
+#include <stdexcept>
+
+#include "core/contract.hpp"
 
 namespace foredraft {
 namespace {

@@ -33,19 +33,4 @@ void check_probabilities(std::string_view name, std::span<const double> values);
 /// The default allows the round-off of a 256,000-term sum in double precision (V * epsilon = 5.7e-11), rounded up.
 void check_distribution(std::string_view name, std::span<const double> values, double tolerance = 1e-10);
 
-namespace detail {
-[[noreturn]] void condition_failed(const char* kind, const char* condition, const char* file, int line);
-}  // namespace detail
-
 }  // namespace foredraft
-
-// Internal contracts: on in the dev and asan presets, free in release. A failure is a bug of ours, never of the input.
-#ifdef FOREDRAFT_ASSERTIONS
-#define FOREDRAFT_EXPECT(condition) \
-  ((condition) ? void(0) : ::foredraft::detail::condition_failed("precondition", #condition, __FILE__, __LINE__))
-#define FOREDRAFT_ENSURE(condition) \
-  ((condition) ? void(0) : ::foredraft::detail::condition_failed("postcondition", #condition, __FILE__, __LINE__))
-#else
-#define FOREDRAFT_EXPECT(condition) void(0)
-#define FOREDRAFT_ENSURE(condition) void(0)
-#endif

@@ -4,7 +4,7 @@
 #include <Random123/philox.h>
 #include <fmt/format.h>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft {
 namespace {

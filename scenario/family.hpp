@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "scenario/value.hpp"
 
 /// A family of a scenario (drafters, rules, policies, ...) is a variant; its registry says of each alternative what

@@ -47,6 +47,7 @@ CCACHE_DEPEND=1 cmake --build --preset release --target all_verify_interface_hea
 step "every source file compiles alone"
 cmake --preset dev -B build/alone -DFOREDRAFT_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=80-virtual >"$log" ||
   { cat "$log"; exit 1; }
+cmake --build build/alone --target foredraft_git_state >"$log" || { cat "$log"; exit 1; }  # the one header that a build writes
 python3 tests/architecture/compile_alone.py build/alone
 
 step "clang-tidy"

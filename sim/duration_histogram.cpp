@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 
 namespace foredraft::sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 
 namespace foredraft::sim {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 
 namespace foredraft::analytic::stable {
 namespace {

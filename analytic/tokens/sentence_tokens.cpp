@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analytic/tokens/finite_length.hpp"
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::analytic {
 namespace {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/check.hpp"
+#include "core/contract.hpp"
 
 namespace foredraft {
 namespace {

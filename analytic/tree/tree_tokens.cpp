@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analytic/numerics/compensated_sum.hpp"
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::analytic {
 namespace {

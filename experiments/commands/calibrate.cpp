@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "core/check.hpp"
 #include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/calibrate/calibration_text.hpp"

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/answer/prediction.hpp"
-#include "core/check.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
@@ -19,6 +18,7 @@
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/predict/verification_curve.hpp"
 #include "experiments/results/manifest.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/surfaces/drafter_words.hpp"
 #include "scenario/registries.hpp"
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <filesystem>
 
-#include "core/check.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
@@ -10,6 +9,7 @@
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
 #include "experiments/sweep/run_points.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/process/instruction_set.hpp"
 
 namespace foredraft::experiments {

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "core/check.hpp"
 #include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
@@ -17,6 +16,7 @@
 #include "experiments/reproduce/reproduction_folder.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "experiments/text/digest.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::experiments {
 namespace {

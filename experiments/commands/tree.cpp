@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/tree/tree_cost.hpp"
-#include "core/check.hpp"
 #include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
@@ -20,6 +19,7 @@
 #include "experiments/tree/profile_price.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/surfaces/drafter_words.hpp"
 
 namespace foredraft::experiments {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <cmath>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 #include "core/numbers.hpp"
 
 namespace foredraft::experiments {

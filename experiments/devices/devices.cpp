@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/check.hpp"
 #include "core/files.hpp"
 #include "core/readable.hpp"
 #include "experiments/text/problems.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/profile/profile_json.hpp"
 
 namespace foredraft::experiments {

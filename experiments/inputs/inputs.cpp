@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "core/check.hpp"
 #include "core/files.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/inputs/trace_file.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/problems.hpp"
+#include "foredraft/errors.hpp"
 #include "foredraft/inputs.hpp"
 #include "latency/surfaces/surface_times.hpp"
 #include "scenario/check_scenario.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 
 namespace foredraft::experiments {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -9,12 +9,12 @@
 #include <fstream>
 #include <thread>
 
-#include "core/check.hpp"
 #include "core/documents.hpp"
 #include "core/parallel.hpp"
 #include "experiments/config/toml_source.hpp"
 #include "experiments/results/build_info.hpp"
 #include "experiments/text/problems.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/process/instruction_set.hpp"
 
 namespace foredraft::experiments {

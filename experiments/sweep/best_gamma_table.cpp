@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/check.hpp"
+#include "core/contract.hpp"
 #include "core/intervals.hpp"
 #include "core/numbers.hpp"
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
+#include "core/contract.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/problems.hpp"
 #include "scenario/check.hpp"

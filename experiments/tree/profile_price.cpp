@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/tree/head_accuracies.hpp"
-#include "core/check.hpp"
 #include "core/documents.hpp"
 #include "core/numbers.hpp"
 #include "experiments/text/problems.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json paths_json(const analytic::TokenTree& tree) {
+Json paths_json(const TokenTree& tree) {
   Json paths = Json::array();
   for (std::int64_t i = 1; i < tree.size(); ++i) paths.push_back(tree.path(i));
   return paths;
@@ -48,7 +48,7 @@ Json to_json(const TreeAnswer& answer) {
   return json;
 }
 
-std::string path_list(const analytic::TokenTree& tree) {
+std::string path_list(const TokenTree& tree) {
   std::string text;
   for (std::int64_t i = 1; i < tree.size(); ++i) {
     text += fmt::format("{}[{}]", i > 1 ? ", " : "", fmt::join(tree.path(i), ", "));
@@ -72,7 +72,7 @@ std::string to_dot(const TreeAnswer& answer) {
   return text + "}\n";
 }
 
-std::string to_csv(const analytic::TokenTree& tree, const std::vector<double>& probabilities) {
+std::string to_csv(const TokenTree& tree, const std::vector<double>& probabilities) {
   DataText data({"node", "parent", "depth", "rank", "path", "probability"});
   for (std::size_t i = 0; i < tree.nodes().size(); ++i) {
     const analytic::TreeNode& node = tree.nodes()[i];

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "core/check.hpp"
 #include "experiments/text/user_table.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/surfaces/cost_surface.hpp"
 #include "latency/surfaces/drafter_words.hpp"
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <set>
 
-#include "core/check.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/text/data_text.hpp"
 #include "experiments/text/problems.hpp"
 #include "experiments/text/table.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/profile/sample_summary.hpp"
 #include "latency/surfaces/drafter_words.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/cpu/cpu_runner.hpp"
 #include "gpu_bench/cpu/cpu_verifier.hpp"

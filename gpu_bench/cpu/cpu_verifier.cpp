@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 #include "gpu_bench/verify/choose.hpp"
 
 namespace foredraft::gpu_bench {

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <span>
 
-#include "core/check.hpp"
 #include "core/parallel.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/cpu/cpu_arm.hpp"
 #include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/cpu/cpu_limits.hpp"

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/nvml.hpp"
 

@@ -13,8 +13,8 @@
 #include <optional>
 #include <span>
 
-#include "core/check.hpp"
 #include "core/files.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_arms.hpp"
 #include "gpu_bench/cuda/device_facts.hpp"

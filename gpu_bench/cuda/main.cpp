@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/check.hpp"
 #include "core/files.hpp"
 #include "core/problems.hpp"
 #include "core/streams.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/cublaslt.hpp"
 #include "gpu_bench/cuda/device_facts.hpp"

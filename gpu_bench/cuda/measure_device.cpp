@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 
-#include "core/check.hpp"
 #include "core/files.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_arms.hpp"
 #include "gpu_bench/cuda/measure_limits.hpp"

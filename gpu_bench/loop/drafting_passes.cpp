@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/operations/operation_accesses.hpp"
 
 namespace foredraft::gpu_bench {

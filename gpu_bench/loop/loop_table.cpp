@@ -7,8 +7,8 @@
 #include <cmath>
 #include <concepts>
 
-#include "core/check.hpp"
 #include "core/documents.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/profile/cell_text.hpp"
 
 namespace foredraft::gpu_bench {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

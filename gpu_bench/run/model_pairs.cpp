@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <span>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 
 namespace foredraft::gpu_bench {

@@ -6,8 +6,8 @@
 #include <array>
 #include <filesystem>
 
-#include "core/check.hpp"
 #include "core/files.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/run/report.hpp"
 #include "gpu_bench/run/samples_table.hpp"
 #include "latency/profile/profile_json.hpp"

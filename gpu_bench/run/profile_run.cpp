@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/measure/measure.hpp"
 #include "gpu_bench/run/group_queue.hpp"
 #include "gpu_bench/run/model_pairs.hpp"

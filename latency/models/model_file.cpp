@@ -5,10 +5,10 @@
 #include <array>
 #include <sstream>
 
-#include "core/check.hpp"
 #include "core/documents.hpp"
 #include "core/files.hpp"
 #include "core/problems.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 
 namespace foredraft::latency {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "core/check.hpp"
 #include "core/problems.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/models/model_text.hpp"
 
 namespace foredraft::latency {

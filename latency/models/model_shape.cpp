@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::latency {
 namespace {

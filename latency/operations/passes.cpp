@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "latency/operations/passes.hpp"
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/operations/decoder_writer.hpp"
 #include "latency/operations/pass_request.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 
 namespace foredraft::latency {
 

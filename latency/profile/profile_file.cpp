@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <filesystem>
 
-#include "core/check.hpp"
 #include "core/files.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/profile/profile_json.hpp"
 
 namespace foredraft::latency {

@@ -5,9 +5,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "core/check.hpp"
 #include "core/documents.hpp"
 #include "core/files.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/profile/profile_fields.hpp"
 
 namespace foredraft::latency {

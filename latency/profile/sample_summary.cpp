@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/check.hpp"
+#include "core/contract.hpp"
 
 namespace foredraft::latency {
 

@@ -7,8 +7,8 @@
 #include <numbers>
 #include <set>
 
-#include "core/check.hpp"
 #include "core/problems.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/surfaces/cell_program.hpp"
 #include "latency/surfaces/latency_model.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "scenario/registries.hpp"
 
 namespace foredraft::latency {

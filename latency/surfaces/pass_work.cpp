@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/check.hpp"
+#include "core/contract.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/surfaces/cell_program.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/profile/sample_summary.hpp"
 
 namespace foredraft::latency {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/drafter_words.hpp"
 #include "latency/surfaces/pair_surface.hpp"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "core/contract.hpp"
 
 namespace foredraft::ngram {
 namespace {

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::ngram {
 

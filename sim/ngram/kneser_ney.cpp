@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "core/contract.hpp"
 #include "sim/ngram/context_counts.hpp"
 #include "sim/ngram/discounts.hpp"
 #include "sim/ngram/model.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 
 namespace foredraft::ngram {
 namespace {

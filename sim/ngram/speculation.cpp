@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::ngram {
 namespace {

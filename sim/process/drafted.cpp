@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <cmath>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "scenario/registries.hpp"
 
 namespace foredraft::sim {

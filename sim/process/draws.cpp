@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/process/draws.hpp"
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 #include "sim/process/instruction_set.hpp"
 
 namespace foredraft::sim {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
-#include "core/check.hpp"
 #include "core/stop.hpp"
 #include "sim/process/instruction_set.hpp"
 #include "sim/process/process_thresholds.hpp"

@@ -8,7 +8,7 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::sim {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/process/outcome_counts.hpp"
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 
 namespace foredraft::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::sim {
 namespace {

@@ -23,7 +23,7 @@ NAMESPACES = {
 PUBLIC_HEADERS = ("include", "foredraft")
 # header or folder -> the one other namespace that it may declare names in, and why
 OTHER_NAMESPACES = {
-    "core/check.hpp": ("foredraft::detail", "what macros expand to"),
+    "core/contract.hpp": ("foredraft::detail", "what macros expand to"),
     "analytic/numerics/exact_comparison.hpp": ("foredraft::analytic::exact", "comparisons without rounding, internal"),
     "analytic/numerics/stable_forms.hpp": ("foredraft::analytic::stable", "functions that keep their digits, internal"),
     "sim/ngram": ("foredraft::ngram", "language models, with a Token and a Drafter of their own"),

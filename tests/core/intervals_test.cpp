@@ -4,8 +4,8 @@
 #include <boost/math/distributions/binomial.hpp>
 #include <catch2/catch.hpp>
 
-#include "core/check.hpp"
 #include "core/random_stream.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft {

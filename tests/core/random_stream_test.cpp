@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 

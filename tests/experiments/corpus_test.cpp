@@ -9,8 +9,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "core/check.hpp"
 #include "experiments/text/digest.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::experiments {
 namespace {

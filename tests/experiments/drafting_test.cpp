@@ -7,7 +7,6 @@
 #include "analytic/answer/answer.hpp"
 #include "analytic/tokens/drafter_acceptance.hpp"
 #include "analytic/tokens/token_law.hpp"
-#include "core/check.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/toml_source.hpp"

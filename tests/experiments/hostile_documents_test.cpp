@@ -3,7 +3,6 @@
 #include <functional>
 #include <random>
 
-#include "core/check.hpp"
 #include "core/documents.hpp"
 #include "core/files.hpp"
 #include "experiments/config/toml_source.hpp"
@@ -15,6 +14,7 @@
 #include "experiments/text/problems.hpp"
 #include "experiments/tree/tree_files.hpp"
 #include "experiments/validate/speedups_file.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/model_text.hpp"

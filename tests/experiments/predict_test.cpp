@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "core/check.hpp"
 #include "experiments/predict/prediction.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {

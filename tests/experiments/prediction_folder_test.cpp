@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/check.hpp"
 #include "core/numbers.hpp"
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/text/problems.hpp"

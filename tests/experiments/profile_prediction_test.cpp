@@ -7,7 +7,6 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
-#include "core/check.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/devices/steps_file.hpp"

@@ -7,8 +7,6 @@
 #include <set>
 #include <string>
 
-#include "core/check.hpp"
-
 namespace foredraft::scenario {
 namespace {
 

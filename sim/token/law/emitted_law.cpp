@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 #include "sim/token/law/candidate_acceptance.hpp"
 
 namespace foredraft::sim {

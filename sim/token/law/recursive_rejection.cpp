@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 #include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {

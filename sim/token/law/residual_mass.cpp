@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 
 namespace foredraft::sim {
 

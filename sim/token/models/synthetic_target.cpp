@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "core/contract.hpp"
 #include "sim/token/rows/alias_table.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "core/contract.hpp"
 #include "sim/token/law/emitted_law.hpp"
 
 namespace foredraft::sim {

@@ -6,7 +6,8 @@
 #include <boost/math/tools/roots.hpp>
 #include <cmath>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/token/models/synthetic_target.hpp"
 #include "sim/token/pooled/pooled_tables.hpp"
 #include "sim/token/rows/row_operations.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/check.hpp"
+#include "core/contract.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
 
 namespace foredraft::sim {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <vector>
 
-#include "core/check.hpp"
 #include "sim/token/rows/alias_table.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/rule_definition.hpp"

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

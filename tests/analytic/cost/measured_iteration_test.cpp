@@ -9,7 +9,7 @@
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/draft_length/measured_draft_length.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

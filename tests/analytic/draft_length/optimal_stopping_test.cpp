@@ -12,8 +12,8 @@
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
-#include "core/check.hpp"
 #include "core/random_stream.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

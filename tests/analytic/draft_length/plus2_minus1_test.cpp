@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analytic/tokens/iid_tokens.hpp"
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

@@ -11,7 +11,7 @@
 
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/analytic/reference.hpp"
 #include "tests/support/tolerances.hpp"
 

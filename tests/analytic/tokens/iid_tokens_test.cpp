@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/analytic/reference.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "analytic/tokens/drafter_acceptance.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

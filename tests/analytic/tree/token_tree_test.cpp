@@ -7,7 +7,7 @@
 
 #include "analytic/tree/head_accuracies.hpp"
 #include "analytic/tree/tree_tokens.hpp"
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/analytic/tree/tree_testing.hpp"
 #include "tests/support/tolerances.hpp"
 

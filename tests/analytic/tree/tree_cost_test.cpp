@@ -7,7 +7,7 @@
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/token_law.hpp"
 #include "analytic/tree/tree_tokens.hpp"
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/analytic/tree/tree_testing.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "analytic/tokens/several_chains.hpp"
 #include "analytic/tree/tree_tokens.hpp"
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/analytic/tree/tree_testing.hpp"
 #include "tests/support/tolerances.hpp"
 

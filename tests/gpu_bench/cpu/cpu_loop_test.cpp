@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "core/check.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/run_errors.hpp"
 #include "latency/models/model_registry.hpp"

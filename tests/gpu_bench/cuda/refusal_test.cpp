@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "core/check.hpp"
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/run/run_errors.hpp"

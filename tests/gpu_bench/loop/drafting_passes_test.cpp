@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/operations/reference.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

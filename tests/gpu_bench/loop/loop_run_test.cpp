@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
 #include "core/random_stream.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/loop/forced_logits.hpp"
 #include "gpu_bench/run/run_errors.hpp"
 #include "gpu_bench/verify/reference.hpp"

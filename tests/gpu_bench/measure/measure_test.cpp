@@ -8,8 +8,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include "core/check.hpp"
 #include "core/random_stream.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::gpu_bench {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/run/group_queue.hpp"
 
 namespace foredraft::gpu_bench {

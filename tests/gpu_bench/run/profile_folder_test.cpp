@@ -8,7 +8,7 @@
 #include <fstream>
 #include <vector>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/run/samples_table.hpp"
 #include "latency/profile/profile_json.hpp"
 #include "tests/latency/profile/synthetic_profile.hpp"

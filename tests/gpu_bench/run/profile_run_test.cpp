@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "core/check.hpp"
 #include "gpu_bench/run/run_errors.hpp"
 #include "latency/models/model_registry.hpp"
 

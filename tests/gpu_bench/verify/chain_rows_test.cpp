@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/kernels/pick_token.hpp"
 #include "gpu_bench/verify/greedy_match.hpp"
 #include "gpu_bench/verify/top_beta.hpp"

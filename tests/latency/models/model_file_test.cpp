@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 

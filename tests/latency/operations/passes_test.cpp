@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/passes.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/profile/profile_tables.hpp"
 #include "tests/latency/profile/synthetic_profile.hpp"
 #include "tests/support/tolerances.hpp"

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/check.hpp"
 #include "core/random_stream.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::latency {

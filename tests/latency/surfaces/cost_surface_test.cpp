@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/latency_model.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/surfaces/cell_program.hpp"

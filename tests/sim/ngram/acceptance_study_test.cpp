@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/ngram/prompts.hpp"
 #include "tests/sim/ngram/exact_chain.hpp"
 #include "tests/sim/ngram/generated_text.hpp"

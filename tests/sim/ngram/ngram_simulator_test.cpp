@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "core/check.hpp"
 #include "core/intervals.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"

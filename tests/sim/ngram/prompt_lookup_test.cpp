@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/prompt_lookup_simulator.hpp"
 #include "tests/sim/ngram/generated_text.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/ngram/model.hpp"
 
 namespace foredraft::ngram {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "core/check.hpp"
 #include "core/intervals.hpp"
+#include "foredraft/errors.hpp"
 #include "scenario/registries.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/drafted.hpp"

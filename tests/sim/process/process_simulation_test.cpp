@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/sim/process/process_testing.hpp"
 
 namespace foredraft::sim {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
 #include "core/random_stream.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
 #include "tests/sim/process/process_testing.hpp"
 #include "tests/support/tolerances.hpp"

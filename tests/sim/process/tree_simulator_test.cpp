@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "core/check.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 

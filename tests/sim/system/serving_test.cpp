@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
 #include "sim/serving_estimates.hpp"
 #include "tests/support/tolerances.hpp"

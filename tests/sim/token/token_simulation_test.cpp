@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/tables.hpp"

@@ -6,7 +6,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "core/check.hpp"
 #include "sim/estimates.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/statistics.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/token/law/emitted_law.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "tests/sim/token/named_rule.hpp"

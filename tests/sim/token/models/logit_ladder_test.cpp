@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::sim {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"

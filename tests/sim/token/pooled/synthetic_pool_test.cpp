@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/token/models/synthetic_target.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "tests/sim/token/tables.hpp"

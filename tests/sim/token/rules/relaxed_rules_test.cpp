@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/check.hpp"
 #include "core/half_precision.hpp"
 #include "core/random_stream.hpp"
+#include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/law/emitted_law.hpp"
 #include "sim/token/rows/row_operations.hpp"

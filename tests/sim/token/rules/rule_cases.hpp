@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/check.hpp"
+#include "foredraft/errors.hpp"
 #include "scenario/registries.hpp"
 #include "sim/token/law/recursive_rejection.hpp"
 #include "sim/token/rules/verification_rule.hpp"
