@@ -20,6 +20,53 @@ enum class Activation { silu, gelu, relu };  ///< of the feed-forward block; gel
 /// relative_bias (T5): the bias table is a parameter, but its look-up and sum are left out of the passes.
 enum class Positions { rotary, learned, sinusoidal, relative_bias };
 
+/// Feed-forward blocks that are mixtures of experts: every token passes the shared experts and `per_token` of `count`.
+struct Experts {
+  std::int64_t count = 0;  ///< routed experts of a layer; 0: no mixture
+  std::int64_t per_token = 0;
+  std::int64_t d_ff = 0;          ///< of one routed expert
+  std::int64_t shared_d_ff = 0;   ///< of the shared experts of a layer together; 0: none
+  std::int64_t dense_layers = 0;  ///< layers that have the dense block of ModelShape::d_ff instead
+  bool operator==(const Experts&) const = default;
+};
+
+/// Multi-head latent attention: keys and values of all heads are projected from one vector a token, which is what the
+/// KV cache holds, beside one rotary key that the heads share. [DeepSeek2024]
+struct LatentAttention {
+  std::int64_t kv_rank = 0;     ///< 0: no latent attention
+  std::int64_t query_rank = 0;  ///< 0: queries are projected from d_model directly
+  std::int64_t rope_dim = 0;    ///< of the shared rotary key, and of each query head's rotary part
+  std::int64_t nope_dim = 0;    ///< of each head's key without rotation
+  std::int64_t value_dim = 0;   ///< of each head
+  bool operator==(const LatentAttention&) const = default;
+};
+
+/// Layers whose attention sees only the last `tokens` positions.
+struct SlidingWindow {
+  std::int64_t tokens = 0;
+  std::int64_t layers = 0;
+  bool operator==(const SlidingWindow&) const = default;
+};
+
+/// Layers that keep a state of fixed size instead of a KV cache: gated delta rule, Mamba-2. Rolling back rejected
+/// tokens needs a copy of the state for each verified token, or another pass.
+struct LinearAttention {
+  std::int64_t layers = 0;
+  std::int64_t layer_parameters = 0;  ///< of one such layer's mixer: projections, convolution, gates
+  std::int64_t state_elements = 0;    ///< of one sequence and layer, kept in fp32
+  bool operator==(const LinearAttention&) const = default;
+};
+
+/// What a head (Architecture::head) reads and writes besides its layers.
+struct HeadInputs {
+  std::int64_t hidden_states = 1;     ///< of the target, side by side; 3 for EAGLE-3
+  std::int64_t hidden_width = 0;      ///< of one of them; 0: d_model
+  bool wide_attention = false;        ///< EAGLE-3: query, key and value read [embedding; hidden], 2 d_model wide
+  std::int64_t draft_vocabulary = 0;  ///< tokens that the head can draft; 0: the vocabulary
+  bool own_vocabulary = false;        ///< the head has a vocabulary projection of its own, else the target's
+  bool operator==(const HeadInputs&) const = default;
+};
+
 /// One model. Names follow the papers' and checkpoints' own: d_model, d_ff, kv_heads.
 struct ModelShape {
   std::string name;     ///< "qwen1.5-7b"; unique
@@ -41,12 +88,30 @@ struct ModelShape {
   Norm norm = Norm::rms;
   Activation activation = Activation::silu;
   Positions positions = Positions::rotary;
-  std::int64_t learned_positions = 0;          ///< rows of the decoder's position table
-  std::int64_t source_length = 0;              ///< encoder positions of a usual input; encoder_decoder only
+  std::int64_t learned_positions = 0;  ///< rows of the decoder's position table
+  std::int64_t source_length = 0;      ///< encoder positions of a usual input; encoder_decoder only
+  std::int64_t max_context = 0;        ///< positions the model was made for; 0: not known
+  std::int64_t norms_per_layer = 2;    ///< 4 where the outputs of both blocks are normalised too (Gemma 2, 3)
+  bool query_key_norm = false;         ///< a norm of head_dim on queries and on keys (Qwen3, Gemma 3)
+  Experts experts = {};
+  LatentAttention latent = {};
+  SlidingWindow window = {};
+  LinearAttention linear = {};
+  HeadInputs head = {};
+  /// Of `layers`, where not each has attention (full or linear) and a feed-forward block (Nemotron-H).
+  std::optional<std::int64_t> attention_layers = {}, feed_forward_layers = {};
   std::int64_t further_parameters = 0;         ///< convolutions and the like, outside what is timed
   std::optional<double> published_parameters;  ///< as the source prints them ...
   double published_rounding = 0.0;             ///< ... known to +- this; 0: printed to the last parameter
 };
+
+/// Layers with softmax attention, and with a feed-forward block.
+[[nodiscard]] std::int64_t attention_layers(const ModelShape& shape);
+[[nodiscard]] std::int64_t feed_forward_layers(const ModelShape& shape);
+
+/// Why the passes of operations/passes.hpp, which compute, cannot be made of this shape: "mixtures of experts are not
+/// run"; nothing where they can. Its costs are known either way (step_operations.hpp).
+[[nodiscard]] std::optional<std::string> why_not_runnable(const ModelShape& shape);
 
 [[nodiscard]] std::string_view to_string(Architecture architecture);
 [[nodiscard]] std::string_view to_string(Activation activation);
