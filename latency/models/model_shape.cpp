@@ -81,6 +81,26 @@ void check_published(const ModelShape& shape, ShapeCheck& check) {
 
 }  // namespace
 
+std::int64_t attention_layers(const ModelShape& shape) {
+  return shape.attention_layers.value_or(shape.layers - shape.linear.layers);
+}
+
+std::int64_t feed_forward_layers(const ModelShape& shape) { return shape.feed_forward_layers.value_or(shape.layers); }
+
+std::optional<std::string> why_not_runnable(const ModelShape& shape) {
+  if (shape.experts.count > 0) return "mixtures of experts are not run";
+  if (shape.latent.kv_rank > 0) return "latent attention is not run";
+  if (shape.window.layers > 0) return "sliding windows are not run";
+  if (shape.linear.layers > 0) return "linear attention is not run";
+  if (shape.norms_per_layer != 2) return "norms behind blocks are not run";
+  if (shape.query_key_norm) return "norms of queries and keys are not run";
+  if (shape.head != HeadInputs{}) return "heads with inputs of their own are not run";
+  if (attention_layers(shape) != shape.layers || feed_forward_layers(shape) != shape.layers) {
+    return "layers without attention or feed-forward block are not run";
+  }
+  return std::nullopt;
+}
+
 std::string_view to_string(Architecture architecture) {
   switch (architecture) {
     case Architecture::decoder:

@@ -9,10 +9,20 @@
 #include "latency/models/model_shape.hpp"
 
 /// What one forward pass of any model moves and computes on one device, operator by operator, in closed form. For
-/// models that also run (why_not_runnable) the counts equal those of their programs.
+/// models that also run (why_not_runnable) the counts equal those of their programs (counts.hpp).
+///
+/// Bytes: weights that the operator reads, the part of the KV cache that it reads or writes, activations as they pass
+/// between operators. Latent attention is counted in its absorbed form, which engines use to decode: queries are
+/// projected into the space of the cached vector and every head attends over that vector. [DeepSeek2024]
+///
+/// Tensor parallelism divides heads, feed-forward widths, each expert, states of linear attention and the vocabulary.
+/// Norms, the router, the projections of latent attention that all heads share, the latent cache and, below one a
+/// device, key-value heads are copied to every device.
 namespace foredraft::latency {
 
-enum class OperatorKind { product, attention, other, all_reduce };
+enum class OperatorKind { product, attention, other, all_reduce, all_gather };
+
+[[nodiscard]] std::string_view to_string(OperatorKind kind);
 
 /// Equal operators of a pass.
 struct StepOperator {
@@ -20,7 +30,7 @@ struct StepOperator {
   OperatorKind kind = OperatorKind::other;
   NumberFormat compute = NumberFormat::bf16;  ///< decides the matrix peak
   double count = 1.0;
-  double bytes = 0.0;  ///< read and written by one device, of one; of an all-reduce: of the reduced tensor
+  double bytes = 0.0;  ///< read and written by one device, of one; all-reduce and all-gather: of the whole tensor
   double flop = 0.0;   ///< of one, on one device
 };
 
@@ -29,10 +39,15 @@ struct StepPoint {
   std::int64_t batch = 1;
   std::int64_t tokens = 1;
   std::int64_t context = 0;
+  bool own_hidden_states = false;  ///< of a head: reads what its last pass left, not the target's hidden states, and
+                                   ///< skips the projection of several of them (EAGLE-3)
 };
 
-/// The pass of a decoder or a head, logits of every new token included. Throws DomainError for an encoder-decoder, a
-/// degree of tensor parallelism that does not divide the heads and a point out of range.
+/// The pass of a decoder or a head, logits of every new token included. A window of w positions reads at most w +
+/// tokens - 1 entries of the KV cache. Linear attention reads its state and writes one for each new token, so that a
+/// verification can be rolled back. Throws DomainError for an encoder-decoder, a degree of tensor parallelism that does
+/// not divide the heads and a point out of range: no token or sequence, positions beyond max_context or a learned
+/// table.
 [[nodiscard]] std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
                                                         const StepPoint& point);
 
@@ -40,21 +55,27 @@ struct StepPoint {
 /// routing independent and uniform, an upper bound; 1: per_token, all tokens share their experts; linear between.
 [[nodiscard]] double experts_read(const Experts& experts, double rows, double skew);
 
-/// Weights of the whole model as stored, all devices together, in bytes.
+/// Weights of the whole model as stored, all devices together (copies counted once), in bytes. Of a head: its own,
+/// without the target's embedding and vocabulary projection.
 [[nodiscard]] double weight_bytes(const ModelShape& shape, const Deployment& deployment);
 
-/// Weights that one decode step of one sequence reads, all devices together, in bytes.
+/// Weights that the fullest device stores, copies included, in bytes.
+[[nodiscard]] double weight_bytes_per_device(const ModelShape& shape, const Deployment& deployment);
+
+/// Weights that one decode step of one sequence reads, all devices together (copies counted once), in bytes: all but
+/// the embedding's table and experts that the token does not use.
 [[nodiscard]] double step_bytes(const ModelShape& shape, const Deployment& deployment);
 
 /// KV cache of one token of one sequence, all layers without a window, all devices together (copies counted once).
 [[nodiscard]] double kv_bytes_per_token(const ModelShape& shape, const Deployment& deployment);
 
-/// KV cache and states that one sequence of `context` tokens holds on one device; windows and copies counted.
+/// KV cache and states that one sequence of `context` tokens holds on one device, in bytes; windows and copies counted.
 [[nodiscard]] double sequence_bytes_per_device(const ModelShape& shape, const Deployment& deployment,
                                                std::int64_t context);
 
-/// State that a verification of `tokens` tokens has to keep so that any number of them can be taken back, per sequence,
-/// beyond what a decode step holds; 0 without linear attention.
+/// States of linear attention that a verification of `tokens` tokens keeps so that any number of drafts can be taken
+/// back, per sequence, all devices together, in bytes: one for each token after the first, beyond what a decode step
+/// holds; 0 without linear attention.
 [[nodiscard]] double rollback_bytes(const ModelShape& shape, std::int64_t tokens);
 
 }  // namespace foredraft::latency

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/operations/step_writer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace foredraft::latency {
+namespace {
+
+constexpr double id_bytes = 4.0;
+/// Of one element of a state and one token: decay, product with the key, update by the outer product, product with the
+/// query. Of the gated delta rule; Mamba-2 has 5.
+constexpr double state_flop = 7.0;
+
+double real(std::int64_t value) { return static_cast<double>(value); }
+
+/// Positions that `tokens` queries behind `context` entries see, summed over the queries. 0 as window: no window.
+double seen_positions(const StepPoint& point, std::int64_t window) {
+  const double tokens = real(point.tokens);
+  const double first = real(point.context) + 1.0;  // the first query sees itself
+  const double all = tokens * first + 0.5 * tokens * (tokens - 1.0);
+  if (window == 0) return all;
+  // Queries that see more than the window would see `excess`, `excess` - 1, ... positions less.
+  const double excess = first + tokens - 1.0 - real(window);
+  const double cut = std::clamp(excess, 0.0, tokens);
+  return all - (cut * excess - 0.5 * cut * (cut - 1.0));
+}
+
+}  // namespace
+
+StepWriter::StepWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point)
+    : shape_(shape),
+      deployment_(deployment),
+      point_(point),
+      devices_(real(deployment.tensor_parallel)),
+      rows_(real(point.batch) * real(point.tokens)),
+      d_model_(real(shape.d_model)),
+      attention_layers_(real(attention_layers(shape))),
+      feed_forward_layers_(real(feed_forward_layers(shape))),
+      heads_(real(shape.heads) / devices_),
+      kv_heads_(std::ceil(real(shape.kv_heads) / devices_)),
+      head_dim_(real(shape.head_dim)),
+      unquantized_(unquantized_format(deployment.weights)),
+      value_bytes_(bits_of(unquantized_) / 8.0),
+      weight_bytes_(bits_of(deployment.weights) / 8.0),
+      cache_bytes_(bits_of(deployment.kv_cache) / 8.0) {}
+
+std::vector<WeightedOperator> StepWriter::write() && {
+  write_inputs();
+  write_norms();
+  if (shape_.latent.kv_rank > 0) {
+    write_latent_attention();
+  } else {
+    write_attention();
+  }
+  write_linear_attention();
+  write_feed_forward();
+  write_outputs();
+  return std::move(operators_);
+}
+
+void StepWriter::product_in(NumberFormat format, const Product& product) {
+  const double bias = product.bias ? 1.0 : 0.0;
+  const double weights =
+      product.inputs * product.outputs * bits_of(format) / 8.0 + bias * product.outputs * value_bytes_;
+  const double moved = rows_ * (product.inputs + (product.accumulate ? 2.0 : 1.0) * product.outputs) * value_bytes_;
+  add({{product.name, OperatorKind::product, compute_format(format), product.count, weights + moved,
+        rows_ * product.outputs * (2.0 * product.inputs + bias)},
+       weights,
+       weights});
+}
+
+void StepWriter::norm(std::string_view name, double count, double width, bool add_delta) {
+  const bool layer = shape_.norm == Norm::layer;
+  const double weights = (layer ? 2.0 : 1.0) * width * value_bytes_;
+  const double passes = add_delta ? 4.0 : 2.0;  // stream and what is added read, stream and result written
+  const double flop = (layer ? 8.0 : 4.0) + (add_delta ? 1.0 : 0.0);
+  add({{name, OperatorKind::other, unquantized_, count, weights + passes * rows_ * width * value_bytes_,
+        flop * rows_ * width},
+       weights,
+       weights});
+}
+
+void StepWriter::other(std::string_view name, double count, double bytes, double flop) {
+  add({{name, OperatorKind::other, unquantized_, count, bytes, flop}, 0.0, 0.0});
+}
+
+void StepWriter::write_inputs() {
+  const bool head = shape_.architecture == Architecture::head;
+  const bool learned = shape_.positions == Positions::learned;
+  const bool added = learned || shape_.positions == Positions::sinusoidal;
+  const double positions = added ? real(point_.tokens) * d_model_ * value_bytes_ : 0.0;
+  const double table = head ? 0.0 : real(shape_.vocabulary) * d_model_ * value_bytes_ / devices_;
+  add({{"embedding", OperatorKind::other, unquantized_, 1.0,
+        rows_ * (id_bytes + 2.0 * d_model_ * value_bytes_) + positions, added ? rows_ * d_model_ : 0.0},
+       0.0,
+       table + real(shape_.learned_positions) * d_model_ * value_bytes_});
+  if (!head) return;
+
+  const double width = real(shape_.head.hidden_width > 0 ? shape_.head.hidden_width : shape_.d_model);
+  const double hidden = real(shape_.head.hidden_states) * width;
+  if (!shape_.head.wide_attention) {
+    product({"input from embedding", 1.0, d_model_, d_model_, shape_.bias});
+    product({"input from hidden states", 1.0, hidden, d_model_, false, true});
+  } else if (hidden != d_model_ && !point_.own_hidden_states) {
+    product({"input from hidden states", 1.0, hidden, d_model_, shape_.bias});
+  }
+}
+
+void StepWriter::write_norms() {
+  // The sum of a residual stream is part of the norm behind it; nothing has been added before the first.
+  const double blocks = attention_layers_ + real(shape_.linear.layers) + feed_forward_layers_;
+  norm("first norm", 1.0, d_model_, false);
+  norm("norm", blocks - 1.0, d_model_, true);
+  if (shape_.norms_per_layer > 2) norm("norm behind block", blocks, d_model_, false);
+  // The hidden states that attention reads beside the embedding have their own.
+  if (shape_.head.wide_attention) norm("norm of hidden states", attention_layers_, d_model_, false);
+}
+
+void StepWriter::write_attention() {
+  const double inputs = (shape_.head.wide_attention ? 2.0 : 1.0) * d_model_;
+  const double queries = heads_ * head_dim_;
+  const double entry = 2.0 * kv_heads_ * head_dim_;  // a key and a value of each head
+  product({"qkv", attention_layers_, inputs, queries + entry, shape_.attention_bias});
+  if (shape_.query_key_norm) {
+    const double weights = 2.0 * head_dim_ * value_bytes_;
+    const double values = rows_ * (heads_ + kv_heads_) * head_dim_;
+    add({{"query and key norm", OperatorKind::other, unquantized_, attention_layers_,
+          weights + 2.0 * values * value_bytes_, 4.0 * values},
+         weights,
+         weights});
+  }
+  const bool rotary = shape_.positions == Positions::rotary;
+  other("store keys and values", attention_layers_,
+        rows_ * (entry * (value_bytes_ + cache_bytes_) + (rotary ? 2.0 * queries * value_bytes_ : 0.0)),
+        rotary ? 3.0 * rows_ * (heads_ + kv_heads_) * head_dim_ : 0.0);
+  write_attend(heads_, head_dim_, head_dim_, entry);
+  product({"attention output", attention_layers_, queries, d_model_, shape_.bias});
+}
+
+void StepWriter::write_attend(double heads, double key_width, double value_width, double cached_values) {
+  const auto write = [&](std::string_view name, double layers, std::int64_t window) {
+    const double length = real(point_.context + point_.tokens);
+    // The windows of all queries together.
+    const double read = window == 0 ? length : std::min(length, real(window + point_.tokens - 1));
+    add({{name, OperatorKind::attention, unquantized_, layers,
+          rows_ * heads * (key_width + value_width) * value_bytes_ +
+              real(point_.batch) * read * cached_values * cache_bytes_,
+          2.0 * real(point_.batch) * seen_positions(point_, window) * heads * (key_width + value_width)},
+         0.0,
+         0.0});
+  };
+  write("attention", attention_layers_ - real(shape_.window.layers), 0);
+  write("attention in window", real(shape_.window.layers), shape_.window.tokens);
+}
+
+void StepWriter::write_latent_attention() {
+  const LatentAttention& latent = shape_.latent;
+  const double rank = real(latent.kv_rank), query_rank = real(latent.query_rank);
+  const double rope = real(latent.rope_dim), nope = real(latent.nope_dim), value = real(latent.value_dim);
+  const double layers = attention_layers_;
+  const double cached = rank + rope;
+  const double queries = heads_ * (nope + rope);
+  if (query_rank > 0.0) {
+    product({"query and latent down", layers, d_model_, query_rank + cached, shape_.attention_bias});
+    norm("query norm", layers, query_rank, false);
+    product({"query up", layers, query_rank, queries});
+  } else {
+    product({"query", layers, d_model_, queries});
+    product({"latent down", layers, d_model_, cached, shape_.attention_bias});
+  }
+  norm("latent norm", layers, rank, false);
+  other("store latent", layers, rows_ * (cached * (value_bytes_ + cache_bytes_) + 2.0 * heads_ * rope * value_bytes_),
+        3.0 * rows_ * (heads_ + 1.0) * rope);
+  // One matrix a head, so that inputs and outputs of a head do not multiply with those of others.
+  const auto by_head = [&](std::string_view name, double inputs, double outputs) {
+    const double weights = heads_ * inputs * outputs * weight_bytes_;
+    add({{name, OperatorKind::product, compute_format(deployment_.weights), layers,
+          weights + rows_ * heads_ * (inputs + outputs) * value_bytes_, 2.0 * rows_ * heads_ * inputs * outputs},
+         weights,
+         weights});
+  };
+  by_head("query into latent", nope, rank);
+  write_attend(heads_, cached, rank, cached);
+  by_head("value from latent", rank, value);
+  product({"attention output", layers, heads_ * value, d_model_, shape_.bias});
+}
+
+void StepWriter::write_linear_attention() {
+  const LinearAttention& linear = shape_.linear;
+  const double layers = real(linear.layers);
+  const double parameters = real(linear.layer_parameters) / devices_;
+  const double weights = parameters * weight_bytes_;
+  add({{"linear attention projections", OperatorKind::product, compute_format(deployment_.weights), layers,
+        weights + 2.0 * rows_ * d_model_ * value_bytes_, 2.0 * rows_ * parameters},
+       weights,
+       weights});
+  const double elements = real(linear.state_elements) / devices_;
+  add({{"linear attention", OperatorKind::attention, unquantized_, layers,
+        (real(point_.batch) + rows_) * elements * state_bytes, state_flop * rows_ * elements},
+       0.0,
+       0.0});
+}
+
+void StepWriter::write_feed_forward() {
+  const double dense = shape_.experts.count > 0 ? std::min(real(shape_.experts.dense_layers), feed_forward_layers_)
+                                                : feed_forward_layers_;
+  write_dense_block(shape_.gated ? "gate and up" : "up", "activation", "down", dense, real(shape_.d_ff) / devices_);
+  write_experts(feed_forward_layers_ - dense);
+}
+
+void StepWriter::write_dense_block(std::string_view up, std::string_view activation, std::string_view down,
+                                   double layers, double d_ff) {
+  const double inner = (shape_.gated ? 2.0 : 1.0) * d_ff;
+  product({up, layers, d_model_, inner, shape_.bias});
+  other(activation, layers, rows_ * (inner + d_ff) * value_bytes_, rows_ * inner);
+  product({down, layers, d_ff, d_model_, shape_.bias});
+}
+
+void StepWriter::write_experts(double layers) {
+  if (layers <= 0.0) return;
+  const Experts& experts = shape_.experts;
+  const double count = real(experts.count), used = real(experts.per_token);
+  const double read = experts_read(experts, rows_, deployment_.expert_skew);
+  const double d_ff = real(experts.d_ff) / devices_;
+  const double inner = (shape_.gated ? 2.0 : 1.0) * d_ff;
+  product_in(unquantized_, {"router", layers, d_model_, count});
+  other("choose experts", layers, rows_ * (count * value_bytes_ + used * (value_bytes_ + id_bytes)), 0.0);
+
+  // Each token passes `used` of them; in the products its row counts once for each.
+  const auto experts_product = [&](std::string_view name, double in_values, double inputs, double outputs) {
+    const double bias = shape_.bias ? 1.0 : 0.0;
+    const double one = inputs * outputs * weight_bytes_ + bias * outputs * value_bytes_;
+    add({{name, OperatorKind::product, compute_format(deployment_.weights), layers,
+          read * one + rows_ * (in_values + used * outputs) * value_bytes_,
+          rows_ * used * outputs * (2.0 * inputs + bias)},
+         read * one,
+         count * one});
+  };
+  experts_product(shape_.gated ? "experts gate and up" : "experts up", d_model_, d_model_, inner);
+  other("experts activation", layers, rows_ * used * (inner + d_ff) * value_bytes_, rows_ * used * inner);
+  experts_product("experts down", used * d_ff, d_ff, d_model_);
+  other("sum of experts", layers, rows_ * (used + 1.0) * d_model_ * value_bytes_, 2.0 * rows_ * used * d_model_);
+  if (experts.shared_d_ff > 0) {
+    write_dense_block(shape_.gated ? "shared experts gate and up" : "shared experts up", "shared experts activation",
+                      "shared experts down", layers, real(experts.shared_d_ff) / devices_);
+  }
+}
+
+void StepWriter::write_outputs() {
+  if (devices_ > 1.0) {
+    const double blocks = attention_layers_ + real(shape_.linear.layers) + feed_forward_layers_;
+    add({{"all-reduce", OperatorKind::all_reduce, unquantized_, blocks, rows_ * d_model_ * value_bytes_, 0.0},
+         0.0,
+         0.0});
+  }
+  norm("final norm", 1.0, d_model_, true);
+  const bool head = shape_.architecture == Architecture::head;
+  const double vocabulary =
+      real(head && shape_.head.draft_vocabulary > 0 ? shape_.head.draft_vocabulary : shape_.vocabulary);
+  product_in(unquantized_, {"vocabulary", 1.0, d_model_, vocabulary / devices_});
+  // Tied: the table of the embedding. A head without its own: the target's.
+  if (head ? !shape_.head.own_vocabulary : shape_.tied) operators_.back().weights_stored = 0.0;
+  if (devices_ > 1.0) {
+    add({{"gather logits", OperatorKind::all_gather, unquantized_, 1.0, rows_ * vocabulary * value_bytes_, 0.0},
+         0.0,
+         0.0});
+  }
+}
+
+}  // namespace foredraft::latency

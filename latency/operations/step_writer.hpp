@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "latency/operations/step_operations.hpp"
+
+namespace foredraft::latency {
+
+inline constexpr double state_bytes = 4.0;  ///< of one element of a state of linear attention, kept in fp32
+
+/// An operator with its weights, in bytes, of one, on one device.
+struct WeightedOperator {
+  StepOperator step;
+  double weights_read = 0.0;    ///< by a pass over these tokens, part of step.bytes; rows of tables do not count
+  double weights_stored = 0.0;  ///< what memory holds for it: all experts, whole tables
+};
+
+/// Writes the operators of a pass, the same ones in the same order as the programs of passes.hpp where there is one.
+/// Nothing is checked here.
+class StepWriter {
+ public:
+  StepWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point);
+
+  [[nodiscard]] std::vector<WeightedOperator> write() &&;
+
+ private:
+  /// in [rows, inputs] times weight [inputs, outputs], sizes on one device.
+  struct Product {
+    std::string_view name;
+    double count, inputs, outputs;
+    bool bias = false;
+    bool accumulate = false;  ///< adds to its output, which it reads
+  };
+
+  void write_inputs();
+  void write_norms();
+  void write_attention();
+  void write_latent_attention();
+  void write_attend(double heads, double key_width, double value_width, double cached_values);
+  void write_linear_attention();
+  void write_feed_forward();
+  void write_dense_block(std::string_view up, std::string_view activation, std::string_view down, double layers,
+                         double d_ff);
+  void write_experts(double layers);
+  void write_outputs();
+
+  void product(const Product& product) { product_in(deployment_.weights, product); }
+  void product_in(NumberFormat format, const Product& product);
+  void norm(std::string_view name, double count, double width, bool add);
+  void other(std::string_view name, double count, double bytes, double flop);
+  void add(const WeightedOperator& one) {
+    if (one.step.count > 0.0) operators_.push_back(one);
+  }
+
+  const ModelShape& shape_;
+  const Deployment& deployment_;
+  const StepPoint& point_;
+  double devices_, rows_, d_model_;
+  double attention_layers_, feed_forward_layers_;
+  double heads_, kv_heads_, head_dim_;  ///< on one device
+  NumberFormat unquantized_;
+  double value_bytes_, weight_bytes_, cache_bytes_;  ///< of one activation, one weight of a matrix, one cached value
+  std::vector<WeightedOperator> operators_;
+};
+
+}  // namespace foredraft::latency
