@@ -15,21 +15,26 @@ struct DeployedModel {
   Deployment deployment = {};
 };
 
-/// Of the device that holds most: one share of the target and, where it runs, of the drafter.
+/// What the fullest device holds, the target's first, on which the drafter runs too, in bytes. A head shares the
+/// target's embedding, and its vocabulary projection unless it has its own; on fewer devices than the target it adds
+/// the parts of both that the first device does not hold yet.
 struct MemoryNeed {
   double target_weights_bytes = 0.0, draft_weights_bytes = 0.0;
   double sequence_bytes = 0.0;    ///< KV caches and states of one sequence, of both models
-  double activation_bytes = 0.0;  ///< of a verification of the whole batch
+  double activation_bytes = 0.0;  ///< of a verification of the whole batch, its logits included
   [[nodiscard]] double total(std::int64_t batch) const {
     return target_weights_bytes + draft_weights_bytes + activation_bytes + sequence_bytes * static_cast<double>(batch);
   }
 };
 
-/// `context` includes the tokens that are being drafted.
+/// Of sequences that hold `context` tokens, drafted ones included, `tokens` of which are verified in one forward pass.
+/// Throws DomainError for counts below 1, a context below 0, a model without step operations and a drafter on more
+/// devices than the target.
 [[nodiscard]] MemoryNeed memory_need(const DeployedModel& target, const DeployedModel& draft, std::int64_t batch,
                                      std::int64_t tokens, std::int64_t context);
 
-/// The largest batch (at least 0) with memory_need(...).total <= capacity_bytes, which is capacity times utilisation.
+/// The largest batch, at most 100 million, whose memory_need(...).total(batch) is at most capacity_bytes (of one
+/// device: capacity times utilization); 0 where the weights alone do not fit.
 [[nodiscard]] std::int64_t max_batch(const DeployedModel& target, const DeployedModel& draft, std::int64_t tokens,
                                      std::int64_t context, double capacity_bytes);
 

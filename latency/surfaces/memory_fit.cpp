@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/surfaces/memory_fit.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "latency/operations/step_operations.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+constexpr std::int64_t largest_batch = 100'000'000;
+
+double bytes_of_value(const Deployment& deployment) { return bits_of(unquantized_format(deployment.weights)) / 8.0; }
+
+/// Values of one token that are alive at once, on one device: the residual stream, its norm and what is added next,
+/// beside the widest block; and the logits, which every device gathers.
+double activation_values(const ModelShape& shape, std::int64_t devices) {
+  const auto share = [devices](std::int64_t width) {
+    return static_cast<double>(width) / static_cast<double>(devices);
+  };
+  const auto& latent = shape.latent;
+  const std::int64_t attention =
+      latent.kv_rank > 0 ? shape.heads * (latent.nope_dim + 2 * latent.rope_dim + 2 * latent.kv_rank + latent.value_dim)
+                         : 2 * (shape.heads + shape.kv_heads) * shape.head_dim;
+  const std::int64_t inner = shape.gated ? 3 : 2;  // gate, up and their product
+  const auto& experts = shape.experts;
+  const std::int64_t dense = inner * shape.d_ff;
+  const std::int64_t mixture = inner * (experts.per_token * experts.d_ff + experts.shared_d_ff);
+  const double added = static_cast<double>(experts.count > 0 ? experts.per_token * shape.d_model : 0);
+  return static_cast<double>(3 * shape.d_model + shape.vocabulary) + added +
+         share(std::max({attention, dense, mixture}));
+}
+
+/// Embedding and vocabulary projection of the target that a head of fewer devices needs beyond the first device's
+/// share.
+double further_tables_bytes(const DeployedModel& target, const DeployedModel& draft) {
+  const ModelShape& shape = *target.shape;
+  if (draft.shape->architecture != Architecture::head) return 0.0;
+  const double tables = draft.shape->head.own_vocabulary || shape.tied ? 1.0 : 2.0;
+  const double bytes = tables * static_cast<double>(shape.vocabulary) * static_cast<double>(shape.d_model) *
+                       bytes_of_value(target.deployment);
+  return bytes / static_cast<double>(draft.deployment.tensor_parallel) -
+         bytes / static_cast<double>(target.deployment.tensor_parallel);
+}
+
+double sequence_bytes(const DeployedModel& model, std::int64_t tokens, std::int64_t context) {
+  return sequence_bytes_per_device(*model.shape, model.deployment, context) +
+         rollback_bytes(*model.shape, tokens) / static_cast<double>(model.deployment.tensor_parallel);
+}
+
+}  // namespace
+
+MemoryNeed memory_need(const DeployedModel& target, const DeployedModel& draft, std::int64_t batch, std::int64_t tokens,
+                       std::int64_t context) {
+  check_range("batch", batch, 1, largest_batch);
+  check_at_least("tokens", tokens, 1);
+  const double rows = static_cast<double>(batch) * static_cast<double>(tokens);
+  MemoryNeed need;
+  need.target_weights_bytes = weight_bytes_per_device(*target.shape, target.deployment);
+  need.sequence_bytes = sequence_bytes(target, tokens, context);
+  need.activation_bytes =
+      rows * activation_values(*target.shape, target.deployment.tensor_parallel) * bytes_of_value(target.deployment);
+  if (draft.shape != nullptr) {
+    if (draft.deployment.tensor_parallel > target.deployment.tensor_parallel) {
+      throw DomainError(fmt::format("invalid tensor_parallel={} of the drafter {} (must be at most the target's, {})",
+                                    draft.deployment.tensor_parallel, draft.shape->name,
+                                    target.deployment.tensor_parallel));
+    }
+    need.draft_weights_bytes =
+        weight_bytes_per_device(*draft.shape, draft.deployment) + further_tables_bytes(target, draft);
+    need.sequence_bytes += sequence_bytes(draft, tokens, context);
+  }
+  return need;
+}
+
+std::int64_t max_batch(const DeployedModel& target, const DeployedModel& draft, std::int64_t tokens,
+                       std::int64_t context, double capacity_bytes) {
+  check_nonnegative("capacity_bytes", capacity_bytes);
+  const MemoryNeed one = memory_need(target, draft, 1, tokens, context);
+  const double weights = one.target_weights_bytes + one.draft_weights_bytes;
+  const double fitting = (capacity_bytes - weights) / (one.sequence_bytes + one.activation_bytes);
+  auto batch = static_cast<std::int64_t>(std::clamp(std::floor(fitting), 0.0, static_cast<double>(largest_batch)));
+  // The quotient may be off by a rounding.
+  const auto fits = [&](std::int64_t some) {
+    return some <= largest_batch && memory_need(target, draft, some, tokens, context).total(some) <= capacity_bytes;
+  };
+  while (batch > 0 && !fits(batch)) --batch;
+  while (fits(batch + 1)) ++batch;
+  return batch;
+}
+
+}  // namespace foredraft::latency

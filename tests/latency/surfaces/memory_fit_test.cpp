@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/surfaces/memory_fit.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "foredraft/errors.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/step_operations.hpp"
+#include "tests/latency/operations/tiny_shapes.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+constexpr DeployedModel no_drafter{};
+
+ModelShape shipped(std::string_view name) { return find_model(model_registry(), name); }
+
+}  // namespace
+
+TEST_CASE("weights of 141 GB do not fit into 80 GB, and fit on two devices") {
+  const ModelShape shape = shipped("llama-3.1-70b");
+  CHECK(weight_bytes(shape, {}) > 141e9);
+  CHECK(max_batch({&shape, {}}, no_drafter, 1, 1000, 80e9) == 0);
+  CHECK(max_batch({&shape, {.tensor_parallel = 2}}, no_drafter, 1, 1000, 80e9) > 0);
+  CHECK(max_batch({&shape, {.weights = NumberFormat::int4}}, no_drafter, 1, 1000, 80e9) > 0);
+}
+
+TEST_CASE("the largest batch fits and one more does not") {
+  const ModelShape target = shipped("llama-3.1-8b"), drafter = shipped("tiny-drafter");
+  for (const std::int64_t context : {0, 1000, 32000}) {
+    for (const double capacity : {16e9, 24e9, 80e9, 141e9}) {
+      for (const DeployedModel& draft : {no_drafter, DeployedModel{&drafter, {}}}) {
+        const DeployedModel model{&target, {}};
+        const std::int64_t batch = max_batch(model, draft, 5, context, capacity);
+        INFO(context << " tokens in " << capacity << " bytes: " << batch);
+        CHECK((capacity > 16e9) == (batch > 0));
+        CHECK((batch == 0 || memory_need(model, draft, batch, 5, context).total(batch) <= capacity));
+        CHECK(memory_need(model, draft, batch + 1, 5, context).total(batch + 1) > capacity);
+      }
+    }
+  }
+}
+
+TEST_CASE("both models' weights and caches share a device") {
+  const ModelShape target = shipped("llama-3.1-70b"), draft = shipped("llama-3.1-8b");
+  const Deployment four{.tensor_parallel = 4};
+  const MemoryNeed alone = memory_need({&target, four}, no_drafter, 8, 5, 1000);
+  const MemoryNeed both = memory_need({&target, four}, {&draft, {}}, 8, 5, 1000);
+  CHECK(alone.target_weights_bytes == weight_bytes_per_device(target, four));
+  CHECK(alone.draft_weights_bytes == 0.0);
+  CHECK(alone.sequence_bytes == 1000 * kv_bytes_per_token(target, {}) / 4);
+  CHECK(both.target_weights_bytes == alone.target_weights_bytes);
+  CHECK(both.draft_weights_bytes == weight_bytes(draft, {}));
+  CHECK(both.sequence_bytes == alone.sequence_bytes + 1000 * 131072.0);
+  CHECK(both.activation_bytes == alone.activation_bytes);
+  CHECK(both.total(8) ==
+        both.target_weights_bytes + both.draft_weights_bytes + both.activation_bytes + 8 * both.sequence_bytes);
+  // Logits of 40 tokens at least.
+  CHECK(alone.activation_bytes > 40.0 * 2 * 128256);
+  CHECK(alone.activation_bytes == 8 * memory_need({&target, four}, no_drafter, 1, 5, 1000).activation_bytes);
+  CHECK_THROWS_AS(memory_need({&target, {}}, {&draft, four}, 8, 5, 1000), DomainError);
+  CHECK_THROWS_AS(memory_need({&target, four}, no_drafter, 0, 5, 1000), DomainError);
+}
+
+TEST_CASE("a head shares the target's tables as far as the first device holds them") {
+  const ModelShape target = shipped("llama-3.1-8b");
+  ModelShape head = shipped("eagle-llama-3.1-8b");
+  const auto draft_weights = [&](std::int64_t target_devices, std::int64_t head_devices) {
+    return memory_need({&target, {.tensor_parallel = target_devices}}, {&head, {.tensor_parallel = head_devices}}, 1, 1,
+                       100)
+        .draft_weights_bytes;
+  };
+  const double own = weight_bytes(head, {}), table = 2.0 * 128256 * 4096;
+  CHECK(draft_weights(1, 1) == own);
+  CHECK(draft_weights(4, 4) == weight_bytes_per_device(head, {.tensor_parallel = 4}));
+  CHECK(draft_weights(4, 1) == own + 2.0 * table * 3 / 4);
+  head.head.own_vocabulary = true;
+  CHECK(draft_weights(4, 1) == own + table + table * 3 / 4);
+}
+
+TEST_CASE("states of linear attention are kept for each token that may be taken back") {
+  ModelShape shape = tests::tiny_decoder();
+  shape.layers = 4;
+  shape.linear = {.layers = 3, .layer_parameters = 100, .state_elements = 50};
+  const auto sequence = [&](std::int64_t tokens) {
+    return memory_need({&shape, {}}, no_drafter, 1, tokens, 10).sequence_bytes;
+  };
+  CHECK(sequence(1) == 10 * kv_bytes_per_token(shape, {}) + 3 * 50 * 4.0);
+  CHECK(sequence(5) == sequence(1) + 4 * 3 * 50 * 4.0);
+}
+
+}  // namespace foredraft::latency

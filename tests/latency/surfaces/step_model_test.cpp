@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/surfaces/step_model.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "foredraft/errors.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/surfaces/latency_model.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+using foredraft::tests::few_ulp;
+using foredraft::tests::second_route;
+
+/// 1 MB and 100 Mflop a us in 16 bits, 200 Mflop in fp8; 0.5 MB a us over the link.
+DevicePeaks made_up_peaks() {
+  return {.device = "made up",
+          .memory_bandwidth_bytes_per_s = 1e12,
+          .matrix_peak_flop_per_s = {{NumberFormat::bf16, 1e14}, {NumberFormat::fp8, 2e14}, {NumberFormat::fp16, 1e14}},
+          .link_bandwidth_bytes_per_s = 5e11};
+}
+
+StepOperator reduce(double bytes) {
+  return {.name = "all-reduce", .kind = OperatorKind::all_reduce, .count = 1.0, .bytes = bytes};
+}
+
+const ModelShape& shape_of(std::string_view name) { return find_model(model_registry(), name); }
+
+}  // namespace
+
+TEST_CASE("the time of a pass is its fixed time and the sum over its operators") {
+  Attained attained{
+      .bandwidth_efficiency = 0.5, .compute_efficiency = 0.25, .operator_us = 3.0, .step_us = 100.0, .sharpness = 2.0};
+  // 30 us of bytes at half the bandwidth and 40 us of flop at a quarter of the peak: 50 by the norm of 2.
+  const StepOperator product{.name = "qkv", .kind = OperatorKind::product, .count = 7.0, .bytes = 15e6, .flop = 1e9};
+  CHECK(step_us({product}, 1, made_up_peaks(), attained) == Approx(100 + 7 * 53.0).epsilon(few_ulp));
+  StepOperator fp8 = product;
+  fp8.compute = NumberFormat::fp8;
+  attained.sharpness = std::numeric_limits<double>::infinity();
+  CHECK(step_us({product, fp8}, 1, made_up_peaks(), attained) == Approx(100 + 7 * 43.0 + 7 * 33.0).epsilon(few_ulp));
+  CHECK(step_us({product}, 1, made_up_peaks(), data_sheet_limits()) == Approx(7 * 15.0).epsilon(few_ulp));
+}
+
+TEST_CASE("a small all-reduce takes one hop to all, a large one goes round the ring") {
+  const Attained attained{.link_efficiency = 0.8, .link_latency_us = 2.0, .sharpness = 2.0};
+  const double bytes_per_us = 0.8 * 5e5;
+  for (const double devices : {2.0, 4.0, 8.0}) {
+    const auto count = static_cast<std::int64_t>(devices);
+    CHECK(step_us({reduce(1000)}, count, made_up_peaks(), attained) ==
+          Approx(2 + (devices - 1) * 1000 / bytes_per_us).epsilon(few_ulp));
+    const double large = 1e8, hops = 2 * (devices - 1);
+    CHECK(step_us({reduce(large)}, count, made_up_peaks(), attained) ==
+          Approx(std::min(hops * 2 + hops / devices * large / bytes_per_us, 2 + (devices - 1) * large / bytes_per_us))
+              .epsilon(few_ulp));
+  }
+  const StepOperator gather{.name = "gather logits", .kind = OperatorKind::all_gather, .count = 1.0, .bytes = 4e5};
+  CHECK(step_us({gather}, 4, made_up_peaks(), attained) == Approx(2 + 0.75).epsilon(few_ulp));
+}
+
+TEST_CASE("at the data sheet's limits a dense pass takes its roofline without launches") {
+  Limits limits;
+  limits.memory_bandwidth_bytes_per_s = {.value = 3.35e12, .ci95 = {}, .origin = "made up"};
+  limits.matrix_peak_fp16_flop_per_s = {.value = 9.9e14, .ci95 = {}, .origin = "made up"};
+  const DevicePeaks peaks{.device = "made up",
+                          .memory_bandwidth_bytes_per_s = 3.35e12,
+                          .matrix_peak_flop_per_s = {{NumberFormat::fp16, 9.9e14}}};
+  const Deployment fp16{.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
+  const LatencyModel model = roofline(limits, "fp16").value();
+  for (const char* name : {"llama-3.1-8b", "llama-3.1-70b", "qwen1.5-7b", "gemma-2b", "eagle-llama-3.1-8b"}) {
+    const PassWork work(shape_of(name), Role::decoder_pass, DataType::fp16, 0);
+    for (const StepPoint& point : {StepPoint{1, 1, 0}, {1, 5, 513}, {8, 1, 513}, {64, 5, 2000}, {512, 8, 513}}) {
+      INFO(name << " batch " << point.batch << " tokens " << point.tokens);
+      CHECK(step_us(step_operations(shape_of(name), fp16, point), 1, peaks, data_sheet_limits()) ==
+            Approx(pass_us(model, work, {point.batch, point.tokens, point.context})).epsilon(second_route));
+    }
+  }
+}
+
+TEST_CASE("the interval of a time holds all corners of the box, and its ends are two of them") {
+  const Attainable& box = provisional_attainable();
+  const Deployment two{.tensor_parallel = 2};
+  for (const std::int64_t batch : {1, 64, 512}) {
+    const auto operators = step_operations(shape_of("llama-3.1-8b"), two, {batch, 4, 1000});
+    const StepTime time = step_time(operators, 2, made_up_peaks(), box);
+    CHECK(time.low_us < time.us);
+    CHECK(time.us < time.high_us);
+    CHECK(step_us(operators, 2, made_up_peaks(), data_sheet_limits()) < time.low_us);
+    double low = time.us, high = time.us;
+    for (const Attained& corner : corners(box)) {
+      const double us = step_us(operators, 2, made_up_peaks(), corner);
+      low = std::min(low, us);
+      high = std::max(high, us);
+    }
+    CHECK(low == time.low_us);
+    CHECK(high == time.high_us);
+  }
+}
+
+TEST_CASE("a box has a corner for each choice of ends, ranges without width left out") {
+  Attainable box = provisional_attainable();
+  CHECK(corners(box).size() == 32);  // no range of step_us
+  box.step_us = {10.0, 20.0, 30.0};
+  const std::vector<Attained> all = corners(box);
+  CHECK(all.size() == 64);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(all[i] == all[j]);
+  }
+  CHECK(std::find(all.begin(), all.end(), fastest(box)) != all.end());
+  CHECK(std::find(all.begin(), all.end(), slowest(box)) != all.end());
+  box.bandwidth_efficiency = box.compute_efficiency = box.link_efficiency = {0.5, 0.5, 0.5};
+  box.operator_us = box.step_us = box.link_latency_us = {1.0, 1.0, 1.0};
+  CHECK(corners(box) == std::vector<Attained>{central(box)});
+}
+
+TEST_CASE("a ratio of passes on one device varies less over the box than its times do") {
+  const Attainable& box = provisional_attainable();
+  const auto plain = step_operations(shape_of("llama-3.1-8b"), {}, {1, 1, 1000});
+  const auto verification = step_operations(shape_of("llama-3.1-8b"), {}, {1, 5, 1000});
+  const StepTime one = step_time(plain, 1, made_up_peaks(), box),
+                 five = step_time(verification, 1, made_up_peaks(), box);
+  double low = 10.0, high = 0.0;
+  for (const Attained& corner : corners(box)) {
+    const double ratio = step_us(verification, 1, made_up_peaks(), corner) / step_us(plain, 1, made_up_peaks(), corner);
+    low = std::min(low, ratio);
+    high = std::max(high, ratio);
+  }
+  CHECK(low <= five.us / one.us);
+  CHECK(five.us / one.us <= high);
+  CHECK(high / low < (five.high_us / one.low_us) / (five.low_us / one.high_us));
+}
+
+TEST_CASE("a format that a device has no peak of is named, weight-only formats need none") {
+  const ModelShape& shape = shape_of("llama-3.1-8b");
+  const auto time = [&](NumberFormat weights) {
+    return step_us(step_operations(shape, {.weights = weights}, {}), 1, made_up_peaks(), data_sheet_limits());
+  };
+  CHECK(time(NumberFormat::int4) < time(NumberFormat::fp8));
+  CHECK(time(NumberFormat::fp8) < time(NumberFormat::bf16));
+  CHECK(time(NumberFormat::mxfp4) < time(NumberFormat::fp8));
+  CHECK_THROWS_WITH(time(NumberFormat::nvfp4), Catch::StartsWith("made up: no matrix peak of nvfp4 is known"));
+  CHECK_THROWS_WITH(time(NumberFormat::int8), Catch::StartsWith("made up: no matrix peak of int8 is known"));
+  DevicePeaks alone = made_up_peaks();
+  alone.link_bandwidth_bytes_per_s.reset();
+  CHECK_THROWS_WITH(step_us({reduce(8)}, 2, alone, data_sheet_limits()),
+                    Catch::StartsWith("made up: no link between devices is known"));
+}
+
+TEST_CASE("ranges that cannot be are named") {
+  CHECK_NOTHROW(check_attainable(provisional_attainable()));
+  const auto changed = [](auto&& change) {
+    Attainable box = provisional_attainable();
+    change(box);
+    return box;
+  };
+  CHECK_THROWS_WITH(check_attainable(changed([](Attainable& box) { box.bandwidth_efficiency.low = 0.0; })),
+                    Catch::Contains("bandwidth_efficiency"));
+  CHECK_THROWS_WITH(check_attainable(changed([](Attainable& box) { box.operator_us.low = -1.0; })),
+                    Catch::Contains("operator_us"));
+  CHECK_THROWS_WITH(check_attainable(changed([](Attainable& box) { box.compute_efficiency.value = 0.9; })),
+                    Catch::Contains("compute_efficiency"));
+  CHECK_THROWS_WITH(check_attainable(changed([](Attainable& box) { box.step_us.value = std::nan(""); })),
+                    Catch::Contains("step_us"));
+  CHECK_THROWS_WITH(check_attainable(changed([](Attainable& box) { box.sharpness = 1.0; })),
+                    Catch::Contains("sharpness"));
+}
+
+}  // namespace foredraft::latency
