@@ -87,16 +87,27 @@ std::int64_t attention_layers(const ModelShape& shape) {
 
 std::int64_t feed_forward_layers(const ModelShape& shape) { return shape.feed_forward_layers.value_or(shape.layers); }
 
+std::int64_t window_kv_heads(const ModelShape& shape) {
+  return shape.window.kv_heads > 0 ? shape.window.kv_heads : shape.kv_heads;
+}
+
+std::int64_t window_head_dim(const ModelShape& shape) {
+  return shape.window.head_dim > 0 ? shape.window.head_dim : shape.head_dim;
+}
+
 std::optional<std::string> why_not_runnable(const ModelShape& shape) {
   if (shape.experts.count > 0) return "mixtures of experts are not run";
   if (shape.latent.kv_rank > 0) return "latent attention is not run";
-  if (shape.window.layers > 0) return "sliding windows are not run";
   if (shape.linear.layers > 0) return "linear attention is not run";
-  if (shape.norms_per_layer != 2) return "norms behind blocks are not run";
   if (shape.query_key_norm) return "norms of queries and keys are not run";
-  if (shape.head != HeadInputs{}) return "heads with inputs of their own are not run";
+  if (shape.attention_gate) return "gates of attention are not run";
+  if (shape.norms_per_layer != 2) return "other than two norms a layer are not run";
+  if (shape.values_are_keys || shape.window.kv_heads > 0 || shape.window.head_dim > 0) {
+    return "layers whose attention differs in shape are not run";
+  }
+  if (shape.head != HeadInputs{}) return "heads of several hidden states or a vocabulary of their own are not run";
   if (attention_layers(shape) != shape.layers || feed_forward_layers(shape) != shape.layers) {
-    return "layers without attention or feed-forward block are not run";
+    return "layers without attention or without a feed-forward block are not run";
   }
   return std::nullopt;
 }

@@ -52,11 +52,23 @@ Deployment on_one_device(Deployment deployment) {
   return deployment;
 }
 
-/// KV cache of one token in one layer, in bytes, with `kv_heads` of the heads.
-double layer_cache_bytes(const ModelShape& shape, const Deployment& deployment, std::int64_t kv_heads) {
-  const std::int64_t values =
-      shape.latent.kv_rank > 0 ? shape.latent.kv_rank + shape.latent.rope_dim : 2 * kv_heads * shape.head_dim;
-  return static_cast<double>(values) * bits_of(deployment.kv_cache) / 8.0;
+struct CacheOfToken {
+  double full = 0.0, windowed = 0.0;
+};
+
+/// KV cache of one token on one of `devices`, in bytes: all layers without a window, all with one.
+CacheOfToken cache_of_token(const ModelShape& shape, const Deployment& deployment, std::int64_t devices) {
+  const double bytes = bits_of(deployment.kv_cache) / 8.0;
+  const auto layers = static_cast<double>(attention_layers(shape) - shape.window.layers);
+  if (shape.latent.kv_rank > 0) {
+    return {.full = layers * static_cast<double>(shape.latent.kv_rank + shape.latent.rope_dim) * bytes};
+  }
+  const auto values = [devices](std::int64_t kv_heads, std::int64_t head_dim) {
+    return 2.0 * static_cast<double>((kv_heads + devices - 1) / devices) * static_cast<double>(head_dim);
+  };
+  return {.full = layers * values(shape.kv_heads, shape.head_dim) * bytes,
+          .windowed = static_cast<double>(shape.window.layers) *
+                      values(window_kv_heads(shape), window_head_dim(shape)) * bytes};
 }
 
 double state_bytes_of(const ModelShape& shape) {
@@ -124,19 +136,16 @@ double step_bytes(const ModelShape& shape, const Deployment& deployment) {
 }
 
 double kv_bytes_per_token(const ModelShape& shape, const Deployment& deployment) {
-  return static_cast<double>(attention_layers(shape) - shape.window.layers) *
-         layer_cache_bytes(shape, deployment, shape.kv_heads);
+  return cache_of_token(shape, deployment, 1).full;
 }
 
 double sequence_bytes_per_device(const ModelShape& shape, const Deployment& deployment, std::int64_t context) {
   check_deployment(shape, deployment);
   check_range("context", context, 0, largest_extent);
-  const std::int64_t devices = deployment.tensor_parallel;
-  const std::int64_t kv_heads = (shape.kv_heads + devices - 1) / devices;
-  const auto entries = static_cast<double>((attention_layers(shape) - shape.window.layers) * context +
-                                           shape.window.layers * std::min(context, shape.window.tokens));
-  return entries * layer_cache_bytes(shape, deployment, kv_heads) +
-         state_bytes_of(shape) / static_cast<double>(devices);
+  const CacheOfToken one = cache_of_token(shape, deployment, deployment.tensor_parallel);
+  return static_cast<double>(context) * one.full +
+         static_cast<double>(std::min(context, shape.window.tokens)) * one.windowed +
+         state_bytes_of(shape) / static_cast<double>(deployment.tensor_parallel);
 }
 
 double rollback_bytes(const ModelShape& shape, std::int64_t tokens) {

@@ -38,8 +38,6 @@ StepWriter::StepWriter(const ModelShape& shape, const Deployment& deployment, co
       attention_layers_(real(attention_layers(shape))),
       feed_forward_layers_(real(feed_forward_layers(shape))),
       heads_(real(shape.heads) / devices_),
-      kv_heads_(std::ceil(real(shape.kv_heads) / devices_)),
-      head_dim_(real(shape.head_dim)),
       unquantized_(unquantized_format(deployment.weights)),
       value_bytes_(bits_of(unquantized_) / 8.0),
       weight_bytes_(bits_of(deployment.weights) / 8.0),
@@ -51,7 +49,12 @@ std::vector<WeightedOperator> StepWriter::write() && {
   if (shape_.latent.kv_rank > 0) {
     write_latent_attention();
   } else {
-    write_attention();
+    const double windowed = real(shape_.window.layers);
+    const auto kv_heads = [this](std::int64_t heads) { return std::ceil(real(heads) / devices_); };
+    write_attention({"attention", attention_layers_ - windowed, 0, kv_heads(shape_.kv_heads), real(shape_.head_dim),
+                     !shape_.values_are_keys});
+    write_attention({"attention in window", windowed, shape_.window.tokens, kv_heads(window_kv_heads(shape_)),
+                     real(window_head_dim(shape_)), true});
   }
   write_linear_attention();
   write_feed_forward();
@@ -114,44 +117,46 @@ void StepWriter::write_norms() {
   norm("norm", blocks - 1.0, d_model_, true);
   if (shape_.norms_per_layer > 2) norm("norm behind block", blocks, d_model_, false);
   // The hidden states that attention reads beside the embedding have their own.
-  if (shape_.head.wide_attention) norm("norm of hidden states", attention_layers_, d_model_, false);
+  if (shape_.head.wide_attention) norm("norm of hidden states", 1.0, d_model_, false);
 }
 
-void StepWriter::write_attention() {
+void StepWriter::write_attention(const AttentionLayers& group) {
   const double inputs = (shape_.head.wide_attention ? 2.0 : 1.0) * d_model_;
-  const double queries = heads_ * head_dim_;
-  const double entry = 2.0 * kv_heads_ * head_dim_;  // a key and a value of each head
-  product({"qkv", attention_layers_, inputs, queries + entry, shape_.attention_bias});
+  const double queries = heads_ * group.head_dim;
+  const double keys = group.kv_heads * group.head_dim;
+  const double projected = (group.values ? 2.0 : 1.0) * keys;
+  const double gate = shape_.attention_gate ? queries : 0.0;
+  product({"qkv", group.layers, inputs, queries + gate + projected, shape_.attention_bias});
   if (shape_.query_key_norm) {
-    const double weights = 2.0 * head_dim_ * value_bytes_;
-    const double values = rows_ * (heads_ + kv_heads_) * head_dim_;
-    add({{"query and key norm", OperatorKind::other, unquantized_, attention_layers_,
-          weights + 2.0 * values * value_bytes_, 4.0 * values},
+    const double weights = 2.0 * group.head_dim * value_bytes_;
+    const double values = rows_ * (queries + keys);
+    add({{"query and key norm", OperatorKind::other, unquantized_, group.layers, weights + 2.0 * values * value_bytes_,
+          4.0 * values},
          weights,
          weights});
   }
   const bool rotary = shape_.positions == Positions::rotary;
-  other("store keys and values", attention_layers_,
-        rows_ * (entry * (value_bytes_ + cache_bytes_) + (rotary ? 2.0 * queries * value_bytes_ : 0.0)),
-        rotary ? 3.0 * rows_ * (heads_ + kv_heads_) * head_dim_ : 0.0);
-  write_attend(heads_, head_dim_, head_dim_, entry);
-  product({"attention output", attention_layers_, queries, d_model_, shape_.bias});
+  other("store keys and values", group.layers,
+        rows_ * (projected * value_bytes_ + 2.0 * keys * cache_bytes_ + (rotary ? 2.0 * queries * value_bytes_ : 0.0)),
+        rotary ? 3.0 * rows_ * (queries + keys) : 0.0);
+  write_attend(group.name, group.layers, group.window, group.head_dim, group.head_dim, 2.0 * keys);
+  if (shape_.attention_gate) {
+    other("attention gate", group.layers, 3.0 * rows_ * queries * value_bytes_, 2.0 * rows_ * queries);
+  }
+  product({"attention output", group.layers, queries, d_model_, shape_.bias});
 }
 
-void StepWriter::write_attend(double heads, double key_width, double value_width, double cached_values) {
-  const auto write = [&](std::string_view name, double layers, std::int64_t window) {
-    const double length = real(point_.context + point_.tokens);
-    // The windows of all queries together.
-    const double read = window == 0 ? length : std::min(length, real(window + point_.tokens - 1));
-    add({{name, OperatorKind::attention, unquantized_, layers,
-          rows_ * heads * (key_width + value_width) * value_bytes_ +
-              real(point_.batch) * read * cached_values * cache_bytes_,
-          2.0 * real(point_.batch) * seen_positions(point_, window) * heads * (key_width + value_width)},
-         0.0,
-         0.0});
-  };
-  write("attention", attention_layers_ - real(shape_.window.layers), 0);
-  write("attention in window", real(shape_.window.layers), shape_.window.tokens);
+void StepWriter::write_attend(std::string_view name, double layers, std::int64_t window, double key_width,
+                              double value_width, double cached_values) {
+  const double length = real(point_.context + point_.tokens);
+  // The windows of all queries together.
+  const double read = window == 0 ? length : std::min(length, real(window + point_.tokens - 1));
+  add({{name, OperatorKind::attention, unquantized_, layers,
+        rows_ * heads_ * (key_width + value_width) * value_bytes_ +
+            real(point_.batch) * read * cached_values * cache_bytes_,
+        2.0 * real(point_.batch) * seen_positions(point_, window) * heads_ * (key_width + value_width)},
+       0.0,
+       0.0});
 }
 
 void StepWriter::write_latent_attention() {
@@ -181,7 +186,7 @@ void StepWriter::write_latent_attention() {
          weights});
   };
   by_head("query into latent", nope, rank);
-  write_attend(heads_, cached, rank, cached);
+  write_attend("attention", layers, 0, cached, rank, cached);
   by_head("value from latent", rank, value);
   product({"attention output", layers, heads_ * value, d_model_, shape_.bias});
 }
@@ -224,7 +229,7 @@ void StepWriter::write_experts(double layers) {
   const double read = experts_read(experts, rows_, deployment_.expert_skew);
   const double d_ff = real(experts.d_ff) / devices_;
   const double inner = (shape_.gated ? 2.0 : 1.0) * d_ff;
-  product_in(unquantized_, {"router", layers, d_model_, count});
+  product_in(unquantized_, {"router", layers, d_model_, count, shape_.bias});
   other("choose experts", layers, rows_ * (count * value_bytes_ + used * (value_bytes_ + id_bytes)), 0.0);
 
   // Each token passes `used` of them; in the products its row counts once for each.

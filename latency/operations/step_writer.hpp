@@ -36,9 +36,19 @@ class StepWriter {
 
   void write_inputs();
   void write_norms();
-  void write_attention();
+  /// Layers that attend alike: with a window or without, whose key-value heads may differ (Gemma 4).
+  struct AttentionLayers {
+    std::string_view name;  ///< of the operator that attends
+    double layers;
+    std::int64_t window;        ///< tokens; 0: none
+    double kv_heads, head_dim;  ///< on one device
+    bool values;                ///< a value projection; else values are the keys
+  };
+
+  void write_attention(const AttentionLayers& group);
   void write_latent_attention();
-  void write_attend(double heads, double key_width, double value_width, double cached_values);
+  void write_attend(std::string_view name, double layers, std::int64_t window, double key_width, double value_width,
+                    double cached_values);
   void write_linear_attention();
   void write_feed_forward();
   void write_dense_block(std::string_view up, std::string_view activation, std::string_view down, double layers,
@@ -59,7 +69,7 @@ class StepWriter {
   const StepPoint& point_;
   double devices_, rows_, d_model_;
   double attention_layers_, feed_forward_layers_;
-  double heads_, kv_heads_, head_dim_;  ///< on one device
+  double heads_;  ///< on one device
   NumberFormat unquantized_;
   double value_bytes_, weight_bytes_, cache_bytes_;  ///< of one activation, one weight of a matrix, one cached value
   std::vector<WeightedOperator> operators_;

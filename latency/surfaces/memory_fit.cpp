@@ -24,7 +24,8 @@ double activation_values(const ModelShape& shape, std::int64_t devices) {
   const auto& latent = shape.latent;
   const std::int64_t attention =
       latent.kv_rank > 0 ? shape.heads * (latent.nope_dim + 2 * latent.rope_dim + 2 * latent.kv_rank + latent.value_dim)
-                         : 2 * (shape.heads + shape.kv_heads) * shape.head_dim;
+                         : std::max(2 * (shape.heads + shape.kv_heads) * shape.head_dim,
+                                    2 * (shape.heads + window_kv_heads(shape)) * window_head_dim(shape));
   const std::int64_t inner = shape.gated ? 3 : 2;  // gate, up and their product
   const auto& experts = shape.experts;
   const std::int64_t dense = inner * shape.d_ff;

@@ -275,6 +275,29 @@ TEST_CASE("a window bounds what its layers read, cache and attend to") {
   CHECK(sequence_bytes_per_device(shape, {}, 10) == (10 + 4) * 2.0 * 2 * 2 * 2);
 }
 
+TEST_CASE("layers with a window may have heads of their own, the others keys as values, and all a gate") {
+  ModelShape shape = tests::tiny_decoder();
+  shape.window = {.tokens = 4, .layers = 1, .kv_heads = 4, .head_dim = 4};
+  shape.values_are_keys = true;
+  shape.attention_gate = true;
+  const auto operators = step_operations(shape, {}, {.batch = 1, .tokens = 1, .context = 9});
+  // Queries, gate and keys of the full layer; queries, gate, keys and values of the other, from 8 inputs.
+  std::vector<double> projections;
+  for (const StepOperator& one : operators) {
+    if (one.name == "qkv") projections.push_back(one.flop);
+  }
+  CHECK(projections == std::vector<double>{2.0 * 8 * (8 + 8 + 4), 2.0 * 8 * (16 + 16 + 16 + 16)});
+  CHECK(named(operators, "attention").flop == 4.0 * 10 * 4 * 2);
+  CHECK(named(operators, "attention in window").flop == 4.0 * 4 * 4 * 4);
+  CHECK(named(operators, "attention gate").bytes == 2.0 * 3 * 8);
+  // Values are cached beside the keys that they equal.
+  CHECK(kv_bytes_per_token(shape, {}) == 2.0 * 2 * 2 * 2);
+  CHECK(sequence_bytes_per_device(shape, {.tensor_parallel = 4}, 10) == 2.0 * (10 * 2 * 2 + 4 * 2 * 4));
+  const double gates = 8 * 8 + 8 * 16;
+  const double heads = 8 * (16 + 2 * 16) + 16 * 8 - (8 * 16 + 8 * 8);
+  CHECK(weight_bytes(shape, {}) == weight_bytes(tests::tiny_decoder(), {}) + 2.0 * (gates + heads - 4 * 8));
+}
+
 TEST_CASE("linear attention moves its state, once a token more in a verification") {
   ModelShape shape = tests::tiny_decoder();
   shape.layers = 4;
