@@ -8,6 +8,8 @@
 #include "analytic/tokens/token_law.hpp"
 #include "core/check.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
+#include "latency/operations/step_operations.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -28,6 +30,27 @@ double tokens_of(const ProfileQuestion& question, std::int64_t gamma) {
 
 analytic::KnownTime known(const Latency& latency) { return {latency.time_us, latency.spread.value_or(0.0)}; }
 
+/// A pair, and the same at every corner of what is attainable.
+struct Surfaces {
+  latency::PairSurface central;
+  std::vector<latency::PairSurface> corners;
+  std::optional<latency::PairSurface> floor;  ///< of a data sheet that answers with attainable times
+};
+
+Surfaces surfaces_of(const ProfileQuestion& question, const latency::Profile& profile) {
+  Surfaces surfaces{
+      .central = {profile, question.models, question.target, question.draft, question.drafting, question.sheet},
+      .corners = latency::PairSurface::at_corners(profile, question.models, question.target, question.draft,
+                                                  question.drafting, question.sheet),
+      .floor = {}};
+  if (!surfaces.corners.empty()) {
+    latency::SheetPair limits = question.sheet;
+    limits.attainable.reset();
+    surfaces.floor.emplace(profile, question.models, question.target, question.draft, question.drafting, limits);
+  }
+  return surfaces;
+}
+
 AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurface& pair, const AtBatch& cell,
                         std::int64_t gamma) {
   AtDraftLength at{.gamma = gamma,
@@ -46,13 +69,17 @@ AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurf
   return at;
 }
 
+AtBatch times_at(const latency::PairSurface& pair, std::int64_t batch, std::int64_t context) {
+  return {.batch = batch,
+          .context = context,
+          .plain = pair.target_pass(1, batch, context),
+          .one_draft = pair.drafting(1, batch, context),
+          .plain_sampling = pair.plain_sampling(batch).value_or(Latency{})};
+}
+
 AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pair, std::int64_t batch,
                  std::int64_t context) {
-  AtBatch at{.batch = batch,
-             .context = context,
-             .plain = pair.target_pass(1, batch, context),
-             .one_draft = pair.drafting(1, batch, context),
-             .plain_sampling = pair.plain_sampling(batch).value_or(Latency{})};
+  AtBatch at = times_at(pair, batch, context);
   std::vector<double> speedups{1.0};
   for (std::int64_t gamma = 1; gamma <= most_drafts(question); ++gamma) {
     at.lengths.push_back(at_length(question, pair, at, gamma));
@@ -62,10 +89,83 @@ AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pa
   return at;
 }
 
+/// Intervals of the speedups, those of the times or what the corners span, and the floor.
+void add_intervals(const ProfileQuestion& question, const Surfaces& surfaces, AtBatch& at) {
+  const auto speedup_on = [&](const latency::PairSurface& pair, std::int64_t gamma) {
+    return at_length(question, pair, times_at(pair, at.batch, at.context), gamma).speedup;
+  };
+  if (surfaces.floor) at.floor_plain_us = surfaces.floor->target_pass(1, at.batch, at.context).time_us;
+  for (AtDraftLength& length : at.lengths) {
+    if (surfaces.floor) length.floor_speedup = speedup_on(*surfaces.floor, length.gamma);
+    if (!surfaces.corners.empty()) {
+      Interval interval{length.speedup, length.speedup};
+      for (const latency::PairSurface& corner : surfaces.corners) {
+        const double speedup = speedup_on(corner, length.gamma);
+        interval = {std::min(interval.low, speedup), std::max(interval.high, speedup)};
+      }
+      length.interval = interval;
+      length.spread = std::max(interval.high / length.speedup - 1.0, 1.0 - interval.low / length.speedup);
+    } else if (length.spread) {
+      length.interval = Interval{length.speedup * (1.0 - *length.spread), length.speedup * (1.0 + *length.spread)};
+    }
+  }
+}
+
+// ---- Memory.
+
+const latency::ModelShape* shape_of(const ProfileQuestion& question, const std::string& name) {
+  const auto found = std::ranges::find(question.models, name, &latency::ModelShape::name);
+  const bool counted = found != question.models.end() && found->architecture != latency::Architecture::encoder_decoder;
+  return counted ? &*found : nullptr;
+}
+
+/// Of measured times the format that was measured, on one device.
+latency::Deployment deployment_of(const latency::Profile& profile, const latency::Setting& setting,
+                                  const latency::Deployment& asked) {
+  if (profile.source == latency::Source::datasheet) return asked;
+  const auto format = latency::number_format(setting.dtype).value_or(latency::NumberFormat::bf16);
+  return {.weights = format, .kv_cache = format};
+}
+
+struct DeployedPair {
+  latency::DeployedModel target, draft;
+};
+
+/// Nothing where a shape is not known, or where only steps are: their format is not.
+std::optional<DeployedPair> deployed_pair(const ProfileQuestion& question, const latency::Profile& profile,
+                                          const latency::Setting& setting) {
+  if (latency::holds_steps_alone(profile.source)) return std::nullopt;
+  const latency::ModelShape* target = shape_of(question, question.target);
+  if (target == nullptr) return std::nullopt;
+  DeployedPair pair{.target = {target, deployment_of(profile, setting, question.sheet.target)}, .draft = {}};
+  if (question.drafting == latency::Role::head_drafting) return pair;
+  const latency::ModelShape* draft = shape_of(question, question.draft);
+  if (draft == nullptr) return std::nullopt;
+  pair.draft = {draft, deployment_of(profile, setting, question.sheet.draft)};
+  return pair;
+}
+
+ModelFacts facts_of(const latency::DeployedModel& model) {
+  return {.parameters = latency::parameters(*model.shape),
+          .weight_bytes = latency::weight_bytes(*model.shape, model.deployment),
+          .step_bytes = latency::step_bytes(*model.shape, model.deployment),
+          .kv_bytes_per_token = latency::kv_bytes_per_token(*model.shape, model.deployment),
+          .deployment = model.deployment};
+}
+
+void add_memory(const ProfileQuestion& question, const DeployedPair& pair, double capacity_bytes, AtBatch& at) {
+  const std::int64_t tokens = max_tokens(question.gamma.value_or(most_drafts(question)), question.convention);
+  at.need = latency::memory_need(pair.target, pair.draft, at.batch, tokens, at.context + tokens);
+  at.max_batch = latency::max_batch(pair.target, pair.draft, tokens, at.context + tokens, capacity_bytes);
+}
+
 std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const latency::PairSurface& pair,
-                                       std::int64_t context) {
+                                       std::int64_t context, std::optional<std::int64_t> max_batch) {
   std::vector<ScheduleRange> ranges;
-  for (std::int64_t batch = question.batches.front(); batch <= question.batches.back(); ++batch) {
+  const std::int64_t last = question.ignore_memory
+                                ? question.batches.back()
+                                : std::min(question.batches.back(), max_batch.value_or(question.batches.back()));
+  for (std::int64_t batch = question.batches.front(); batch <= last; ++batch) {
     const std::int64_t use = at_batch(question, pair, batch, context).use;
     if (!ranges.empty() && ranges.back().gamma == use) {
       ranges.back().last = batch;
@@ -89,25 +189,44 @@ const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch
   return gamma == 0 ? nullptr : &at.lengths[static_cast<std::size_t>(gamma) - 1];
 }
 
+Verdict verdict_of(const AtBatch& at) {
+  if (at.use == 0) {
+    const bool may_pay = std::any_of(at.lengths.begin(), at.lengths.end(), [](const AtDraftLength& length) {
+      return length.interval && length.interval->high > 1.0;
+    });
+    return may_pay ? Verdict::within_error : Verdict::does_not_pay;
+  }
+  const AtDraftLength& used = at.lengths[static_cast<std::size_t>(at.use) - 1];
+  return !used.interval || used.interval->low > 1.0 ? Verdict::pays : Verdict::within_error;
+}
+
 ProfilePrediction predict(const ProfileQuestion& question, const latency::Profile& profile) {
   check_nonnegative("overhead_us", question.overhead_us);
   check_at_least("batches", static_cast<std::int64_t>(question.batches.size()), 1);
   if (question.gamma) check_range("gamma", *question.gamma, min_gamma(question.convention), most_drafts(question));
-  const latency::PairSurface pair(profile, latency::model_registry(), question.target, question.draft,
-                                  question.drafting);
+  const Surfaces surfaces = surfaces_of(question, profile);
+  const latency::PairSurface& pair = surfaces.central;
+  const std::optional<DeployedPair> deployed = deployed_pair(question, profile, pair.setting());
+  const std::optional<double> memory = latency::capacity_bytes(profile.device);
   ProfilePrediction prediction{
       .question = question,
       .device = profile.device.name,
       .source = profile.source,
       .setting = pair.setting(),
       .valid = !profile.against_itself || profile.against_itself->valid(),
-      .sampling_known = pair.plain_sampling(question.batches.front()).has_value(),
-      .launches_known = profile.source != latency::Source::datasheet || profile.limits.graph_node_us.value.has_value()};
+      .sampling_known = pair.plain_sampling(question.batches.front()).has_value()};
+  if (memory) prediction.capacity_bytes = *memory * question.memory_utilization;
+  if (deployed) {
+    prediction.target = facts_of(deployed->target);
+    if (deployed->draft.shape != nullptr) prediction.draft = facts_of(deployed->draft);
+  }
   for (const std::int64_t context : question.contexts) {
     for (const std::int64_t batch : question.batches) {
-      prediction.cells.push_back(at_batch(question, pair, batch, context));
+      AtBatch& at = prediction.cells.emplace_back(at_batch(question, pair, batch, context));
+      add_intervals(question, surfaces, at);
+      if (deployed && prediction.capacity_bytes) add_memory(question, *deployed, *prediction.capacity_bytes, at);
     }
-    prediction.schedules.push_back(schedule_of(question, pair, context));
+    prediction.schedules.push_back(schedule_of(question, pair, context, prediction.cells.back().max_batch));
   }
   return prediction;
 }

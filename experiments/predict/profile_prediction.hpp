@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "analytic/cost/measured_iteration.hpp"
+#include "core/intervals.hpp"
 #include "foredraft/words.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/surfaces/memory_fit.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 
 /// What `foredraft predict` answers from the times of a device: for each batch and context which draft length to use,
@@ -28,6 +31,11 @@ struct ProfileQuestion {
   std::vector<std::int64_t> contexts = {512};
   double overhead_us = 0.0;                     ///< of an iteration, beyond its passes
   std::optional<std::int64_t> most_gamma = {};  ///< the longest draft that is looked at; nothing: most_drafts() says
+  /// Where target and draft are found besides the profile's steps.
+  std::vector<latency::ModelShape> models = latency::model_registry();
+  latency::SheetPair sheet = latency::attainable_pair();
+  double memory_utilization = 0.9;  ///< share of a device's memory that weights, caches and activations may take
+  bool ignore_memory = false;       ///< answer also where it does not fit
 };
 
 /// One draft length at one batch and context.
@@ -39,14 +47,28 @@ struct AtDraftLength {
   double tokens = 0.0;                      ///< per iteration
   double speedup = 0.0;
   std::optional<double> spread = {};  ///< half width of its 95 % interval over it; nothing where a time has none
+  /// The 95 % interval; of a data sheet the least and the largest over the corners of what is attainable.
+  std::optional<Interval> interval = {};
+  std::optional<double> floor_speedup = {};  ///< of a data sheet: with every time at its floor
 };
 
 struct AtBatch {
   std::int64_t batch = 0, context = 0;
   latency::Latency plain, one_draft;
-  latency::Latency plain_sampling = {};     ///< drawing the token behind a plain pass; 0 where it is not known
-  std::vector<AtDraftLength> lengths = {};  ///< gamma 1, 2, ...
-  std::int64_t use = 0;                     ///< smallest gamma within 1 % of the best; 0: plain decoding
+  latency::Latency plain_sampling = {};       ///< drawing the token behind a plain pass; 0 where it is not known
+  std::vector<AtDraftLength> lengths = {};    ///< gamma 1, 2, ...
+  std::int64_t use = 0;                       ///< smallest gamma within 1 % of the best; 0: plain decoding
+  std::optional<double> floor_plain_us = {};  ///< of a data sheet: nobody's decode step is faster
+  /// What the fullest device needs, and the largest batch that fits; nothing where shapes or memory are not known.
+  std::optional<latency::MemoryNeed> need = {};
+  std::optional<std::int64_t> max_batch = {};
+  [[nodiscard]] bool fits() const { return !max_batch || batch <= *max_batch; }
+};
+
+/// What is known of a model of a prediction.
+struct ModelFacts {
+  double parameters, weight_bytes, step_bytes, kv_bytes_per_token;
+  latency::Deployment deployment;
 };
 
 /// Batches `first` to `last` use `gamma`.
@@ -60,12 +82,20 @@ struct ProfilePrediction {
   std::string device;
   latency::Source source = latency::Source::measured;
   latency::Setting setting = {};
-  bool valid = true;                                       ///< false: the profile's A/A run says that it is not
-  bool sampling_known = false;                             ///< false: nothing is charged for it
-  bool launches_known = true;                              ///< false: a roofline without the cost of a launch
-  std::vector<AtBatch> cells = {};                         ///< every batch of the first context, then of the next
-  std::vector<std::vector<ScheduleRange>> schedules = {};  ///< one a context: every batch from the first to the last
+  bool valid = true;                ///< false: the profile's A/A run says that it is not
+  bool sampling_known = false;      ///< false: nothing is charged for it
+  std::vector<AtBatch> cells = {};  ///< every batch of the first context, then of the next
+  /// One a context: every batch from the first to the last, or to the largest that fits.
+  std::vector<std::vector<ScheduleRange>> schedules = {};
+  std::optional<double> capacity_bytes = {};          ///< of one device, times the utilization; nothing: not known
+  std::optional<ModelFacts> target = {}, draft = {};  ///< nothing: a model of which only times are known
+
+  [[nodiscard]] bool advises(const AtBatch& at) const { return at.fits() || question.ignore_memory; }
 };
+
+/// Whether the speedup of the best draft length is known to be above 1 or below it.
+enum class Verdict { pays, within_error, does_not_pay };
+[[nodiscard]] Verdict verdict_of(const AtBatch& at);
 
 /// The longest draft that is looked at: where it is not stated, the entries of the vector, else 8 or the gamma that is
 /// asked for.

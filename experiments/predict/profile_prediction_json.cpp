@@ -44,17 +44,36 @@ Json length_json(const ProfileQuestion& question, const AtBatch& at, const AtDra
             {"tokens_per_iteration", length.tokens},
             {"speedup", length.speedup},
             {"speedup_ci95", nullptr},
+            {"speedup_floor", optional_json(length.floor_speedup)},
             {"tokens_per_s", 1e6 * static_cast<double>(at.batch) * length.tokens / iteration_us},
             {"break_even_alpha",
              optional_json(analytic::break_even_alpha(length.iteration, length.gamma, question.convention))},
             {"break_even_c", optional_json(analytic::break_even_c(length.iteration, length.tokens, passes))}};
-  if (length.spread) {
-    json["speedup_ci95"] = {length.speedup * (1.0 - *length.spread), length.speedup * (1.0 + *length.spread)};
-  }
+  if (length.interval) json["speedup_ci95"] = {length.interval->low, length.interval->high};
   return json;
 }
 
-Json cell_json(const ProfileQuestion& question, const AtBatch& at) {
+Json need_json(const latency::MemoryNeed& need, std::int64_t batch) {
+  return {{"target_weights_bytes", need.target_weights_bytes},
+          {"draft_weights_bytes", need.draft_weights_bytes},
+          {"kv_cache_bytes", need.sequence_bytes * static_cast<double>(batch)},
+          {"activation_bytes", need.activation_bytes},
+          {"total_bytes", need.total(batch)}};
+}
+
+Json facts_json(const std::optional<ModelFacts>& facts) {
+  if (!facts) return nullptr;
+  return {{"parameters", facts->parameters},
+          {"weight_bytes", facts->weight_bytes},
+          {"step_bytes", facts->step_bytes},
+          {"kv_bytes_per_token", facts->kv_bytes_per_token},
+          {"format", to_string(facts->deployment.weights)},
+          {"kv_format", to_string(facts->deployment.kv_cache)},
+          {"tensor_parallel", facts->deployment.tensor_parallel}};
+}
+
+Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {
+  const ProfileQuestion& question = prediction.question;
   Json json{
       {"batch", at.batch},
       {"context", at.context},
@@ -64,7 +83,12 @@ Json cell_json(const ProfileQuestion& question, const AtBatch& at) {
       {"one_draft", latency_json(at.one_draft)},
       {"best_gamma", at.use},
       {"best_speedup", at.use == 0 ? 1.0 : at.lengths[static_cast<std::size_t>(at.use) - 1].speedup},
+      {"plain_floor_ms", at.floor_plain_us ? Json(*at.floor_plain_us / 1e3) : Json(nullptr)},
+      {"fits", at.max_batch ? Json(at.fits()) : Json(nullptr)},
+      {"max_batch", at.max_batch ? Json(*at.max_batch) : Json(nullptr)},
+      {"memory", at.need ? need_json(*at.need, at.batch) : Json(nullptr)},
       {"gammas", Json::array()}};
+  if (!prediction.advises(at)) json["best_gamma"] = json["best_speedup"] = nullptr;
   for (const AtDraftLength& length : at.lengths) json["gammas"].push_back(length_json(question, at, length));
   return json;
 }
@@ -93,11 +117,11 @@ nlohmann::ordered_json to_json(const ProfilePrediction& prediction) {
     json["conditional"] = conditional_from_marginal(question.marginal);
     json["marginal"] = question.marginal;
   }
-  const Json cell = cell_json(question, first);
+  const Json cell = cell_json(prediction, first);
   json["gamma"] = gamma;
   json["tokens_per_iteration"] = tokens;
   json["tokens_variance"] = shown == nullptr ? 0.0 : variance_of(question, gamma);
-  json["speedup"] = shown == nullptr ? 1.0 : shown->speedup;
+  json["speedup"] = !prediction.advises(first) ? Json(nullptr) : Json(shown == nullptr ? 1.0 : shown->speedup);
   json["operations_factor"] = nullptr;
   json["memory_access_factor"] = analytic::memory_access_factor(tokens);
   json["best_gamma"] = cell["best_gamma"];
@@ -112,15 +136,19 @@ nlohmann::ordered_json to_json(const ProfilePrediction& prediction) {
                      {"launch", to_string(prediction.setting.launch)}};
   json["target"] = question.target;
   json["draft"] = question.draft;
+  json["models"] = {{"target", facts_json(prediction.target)}, {"draft", facts_json(prediction.draft)}};
   json["overhead_us"] = question.overhead_us;
   json["schedules"] = Json::array();
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
     Json ranges = Json::array();
     for (const ScheduleRange& range : prediction.schedules[i]) ranges.push_back({range.first, range.last, range.gamma});
-    json["schedules"].push_back({{"context", question.contexts[i]}, {"schedule", std::move(ranges)}});
+    const auto& max_batch = prediction.cells[(i + 1) * question.batches.size() - 1].max_batch;
+    json["schedules"].push_back({{"context", question.contexts[i]},
+                                 {"schedule", std::move(ranges)},
+                                 {"max_batch", max_batch ? Json(*max_batch) : Json(nullptr)}});
   }
   json["cells"] = Json::array();
-  for (const AtBatch& at : prediction.cells) json["cells"].push_back(cell_json(question, at));
+  for (const AtBatch& at : prediction.cells) json["cells"].push_back(cell_json(prediction, at));
   return json;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <cctype>
+#include <map>
 #include <set>
 
 #include "analytic/draft_length/measured_draft_length.hpp"
@@ -12,6 +15,7 @@ namespace foredraft::experiments {
 namespace {
 
 constexpr std::size_t most_shown_lengths = 4;
+constexpr std::size_t most_shown_estimates = 3;  ///< their intervals take more room
 
 std::string ms_text(double us) {
   const double ms = us / 1e3;
@@ -38,8 +42,41 @@ std::string ranges_text(const std::vector<ScheduleRange>& ranges) {
   return text;
 }
 
+std::string gb_text(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }
+
+/// "1, 8, 32"
+std::string list_text(const std::vector<std::int64_t>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
+
+/// Estimates carry an error that decides: "It pays at batch 1, 8; at 32 it is within the error of this profile."
+std::string verdict_text(const ProfilePrediction& prediction, std::int64_t context) {
+  std::map<Verdict, std::vector<std::int64_t>> batches;
+  for (const AtBatch& at : prediction.cells) {
+    if (at.context == context && prediction.advises(at)) batches[verdict_of(at)].push_back(at.batch);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [verdict, where] : batches) {
+    const std::string_view says = verdict == Verdict::pays           ? "it pays"
+                                  : verdict == Verdict::within_error ? "the gain is within the error of this profile"
+                                                                     : "it does not pay";
+    parts.push_back(fmt::format("{} at batch {}", says, list_text(where)));
+  }
+  std::string text = fmt::format("{}.", fmt::join(parts, "; "));
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+bool is_estimate(latency::Source source) {
+  return source == latency::Source::datasheet || source == latency::Source::operators;
+}
+
 /// What to do and where it stops paying.
-std::string sentence(const std::vector<ScheduleRange>& ranges) {
+std::string sentence(const ProfilePrediction& prediction, std::size_t context_index) {
+  const std::vector<ScheduleRange>& ranges = prediction.schedules[context_index];
+  if (ranges.empty()) return "Does not fit into memory.";
+  if (is_estimate(prediction.source)) {
+    return fmt::format("Use {}. {}", ranges_text(ranges),
+                       verdict_text(prediction, prediction.question.contexts[context_index]));
+  }
   const auto plain =
       std::find_if(ranges.begin(), ranges.end(), [](const ScheduleRange& range) { return range.gamma == 0; });
   const bool one_batch = ranges.front().first == ranges.back().last;
@@ -60,11 +97,16 @@ std::set<std::int64_t> shown_lengths(const ProfilePrediction& prediction) {
     if (at.use > 0) shown.insert(at.use);
   }
   const auto longest = static_cast<std::int64_t>(prediction.cells.front().lengths.size());
-  for (std::int64_t gamma = 2; gamma <= longest && shown.size() < most_shown_lengths; ++gamma) shown.insert(gamma);
+  const std::size_t most = is_estimate(prediction.source) ? most_shown_estimates : most_shown_lengths;
+  for (std::int64_t gamma = 2; gamma <= longest && shown.size() < most; ++gamma) shown.insert(gamma);
   return shown;
 }
 
-std::string speedup_text(const AtDraftLength& length) {
+std::string speedup_text(const ProfilePrediction& prediction, const AtDraftLength& length) {
+  if (prediction.source == latency::Source::datasheet && length.interval) {
+    return fmt::format("{} ({}-{})", decimal_text(length.speedup, 2), decimal_text(length.interval->low, 2),
+                       decimal_text(length.interval->high, 2));
+  }
   const std::string spread = length.spread ? " +- " + decimal_text(length.speedup * *length.spread, 2) : "";
   return decimal_text(length.speedup, 2) + spread;
 }
@@ -92,9 +134,9 @@ Table table_of(const ProfilePrediction& prediction, std::int64_t context) {
     for (const std::int64_t gamma : shown) {
       const AtDraftLength& length = at.lengths[static_cast<std::size_t>(gamma) - 1];
       row[3] += fmt::format("{:>6} ", ms_text(length.verify.time_us));
-      row.push_back(speedup_text(length));
+      row.push_back(speedup_text(prediction, length));
     }
-    row.push_back(at.use == 0 ? "plain" : fmt::format("{}", at.use));
+    row.push_back(!prediction.advises(at) ? "no fit" : at.use == 0 ? "plain" : fmt::format("{}", at.use));
   }
   return table;
 }
@@ -167,6 +209,49 @@ std::string origin_line(const ProfilePrediction& prediction) {
   return text;
 }
 
+std::string need_text(const latency::MemoryNeed& need, std::int64_t batch) {
+  std::string text = fmt::format("weights {}", gb_text(need.target_weights_bytes));
+  if (need.draft_weights_bytes > 0.0) text += fmt::format(" + {}", gb_text(need.draft_weights_bytes));
+  return text + fmt::format(", KV caches {}, activations {}", gb_text(need.sequence_bytes * static_cast<double>(batch)),
+                            gb_text(need.activation_bytes));
+}
+
+/// What does not fit, before anything else.
+std::string misfit_lines(const ProfilePrediction& prediction) {
+  std::string text;
+  for (const AtBatch& at : prediction.cells) {
+    if (at.fits()) continue;
+    text += fmt::format(
+        "Does not fit: batch {}, context {} needs {} of {} a device ({}). {}\n", at.batch, at.context,
+        gb_text(at.need->total(at.batch)), gb_text(*prediction.capacity_bytes), need_text(*at.need, at.batch),
+        *at.max_batch == 0 ? std::string("No batch does.") : fmt::format("The largest batch is {}.", *at.max_batch));
+  }
+  return text;
+}
+
+std::string memory_line(const ProfilePrediction& prediction) {
+  const AtBatch& at = prediction.cells.front();
+  if (!at.need || !at.fits()) return "";
+  return fmt::format("memory      batch {}: {} of {} a device ({}); largest batch {}\n", at.batch,
+                     gb_text(at.need->total(at.batch)), gb_text(*prediction.capacity_bytes),
+                     need_text(*at.need, at.batch), *at.max_batch);
+}
+
+/// Of a data sheet: what nobody exceeds.
+std::string floor_line(const ProfilePrediction& prediction) {
+  const AtBatch& at = prediction.cells.front();
+  if (!at.floor_plain_us) return "";
+  const AtDraftLength* length = shown_length(prediction.question, at);
+  if (length == nullptr) length = &at.lengths.front();
+  return fmt::format(
+      "floor       batch {}: plain {} ms, {:.2f}x at gamma {}: every operator at the data sheet's limits\n", at.batch,
+      ms_text(*at.floor_plain_us), *length->floor_speedup, length->gamma);
+}
+
+std::string percent_range(const latency::Range& range) {
+  return fmt::format("{:.0f} to {:.0f} %", 100.0 * range.low, 100.0 * range.high);
+}
+
 std::string interval_line(const ProfilePrediction& prediction) {
   switch (prediction.source) {
     case latency::Source::measured:
@@ -174,8 +259,15 @@ std::string interval_line(const ProfilePrediction& prediction) {
              "acceptance "
              "taken as exact\n";
     case latency::Source::datasheet:
-      return fmt::format("intervals   none: a data sheet says what nobody reaches{}\n",
-                         prediction.launches_known ? "" : ", and launches count as free");
+      if (const auto& attainable = prediction.question.sheet.attainable) {
+        return fmt::format(
+            "intervals   what engines reach of a data sheet: {} of bandwidth, {} of matrix peak,\n"
+            "            {} to {} us an operator, {} to {} us a forward pass ({})\n",
+            percent_range(attainable->bandwidth_efficiency), percent_range(attainable->compute_efficiency),
+            attainable->operator_us.low, attainable->operator_us.high, attainable->step_us.low,
+            attainable->step_us.high, attainable->source);
+      }
+      return "intervals   none: a data sheet's limits are what nobody reaches\n";
     case latency::Source::engine:
     case latency::Source::operators:
       if (!prediction.cells.front().plain.spread) break;
@@ -191,11 +283,11 @@ std::string interval_line(const ProfilePrediction& prediction) {
 
 std::string to_text(const ProfilePrediction& prediction) {
   const ProfileQuestion& question = prediction.question;
-  std::string text;
+  std::string text = misfit_lines(prediction);
   const bool several = question.contexts.size() > 1;
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
     text += several ? fmt::format("Context {}: ", question.contexts[i]) : "";
-    text += sentence(prediction.schedules[i]) + "\n";
+    text += sentence(prediction, i) + "\n";
   }
   for (const std::int64_t context : question.contexts) {
     text += several ? fmt::format("\ncontext {}\n", context) : "\n";
@@ -207,10 +299,12 @@ std::string to_text(const ProfilePrediction& prediction) {
                         several ? fmt::format("context {}: ", question.contexts[i]) : "",
                         schedule_text(prediction.schedules[i]));
   }
-  return text + step_lines(prediction) + origin_line(prediction) + interval_line(prediction) +
-         fmt::format("not in it   {}{}prompts and encoders, whether it fits into memory\n",
+  return text + step_lines(prediction) + memory_line(prediction) + origin_line(prediction) + floor_line(prediction) +
+         interval_line(prediction) +
+         fmt::format("not in it   {}{}prompts and encoders{}\n",
                      question.overhead_us > 0.0 ? "" : "the engine's own overhead per iteration (--overhead-us), ",
-                     prediction.sampling_known ? "" : "accepting and sampling tokens, ");
+                     prediction.sampling_known ? "" : "accepting and sampling tokens, ",
+                     prediction.cells.front().need ? "" : ", whether it fits into memory");
 }
 
 }  // namespace foredraft::experiments

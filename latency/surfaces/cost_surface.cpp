@@ -93,8 +93,10 @@ Setting setting_for(const Profile& profile, std::string_view target) {
   return {cell.dtype, cell.cache, cell.launch};
 }
 
-CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind)
-    : kind_(std::move(kind)), spread_known_(profile.source == Source::measured || profile.step_error.value) {
+CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind, SheetPass sheet)
+    : kind_(std::move(kind)),
+      spread_known_(profile.source == Source::measured || profile.step_error.value),
+      sheet_pass_(std::move(sheet)) {
   const ModelShape* shape = shape_of(shapes, kind_.model);
   std::int64_t source_length = kind_.source_length;
   if (source_length == 0 && shape != nullptr) source_length = shape->source_length;
@@ -108,11 +110,11 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
     return;
   }
   if (holds_steps_alone(profile.source)) return;
-  work_.emplace(*shape, kind_.role, data_type_of(kind_.setting.dtype), kind_.source_length);
   if (profile.source == Source::datasheet) {
-    roofline_ = roofline(profile.limits, kind_.setting.dtype);
+    sheet_.emplace(*shape, kind_.role, kind_.source_length, sheet_pass_.deployment, peaks_of(profile));
     return;
   }
+  work_.emplace(*shape, kind_.role, data_type_of(kind_.setting.dtype), kind_.source_length);
   const auto fit = std::find_if(profile.fits.begin(), profile.fits.end(), [&](const LatencyFit& one) {
     return Setting{one.dtype, one.cache, one.launch} == kind_.setting;
   });
@@ -153,7 +155,16 @@ Latency CostSurface::at(const PassPoint& point) const {
             .origin = Origin::fitted,
             .inside = inside(point)};
   }
-  if (roofline_) return {.time_us = pass_us(*roofline_, *work_, point), .spread = {}, .origin = Origin::roofline};
+  if (sheet_) {
+    const double time_us = sheet_->us(point, sheet_pass_.attained);
+    std::optional<double> spread;
+    if (sheet_pass_.fastest && sheet_pass_.slowest) {
+      spread = std::max(time_us / sheet_->us(point, *sheet_pass_.fastest),
+                        sheet_->us(point, *sheet_pass_.slowest) / time_us) -
+               1.0;
+    }
+    return {.time_us = time_us, .spread = spread, .origin = Origin::roofline};
+  }
   throw DomainError(
       fmt::format("{}: no time for batch {}, {} tokens and context {} ({}) - measure it, or ask within {}",
                   name_of(kind_), point.batch, point.tokens, point.context,

@@ -10,6 +10,7 @@
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/fit_latency.hpp"
 #include "latency/surfaces/pass_work.hpp"
+#include "latency/surfaces/sheet_surface.hpp"
 #include "latency/surfaces/step_table.hpp"
 
 /// t(batch, tokens, context) of a pass on a device, from its profile.
@@ -27,8 +28,15 @@ struct PassKind {
   Setting setting;
 };
 
-/// Prepared for one kind of pass: a time is found in the table of the profile, else by the fit, else, of a data sheet,
-/// by the roofline.
+/// How a data sheet answers for one kind of pass; other profiles do not look at it.
+struct SheetPass {
+  Deployment deployment = {.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
+  Attained attained = data_sheet_limits();
+  std::optional<Attained> fastest = {}, slowest = {};  ///< ends of the interval; nothing: no interval
+};
+
+/// Prepared for one kind of pass: a time is found in the table of the profile, else by the fit; of a data sheet it is
+/// that of its operators (SheetSurface).
 ///
 /// Between its points the table has the shape of a model, the profile's fit or the roofline of its limits: what is
 /// interpolated is how far measured times lie above it. A pass hardly takes longer for more rows until its arithmetic
@@ -38,7 +46,7 @@ class CostSurface {
   /// `shapes`: the models whose passes can be counted. Uses the profile's fit of this setting, or makes it when a model
   /// is asked for of which the profile has no times. Throws DomainError for a model that neither of them knows, and
   /// for times that cannot be (StepTable).
-  CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind);
+  CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind, SheetPass sheet = {});
 
   /// Throws DomainError where none of the three answers, and for positions that the model does not have.
   [[nodiscard]] Latency at(const PassPoint& point) const;
@@ -57,7 +65,8 @@ class CostSurface {
   std::optional<LatencyModel> shape_;  ///< of the table
   std::optional<PassWork> work_;
   std::optional<LatencyFit> fit_;
-  std::optional<LatencyModel> roofline_;
+  std::optional<SheetSurface> sheet_;
+  SheetPass sheet_pass_;
 };
 
 /// Half width of the 95 % interval of a time over it: that of its own samples, or the one that A/A leaves for any row

@@ -8,9 +8,27 @@
 namespace foredraft::latency {
 namespace {
 
+/// Of a data sheet the format is that of the deployment.
+Setting setting_of(const Profile& profile, const std::string& target, const SheetPass& pass) {
+  Setting setting = setting_for(profile, target);
+  if (profile.source == Source::datasheet) setting.dtype = to_string(pass.deployment.weights);
+  return setting;
+}
+
 CostSurface surface_of(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
-                       const std::string& model, Role role) {
-  return {profile, shapes, {.model = model, .role = role, .source_length = 0, .setting = setting_for(profile, target)}};
+                       const std::string& model, Role role, const SheetPass& pass) {
+  return {profile,
+          shapes,
+          {.model = model, .role = role, .source_length = 0, .setting = setting_of(profile, target, pass)},
+          pass};
+}
+
+SheetPass central_pass(const Deployment& deployment, const std::optional<Attainable>& attainable) {
+  if (!attainable) return {.deployment = deployment, .attained = data_sheet_limits()};
+  return {.deployment = deployment,
+          .attained = central(*attainable),
+          .fastest = fastest(*attainable),
+          .slowest = slowest(*attainable)};
 }
 
 /// Steps that a user measured may have the passes of a drafter and not its drafting.
@@ -22,16 +40,39 @@ bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const 
 
 }  // namespace
 
+SheetPair attainable_pair(const Deployment& target, const Deployment& draft) {
+  return {.target = target, .draft = draft, .attainable = provisional_attainable()};
+}
+
 PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
-                         const std::string& drafter, Role drafting)
-    : target_(surface_of(profile, shapes, target, target, Role::decoder_pass)) {
+                         const std::string& drafter, Role drafting, const SheetPair& sheet)
+    : PairSurface(profile, shapes, target, drafter, drafting, central_pass(sheet.target, sheet.attainable),
+                  central_pass(sheet.draft, sheet.attainable)) {}
+
+PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
+                         const std::string& drafter, Role drafting, const SheetPass& target_pass,
+                         const SheetPass& draft_pass)
+    : target_(surface_of(profile, shapes, target, target, Role::decoder_pass, target_pass)) {
   const bool one_by_one = drafting == Role::autoregressive_drafting;
-  if (one_by_one) drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass);
+  if (one_by_one) drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass, draft_pass);
   if (!one_by_one || knows(profile, shapes, drafter, drafting)) {
-    drafting_ = surface_of(profile, shapes, target, drafter, drafting);
+    drafting_ = surface_of(profile, shapes, target, drafter, drafting, draft_pass);
   }
   const auto shape = std::ranges::find(shapes, target, &ModelShape::name);
   if (shape != shapes.end()) sampling_.emplace(profile, setting(), shape->vocabulary);
+}
+
+std::vector<PairSurface> PairSurface::at_corners(const Profile& profile, const std::vector<ModelShape>& shapes,
+                                                 const std::string& target, const std::string& drafter, Role drafting,
+                                                 const SheetPair& sheet) {
+  std::vector<PairSurface> pairs;
+  if (profile.source != Source::datasheet || !sheet.attainable) return pairs;
+  for (const Attained& corner : corners(*sheet.attainable)) {
+    pairs.push_back({profile, shapes, target, drafter, drafting,
+                     SheetPass{.deployment = sheet.target, .attained = corner},
+                     SheetPass{.deployment = sheet.draft, .attained = corner}});
+  }
+  return pairs;
 }
 
 Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {

@@ -7,16 +7,36 @@
 #include <vector>
 
 #include "latency/surfaces/cost_surface.hpp"
+#include "latency/surfaces/step_model.hpp"
 #include "latency/surfaces/verification_surface.hpp"
 
 namespace foredraft::latency {
+
+/// How a data sheet answers for a pair; other profiles do not look at it.
+struct SheetPair {
+  Deployment target = {.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
+  Deployment draft = {.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
+  /// What engines reach; nothing: the floor, which nobody exceeds.
+  std::optional<Attainable> attainable = {};
+};
+
+/// Both models in these formats, with what engines reach.
+[[nodiscard]] SheetPair attainable_pair(const Deployment& target = SheetPair{}.target,
+                                        const Deployment& draft = SheetPair{}.draft);
 
 /// Times of a target and of what drafts for it.
 class PairSurface {
  public:
   /// `drafting`: one of the three drafting roles; heads stand on the target itself. Throws DomainError as CostSurface.
   PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
-              const std::string& drafter, Role drafting);
+              const std::string& drafter, Role drafting, const SheetPair& sheet = {});
+
+  /// Of a data sheet with attainable times: the same pair at each corner of their ranges. A ratio of times (a speedup)
+  /// is known within the least and the largest over these, because its passes run on one device. Else empty.
+  [[nodiscard]] static std::vector<PairSurface> at_corners(const Profile& profile,
+                                                           const std::vector<ModelShape>& shapes,
+                                                           const std::string& target, const std::string& drafter,
+                                                           Role drafting, const SheetPair& sheet);
 
   /// One pass of the target over `tokens` new tokens of each sequence: 1 plain, gamma + 1 to verify with a bonus token.
   [[nodiscard]] Latency target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
@@ -38,6 +58,9 @@ class PairSurface {
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
  private:
+  PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
+              const std::string& drafter, Role drafting, const SheetPass& target_pass, const SheetPass& draft_pass);
+
   CostSurface target_;
   std::optional<CostSurface> drafting_;
   std::optional<CostSurface> drafter_pass_;  ///< of a drafter that drafts one by one

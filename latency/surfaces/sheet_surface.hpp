@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "latency/models/deployment.hpp"
+#include "latency/models/model_shape.hpp"
+#include "latency/profile/cell.hpp"
+#include "latency/profile/profile.hpp"
+#include "latency/surfaces/pass_work.hpp"
+#include "latency/surfaces/step_model.hpp"
+
+namespace foredraft::latency {
+
+/// The figures of a device that times follow from; throws DomainError without a bandwidth.
+[[nodiscard]] DevicePeaks peaks_of(const Profile& profile);
+
+/// t(batch, tokens, context) of one kind of pass by step_us(). A value.
+class SheetSurface {
+ public:
+  /// Decoder passes and drafting one by one take any model and deployment; other roles and encoder-decoders only what
+  /// their programs compute: fp32, bf16 or fp16 on one device. Throws DomainError otherwise.
+  SheetSurface(const ModelShape& shape, Role role, std::int64_t source_length, const Deployment& deployment,
+               DevicePeaks peaks);
+
+  [[nodiscard]] double us(const PassPoint& point, const Attained& attained) const;
+
+ private:
+  [[nodiscard]] std::vector<StepOperator> operators(const PassPoint& point, bool own_hidden_states) const;
+
+  ModelShape shape_;
+  Role role_;
+  Deployment deployment_;
+  DevicePeaks peaks_;
+  std::optional<PassWork> work_;  ///< of passes that step_operations() does not know
+};
+
+}  // namespace foredraft::latency
