@@ -13,6 +13,7 @@
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/cli/progress.hpp"
+#include "experiments/commands/deployment_options.hpp"
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"
@@ -67,8 +68,8 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
 }
 
 void fill(ResultFolder& folder, const ProfilePrediction& prediction, const std::vector<VerificationCurve>& curves,
-          const FileDigest& times) {
-  folder.add_input(times);
+          const std::vector<FileDigest>& files) {
+  for (const FileDigest& file : files) folder.add_input(file);
   write_prediction(folder, prediction, curves);
   folder.complete();
   if (!has_decision_map(prediction.question)) {
@@ -84,8 +85,8 @@ OptionGroup profile_options() {
           {device_option,
            {"profile", "P", "or a profile.json, or a data sheet likewise"},
            {"steps-file", "CSV", "or steps of your own: model,role,batch,tokens,context,ms"},
-           {"target", "T", "the model that verifies"},
-           {"draft", "D", "the model that drafts"},
+           {"target", "T", "the target model: a shipped one (foredraft list models), FILE.toml or a config.json"},
+           {"draft", "D", "the draft model likewise"},
            {"batch", "B,...", "sequences at once (default 1)"},
            {"context", "N,...", "tokens that each already holds (default 512)"},
            {"overhead-us", "U", "whatever an iteration costs beyond its passes (default 0)"},
@@ -96,6 +97,7 @@ bool takes_profile(CommandLine& line) {
   if (line.has("device") || line.has("profile") || line.has("steps-file")) return true;
   line.refuse_any({"target", "draft", "batch", "context", "overhead-us", "out"}, "given without --profile",
                   "it asks for times of a device", "e.g. --profile h200");
+  refuse_deployment(line);
   return false;
 }
 
@@ -120,12 +122,14 @@ std::vector<StatedValue> parameters_of_profiles(CommandLine& line) {
 }
 
 int predict_from_profile(CommandLine& line, const Question& acceptance) {
-  const ProfileQuestion question = read_profile_question(line, acceptance);
+  ProfileQuestion question = read_profile_question(line, acceptance);
   line.done();
   const auto steps = line.text("steps-file");
   const std::string source = steps ? *steps : named_device(line);
   const ReadProfile read = steps ? read_steps(*steps) : read_named_device(line);
   const latency::Profile& profile = read.profile;
+  std::vector<FileDigest> files{read.digest};
+  read_deployment(line, profile, question, files);
   try {
     const auto out = line.text("out");
     std::vector<VerificationCurve> curves;
@@ -139,7 +143,7 @@ int predict_from_profile(CommandLine& line, const Question& acceptance) {
     if (out) {
       static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
       folder.emplace(*out, folder_kind(prediction.question, read.digest), line.words());
-      fill(*folder, prediction, curves, read.digest);
+      fill(*folder, prediction, curves, files);
     }
     print_result(line.has("json") ? document_text(to_json(prediction)) : to_text(prediction));
     if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;

@@ -89,6 +89,25 @@ std::string decision_map_csv(const ProfilePrediction& prediction) {
   return data.csv();
 }
 
+nlohmann::ordered_json deployment_json(const latency::Deployment& deployment) {
+  return {{"weights", to_string(deployment.weights)},
+          {"kv_cache", to_string(deployment.kv_cache)},
+          {"tensor_parallel", deployment.tensor_parallel},
+          {"expert_skew", deployment.expert_skew}};
+}
+
+nlohmann::ordered_json attainable_json(const std::optional<latency::Attainable>& attainable) {
+  if (!attainable) return nullptr;
+  const auto range = [](const latency::Range& one) { return nlohmann::ordered_json{one.low, one.value, one.high}; };
+  return {{"bandwidth_efficiency", range(attainable->bandwidth_efficiency)},
+          {"compute_efficiency", range(attainable->compute_efficiency)},
+          {"operator_us", range(attainable->operator_us)},
+          {"step_us", range(attainable->step_us)},
+          {"link_efficiency", range(attainable->link_efficiency)},
+          {"link_latency_us", range(attainable->link_latency_us)},
+          {"sharpness", attainable->sharpness}};
+}
+
 }  // namespace
 
 ResultFolder::Kind folder_kind(const ProfileQuestion& question, const FileDigest& times) {
@@ -102,7 +121,12 @@ ResultFolder::Kind folder_kind(const ProfileQuestion& question, const FileDigest
                                  {"gamma", nullptr},
                                  {"batch", question.batches},
                                  {"context", question.contexts},
-                                 {"overhead_us", question.overhead_us}};
+                                 {"overhead_us", question.overhead_us},
+                                 {"target_deployment", deployment_json(question.sheet.target)},
+                                 {"draft_deployment", deployment_json(question.sheet.draft)},
+                                 {"attainable", attainable_json(question.sheet.attainable)},
+                                 {"memory_utilization", question.memory_utilization},
+                                 {"ignore_memory", question.ignore_memory}};
   if (question.gamma) content["gamma"] = *question.gamma;
   return {.schema = prediction_schema, .content = std::move(content)};
 }

@@ -101,9 +101,9 @@ bool Profile::valid() const {
 }
 
 PairTimes Profile::times(const std::string& target, const std::string& draft, const Drafter& drafter) const {
-  return PairTimes(std::make_shared<const PairTimes::Implementation>(PairTimes::Implementation{
-      latency::PairSurface(implementation_->read.profile, latency::model_registry(), target,
-                           drafting_model(drafter, target, draft), latency::drafting_role(drafter))}));
+  return PairTimes(std::make_shared<const PairTimes::Implementation>(PairTimes::Implementation{latency::PairSurface(
+      implementation_->read.profile, latency::model_registry(), target, drafting_model(drafter, target, draft),
+      latency::drafting_role(drafter), latency::attainable_pair())}));
 }
 
 SpeedupTable Profile::speedups(const SpeedupQuestion& question) const {

@@ -208,13 +208,12 @@ ProfilePrediction predict(const ProfileQuestion& question, const latency::Profil
   const latency::PairSurface& pair = surfaces.central;
   const std::optional<DeployedPair> deployed = deployed_pair(question, profile, pair.setting());
   const std::optional<double> memory = latency::capacity_bytes(profile.device);
-  ProfilePrediction prediction{
-      .question = question,
-      .device = profile.device.name,
-      .source = profile.source,
-      .setting = pair.setting(),
-      .valid = !profile.against_itself || profile.against_itself->valid(),
-      .sampling_known = pair.plain_sampling(question.batches.front()).has_value()};
+  ProfilePrediction prediction{.question = question,
+                               .device = profile.device.name,
+                               .source = profile.source,
+                               .setting = pair.setting(),
+                               .valid = !profile.against_itself || profile.against_itself->valid(),
+                               .sampling_known = pair.plain_sampling(question.batches.front()).has_value()};
   if (memory) prediction.capacity_bytes = *memory * question.memory_utilization;
   if (deployed) {
     prediction.target = facts_of(deployed->target);
