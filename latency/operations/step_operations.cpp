@@ -64,7 +64,8 @@ CacheOfToken cache_of_token(const ModelShape& shape, const Deployment& deploymen
     return {.full = layers * static_cast<double>(shape.latent.kv_rank + shape.latent.rope_dim) * bytes};
   }
   const auto values = [devices](std::int64_t kv_heads, std::int64_t head_dim) {
-    return 2.0 * static_cast<double>((kv_heads + devices - 1) / devices) * static_cast<double>(head_dim);
+    const std::int64_t heads = (kv_heads + devices - 1) / devices;
+    return 2.0 * static_cast<double>(heads) * static_cast<double>(head_dim);
   };
   return {.full = layers * values(shape.kv_heads, shape.head_dim) * bytes,
           .windowed = static_cast<double>(shape.window.layers) *

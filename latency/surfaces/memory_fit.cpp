@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
 
 #include "core/check.hpp"
 #include "latency/operations/step_operations.hpp"
@@ -80,17 +79,13 @@ MemoryNeed memory_need(const DeployedModel& target, const DeployedModel& draft, 
 std::int64_t max_batch(const DeployedModel& target, const DeployedModel& draft, std::int64_t tokens,
                        std::int64_t context, double capacity_bytes) {
   check_nonnegative("capacity_bytes", capacity_bytes);
-  const MemoryNeed one = memory_need(target, draft, 1, tokens, context);
-  const double weights = one.target_weights_bytes + one.draft_weights_bytes;
-  const double fitting = (capacity_bytes - weights) / (one.sequence_bytes + one.activation_bytes);
-  auto batch = static_cast<std::int64_t>(std::clamp(std::floor(fitting), 0.0, static_cast<double>(largest_batch)));
-  // The quotient may be off by a rounding.
-  const auto fits = [&](std::int64_t some) {
-    return some <= largest_batch && memory_need(target, draft, some, tokens, context).total(some) <= capacity_bytes;
-  };
-  while (batch > 0 && !fits(batch)) --batch;
-  while (fits(batch + 1)) ++batch;
-  return batch;
+  std::int64_t fitting = 0, beyond = largest_batch + 1;
+  while (beyond - fitting > 1) {
+    const std::int64_t batch = fitting + (beyond - fitting) / 2;
+    const bool fits = memory_need(target, draft, batch, tokens, context).total(batch) <= capacity_bytes;
+    (fits ? fitting : beyond) = batch;
+  }
+  return fitting;
 }
 
 }  // namespace foredraft::latency

@@ -2,6 +2,7 @@
 #include "latency/surfaces/memory_fit.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
@@ -38,6 +39,18 @@ TEST_CASE("the largest batch fits and one more does not") {
         CHECK(memory_need(model, draft, batch + 1, 5, context).total(batch + 1) > capacity);
       }
     }
+  }
+}
+
+TEST_CASE("a batch that fills its devices to the last byte fits") {
+  ModelShape target = shipped("tiny-target");
+  target.further_parameters = 1;
+  // Thirds of bytes: sums and quotients round.
+  const DeployedModel model{&target, {.tensor_parallel = 3}};
+  for (std::int64_t batch = 1; batch <= 3000; batch += 7) {
+    const double needed = memory_need(model, no_drafter, batch, 3, 777).total(batch);
+    CHECK(max_batch(model, no_drafter, 3, 777, needed) == batch);
+    CHECK(max_batch(model, no_drafter, 3, 777, std::nextafter(needed, 0.0)) == batch - 1);
   }
 }
 
