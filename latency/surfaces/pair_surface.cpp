@@ -13,7 +13,8 @@ CostSurface surface_of(const Profile& profile, const std::vector<ModelShape>& sh
   return {profile, shapes, {.model = model, .role = role, .source_length = 0, .setting = setting_for(profile, target)}};
 }
 
-/// Steps that a user measured may have the passes of a drafter and not its drafting.
+/// Steps that a user measured may have the passes of a drafter and not its drafting, those of a head its drafting
+/// alone.
 bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& model, Role role) {
   return std::any_of(shapes.begin(), shapes.end(), [&](const ModelShape& shape) { return shape.name == model; }) ||
          std::any_of(profile.steps.begin(), profile.steps.end(),
@@ -26,8 +27,10 @@ PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& 
                          const std::string& drafter, Role drafting)
     : target_(surface_of(profile, shapes, target, target, Role::decoder_pass)) {
   const bool one_by_one = drafting == Role::autoregressive_drafting;
-  if (one_by_one) drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass);
-  if (!one_by_one || knows(profile, shapes, drafter, drafting)) {
+  const bool drafting_known = knows(profile, shapes, drafter, drafting);
+  if (one_by_one && (knows(profile, shapes, drafter, Role::decoder_pass) || !drafting_known))
+    drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass);
+  if (!one_by_one || drafting_known) {
     drafting_ = surface_of(profile, shapes, target, drafter, drafting);
   }
   const auto shape = std::ranges::find(shapes, target, &ModelShape::name);
