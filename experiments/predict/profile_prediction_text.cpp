@@ -156,7 +156,7 @@ std::string origin_line(const ProfilePrediction& prediction) {
   const latency::Setting& setting = prediction.setting;
   std::string text =
       fmt::format("times       {}, source {}: {}", prediction.device, to_string(prediction.source), joined(origins));
-  if (prediction.source != latency::Source::user) {
+  if (!latency::holds_steps_alone(prediction.source)) {
     text += fmt::format("; {}, {}, {}", setting.dtype, to_string(setting.cache), to_string(setting.launch));
   }
   if (!sampling_inside) text += "; some sampling is of larger or smaller batches than were measured";
@@ -176,6 +176,11 @@ std::string interval_line(const ProfilePrediction& prediction) {
     case latency::Source::datasheet:
       return fmt::format("intervals   none: a data sheet says what nobody reaches{}\n",
                          prediction.launches_known ? "" : ", and launches count as free");
+    case latency::Source::engine:
+    case latency::Source::operators:
+      if (!prediction.cells.front().plain.spread) break;
+      return "intervals   95 %: the error that the profile states of its steps, and of interpolation, taken as "
+             "independent; acceptance taken as exact\n";
     case latency::Source::user:
       break;
   }

@@ -21,6 +21,8 @@ enum class ProfileSource {
   measured,   ///< by `foredraft calibrate`
   datasheet,  ///< what the maker prints
   user,       ///< steps that somebody measured in an engine of their own
+  engine,     ///< steps that an engine measured itself while it served
+  operators,  ///< steps that are sums of times of operators, each measured in an engine
 };
 
 /// Where a time comes from, the best first: a point of the profile; between points of it; the latency model fitted to
@@ -33,7 +35,8 @@ enum class TimeOrigin { measured, interpolated, fitted, roofline };
 struct PassTime {
   double time_us = 0.0;
   /// Half width of the 95 % interval over the time. Of others than measured times, the error of interpolation or of
-  /// held-out shapes besides. Nothing where nobody knows: steps of a user, rooflines.
+  /// held-out shapes besides. Nothing where nobody knows: steps of a user, of an engine or of operators whose error the
+  /// profile does not say, rooflines.
   std::optional<double> spread = {};
   TimeOrigin origin = TimeOrigin::measured;
   bool inside = true;  ///< the domain of its origin
@@ -101,8 +104,9 @@ struct SpeedupTable {
 /// What is known of a device. A value; copies share what was read.
 class Profile {
  public:
-  /// A shipped data sheet by its name (shipped_devices), or a profile.json by its path. Throws InputError where neither
-  /// is there and for a file that is no profile.
+  /// A shipped data sheet by its name (shipped_devices) or another usual one ("A100", "NVIDIA H200"), a data sheet of
+  /// one's own by the path of a TOML file (docs/devices.md), or a profile.json by its path. Throws InputError where none
+  /// is there and for a file that is neither.
   [[nodiscard]] static Profile read(const std::string& name);
 
   /// Steps of one's own, CSV with the header `model,role,batch,tokens,context,ms`. Throws InputError with every problem
@@ -111,7 +115,8 @@ class Profile {
 
   [[nodiscard]] std::string_view device() const;
   [[nodiscard]] ProfileSource source() const;
-  /// Of the bytes that were read: 64 lower-case hexadecimal digits.
+  /// Of the bytes that were read, of a shipped data sheet that of its figures as a profile.json: 64 lower-case
+  /// hexadecimal digits.
   [[nodiscard]] std::string_view sha256() const;
   /// False where two measurements of the same cells differ by more than the protocol allows: its times mean little.
   [[nodiscard]] bool valid() const;

@@ -45,6 +45,19 @@ void check_figures(const auto& figures) {
   });
 }
 
+void check_step_error(const Profile& profile) {
+  const Figure& error = profile.step_error;
+  if (!error.value) return;
+  if (profile.source != Source::engine && profile.source != Source::operators) {
+    throw DomainError(fmt::format("a profile of source {} has no step_error", to_string(profile.source)));
+  }
+  check_positive("step_error", *error.value);
+  if (*error.value >= 1.0) {
+    throw DomainError(fmt::format("invalid step_error={} (a half width over the time, must be below 1)", *error.value));
+  }
+  if (error.origin.empty()) throw DomainError("step_error: a figure without its origin");
+}
+
 void check_timing(const std::string& what, const Timing& timing) {
   check_at_least(what + ": samples", timing.summary.samples, 0);
   check_at_least(what + ": throttled", timing.throttled, 0);
@@ -132,11 +145,26 @@ std::optional<double> best_bandwidth(const Limits& limits) {
   return limits.memory_bandwidth_bytes_per_s.value;
 }
 
+std::optional<double> capacity_bytes(const Device& device) {
+  return device.usable_memory_bytes.value ? device.usable_memory_bytes.value : device.memory_bytes.value;
+}
+
 std::optional<double> matrix_peak(const Limits& limits, std::string_view dtype) {
   if (dtype == "fp16") return limits.matrix_peak_fp16_flop_per_s.value;
   if (dtype == "bf16") return limits.matrix_peak_bf16_flop_per_s.value;
   if (dtype == "fp32") return limits.matrix_peak_fp32_flop_per_s.value;
   return std::nullopt;
+}
+
+std::string_view schema_of(const Profile& profile) {
+  bool second = profile.source == Source::engine || profile.source == Source::operators;
+  const auto look = [&second](std::string_view name, const auto& field) {
+    if constexpr (std::same_as<decltype(field), const Figure&>) second |= since_schema_2(name) && field.value;
+  };
+  visit_fields(profile.device, look);
+  visit_fields(profile.limits, look);
+  visit_fields(profile, look);
+  return second ? profile_schema_2 : profile_schema_1;
 }
 
 Timing timing_of(const Measurement& measurement, double read_bytes, double written_bytes, double flop) {
@@ -207,6 +235,7 @@ void check_profile(const Profile& profile) {
     throw DomainError(fmt::format("a profile of source {} has no fits", to_string(profile.source)));
   }
   for (const LatencyFit& fit : profile.fits) check_fit(fit);
+  check_step_error(profile);
   std::set<Cell> seen;
   for (const StepRow& row : profile.steps) {
     const std::string what = to_text(row.cell);
@@ -234,6 +263,10 @@ std::string_view to_string(ProfileSource source) {
       return "datasheet";
     case ProfileSource::user:
       return "user";
+    case ProfileSource::engine:
+      return "engine";
+    case ProfileSource::operators:
+      return "operators";
   }
   return "";
 }

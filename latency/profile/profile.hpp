@@ -13,12 +13,20 @@
 #include "latency/profile/measurement.hpp"
 #include "latency/profile/verification_cell.hpp"
 
-/// What is known of a device: foredraft.profile/1. One kind of source a profile, never mixed.
+/// What is known of a device: foredraft.profile/1, or /2 where a profile says what 1 cannot. One kind of source a
+/// profile, never mixed.
 namespace foredraft::latency {
 
-inline constexpr std::string_view profile_schema = "foredraft.profile/1";
+inline constexpr std::string_view profile_schema_1 = "foredraft.profile/1";
+/// Adds the sources engine and operators, step_error, matrix peaks of 8 and 4 bits, links and usable memory.
+inline constexpr std::string_view profile_schema_2 = "foredraft.profile/2";
 
 using Source = ProfileSource;
+
+/// Of tables of steps whose parts nobody timed here: the table answers, no fit and no limit does.
+[[nodiscard]] constexpr bool holds_steps_alone(Source source) {
+  return source == Source::user || source == Source::engine || source == Source::operators;
+}
 
 /// A number and where it comes from: the data sheet with its date, or how it was measured. No value: not known.
 struct Figure {
@@ -32,6 +40,7 @@ struct Device {
   std::string compute_capability;                                                        ///< "9.0"
   Figure multiprocessors, memory_bytes, memory_bus_bits, l2_bytes, shared_memory_bytes;  ///< the last a multiprocessor
   Figure base_clock_mhz, boost_clock_mhz, memory_clock_mhz, power_limit_w;
+  Figure usable_memory_bytes;  ///< what the driver reports, where memory_bytes is what the maker prints; schema 2
 };
 
 /// What a pass is compared with. Matrix peaks: dense, products of two matrices, sums kept in fp32.
@@ -41,6 +50,9 @@ struct Limits {
   Figure read_bandwidth_bytes_per_s, write_bandwidth_bytes_per_s;
   Figure matrix_peak_fp16_flop_per_s, matrix_peak_bf16_flop_per_s;
   Figure matrix_peak_tf32_flop_per_s, matrix_peak_fp32_flop_per_s;
+  Figure matrix_peak_fp8_flop_per_s, matrix_peak_int8_flop_per_s, matrix_peak_fp4_flop_per_s;  ///< schema 2
+  Figure link_bandwidth_bytes_per_s;  ///< each way, to the other devices of its node; schema 2
+  Figure link_latency_us;             ///< of one message over that link; schema 2
   Figure stream_launch_us, graph_node_us, grid_sync_us, event_pair_us, read_back_us;
 };
 
@@ -132,15 +144,23 @@ struct Profile {
   std::vector<Missing> missing = {};
   std::vector<Note> notes = {};
   std::vector<LatencyFit> fits = {};  ///< measured only; left out of the file where there is none
+  /// Half width of the 95 % interval of every step over its time, below 1: engine and operators only; schema 2.
+  Figure step_error = {};
 
   [[nodiscard]] bool complete() const { return missing.empty(); }
 };
+
+/// The schema that says all of a profile: the first that can.
+[[nodiscard]] std::string_view schema_of(const Profile& profile);
 
 /// The parts of `measurement` that a row holds; the counts are those of the pass.
 [[nodiscard]] Timing timing_of(const Measurement& measurement, double read_bytes, double written_bytes, double flop);
 
 /// The largest of copy and read bandwidth measured, or the maker's where neither was.
 [[nodiscard]] std::optional<double> best_bandwidth(const Limits& limits);
+
+/// What programs can allocate at most: usable_memory_bytes where it is known, else memory_bytes.
+[[nodiscard]] std::optional<double> capacity_bytes(const Device& device);
 
 /// Of "fp16", "bf16" and "fp32"; nothing for other words.
 [[nodiscard]] std::optional<double> matrix_peak(const Limits& limits, std::string_view dtype);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <concepts>
+#include <string_view>
 #include <type_traits>
 
 #include "latency/profile/profile.hpp"
@@ -47,6 +50,7 @@ void visit_fields(Object& device, auto&& visit) {
   visit("boost_clock_mhz", device.boost_clock_mhz);
   visit("memory_clock_mhz", device.memory_clock_mhz);
   visit("power_limit_w", device.power_limit_w);
+  visit("usable_memory_bytes", device.usable_memory_bytes);
 }
 
 template <ConstOrNot<Limits> Object>
@@ -59,6 +63,11 @@ void visit_fields(Object& limits, auto&& visit) {
   visit("matrix_peak_bf16_flop_per_s", limits.matrix_peak_bf16_flop_per_s);
   visit("matrix_peak_tf32_flop_per_s", limits.matrix_peak_tf32_flop_per_s);
   visit("matrix_peak_fp32_flop_per_s", limits.matrix_peak_fp32_flop_per_s);
+  visit("matrix_peak_fp8_flop_per_s", limits.matrix_peak_fp8_flop_per_s);
+  visit("matrix_peak_int8_flop_per_s", limits.matrix_peak_int8_flop_per_s);
+  visit("matrix_peak_fp4_flop_per_s", limits.matrix_peak_fp4_flop_per_s);
+  visit("link_bandwidth_bytes_per_s", limits.link_bandwidth_bytes_per_s);
+  visit("link_latency_us", limits.link_latency_us);
   visit("stream_launch_us", limits.stream_launch_us);
   visit("graph_node_us", limits.graph_node_us);
   visit("grid_sync_us", limits.grid_sync_us);
@@ -256,6 +265,19 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("missing", profile.missing);
   visit("notes", profile.notes);
   visit("fits", profile.fits);
+  visit("step_error", profile.step_error);
+}
+
+/// True of the fields that foredraft.profile/1 does not have: a file holds them where they have a value.
+[[nodiscard]] constexpr bool since_schema_2(std::string_view name) {
+  constexpr std::array names{std::string_view("matrix_peak_fp8_flop_per_s"),
+                             std::string_view("matrix_peak_int8_flop_per_s"),
+                             std::string_view("matrix_peak_fp4_flop_per_s"),
+                             std::string_view("link_bandwidth_bytes_per_s"),
+                             std::string_view("link_latency_us"),
+                             std::string_view("usable_memory_bytes"),
+                             std::string_view("step_error")};
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// What a row's table says behind its fields: derived from them and the limits.

@@ -28,7 +28,8 @@ constexpr auto members<Launch> = std::array{Launch::graph, Launch::eager};
 template <>
 constexpr auto members<Stopped> = std::array{Stopped::stable, Stopped::out_of_time, Stopped::most_samples};
 template <>
-constexpr auto members<Source> = std::array{Source::measured, Source::datasheet, Source::user};
+constexpr auto members<Source> =
+    std::array{Source::measured, Source::datasheet, Source::user, Source::engine, Source::operators};
 
 template <typename T>
 constexpr bool is_optional = false;
@@ -41,10 +42,12 @@ constexpr bool is_vector<std::vector<T>> = true;
 template <typename T>
 concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow> || std::same_as<T, VerificationRow>;
 
-/// A profile without fits has no such key: what was written before there were any still reads.
+/// A profile without fits, or without a figure that the first schema does not have, has no such key: what was written
+/// before there were any still reads.
 template <typename T>
-bool left_out(const T& value) {
+bool left_out(std::string_view name, const T& value) {
   if constexpr (std::same_as<T, std::vector<LatencyFit>>) return value.empty();
+  if constexpr (std::same_as<T, Figure>) return since_schema_2(name) && !value.value;
   return false;
 }
 
@@ -79,7 +82,7 @@ class Encoder {
   template <typename T>
   void add_fields(Json& object, const T& value) const {
     visit_fields(value, [&](const char* name, const auto& field) {
-      if (!left_out(field)) object[name] = encode(field);
+      if (!left_out(name, field)) object[name] = encode(field);
     });
   }
 
@@ -104,7 +107,7 @@ void decode_fields(const Json& json, const std::string& path, T& value) {
   const std::string front = path.empty() ? "" : path + ".";
   visit_fields(value, [&](const char* name, auto& field) {
     const auto found = json.find(name);
-    if (found == json.end() && left_out(field)) return;
+    if (found == json.end() && left_out(name, field)) return;
     if (found == json.end()) refuse(front + name, "missing");
     decode(*found, front + name, field);
   });
@@ -151,7 +154,7 @@ void decode(const Json& json, const std::string& path, T& value) {
 
 Json document(const Profile& profile) {
   check_profile(profile);
-  Json json{{"schema", profile_schema}, {"complete", profile.complete()}};
+  Json json{{"schema", schema_of(profile)}, {"complete", profile.complete()}};
   Encoder(profile.limits).add_fields(json, profile);
   return json;
 }
@@ -159,8 +162,10 @@ Json document(const Profile& profile) {
 void check_schema(const Json& json) {
   if (!json.is_object()) refuse("profile", "not a JSON object");
   const std::string schema = json.contains("schema") ? json.at("schema").dump() : "missing";
-  const std::string wanted = fmt::format("\"{}\"", profile_schema);
-  if (schema != wanted) refuse("schema", fmt::format("{}, this program reads {}", schema, wanted));
+  for (const std::string_view known : {profile_schema_1, profile_schema_2}) {
+    if (schema == fmt::format("\"{}\"", known)) return;
+  }
+  refuse("schema", fmt::format("{}, this program reads \"{}\" and \"{}\"", schema, profile_schema_1, profile_schema_2));
 }
 
 /// What was read, written again, must be what was read: finds unknown keys and derived values that do not follow.

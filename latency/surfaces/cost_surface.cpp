@@ -76,7 +76,8 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
 }  // namespace
 
 double spread_of(const StepRow& row, const Profile& profile) {
-  return std::max(relative_spread(row.timing.summary), 0.5 * difference_of_halves(profile));
+  return std::max({relative_spread(row.timing.summary), 0.5 * difference_of_halves(profile),
+                   profile.step_error.value.value_or(0.0)});
 }
 
 double spread_of(const VerificationRow& row, const Profile& profile) {
@@ -93,7 +94,7 @@ Setting setting_for(const Profile& profile, std::string_view target) {
 }
 
 CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind)
-    : kind_(std::move(kind)), spread_known_(profile.source == Source::measured) {
+    : kind_(std::move(kind)), spread_known_(profile.source == Source::measured || profile.step_error.value) {
   const ModelShape* shape = shape_of(shapes, kind_.model);
   std::int64_t source_length = kind_.source_length;
   if (source_length == 0 && shape != nullptr) source_length = shape->source_length;
@@ -106,7 +107,7 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
     if (!table_) refuse_model(profile, shapes, kind_);
     return;
   }
-  if (profile.source == Source::user) return;
+  if (holds_steps_alone(profile.source)) return;
   work_.emplace(*shape, kind_.role, data_type_of(kind_.setting.dtype), kind_.source_length);
   if (profile.source == Source::datasheet) {
     roofline_ = roofline(profile.limits, kind_.setting.dtype);

@@ -61,8 +61,9 @@ class CostSurface {
 };
 
 /// Half width of the 95 % interval of a time over it: that of its own samples, or the one that A/A leaves for any row
-/// where this is wider. Two halves of a step's visits differ by twice the error of all of them, or sqrt(2) times that
-/// of one half, which a verification is taken as: it is timed in one visit.
+/// where this is wider, or the error that a profile of an engine or of operators states. Two halves of a step's visits
+/// differ by twice the error of all of them, or sqrt(2) times that of one half, which a verification is taken as: it is
+/// timed in one visit.
 [[nodiscard]] double spread_of(const StepRow& row, const Profile& profile);
 [[nodiscard]] double spread_of(const VerificationRow& row, const Profile& profile);
 

@@ -165,13 +165,74 @@ TEST_CASE("values that do not follow from the others are refused") {
 
 TEST_CASE("other schemas and what is no JSON are refused") {
   json document = document_of(synthetic_profile());
-  document["schema"] = "foredraft.profile/2";
-  CHECK(refusal(document) == "p.json: schema: \"foredraft.profile/2\", this program reads \"foredraft.profile/1\"");
+  document["schema"] = "foredraft.profile/3";
+  CHECK(refusal(document) ==
+        "p.json: schema: \"foredraft.profile/3\", this program reads \"foredraft.profile/1\" and "
+        "\"foredraft.profile/2\"");
+  document["schema"] = "foredraft.profile/2";  // says what 1 can say
+  CHECK(refusal(document) == "p.json: /schema: \"foredraft.profile/2\" does not follow from the other values");
   document.erase("schema");
-  CHECK(refusal(document) == "p.json: schema: missing, this program reads \"foredraft.profile/1\"");
+  CHECK(refusal(document) ==
+        "p.json: schema: missing, this program reads \"foredraft.profile/1\" and \"foredraft.profile/2\"");
   CHECK_THROWS_WITH(from_json("{", "p.json"), "p.json:1: syntax: no JSON at column 2 (the text ends too early)");
   CHECK_THROWS_WITH(read_profile("/nonexistent/p.json"),
                     "/nonexistent/p.json: cannot be read (No such file or directory)");
+}
+
+TEST_CASE("what the first schema cannot say makes the second, and nothing else does") {
+  const Figure made_up{.value = 4e14, .ci95 = {}, .origin = "made up"};
+  const json first = document_of(synthetic_profile());
+  CHECK_FALSE(first.at("limits").contains("matrix_peak_fp8_flop_per_s"));
+  CHECK_FALSE(first.contains("step_error"));
+  for (Figure Limits::*member :
+       {&Limits::matrix_peak_fp8_flop_per_s, &Limits::matrix_peak_int8_flop_per_s, &Limits::matrix_peak_fp4_flop_per_s,
+        &Limits::link_bandwidth_bytes_per_s, &Limits::link_latency_us}) {
+    Profile profile = synthetic_profile();
+    profile.limits.*member = made_up;
+    const std::string text = to_json(profile);
+    const json document = json::parse(text);
+    CHECK(document.at("schema") == "foredraft.profile/2");
+    CHECK(document.at("limits").size() == first.at("limits").size() + 1);
+    const Profile read = from_json(text, "p.json");
+    CHECK((read.limits.*member).value == 4e14);
+    CHECK(to_json(read) == text);
+    json older = document;
+    older["schema"] = "foredraft.profile/1";
+    CHECK(refusal(older) == "p.json: /schema: \"foredraft.profile/1\" does not follow from the other values");
+  }
+}
+
+TEST_CASE("the capacity is what the driver reports, where the maker prints something else") {
+  Profile profile = synthetic_profile();
+  profile.device.memory_bytes = {.value = 80e9, .ci95 = {}, .origin = "printed"};
+  CHECK(capacity_bytes(profile.device) == 80e9);
+  CHECK(document_of(profile).at("schema") == "foredraft.profile/1");
+  profile.device.usable_memory_bytes = {.value = 85.5e9, .ci95 = {}, .origin = "driver"};
+  CHECK(capacity_bytes(profile.device) == 85.5e9);
+  const json document = document_of(profile);
+  CHECK(document.at("schema") == "foredraft.profile/2");
+  CHECK(from_json(document.dump(), "p.json").device.usable_memory_bytes.value == 85.5e9);
+}
+
+TEST_CASE("steps of an engine and of operators may state their error, others not") {
+  for (const Source source : {Source::engine, Source::operators}) {
+    Profile profile{.source = source, .identity = {}, .device = {}, .limits = {}};
+    profile.device.name = "an engine";
+    CHECK(document_of(profile).at("schema") == "foredraft.profile/2");
+    CHECK_FALSE(document_of(profile).contains("step_error"));
+    profile.step_error = {.value = 0.19, .ci95 = {}, .origin = "held-out models"};
+    const Profile read = from_json(to_json(profile), "p.json");
+    CHECK(read.source == source);
+    CHECK(read.step_error.value == 0.19);
+    CHECK(read.step_error.origin == "held-out models");
+    profile.step_error.origin = "";
+    CHECK_THROWS_WITH(to_json(profile), "step_error: a figure without its origin");
+    profile.step_error = {.value = 19.0, .ci95 = {}, .origin = "per cent"};
+    CHECK_THROWS_WITH(to_json(profile), "invalid step_error=19 (a half width over the time, must be below 1)");
+  }
+  Profile measured = synthetic_profile();
+  measured.step_error = {.value = 0.19, .ci95 = {}, .origin = "held-out models"};
+  CHECK_THROWS_WITH(to_json(measured), "a profile of source measured has no step_error");
 }
 
 TEST_CASE("a profile that cannot be is not written") {

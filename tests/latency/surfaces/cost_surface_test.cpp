@@ -147,6 +147,19 @@ TEST_CASE("a user's steps count like measured ones, of models that nobody else k
           return mine.at({2, 1, 100});
         }).find("outside of what the profile measured") != std::string::npos);
   CHECK(refusal([&] { return surface(profile, "your model"); }).find("unknown model") != std::string::npos);
+  // Steps of an engine, and sums of operators, of a shipped model too: its shape fills no gaps.
+  for (StepRow& row : profile.steps) row.cell.model = "llama-2-7b";
+  for (const Source source : {Source::engine, Source::operators}) {
+    profile.source = source;
+    profile.step_error = {};
+    CHECK_FALSE(surface(profile, "llama-2-7b").at({1, 4, 100}).spread);
+    CHECK(refusal([&] {
+            return surface(profile, "llama-2-7b").at({2, 1, 100});
+          }).find("outside of what the profile measured") != std::string::npos);
+    profile.step_error = {.value = 0.19, .ci95 = {}, .origin = "held-out models"};
+    CHECK(surface(profile, "llama-2-7b").at({1, 4, 100}).spread == 0.19);
+    CHECK(surface(profile, "llama-2-7b").at({1, 2, 100}).spread.value() >= 0.19);
+  }
 }
 
 }  // namespace foredraft::latency
