@@ -110,7 +110,7 @@ latency::Profile parse_operators(std::string_view text, const std::string& name)
   if (json.is_object() && json.contains("error")) throw InputError(reader.word(json, "", "error"));
   if (reader.word(json, "", "schema") != schema) reader.refuse("schema", fmt::format("must be \"{}\"", schema));
   latency::Profile profile;
-  profile.source = latency::Source::user;
+  profile.source = latency::Source::operators;
   const Json& package = reader.at(json, "", "package");
   const Json& tables = reader.at(json, "", "tables");
   profile.device.name = reader.word(tables, "tables", "system");
