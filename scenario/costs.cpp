@@ -91,7 +91,7 @@ const std::vector<Member<Cost>>& costs() {
          .source = "Williams2009",
          .value = Roofline{},
          .parameters =
-             looked_up_parameters<Roofline>("cost.device", "roofline: a shipped data sheet; foredraft list devices")},
+             looked_up_parameters<Roofline>("cost.device", "roofline: a shipped data sheet, or FILE.toml; foredraft list devices")},
         {.name = "measured",
          .summary = "times of passes from a measured profile: its table, else its fit",
          .source = "ours",

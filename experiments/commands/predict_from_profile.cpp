@@ -8,11 +8,11 @@
 
 #include "analytic/answer/prediction.hpp"
 #include "core/streams.hpp"
+#include "experiments/cli/device_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/cli/progress.hpp"
-#include "experiments/devices/devices.hpp"
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"
@@ -30,8 +30,9 @@ constexpr std::int64_t largest_batch = 65'536;
 constexpr std::int64_t largest_context = 1'000'000;
 
 ProfileQuestion read_profile_question(CommandLine& line, const Question& acceptance) {
-  if (line.has("profile") && line.has("steps-file")) {
-    line.refuse("steps-file", "given beside --profile", "a prediction rests on one kind of source", "remove one");
+  if (names_device(line) && line.has("steps-file")) {
+    line.refuse("steps-file", line.has("device") ? "given beside --device" : "given beside --profile",
+                "a prediction rests on one kind of source", "remove one");
   }
   ProfileQuestion question{
       .target = line.text("target").value_or(""),
@@ -80,7 +81,8 @@ void fill(ResultFolder& folder, const ProfilePrediction& prediction, const std::
 
 OptionGroup profile_options() {
   return {"or times of a device, in place of c and measured times",
-          {{"profile", "P", "a profile.json, or a shipped data sheet (foredraft list devices)"},
+          {device_option,
+           {"profile", "P", "or a profile.json, or a data sheet likewise"},
            {"steps-file", "CSV", "or steps of your own: model,role,batch,tokens,context,ms"},
            {"target", "T", "the model that verifies"},
            {"draft", "D", "the model that drafts"},
@@ -91,7 +93,7 @@ OptionGroup profile_options() {
 }
 
 bool takes_profile(CommandLine& line) {
-  if (line.has("profile") || line.has("steps-file")) return true;
+  if (line.has("device") || line.has("profile") || line.has("steps-file")) return true;
   line.refuse_any({"target", "draft", "batch", "context", "overhead-us", "out"}, "given without --profile",
                   "it asks for times of a device", "e.g. --profile h200");
   return false;
@@ -121,8 +123,8 @@ int predict_from_profile(CommandLine& line, const Question& acceptance) {
   const ProfileQuestion question = read_profile_question(line, acceptance);
   line.done();
   const auto steps = line.text("steps-file");
-  const std::string source = steps ? *steps : line.text("profile").value();
-  const ReadProfile read = steps ? read_steps(*steps) : read_profile(source);
+  const std::string source = steps ? *steps : named_device(line);
+  const ReadProfile read = steps ? read_steps(*steps) : read_named_device(line);
   const latency::Profile& profile = read.profile;
   try {
     const auto out = line.text("out");

@@ -7,12 +7,12 @@
 #include "analytic/tree/tree_cost.hpp"
 #include "core/files.hpp"
 #include "core/streams.hpp"
+#include "experiments/cli/device_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/devices/devices.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/results/result_folder.hpp"
 #include "experiments/text/digest.hpp"
@@ -42,9 +42,9 @@ struct TreeOptions {
   std::optional<PricedPair> pair;  ///< whose times the profile says
 };
 
-/// With --profile the times of passes take the place of --c and of the cost of verification.
+/// With --device or --profile the times of passes take the place of --c and of the cost of verification.
 std::optional<PricedPair> read_pair(CommandLine& line, const std::string& drafter) {
-  if (!line.has("profile")) {
+  if (!names_device(line)) {
     for (const std::string_view name : {"target", "draft", "batch", "context"}) {
       if (line.has(name))
         line.refuse(name, "given without --profile", "it asks for times of a device", "e.g. --profile h200");
@@ -56,7 +56,10 @@ std::optional<PricedPair> read_pair(CommandLine& line, const std::string& drafte
     return std::nullopt;
   }
   for (const std::string_view name : {"c", "verify-growth", "cost-file"}) {
-    if (line.has(name)) line.refuse(name, "given beside --profile", "the profile says what passes take", "keep one");
+    if (line.has(name)) {
+      line.refuse(name, line.has("device") ? "given beside --device" : "given beside --profile",
+                  "the profile says what passes take", "keep one");
+    }
   }
   line.require("target", "the model that verifies", "e.g. --target qwen1.5-7b; foredraft list models");
   const bool heads = drafter == "heads";
@@ -117,13 +120,12 @@ std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOp
 std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& options, std::int64_t nodes,
                                     std::int64_t depth, std::vector<FileDigest>& files) {
   if (options.pair) {
-    const std::string profile = line.text("profile").value();
     try {
-      const ReadProfile read = read_profile(profile);
+      const ReadProfile read = read_named_device(line);
       if (!read.shipped) files.push_back(read.digest);
       return price_from_profile(read.profile, *options.pair, nodes, depth);
     } catch (const DomainError& error) {
-      throw InputError(fmt::format("{}: {}", profile, error.what()));
+      throw InputError(fmt::format("{}: {}", named_device(line), error.what()));
     }
   }
   const auto file = line.text("cost-file");
@@ -185,7 +187,8 @@ CommandSpec tree_spec() {
                    "autoregressive: drafting costs depth * c (default); block: c; heads, of a profile: a head a depth"},
                   {"verify-growth", "G", "each node beyond the first adds G of a target step (default 0)"},
                   {"cost-file", "FILE", "or: rows nodes,time of a target pass, any unit, from 1 node on"},
-                  {"profile", "P", "or times of a device: a profile.json, or a data sheet (foredraft list devices),"},
+                  {"device", "D", "or times of a device: a shipped data sheet (foredraft list devices), FILE.toml,"},
+                  {"profile", "P", "  or a profile.json"},
                   {"target", "T", "  the model that verifies"},
                   {"draft", "D", "  the model that drafts; heads stand on the target"},
                   {"batch", "B", "  sequences at once (default 1)"},

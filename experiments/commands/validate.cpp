@@ -4,12 +4,12 @@
 #include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/calibrate/calibration_text.hpp"
+#include "experiments/cli/device_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/validate_loops.hpp"
-#include "experiments/devices/devices.hpp"
 #include "experiments/validate/run_validation.hpp"
 #include "experiments/validate/speedups_file.hpp"
 #include "experiments/validate/validation_grid.hpp"
@@ -34,7 +34,13 @@ struct ValidateOptions {
 };
 
 ValidateOptions read_validate_options(CommandLine& line) {
-  line.require("profile", "the times to predict from", "e.g. --profile cpu.json, as foredraft calibrate leaves it");
+  if (!names_device(line)) {
+    line.require("profile", "the times to predict from", "e.g. --profile cpu.json, as foredraft calibrate leaves it");
+  }
+  if (line.has("device") && !line.has("against")) {
+    line.refuse("device", "given without --against", "loops that run here are held against a profile of this machine",
+                "use --profile");
+  }
   line.require("out", "where the results go", "e.g. --out results/validation");
   for (const std::string_view name : {"target", "draft", "gamma", "alpha", "batch", "context", "minutes", "threads"}) {
     if (line.has("against") && line.has(name)) {
@@ -44,7 +50,7 @@ ValidateOptions read_validate_options(CommandLine& line) {
   if (line.has("target")) line.require("draft", "a target is validated with its drafter", "e.g. --draft t5-small");
   if (line.has("draft")) line.require("target", "a drafter is validated with its target", "e.g. --target t5-base");
   ValidateOptions options;
-  options.profile = line.text("profile").value_or("");
+  if (names_device(line)) options.profile = named_device(line);
   options.out = line.text("out").value_or("");
   options.against = line.text("against").value_or("");
   for (const char* option : {"target", "draft"}) {
@@ -111,6 +117,7 @@ CommandSpec validate_spec() {
       .options = {{"profile", "PROFILE.json",
                    "of this machine, as foredraft calibrate leaves it; with --against any, or a "
                    "shipped device (foredraft list devices)"},
+                  {"device", "D", "with --against, in its place: a shipped device, or FILE.toml"},
                   {"out", "DIR", "new: prediction.csv, written first; validation.csv; manifest.json; figures"},
                   {"against", "FILE.csv",
                    "speedups that you measured in an engine (docs/validation.md); no loop is run"},
@@ -139,7 +146,7 @@ int run_validate(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   const ValidateOptions options = read_validate_options(line);
-  const ReadProfile read = read_profile(options.profile);
+  const ReadProfile read = read_named_device(line);
   const latency::Profile& profile = read.profile;
   const ValidationInputs inputs{.files = {read.digest},
                                 .measured_by = options.against.empty() ? MeasuredBy::loop : MeasuredBy::user,

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "experiments/devices/devices.hpp"
+#include "latency/profile/profile_json.hpp"
 #include "tests/experiments/run_program.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 
@@ -37,7 +39,7 @@ TEST_CASE("results go to stdout, talk to stderr, and help is a result") {
 
 TEST_CASE("profiles and steps that cannot be are refused with 2, each by what is wrong") {
   const TemporaryFolder folder;
-  const std::string sound = content_of(FOREDRAFT_SOURCE "/latency/devices/h200.json");
+  const std::string sound = latency::to_json(experiments::read_profile("h200").profile);
   const auto changed = [&](const std::string& from, const std::string& to) {
     std::string text = sound;
     text.replace(text.find(from), from.size(), to);
@@ -53,8 +55,8 @@ TEST_CASE("profiles and steps that cannot be are refused with 2, each by what is
     CHECK_THAT(outcome.err, Catch::Contains("input") && Catch::Contains(said));
   };
   check_refused("profile", sound.substr(0, sound.size() / 2),
-                "input:71: syntax: no JSON at column 142 (the text ends too early)");
-  check_refused("profile", changed("foredraft.profile/1", "foredraft.profile/9"), "this program reads");
+                "input:83: syntax: no JSON at column 6 (the text ends too early)");
+  check_refused("profile", changed("foredraft.profile/2", "foredraft.profile/9"), "this program reads");
   check_refused("profile", changed("4800000000000.0", "-4800000000000.0"), "memory_bandwidth_bytes_per_s");
   check_refused("profile", changed("4800000000000.0", "1e999"), "(the number 1e999 is too large)");
   const std::string header = "model,role,batch,tokens,context,ms\n";

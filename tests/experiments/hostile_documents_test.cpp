@@ -16,6 +16,7 @@
 #include "experiments/validate/speedups_file.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
+#include "latency/devices/device_file.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/models/model_text.hpp"
 #include "latency/profile/profile_json.hpp"
@@ -76,7 +77,11 @@ std::vector<Reader> readers() {
        [](const std::string& text) { static_cast<void>(parse_verification_times(text, "f")); }},
       {"models", std::string(latency::model_texts().front().text),
        [](const std::string& text) { static_cast<void>(latency::parse_models(text, "f")); }},
-      {"profile", std::string(device_texts().front().text), read_profile},
+      {"profile", latency::to_json(profile), read_profile},
+      {"devices",
+       "[\"my card\"]\nsource = \"s\"\nmemory_gb = 48\nmemory_bandwidth_gb_per_s = 864\n"
+       "matrix_peak_fp16_tflop_per_s = {value = 362.05, source = \"t\"}\naliases = [\"mine\"]\n",
+       [](const std::string& text) { static_cast<void>(latency::parse_devices(text, "f")); }},
       {"steps", "model,role,batch,tokens,context,ms\na,decoder_pass,1,1,0,2\n",
        [](const std::string& text) { static_cast<void>(parse_steps(text, "f")); }},
       {"speedups", "target,draft,gamma,alpha,batch,context,speedup\nllama-2-7b,sheared-llama-1.3b,2,0.5,1,100,1.5\n",

@@ -219,15 +219,6 @@ TEST_CASE("bound by computing the speedup is the inverse of the operations facto
   CHECK(prediction.schedules.front() == std::vector<ScheduleRange>{{1, 8, 0}});
 }
 
-TEST_CASE("a shipped data sheet is found by its name") {
-  CHECK(shipped_devices() ==
-        std::vector<std::string>{"a100-80gb", "a40", "h100", "h200", "p100", "rtx3090", "rtx4090", "v100"});
-  for (const std::string& name : shipped_devices())
-    CHECK(read_profile(name).profile.source == latency::Source::datasheet);
-  CHECK(refusal([] { static_cast<void>(read_profile("h20")); }) ==
-        "h20: neither a file nor a shipped device - did you mean h200?");
-}
-
 TEST_CASE("a step that a user measured is refused by line where it cannot be") {
   const auto refused = [](const std::string& rows) {
     return refusal([&] { static_cast<void>(parse_steps("model,role,batch,tokens,context,ms\n" + rows, "s.csv")); });

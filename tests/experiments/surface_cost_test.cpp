@@ -95,7 +95,7 @@ TEST_CASE("a sweep over batches of a roofline simulates what its closed form say
 
 TEST_CASE("a sweep asks no time that nobody knows, of no device that is not there") {
   CHECK(refused_by_inputs(roofline_sweep("\"cost.device\" = \"h200\"\n")) == "accepted");
-  CHECK_THAT(refused_by_inputs(roofline_sweep("\"cost.device\" = \"h20\"\n")), Catch::Contains("did you mean h200?"));
+  CHECK_THAT(refused_by_inputs(roofline_sweep("\"cost.device\" = \"h2000\"\n")), Catch::Contains("did you mean h200?"));
   std::string misspelt = roofline_sweep("\"cost.device\" = \"h200\"\n");
   misspelt.replace(misspelt.find("llama-2-7b"), 10, "llama-2-7 ");
   CHECK_THAT(refused_by_inputs(misspelt), Catch::Contains("e.toml:8: fixed.cost.target: unknown model \"llama-2-7 \""));
