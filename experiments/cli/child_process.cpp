@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -14,6 +16,7 @@
 #include <thread>
 
 #include "experiments/cli/interrupt.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -26,21 +29,13 @@ bool can_run(const fs::path& program) {
   return fs::is_regular_file(program, error) && ::access(program.c_str(), X_OK) == 0;
 }
 
-}  // namespace
-
-int run_and_wait(const std::vector<std::string>& command, ChildOutput output, ChildSignals signals) {
+/// Runs a program whose streams `actions` sets, and waits.
+int spawn_and_wait(const std::vector<std::string>& command, const posix_spawn_file_actions_t& actions,
+                   ChildSignals signals) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& part : command) arguments.push_back(const_cast<char*>(part.c_str()));
   arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  if (output == ChildOutput::dropped) {
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  } else {
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t blocked;
@@ -53,7 +48,6 @@ int run_and_wait(const std::vector<std::string>& command, ChildOutput output, Ch
   pid_t child = 0;
   const int failed = ::posix_spawn(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return -1;
   const std::atomic<bool>& stop = catch_interrupts();
   bool passed_on = false;
@@ -66,6 +60,73 @@ int run_and_wait(const std::vector<std::string>& command, ChildOutput output, Ch
     std::this_thread::sleep_for(between_looks);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// A file in memory, which never blocks and breaks no pipe.
+class MemoryFile {
+ public:
+  explicit MemoryFile(const std::string& content) : descriptor_(::memfd_create("foredraft", MFD_CLOEXEC)) {
+    if (descriptor_ < 0) throw RunError("no file in memory can be made");
+    for (std::size_t written = 0; written < content.size();) {
+      const ssize_t bytes = ::write(descriptor_, content.data() + written, content.size() - written);
+      if (bytes < 0) {
+        ::close(descriptor_);
+        throw RunError("a file in memory cannot be written");
+      }
+      written += static_cast<std::size_t>(bytes);
+    }
+    ::lseek(descriptor_, 0, SEEK_SET);
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  MemoryFile(MemoryFile&&) = delete;
+  MemoryFile& operator=(MemoryFile&&) = delete;
+  ~MemoryFile() { ::close(descriptor_); }
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+
+  [[nodiscard]] std::string content() const {
+    constexpr std::size_t piece = 65'536;
+    std::string text;
+    while (true) {
+      const std::size_t before = text.size();
+      text.resize(before + piece);
+      const ssize_t bytes = ::pread(descriptor_, text.data() + before, piece, static_cast<off_t>(before));
+      text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+      if (bytes <= 0) return text;
+    }
+  }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
+
+int run_and_wait(const std::vector<std::string>& command, ChildOutput output, ChildSignals signals) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (output == ChildOutput::dropped) {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  } else {
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  }
+  const int code = spawn_and_wait(command, actions, signals);
+  posix_spawn_file_actions_destroy(&actions);
+  return code;
+}
+
+ChildAnswer ask_and_wait(const std::vector<std::string>& command, const std::string& input) {
+  const MemoryFile question(input);
+  const MemoryFile answer("");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, question.descriptor(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, answer.descriptor(), STDOUT_FILENO);
+  const int code = spawn_and_wait(command, actions, ChildSignals::delivered);
+  posix_spawn_file_actions_destroy(&actions);
+  return {code, answer.content()};
 }
 
 std::string program_folder() {

@@ -19,6 +19,15 @@ enum class ChildSignals {
 [[nodiscard]] int run_and_wait(const std::vector<std::string>& command, ChildOutput output,
                                ChildSignals signals = ChildSignals::delivered);
 
+struct ChildAnswer {
+  int code;            ///< as of run_and_wait
+  std::string output;  ///< what it printed to its standard output
+};
+
+/// The same with `input` as standard input. What it prints to standard error goes to ours. Throws RunError where the
+/// system has no memory for input and output.
+[[nodiscard]] ChildAnswer ask_and_wait(const std::vector<std::string>& command, const std::string& input);
+
 /// The folder of this program; empty where the system does not say.
 [[nodiscard]] std::string program_folder();
 

@@ -6,10 +6,13 @@
 #include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/calibrate/calibration_text.hpp"
+#include "experiments/calibrate/operators_request.hpp"
 #include "experiments/cli/child_process.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/operators_script.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/devices/operators_file.hpp"
 #include "experiments/results/build_info.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "gpu_bench/cpu/measure_cpu.hpp"
@@ -41,23 +44,58 @@ struct CalibrateOptions {
   unsigned threads = 0;
   bool quick = false;
   bool accept_noise = false;
+  OperatorsRequest operators;  ///< of --backend aisimulate
 };
+
+/// Options that one kind of backend has.
+const std::vector<std::string_view> operators_options{"device",       "engine",    "engine-version", "target-format",
+                                                      "draft-format", "kv-format", "target-tp",      "draft-tp"};
+const std::vector<std::string_view> measuring_options{"minutes", "threads", "quick", "accept-noise"};
+
+OperatorsRequest read_operators(CommandLine& line) {
+  line.require("device", "operators of engines were timed on devices of others", "e.g. --device h100");
+  line.require("target", "the model that verifies", "e.g. --target llama-3.1-8b");
+  line.refuse_any(measuring_options, "given with --backend aisimulate", "it measures nothing", "remove it");
+  return {.device = line.text("device").value_or(""),
+          .target = line.text("target").value_or(""),
+          .engine = line.text("engine"),
+          .engine_version = line.text("engine-version"),
+          .draft = line.text("draft"),
+          .target_format = line.text("target-format"),
+          .draft_format = line.text("draft-format"),
+          .kv_format = line.text("kv-format"),
+          .target_tp = line.integer("target-tp", 1, most_count),
+          .draft_tp = line.integer("draft-tp", 1, most_count),
+          .batches = line.integers("batch", 1, most_count),
+          .contexts = line.integers("context", 0, most_count)};
+}
 
 CalibrateOptions read_calibrate_options(CommandLine& line) {
   line.require("out", "where the profile goes", "e.g. --out cpu.json");
-  if (line.has("target")) line.require("draft", "a target is measured beside its drafter", "e.g. --draft t5-small");
-  if (line.has("draft")) line.require("target", "a drafter is measured beside its target", "e.g. --target t5-base");
+  const std::string backend = line.word("backend", {"cpu", "cuda", "aisimulate"}).value_or("cpu");
+  const bool operators = backend == "aisimulate";
+  if (line.has("target") && !operators)
+    line.require("draft", "a target is measured beside its drafter", "e.g. --draft t5-small");
+  if (line.has("draft") && !operators)
+    line.require("target", "a drafter is measured beside its target", "e.g. --target t5-base");
   CalibrateOptions options{.out = line.text("out").value_or(""),
-                           .backend = line.word("backend", {"cpu", "cuda"}).value_or("cpu"),
+                           .backend = backend,
                            .models = {},
                            .batches = line.integers("batch", 1, most_count),
                            .contexts = line.integers("context", 0, most_count),
                            .minutes = line.real("minutes", 0.001, longest_minutes),
                            .threads = line.threads(),
                            .quick = line.has("quick"),
-                           .accept_noise = line.has("accept-noise")};
+                           .accept_noise = line.has("accept-noise"),
+                           .operators = {}};
   for (const char* option : {"target", "draft"}) {
     if (const auto name = line.text(option)) options.models.push_back(*name);
+  }
+  if (operators) {
+    options.operators = read_operators(line);
+  } else {
+    line.refuse_any(operators_options, "given without --backend aisimulate",
+                    "it says which operators of engines are asked for", "add --backend aisimulate, or remove it");
   }
   if (options.backend == "cuda" && line.has("threads")) {
     line.refuse("threads", "given with --backend cuda", "a GPU has none to choose", "leave it out");
@@ -150,6 +188,21 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
           .profile = latency::read_profile(options.out)};
 }
 
+/// Asks for operators of an engine, which nobody measures here, and writes their profile.
+int calibrate_operators(const CalibrateOptions& options) {
+  static_cast<void>(latency::claim_profile_file(options.out));
+  try {
+    Profile profile = parse_operators(ask_operators(to_json(options.operators)), "aisimulate_steps.py");
+    const latency::Identity program = program_identity();
+    profile.identity.commit = fmt::format("foredraft {} {}", program.tool_version, program.commit);
+    latency::write_profile_file(options.out, profile);
+    print_result(operators_text(profile));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("foredraft calibrate: --backend aisimulate: {}", error.what()));
+  }
+  return exit_done;
+}
+
 }  // namespace
 
 CommandSpec calibrate_spec() {
@@ -157,10 +210,12 @@ CommandSpec calibrate_spec() {
       .name = "calibrate",
       .arguments = "--out PROFILE.json [options]",
       .summary =
-          "Measures what passes of models and verifications cost on this machine, without their weights, and writes "
-          "a profile.",
+          "Measures what passes of models and verifications cost on this machine, without their weights, or adds up "
+          "what their operators took in an engine, and writes a profile.",
       .options = {{"out", "PROFILE.json", "new, or the unfinished profile of this machine, which is continued"},
-                  {"backend", "B", "cpu (default): fp32 on this processor; cuda: starts foredraft-gpu"},
+                  {"backend", "B",
+                   "cpu (default): fp32 on this processor; cuda: starts foredraft-gpu; aisimulate: operators of "
+                   "engines"},
                   {"target", "T", "one target instead of the usual pairs; foredraft list models"},
                   {"draft", "D", "its drafter"},
                   {"batch", "B,...", "sequences side by side (cpu: 1,4)"},
@@ -168,12 +223,22 @@ CommandSpec calibrate_spec() {
                   {"minutes", "M", "for everything (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
                   {"threads", "N", "cpu: 0 (default): one per hardware thread; the profile is of that many"},
                   {"quick", "", "fewer cells: batch 1 and context 128 on a CPU; fewer samples on a GPU"},
+                  {"device", "D", "aisimulate: where the operators were timed (h100, h200, b200, a100, l40s, ...)"},
+                  {"engine", "E", "aisimulate: vllm (default), sglang, trtllm"},
+                  {"engine-version", "V", "aisimulate: the current one of the package"},
+                  {"target-format", "F", "aisimulate: bf16, fp8, int4, nvfp4, ... (what the model's config says)"},
+                  {"draft-format", "F", "aisimulate: the same of the drafter"},
+                  {"kv-format", "F", "aisimulate: bf16, fp8"},
+                  {"target-tp", "T", "aisimulate: devices that share each layer (1)"},
+                  {"draft-tp", "T", "aisimulate: the same of the drafter (the target's)"},
                   {"accept-noise", "", "exit with 0 although the machine was too noisy; the profile says that it was"}},
       .fewest_positional = 0,
       .most_positional = 0,
       .examples = {"foredraft calibrate --out cpu.json",
                    "foredraft calibrate --target t5-base --draft t5-small --batch 1,8 --context 256 --out t5.json",
-                   "foredraft calibrate --backend cuda --minutes 8 --out gpu.json"}};
+                   "foredraft calibrate --backend cuda --minutes 8 --out gpu.json",
+                   "foredraft calibrate --backend aisimulate --device h100 --target llama-3.1-8b "
+                   "--draft eagle3-llama-3.1-8b --out h100.json"}};
 }
 
 int run_calibrate(const std::vector<std::string>& arguments) {
@@ -183,6 +248,11 @@ int run_calibrate(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   const CalibrateOptions options = read_calibrate_options(line);
+  if (options.backend == "aisimulate") {
+    static_cast<void>(catch_interrupts());
+    const WriteLock lock = WriteLock::of_file(options.out);
+    return calibrate_operators(options);
+  }
   const std::vector<PlannedPair> pairs = asked_pairs(options);
   static_cast<void>(catch_interrupts());  // before anything is written
   const WriteLock lock = WriteLock::of_file(options.out);

@@ -13,7 +13,8 @@ struct BuildInfo {
   std::string_view compiler;
   std::string_view flags;
   std::string_view build_type;
-  std::string_view installed_plots;  ///< plots/ of an installation, seen from the folder of the program
+  std::string_view installed_plots;      ///< plots/ of an installation, seen from the folder of the program
+  std::string_view installed_operators;  ///< operators/ likewise
 };
 
 [[nodiscard]] BuildInfo build_info();

@@ -75,7 +75,7 @@ std::string to_dot(const TreeAnswer& answer) {
 std::string to_csv(const TokenTree& tree, const std::vector<double>& probabilities) {
   DataText data({"node", "parent", "depth", "rank", "path", "probability"});
   for (std::size_t i = 0; i < tree.nodes().size(); ++i) {
-    const analytic::TreeNode& node = tree.nodes()[i];
+    const TreeNode& node = tree.nodes()[i];
     data.row().cell(static_cast<double>(i));
     data.cell(i == 0 ? std::optional<double>() : static_cast<double>(node.parent));
     data.cell(static_cast<double>(node.depth)).cell(static_cast<double>(node.rank));

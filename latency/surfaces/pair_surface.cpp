@@ -31,7 +31,8 @@ SheetPass central_pass(const Deployment& deployment, const std::optional<Attaina
           .slowest = slowest(*attainable)};
 }
 
-/// Steps that a user measured may have the passes of a drafter and not its drafting.
+/// Steps that a user measured may have the passes of a drafter and not its drafting, those of a head its drafting
+/// alone.
 bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& model, Role role) {
   return std::any_of(shapes.begin(), shapes.end(), [&](const ModelShape& shape) { return shape.name == model; }) ||
          std::any_of(profile.steps.begin(), profile.steps.end(),
@@ -54,8 +55,11 @@ PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& 
                          const SheetPass& draft_pass)
     : target_(surface_of(profile, shapes, target, target, Role::decoder_pass, target_pass)) {
   const bool one_by_one = drafting == Role::autoregressive_drafting;
-  if (one_by_one) drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass, draft_pass);
-  if (!one_by_one || knows(profile, shapes, drafter, drafting)) {
+  const bool drafting_known = knows(profile, shapes, drafter, drafting);
+  if (one_by_one && (knows(profile, shapes, drafter, Role::decoder_pass) || !drafting_known)) {
+    drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass, draft_pass);
+  }
+  if (!one_by_one || drafting_known) {
     drafting_ = surface_of(profile, shapes, target, drafter, drafting, draft_pass);
   }
   const auto shape = std::ranges::find(shapes, target, &ModelShape::name);

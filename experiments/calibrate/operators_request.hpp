@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "latency/profile/profile.hpp"
+
+/// What operators of engines are asked for, and the answer for people.
+namespace foredraft::experiments {
+
+/// Names are the script's to judge (scripts/operators/aisimulate_steps.py); what is empty takes its defaults.
+struct OperatorsRequest {
+  std::string device;
+  std::string target;
+  std::optional<std::string> engine, engine_version;
+  std::optional<std::string> draft;
+  std::optional<std::string> target_format, draft_format, kv_format;
+  std::optional<std::int64_t> target_tp, draft_tp;
+  std::optional<std::vector<std::int64_t>> batches, contexts;
+};
+
+/// One JSON object.
+[[nodiscard]] std::string to_json(const OperatorsRequest& request);
+
+/// A table of the target's passes and the drafting beside them, by batch and context; its notes below.
+[[nodiscard]] std::string operators_text(const latency::Profile& profile);
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiments/devices/operators_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "core/documents.hpp"
+#include "core/readable.hpp"
+#include "foredraft/errors.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using latency::Role;
+
+constexpr std::string_view schema = "foredraft.operators/1";
+constexpr std::int64_t most_count = 1'000'000;
+
+/// A document with its name, for messages.
+class Reader {
+ public:
+  explicit Reader(const std::string& name) : name_(name) {}
+
+  [[noreturn]] void refuse(const std::string& where, std::string_view problem) const {
+    throw InputError(
+        fmt::format("{}: {}: {} - make it again with foredraft calibrate --backend aisimulate", name_, where, problem));
+  }
+
+  const Json& at(const Json& object, const std::string& path, const char* key) const {
+    if (!object.is_object() || !object.contains(key)) refuse(path.empty() ? key : path + "." + key, "missing");
+    return object.at(key);
+  }
+
+  std::string word(const Json& object, const std::string& path, const char* key) const {
+    const Json& value = at(object, path, key);
+    if (!value.is_string()) refuse(path.empty() ? key : path + "." + key, "must be a string");
+    return readable(value.get<std::string>());
+  }
+
+  const Json& list(const Json& object, const std::string& path, const char* key) const {
+    const Json& value = at(object, path, key);
+    if (!value.is_array()) refuse(path.empty() ? key : path + "." + key, "must be a list");
+    return value;
+  }
+
+  std::int64_t count(const Json& value, const std::string& path, std::int64_t least) const {
+    const auto number = whole_number<std::int64_t>(value, least, most_count);
+    if (!number) refuse(path, fmt::format("must be a whole number from {} to {}", least, most_count));
+    return *number;
+  }
+
+ private:
+  const std::string& name_;
+};
+
+Role read_role(const Reader& reader, const Json& row, const std::string& path) {
+  const std::string word = reader.word(row, path, "role");
+  for (const Role role : {Role::decoder_pass, Role::autoregressive_drafting}) {
+    if (word == latency::to_string(role)) return role;
+  }
+  reader.refuse(path + ".role", "must be decoder_pass or autoregressive_drafting");
+}
+
+void read_row(const Reader& reader, const Json& row, const std::string& path, latency::Profile& profile) {
+  // One setting for target and draft, whatever their formats: the notes say them.
+  latency::Cell cell{.model = reader.word(row, path, "model"), .role = read_role(reader, row, path), .dtype = "mixed"};
+  cell.batch = reader.count(reader.at(row, path, "batch"), path + ".batch", 1);
+  cell.context = reader.count(reader.at(row, path, "context"), path + ".context", 0);
+  const Json& tokens = reader.list(row, path, "tokens");
+  const Json& times = reader.list(row, path, "ms");
+  if (tokens.size() != times.size()) reader.refuse(path, "tokens and ms differ in length");
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    cell.tokens = reader.count(tokens[i], fmt::format("{}.tokens[{}]", path, i), 1);
+    if (!times[i].is_number()) reader.refuse(fmt::format("{}.ms[{}]", path, i), "must be a number");
+    const double us = 1e3 * times[i].get<double>();
+    profile.steps.push_back({.cell = cell,
+                             .timing = {.summary = {.samples = 1,
+                                                    .median_us = us,
+                                                    .median_ci95_us = {us, us},
+                                                    .p5_us = us,
+                                                    .p25_us = us,
+                                                    .p75_us = us,
+                                                    .p95_us = us,
+                                                    .min_us = us,
+                                                    .mean_us = us,
+                                                    .mad_us = 0.0}}});
+  }
+}
+
+/// "target_format bf16, target_tp 4, ...": what was asked, without the lists of the grid and what is null.
+std::string request_text(const Json& request) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : request.items()) {
+    if (value.is_array() || value.is_null()) continue;
+    parts.push_back(fmt::format("{} {}", key, value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+  return readable(fmt::format("{}", fmt::join(parts, ", ")));
+}
+
+}  // namespace
+
+latency::Profile parse_operators(std::string_view text, const std::string& name) {
+  ProblemList problems(name);
+  const Json json = parse_json(text, problems);
+  if (!problems.empty()) throw InputError(problems.text());
+  const Reader reader(name);
+  if (json.is_object() && json.contains("error")) throw InputError(reader.word(json, "", "error"));
+  if (reader.word(json, "", "schema") != schema) reader.refuse("schema", fmt::format("must be \"{}\"", schema));
+  latency::Profile profile;
+  profile.source = latency::Source::operators;
+  const Json& package = reader.at(json, "", "package");
+  const Json& tables = reader.at(json, "", "tables");
+  profile.device.name = reader.word(tables, "tables", "system");
+  profile.identity.tool_version =
+      fmt::format("{} {}", reader.word(package, "package", "name"), reader.word(package, "package", "version"));
+  profile.notes.push_back(
+      {"operators", fmt::format("{} {} on {}, tables of {}, sha256 {}", reader.word(tables, "tables", "engine"),
+                                reader.word(tables, "tables", "version"), profile.device.name,
+                                profile.identity.tool_version, reader.word(tables, "tables", "sha256"))});
+  const Json& request = reader.at(json, "", "request");
+  if (!request.is_object()) reader.refuse("request", "must be an object");
+  profile.notes.push_back({"request", request_text(request)});
+  for (const Json& note : reader.list(json, "", "notes")) {
+    if (!note.is_string()) reader.refuse("notes", "must be a list of strings");
+    profile.notes.push_back({"operators", readable(note.get<std::string>())});
+  }
+  const Json& rows = reader.list(json, "", "rows");
+  for (std::size_t i = 0; i < rows.size(); ++i) read_row(reader, rows[i], fmt::format("rows[{}]", i), profile);
+  try {
+    latency::check_profile(profile);
+  } catch (const DomainError& error) {
+    throw InputError(fmt::format("{}: {}", name, error.what()));
+  }
+  return profile;
+}
+
+}  // namespace foredraft::experiments
