@@ -47,6 +47,10 @@ std::string line_of(const std::string& source, const Problem& problem) {
 
 }  // namespace
 
+void ProblemList::raise() const {
+  if (!empty()) throw InputError(text());
+}
+
 std::string ProblemList::text() const {
   std::vector<Problem> sorted = problems_;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) { return a.line < b.line; });

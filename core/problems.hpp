@@ -32,6 +32,9 @@ class ProblemList {
   /// The lines by line number, the first hundred and how many more.
   [[nodiscard]] std::string text() const;
 
+  /// Throws InputError with text() unless empty.
+  void raise() const;
+
  private:
   std::string source_;
   std::vector<Problem> problems_;

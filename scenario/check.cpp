@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "core/check.hpp"
+#include "scenario/compatibility.hpp"
 #include "scenario/registries.hpp"
 
 namespace foredraft::scenario {
@@ -160,7 +160,7 @@ void check_gamma(const Space& space, const Usage& usage, ProblemList& problems) 
 void check_temperature(const Space& space, ProblemList& problems) {
   for (const Value& value : values_of(space, "temperature")) {
     const double temperature = std::get<double>(value);
-    if (temperature == 0.0 || temperature >= min_temperature) continue;
+    if (is_temperature(temperature)) continue;
     report(space, "temperature",
            {.text = fmt::format("invalid temperature={}", temperature),
             .why = fmt::format("must be 0 or at least {}", min_temperature),
@@ -185,15 +185,13 @@ void check_positional(const Space& space, const Usage& usage, const std::vector<
   }
   for (const Value& value : values_of(space, "process.marginal")) {
     const auto& entries = std::get<std::vector<double>>(value);
-    for (std::size_t i = 1; i < entries.size(); ++i) {
-      if (entries[i] <= entries[i - 1]) continue;
-      report(space, "process.marginal",
-             {.text = fmt::format("rises from {} to {} at position {}", entries[i - 1], entries[i], i),
-              .why = "a marginal is P(this draft and all before it accepted)",
-              .suggestion = fmt::format("did you mean {}?", name_for_user(space, "process.conditional"))},
-             problems);
-      break;
-    }
+    const std::optional<std::size_t> at = first_rise(entries);
+    if (!at) continue;
+    report(space, "process.marginal",
+           {.text = fmt::format("rises from {} to {} at position {}", entries[*at - 1], entries[*at], *at),
+            .why = "a marginal is P(this draft and all before it accepted)",
+            .suggestion = fmt::format("did you mean {}?", name_for_user(space, "process.conditional"))},
+           problems);
   }
 }
 
@@ -234,7 +232,7 @@ void check_sequence_length(const Space& space, const Usage& usage, ProblemList& 
   if (!usage.states("sequence_length") || !usage.takes("end_of_sequence", "fixed")) return;
   for (const Value& value : values_of(space, "sequence_length")) {
     const double length = std::get<double>(value);
-    if (length == std::floor(length)) continue;
+    if (is_whole(length)) continue;
     report(space, "sequence_length",
            {.text = fmt::format("invalid sequence_length={}", length),
             .why = "must be a whole number of tokens",

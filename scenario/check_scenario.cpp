@@ -2,11 +2,11 @@
 #include "scenario/check_scenario.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
-#include <cmath>
 
 #include "core/check.hpp"
+#include "scenario/compatibility.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/parameters.hpp"
 #include "scenario/registries.hpp"
 #include "scenario/server.hpp"
 
@@ -17,29 +17,19 @@ namespace {
 constexpr std::int64_t longest_counted_draft = 1'000'000;
 /// Where a closed form takes gamma as a number.
 constexpr std::int64_t longest_formula_draft = 1'000'000'000'000;
-constexpr double longest_checked_sequence = 1e9;
-constexpr std::int64_t most_server_rows = 65'536;
-constexpr std::int64_t most_pool_contexts = 65'536;
 
 [[noreturn]] void refuse_part(std::string_view name, std::string_view value, std::string_view must) {
   throw DomainError(fmt::format("invalid {}={} (must {})", name, value, must));
 }
 
+/// In the range that the table of parameters states.
+void check_input(const std::string& name, const Value& value) {
+  check_numbers(name, find_parameter(name)->range, value);
+}
+
 template <class Alternative>
 bool holds(const auto& value) {
   return std::holds_alternative<Alternative>(value);
-}
-
-double decay_of(const Drafter& drafter) {
-  if (const auto* block = std::get_if<BlockDrafter>(&drafter)) return block->decay;
-  if (const auto* heads = std::get_if<Heads>(&drafter)) return heads->decay;
-  if (const auto* stages = std::get_if<MlpSpeculator>(&drafter)) return stages->decay;
-  return 1.0;
-}
-
-bool has_accuracies(const Drafter& drafter) {
-  const auto* heads = std::get_if<Heads>(&drafter);
-  return heads != nullptr && !heads->accuracies.empty();
 }
 
 void check_vector(std::string_view name, const std::vector<double>& entries, std::int64_t gamma) {
@@ -54,7 +44,7 @@ class FidelityCheck {
 
   void operator()(const ProcessFidelity& process) const {
     check_drafts("process", entry_of(drafters(), scenario_.drafter).process);
-    if (const auto* iid = std::get_if<Iid>(&process.acceptance)) check_probability("alpha", iid->alpha);
+    if (const auto* iid = std::get_if<Iid>(&process.acceptance)) check_input("alpha", iid->alpha);
     // A trace of outcomes has no recorded gamma: 0.
     const auto* trace = std::get_if<Trace>(&process.acceptance);
     if (trace == nullptr || trace->recorded_gamma != 0) check_ranges(processes(), process.acceptance);
@@ -67,7 +57,7 @@ class FidelityCheck {
     check_own_acceptance(process);
     check_policy(process);
     const bool counted =
-        !holds<Iid>(process.acceptance) || decay_of(scenario_.drafter) != 1.0 || process.sequence_length;
+        !holds<Iid>(process.acceptance) || has_own_acceptance(scenario_.drafter) || process.sequence_length;
     check_gamma(counted ? longest_counted_draft : longest_formula_draft);
   }
 
@@ -76,18 +66,18 @@ class FidelityCheck {
     check_drafts("token", drafter.token);
     check_gamma(max_token_gamma);
     check_ranges(rules(), token.rule);
-    if (token.temperature != 0.0 && !(token.temperature >= min_temperature && token.temperature <= 1e6)) {
+    check_input("temperature", token.temperature);
+    if (!is_temperature(token.temperature)) {
       refuse_part("temperature", fmt::format("{}", token.temperature),
                   fmt::format("be 0 or at least {}", min_temperature));
     }
     if (const auto* models = std::get_if<SyntheticModels>(&token.models)) {
       if (drafter.text)
         refuse_part("drafter", drafter.name, "go with NgramModels: synthetic distributions write no text");
-      check_range("vocabulary", models->vocabulary, 2, max_vocabulary);
-      check_range("pool", models->pool, 1, most_pool_contexts);
-      check_positive("parameter", models->parameter);
-      check_probability("models.alpha", models->alpha);
-      check_positive("models.alpha", models->alpha);
+      check_input("models.vocabulary", models->vocabulary);
+      check_input("models.pool", models->pool);
+      check_input("models.parameter", models->parameter);
+      check_input("models.alpha", models->alpha);
       check_rule(token.rule, models->vocabulary);
     } else {
       check_rule(token.rule);
@@ -96,11 +86,11 @@ class FidelityCheck {
   }
 
   void operator()(const Server& server) const {
-    check_drafts("system", entry_of(drafters(), scenario_.drafter).process && !holds<InputCopy>(scenario_.drafter));
+    check_drafts("system", drafts_in_batches(scenario_.drafter));
     if (holds<MeasuredTimes>(scenario_.cost))
       refuse_part("cost", name_of(scenario_.cost), "know batches: it is a server's");
-    check_probability("alpha", server.alpha);
-    check_range("max_batch", server.max_batch, 1, most_server_rows);
+    check_input("alpha", server.alpha);
+    check_input("max_batch", server.max_batch);
     static_cast<void>(
         gamma_by_batch(gamma_of_batches(server, scenario_.gamma), server.max_batch, scenario_.convention));
     check_token_count("prompt", server.prompt, 0);
@@ -127,16 +117,14 @@ class FidelityCheck {
   void check_marginal(const Positional& positional) const {
     check_probabilities("marginal", positional.marginal);
     check_vector("marginal", positional.marginal, scenario_.gamma);
-    if (!std::is_sorted(positional.marginal.rbegin(), positional.marginal.rend())) {
+    if (first_rise(positional.marginal)) {
       throw DomainError("invalid marginal (must not rise: a draft is accepted with all before it)");
     }
   }
 
   static void check_sequence(const SequenceLength& length) {
-    if (!(length.tokens >= 1.0 && length.tokens <= longest_checked_sequence)) {
-      refuse_part("tokens", fmt::format("{}", length.tokens), fmt::format("lie in 1 to {}", longest_checked_sequence));
-    }
-    if (!length.geometric && length.tokens != std::floor(length.tokens)) {
+    check_input("sequence_length", length.tokens);
+    if (!length.geometric && !is_whole(length.tokens)) {
       refuse_part("tokens", fmt::format("{}", length.tokens), "be whole for sequences of fixed length");
     }
   }
@@ -144,44 +132,41 @@ class FidelityCheck {
   /// Drafters that say themselves how acceptance goes on behind the first draft.
   void check_own_acceptance(const ProcessFidelity& process) const {
     const Drafter& drafter = scenario_.drafter;
-    const bool own = holds<InputCopy>(drafter) || has_accuracies(drafter) || decay_of(drafter) != 1.0;
-    if (has_accuracies(drafter)) check_vector("accuracies", std::get<Heads>(drafter).accuracies, scenario_.gamma);
-    if (!own) return;
-    if (!holds<Iid>(process.acceptance)) {
+    if (const auto* heads = std::get_if<Heads>(&drafter); heads != nullptr && !heads->accuracies.empty()) {
+      check_vector("accuracies", heads->accuracies, scenario_.gamma);
+    }
+    if (!goes_with(drafter, process.acceptance)) {
       refuse_part("acceptance", name_of(process.acceptance), fmt::format("be iid under drafter {}", name_of(drafter)));
     }
-    const bool fits =
-        holds<InputCopy>(drafter) ? holds<ConstantGamma>(process.policy) : !holds<ConfidenceThreshold>(process.policy);
-    if (!fits) refuse_part("policy", name_of(process.policy), fmt::format("go with drafter {}", name_of(drafter)));
+    if (!goes_with(drafter, process.policy)) {
+      refuse_part("policy", name_of(process.policy), fmt::format("go with drafter {}", name_of(drafter)));
+    }
   }
 
   void check_policy(const ProcessFidelity& process) const {
     if (holds<ConstantGamma>(process.policy)) return;
     const PolicyMember& policy = entry_of(policies(), process.policy);
-    const bool stops = holds<OptimalStopping>(process.policy);
     if (!policy.fits(process.acceptance)) {
       refuse_part("acceptance", name_of(process.acceptance),
                   fmt::format("be {} under policy {}", policy.fitting, policy.name));
     }
-    check_range("gamma", scenario_.gamma, 1,
-                stops && holds<BetaMixture>(process.acceptance) ? max_known_alpha_gamma : max_policy_gamma);
+    check_range("gamma", scenario_.gamma, 1, max_gamma(process.policy, process.acceptance));
     if (looked_up(scenario_.cost) != nullptr) {
       refuse_part("policy", policy.name, "be constant: times are looked up for one draft length");
     }
-    if (!stops) return;
+    if (!holds<OptimalStopping>(process.policy)) return;
     const auto* ratio = std::get_if<ConstantRatio>(&scenario_.cost);
     if (ratio != nullptr && !ratio->c) refuse_part("policy", policy.name, "have a cost: it weighs that of a draft");
-    if (drafting(scenario_.drafter) != Drafting::autoregressive) {
+    if (!can_stop(scenario_.drafter)) {
       refuse_part("drafter", name_of(scenario_.drafter), "draft one by one: else there is nothing to stop");
     }
   }
 
   void check_text(const NgramModels& models) const {
-    check_range("vocabulary", models.vocabulary, 2, max_vocabulary);
-    check_range("target_order", models.target_order, 1, max_ngram_order);
-    const bool stages = holds<MlpSpeculator>(scenario_.drafter);
-    check_range("draft_order", models.draft_order, 1, stages ? max_ngram_order - 1 : max_ngram_order);
-    if (stages || holds<Heads>(scenario_.drafter)) check_gamma(max_ngram_heads);
+    check_input("models.vocabulary", models.vocabulary);
+    check_input("models.target_order", models.target_order);
+    check_range("draft_order", models.draft_order, 1, max_draft_order(scenario_.drafter));
+    check_gamma(max_text_gamma(scenario_.drafter));
     check_at_least("corpora", static_cast<std::int64_t>(models.corpus.size()), 1);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenario/check.hpp"
+#include "scenario/compatibility.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/registries.hpp"
 
@@ -43,7 +44,6 @@ class DraftingCheck {
     return std::any_of(registry.begin(), registry.end(),
                        [&](const auto& member) { return usage_.takes(family, member.name) && !fits(member.value); });
   }
-  [[nodiscard]] bool takes_process_other_than_iid() const { return takes_other("process", processes(), is<Iid>); }
   [[nodiscard]] bool takes_policy_other_than_constant() const {
     return takes_other("policy", policies(), is<ConstantGamma>);
   }
@@ -53,14 +53,20 @@ class DraftingCheck {
     const auto values = values_of(space_, "drafter.decay");
     return std::any_of(values.begin(), values.end(), [](const Value& value) { return std::get<double>(value) != 1.0; });
   }
-  [[nodiscard]] static bool knows_decay(const DrafterMember& member) {
-    return std::any_of(member.parameters.begin(), member.parameters.end(),
-                       [](const auto& parameter) { return parameter.name == "drafter.decay"; });
+  /// The drafter with each value of its parameters, the others at their defaults.
+  [[nodiscard]] std::vector<Drafter> variants_of(const DrafterMember& member) const {
+    std::vector<Drafter> variants{member.value};
+    for (const MemberParameter<Drafter>& parameter : member.parameters) {
+      for (const Value& value : values_of(space_, parameter.name)) {
+        parameter.set(variants.emplace_back(member.value), value);
+      }
+    }
+    return variants;
   }
 
   void check_drafter(const DrafterMember& member) {
     const bool copies = is<InputCopy>(member.value);
-    const bool in_batches = member.process && !copies;
+    const bool in_batches = drafts_in_batches(member.value);
     for (const auto& [fidelity, drafts] :
          {std::pair{"process", member.process}, {"token", member.token}, {"system", in_batches}}) {
       if (!drafts && usage_.takes("fidelity", fidelity)) {
@@ -74,13 +80,17 @@ class DraftingCheck {
     if (member.text && usage_.takes("fidelity", "token")) check_text_drafter(member);
     if (!in_process()) return;
     const bool accuracies = is<Heads>(member.value) && usage_.states("drafter.accuracies");
-    const bool own_acceptance = copies || accuracies || (has_decay() && knows_decay(member));
-    if (own_acceptance && takes_process_other_than_iid()) {
+    const std::vector<Drafter> variants = variants_of(member);
+    const auto all_go_with = [&](const auto& other) {
+      return std::all_of(variants.begin(), variants.end(),
+                         [&](const Drafter& drafter) { return goes_with(drafter, other); });
+    };
+    if (takes_other("process", processes(), all_go_with)) {
       refuse("drafter", fmt::format("{} goes with process iid alone", member.name),
              "it says itself how acceptance goes on behind the first draft",
              "use " + statement(space_, "process", "iid"));
     }
-    if (own_acceptance && usage_.takes("policy", name_of(Policy(ConfidenceThreshold{})))) {
+    if (const Policy policy = ConfidenceThreshold{}; usage_.takes("policy", name_of(policy)) && !all_go_with(policy)) {
       refuse("drafter",
              fmt::format("{} with an acceptance of its own positions under policy confidence_threshold", member.name),
              "the policy draws the acceptance of each token itself",
@@ -115,12 +125,9 @@ class DraftingCheck {
       refuse("drafter", fmt::format("{} needs text in fidelity token", member.name),
              "synthetic distributions write none", "set models.kind = \"ngram\"");
     }
-    const bool stages = is<MlpSpeculator>(member.value);
-    if (!stages && !is<Heads>(member.value)) return;
-    refuse_above("gamma", max_ngram_heads, fmt::format("{} has a model for each position", member.name));
-    if (stages) {
-      refuse_above("models.draft_order", max_ngram_order - 1, "a stage sees one token more: the draft before");
-    }
+    if (max_text_gamma(member.value) == max_token_gamma) return;  // the limit of all of token fidelity
+    refuse_above("gamma", max_text_gamma(member.value), fmt::format("{} has a model for each position", member.name));
+    refuse_above("models.draft_order", max_draft_order(member.value), "a stage sees one token more: the draft before");
   }
 
   void refuse_above(std::string_view name, std::int64_t most, std::string_view why) {
@@ -144,28 +151,27 @@ class DraftingCheck {
 
   void check_policy(const PolicyMember& member) {
     if (is<ConstantGamma>(member.value)) return;
-    const bool stops = is<OptimalStopping>(member.value);
     if (usage_.takes("fidelity", "token")) {
       refuse("policy", fmt::format("{} does not work in fidelity token", member.name),
              "policies are simulated in process fidelity", "use " + statement(space_, "policy", "constant"));
     }
-    check_lengths(member.name, stops && usage_.takes("process", name_of(AcceptanceProcess(BetaMixture{})))
-                                   ? max_known_alpha_gamma
-                                   : max_policy_gamma);
+    std::int64_t longest = max_policy_gamma;
+    for (const Member<AcceptanceProcess>& process : processes()) {
+      if (usage_.takes("process", process.name)) longest = std::min(longest, max_gamma(member.value, process.value));
+    }
+    check_lengths(member.name, longest);
     if (takes_other("process", processes(), member.fits)) {
       refuse("policy", fmt::format("{} does not go with this process", member.name),
              fmt::format("it needs process {}", member.fitting), "");
     }
-    if (!stops) return;
+    if (!is<OptimalStopping>(member.value)) return;
     if (!has_cost(space_)) {
       refuse("policy", fmt::format("{} without c", member.name), "it weighs the cost of a draft",
              space_.wording == Wording::option ? "add --c, or measured times"
              : space_.wording == Wording::name ? "add c"
                                                : "add c to [fixed] or [axes]");
     }
-    if (takes_other("drafter", drafters(), [](const Drafter& drafter) {
-          return is<AutoregressiveDrafter>(drafter) || is<MlpSpeculator>(drafter);
-        })) {
+    if (takes_other("drafter", drafters(), can_stop)) {
       refuse("policy", fmt::format("{} with a drafter that drafts all at once", member.name),
              "there is nothing to stop", "use " + statement(space_, "drafter", "autoregressive"));
     }
@@ -177,9 +183,7 @@ class DraftingCheck {
       refuse("policy", fmt::format("not constant under cost {}", member.name),
              "times are looked up for one draft length", "use " + statement(space_, "policy", "constant"));
     }
-    if (takes_other("drafter", drafters(), [](const Drafter& drafter) {
-          return is<AutoregressiveDrafter>(drafter) || is<BlockDrafter>(drafter) || is<Heads>(drafter);
-        })) {
+    if (takes_other("drafter", drafters(), has_times)) {
       refuse("drafter", fmt::format("has no times under cost {}", member.name), "passes of one model are timed",
              "use autoregressive, block or heads");
     }

@@ -15,17 +15,11 @@ constexpr double row_tolerance = 1e-10;
 
 }  // namespace
 
-void check_head(std::span<const double> row, std::int64_t head, RankOrder order) {
+void check_head(std::span<const double> row, std::int64_t head) {
   if (row.empty()) throw DomainError(fmt::format("invalid accuracies[head {}] (must have at least one rank)", head));
   CompensatedSum total;
   for (std::size_t i = 0; i < row.size(); ++i) {
     check_probability(fmt::format("accuracies[head {}][rank {}]", head, i + 1), row[i]);
-    if (order == RankOrder::falling && i > 0 && row[i] > row[i - 1]) {
-      throw DomainError(fmt::format(
-          "invalid accuracies[head {}][rank {}]={} (must not rise above rank {}'s {}; top-k accuracies rise: "
-          "give their differences)",
-          head, i + 1, row[i], i, row[i - 1]));
-    }
     total.add(row[i]);
   }
   if (total.value() > 1.0 + row_tolerance) {
@@ -36,10 +30,19 @@ void check_head(std::span<const double> row, std::int64_t head, RankOrder order)
   }
 }
 
-HeadAccuracies::HeadAccuracies(std::vector<std::vector<double>> rows, RankOrder order)
-    : rows_(std::move(rows)), order_(order) {
+HeadAccuracies::HeadAccuracies(std::vector<std::vector<double>> rows) : rows_(std::move(rows)) {
   if (rows_.empty()) throw DomainError("invalid accuracies (must have at least one head)");
-  for (std::size_t i = 0; i < rows_.size(); ++i) check_head(rows_[i], static_cast<std::int64_t>(i) + 1, order);
+  for (std::size_t i = 0; i < rows_.size(); ++i) check_head(rows_[i], static_cast<std::int64_t>(i) + 1);
+}
+
+double HeadAccuracies::at(std::int64_t depth, std::int64_t rank) const {
+  const auto row = head(depth);
+  return static_cast<std::size_t>(rank) < row.size() ? row[static_cast<std::size_t>(rank)] : 0.0;
+}
+
+bool HeadAccuracies::falls() const {
+  return std::all_of(rows_.begin(), rows_.end(),
+                     [](const std::vector<double>& row) { return std::is_sorted(row.rbegin(), row.rend()); });
 }
 
 double HeadAccuracies::top(std::int64_t depth, std::int64_t count) const {

@@ -7,15 +7,8 @@
 
 namespace foredraft::analytic {
 
-/// How the ranks of one head must be sorted.
-enum class RankOrder {
-  falling,  ///< accuracies never rise with rank, as top-k candidates of one head have it
-  any,      ///< they may: k-th candidates of a rejection cascade
-};
-
-/// Requires entries in [0, 1], at least one, at most 1 in total, sorted as `order` says; the message names the head and
-/// the rank, both from 1.
-void check_head(std::span<const double> row, std::int64_t head, RankOrder order);
+/// Requires entries in [0, 1], at least one, at most 1 in total; the message names the head and the rank, both from 1.
+void check_head(std::span<const double> row, std::int64_t head);
 
 /// Marginal accuracies a_d(i): the probability that candidate i of the head for depth d is the accepted token, given
 /// that the token before it was accepted. Candidates of one head exclude each other, and depths are independent
@@ -23,21 +16,24 @@ void check_head(std::span<const double> row, std::int64_t head, RankOrder order)
 class HeadAccuracies {
  public:
   /// One row a head, of any lengths. Throws DomainError as check_head() does.
-  HeadAccuracies(std::vector<std::vector<double>> rows, RankOrder order);
+  explicit HeadAccuracies(std::vector<std::vector<double>> rows);
 
   /// Depths that there are accuracies for.
   [[nodiscard]] std::int64_t heads() const { return static_cast<std::int64_t>(rows_.size()); }
   [[nodiscard]] std::span<const double> head(std::int64_t depth) const {
     return rows_[static_cast<std::size_t>(depth - 1)];
   }
-  [[nodiscard]] RankOrder order() const { return order_; }
+  /// That of one candidate; 0 for ranks that the head does not have.
+  [[nodiscard]] double at(std::int64_t depth, std::int64_t rank) const;
+  /// Whether no accuracy rises with the rank: true of the candidates of one head sorted by its own probability on the
+  /// text that it was measured on, not always of measurements, nor of the k-th candidates of a rejection cascade.
+  [[nodiscard]] bool falls() const;
 
   /// Probability that the accepted token is one of the first `count` candidates, count <= head(depth).size().
   [[nodiscard]] double top(std::int64_t depth, std::int64_t count) const;
 
  private:
   std::vector<std::vector<double>> rows_;
-  RankOrder order_;
 };
 
 }  // namespace foredraft::analytic

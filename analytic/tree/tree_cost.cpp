@@ -30,6 +30,40 @@ TokenTree tree_of_first(std::span<const GrownNode> grown) {
   return TokenTree(links);
 }
 
+/// Offers the best tree of every size within the budget to consider(tokens, nodes, depth) and builds the last one that
+/// it takes. Returns the depth that is reached.
+template <typename Consider>
+std::int64_t consider_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget, const Consider& consider,
+                               TokenTree& best) {
+  // The greedy order has the optimum of every size as a prefix.
+  const std::vector<GrownNode> grown = grow_greedily(accuracies, budget);
+  CompensatedSum tokens;
+  tokens.add(1.0);
+  std::size_t taken = 0;
+  std::int64_t reached = 0;
+  for (std::size_t i = 0; i < grown.size(); ++i) {
+    tokens.add(grown[i].probability);
+    reached = std::max<std::int64_t>(reached, grown[i].depth);
+    if (consider(tokens.value(), static_cast<std::int64_t>(i) + 2, reached)) taken = i + 1;
+  }
+  if (taken > 0) best = tree_of_first(std::span(grown).first(taken));
+  return reached;
+}
+
+/// The same for accuracies that rise with the rank. A tree that does not use its depth was offered at a smaller one.
+template <typename Consider>
+std::int64_t consider_program(const HeadAccuracies& accuracies, const TreeBudget& budget, const Consider& consider,
+                              TokenTree& best) {
+  const TreeProgram program(accuracies, budget);
+  const std::vector<double>& tokens = program.tokens();
+  std::size_t taken = 0;
+  for (std::size_t nodes = 2; nodes < tokens.size() && tokens[nodes] > 0.0; ++nodes) {
+    if (consider(tokens[nodes], static_cast<std::int64_t>(nodes), budget.depth)) taken = nodes;
+  }
+  if (taken > 0) best = program.tree(taken);
+  return budget.depth;
+}
+
 }  // namespace
 
 double tree_iteration_cost(const TreeCost& cost, std::int64_t nodes, std::int64_t depth) {
@@ -43,25 +77,19 @@ PricedTree best_priced_tree(const HeadAccuracies& accuracies, const TreeBudget& 
   check_budget(accuracies, budget);
   check_tree_cost(cost, budget.nodes);
   PricedTree best{.tree = {}, .tokens = 1.0, .speedup = 1.0};
-  // For each depth the greedy order has the optimum of every size as a prefix.
+  std::int64_t best_nodes = 1;
+  const auto consider = [&](double tokens, std::int64_t nodes, std::int64_t depth) {
+    const double speedup = tokens / iteration_steps(cost, nodes, depth);
+    if (speedup < best.speedup || (speedup == best.speedup && nodes >= best_nodes)) return false;
+    best.tokens = tokens;
+    best.speedup = speedup;
+    best_nodes = nodes;
+    return true;
+  };
   for (std::int64_t depth = 1; depth <= budget.depth; ++depth) {
-    const std::vector<GrownNode> grown = grow_greedily(accuracies, {.nodes = budget.nodes, .depth = depth});
-    CompensatedSum tokens;
-    tokens.add(1.0);
-    std::size_t best_count = 0;
-    std::int64_t reached = 0;
-    for (std::size_t i = 0; i < grown.size(); ++i) {
-      tokens.add(grown[i].probability);
-      reached = std::max<std::int64_t>(reached, grown[i].depth);
-      const auto nodes = static_cast<std::int64_t>(i) + 2;
-      const double speedup = tokens.value() / iteration_steps(cost, nodes, reached);
-      if (speedup > best.speedup || (speedup == best.speedup && nodes < best.tree.size())) {
-        best.tokens = tokens.value();
-        best.speedup = speedup;
-        best_count = i + 1;
-      }
-    }
-    if (best_count > 0) best.tree = tree_of_first(std::span(grown).first(best_count));
+    const TreeBudget bounded{.nodes = budget.nodes, .depth = depth};
+    const std::int64_t reached = accuracies.falls() ? consider_greedily(accuracies, bounded, consider, best.tree)
+                                                    : consider_program(accuracies, bounded, consider, best.tree);
     if (reached < depth) break;  // a deeper tree would be this one
   }
   return best;

@@ -29,7 +29,7 @@ struct PricedTree {
 };
 
 /// The tree of the greatest speedup of all trees within the budget; ties: fewer nodes. The root alone (plain decoding,
-/// speedup 1) is one of them [Chen2024]. Throws DomainError, as grow_greedily() does, and where
+/// speedup 1) is one of them [Chen2024]. Throws DomainError, as best_tree() does, and where
 /// `verification` has fewer entries than the budget nodes.
 [[nodiscard]] PricedTree best_priced_tree(const HeadAccuracies& accuracies, const TreeBudget& budget,
                                           const TreeCost& cost);

@@ -10,13 +10,6 @@ namespace {
 
 constexpr double no_tree = -std::numeric_limits<double>::infinity();
 
-/// What can hang below a node of one depth: value[j][m] is the most expected tokens, the node's own included, of a
-/// subtree of m nodes in which it has exactly j children; best[m] the most over j.
-struct LevelTable {
-  std::vector<std::vector<double>> value;
-  std::vector<double> best;
-};
-
 /// next[m + s] = max over s of have[m] + accuracy * below[s]: one more child with s nodes. The form of the innermost
 /// loop lets the compiler take several m at once.
 void add_child(const std::vector<double>& have, double accuracy, const std::vector<double>& below,
@@ -34,16 +27,24 @@ void add_child(const std::vector<double>& have, double accuracy, const std::vect
   }
 }
 
-LevelTable childless(std::size_t nodes) {
-  LevelTable level{.value = {std::vector<double>(nodes + 1, no_tree)}, .best = {}};
+struct Pending {
+  std::int32_t node;
+  std::size_t depth;
+  std::size_t nodes;
+};
+
+}  // namespace
+
+TreeProgram::Level TreeProgram::childless(std::size_t nodes) {
+  Level level{.value = {std::vector<double>(nodes + 1, no_tree)}, .best = {}};
   level.value[0][1] = 1.0;
   level.best = level.value[0];
   return level;
 }
 
 /// The table of a node whose children are candidates of this head and have the table `below`.
-LevelTable level_above(std::span<const double> head, const LevelTable& below, std::size_t nodes) {
-  LevelTable level = childless(nodes);
+TreeProgram::Level TreeProgram::level_above(std::span<const double> head, const Level& below, std::size_t nodes) {
+  Level level = childless(nodes);
   // Candidates of no chance behind the last that has one never pay.
   std::size_t useful = head.size();
   while (useful > 0 && !(head[useful - 1] > 0.0)) --useful;
@@ -57,8 +58,8 @@ LevelTable level_above(std::span<const double> head, const LevelTable& below, st
 
 /// Nodes of the subtree of child `j` (from 1) of a node with j children and m nodes in its optimum. The sum is formed
 /// as in add_child(), so one of the splits gives the same double.
-std::size_t nodes_of_child(const LevelTable& level, const LevelTable& below, double accuracy, std::size_t j,
-                           std::size_t m) {
+std::size_t TreeProgram::nodes_of_child(const Level& level, const Level& below, double accuracy, std::size_t j,
+                                        std::size_t m) {
   for (std::size_t s = 1; s < m; ++s) {
     if (below.best[s] == no_tree) break;
     if (level.value[j - 1][m - s] + accuracy * below.best[s] == level.value[j][m]) return s;
@@ -66,49 +67,45 @@ std::size_t nodes_of_child(const LevelTable& level, const LevelTable& below, dou
   throw std::logic_error("tree program: an optimum without its parts");
 }
 
-struct Pending {
-  std::int32_t node;
-  std::size_t depth;
-  std::size_t nodes;
-};
-
-}  // namespace
-
-TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
+TreeProgram::TreeProgram(const HeadAccuracies& accuracies, const TreeBudget& budget) : accuracies_(accuracies) {
   check_budget(accuracies, budget);
   const auto nodes = static_cast<std::size_t>(budget.nodes);
   const auto depths = static_cast<std::size_t>(budget.depth);
-  std::int64_t entries = budget.nodes;
-  for (std::int64_t d = 1; d <= budget.depth; ++d) {
-    entries += static_cast<std::int64_t>(accuracies.head(d).size() + 1) * budget.nodes;
-  }
-  check_range("depth * ranks * nodes", entries, 1, std::int64_t{1} << 28U);
-
-  std::vector<LevelTable> levels(depths + 1);
-  levels[depths] = childless(nodes);
+  std::int64_t ranks = 1;
+  for (std::int64_t d = 1; d <= budget.depth; ++d) ranks += static_cast<std::int64_t>(accuracies.head(d).size() + 1);
+  check_range("depth * ranks * nodes", ranks * budget.nodes, 1, std::int64_t{1} << 28U);
+  check_range("depth * ranks * nodes^2", ranks * budget.nodes * budget.nodes, 1, std::int64_t{1} << 38U);
+  levels_.resize(depths + 1);
+  levels_[depths] = childless(nodes);
   for (std::size_t d = depths; d-- > 0;) {
-    levels[d] = level_above(accuracies.head(static_cast<std::int64_t>(d) + 1), levels[d + 1], nodes);
+    levels_[d] = level_above(accuracies_.head(static_cast<std::int64_t>(d) + 1), levels_[d + 1], nodes);
   }
-  // Fewer nodes than the budget only where the heads have no more candidates.
-  const auto& root = levels[0].best;
-  const auto best_size = static_cast<std::size_t>(std::max_element(root.begin(), root.end()) - root.begin());
+}
 
+TokenTree TreeProgram::tree(std::size_t nodes) const {
   std::vector<TreeLink> links;
-  std::vector<Pending> pending{{.node = 0, .depth = 0, .nodes = best_size}};
+  std::vector<Pending> pending{{.node = 0, .depth = 0, .nodes = nodes}};
   for (std::size_t next = 0; next < pending.size(); ++next) {
     auto [node, depth, size] = pending[next];
-    const LevelTable& level = levels[depth];
+    const Level& level = levels_[depth];
     std::size_t j = 0;
     while (level.value[j][size] != level.best[size]) ++j;
     for (; j > 0; --j) {
-      const double accuracy = accuracies.head(static_cast<std::int64_t>(depth) + 1)[j - 1];
-      const std::size_t child = nodes_of_child(level, levels[depth + 1], accuracy, j, size);
+      const double accuracy = accuracies_.head(static_cast<std::int64_t>(depth) + 1)[j - 1];
+      const std::size_t child = nodes_of_child(level, levels_[depth + 1], accuracy, j, size);
       links.push_back({.parent = node, .rank = static_cast<std::int32_t>(j - 1)});
       pending.push_back({.node = static_cast<std::int32_t>(links.size()), .depth = depth + 1, .nodes = child});
       size -= child;
     }
   }
   return TokenTree(links);
+}
+
+TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
+  const TreeProgram program(accuracies, budget);
+  // Fewer nodes than the budget only where the heads have no more candidates.
+  const std::vector<double>& tokens = program.tokens();
+  return program.tree(static_cast<std::size_t>(std::max_element(tokens.begin(), tokens.end()) - tokens.begin()));
 }
 
 }  // namespace foredraft::analytic

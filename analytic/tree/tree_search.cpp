@@ -27,7 +27,7 @@ void check_budget(const HeadAccuracies& accuracies, const TreeBudget& budget) {
 
 std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget) {
   check_budget(accuracies, budget);
-  if (accuracies.order() != RankOrder::falling) {
+  if (!accuracies.falls()) {
     throw DomainError("invalid accuracies (must fall with rank for the greedy tree; the dynamic program needs not)");
   }
   std::vector<GrownNode> grown;
@@ -57,6 +57,10 @@ TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget
     links.push_back({.parent = node.parent, .rank = node.rank});
   }
   return TokenTree(links);
+}
+
+TokenTree best_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
+  return accuracies.falls() ? greedy_tree(accuracies, budget) : dynamic_program_tree(accuracies, budget);
 }
 
 }  // namespace foredraft::analytic

@@ -28,15 +28,42 @@ struct GrownNode {
 /// The drafted nodes of greatest probability, falling; ties: the shallower, then the one whose parent came first, then
 /// the lower rank. The first n - 1 of them with the root are an optimal tree of n nodes for every n: a node is never
 /// more probable than its parent or a sibling of lower rank, so the greatest n are connected. O(n log n).
-/// [Cai2024, Sec. 2.3.3] Accuracies of RankOrder::falling; DomainError otherwise.
+/// [Cai2024, Sec. 2.3.3] DomainError for accuracies that rise with the rank.
 [[nodiscard]] std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget);
 [[nodiscard]] TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
 /// The same optimum by dynamic programming over (depth, children, nodes), for accuracies that may rise with rank; a
 /// node has its children from rank 0 on, without a gap. After [Chen2024, Sec. 3.1], with accuracies that may differ
-/// between depths. O(depth * ranks * nodes^2) time and O(depth * ranks * nodes) memory, the latter at most 2^28
-/// entries.
+/// between depths. O(depth * ranks * nodes^2) time, at most 2^38, and O(depth * ranks * nodes) memory, at most 2^28
+/// entries: DomainError beyond.
+class TreeProgram {
+ public:
+  TreeProgram(const HeadAccuracies& accuracies, const TreeBudget& budget);
+
+  /// [m]: the most expected tokens of a tree of m nodes; -infinity where there is none.
+  [[nodiscard]] const std::vector<double>& tokens() const { return levels_.front().best; }
+  /// A tree of tokens()[nodes].
+  [[nodiscard]] TokenTree tree(std::size_t nodes) const;
+
+ private:
+  /// What can hang below a node of one depth: value[j][m] is the most expected tokens, the node's own included, of a
+  /// subtree of m nodes in which it has exactly j children; best[m] the most over j.
+  struct Level {
+    std::vector<std::vector<double>> value;
+    std::vector<double> best;
+  };
+  static Level childless(std::size_t nodes);
+  static Level level_above(std::span<const double> head, const Level& below, std::size_t nodes);
+  static std::size_t nodes_of_child(const Level& level, const Level& below, double accuracy, std::size_t j,
+                                    std::size_t m);
+
+  HeadAccuracies accuracies_;
+  std::vector<Level> levels_;  ///< of depth 0, 1, ...
+};
 [[nodiscard]] TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
+
+/// The greedy tree where accuracies fall with the rank, else that of the dynamic program.
+[[nodiscard]] TokenTree best_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
 /// Every node of depth d has the same number widths[d] of children, the first candidates of its head.
 [[nodiscard]] TokenTree dense_tree(std::span<const std::int64_t> widths);

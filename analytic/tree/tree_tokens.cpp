@@ -33,16 +33,11 @@ std::vector<double> node_probabilities(const TokenTree& tree, const HeadAccuraci
   probability.reserve(tree.nodes().size());
   for (std::size_t i = 1; i < tree.nodes().size(); ++i) {
     const TreeNode& node = tree.nodes()[i];
-    const bool has_head = node.depth <= accuracies.heads();
-    if (!has_head || static_cast<std::size_t>(node.rank) >= accuracies.head(node.depth).size()) {
-      const std::string known =
-          has_head ? fmt::format("head {} has accuracies of {} ranks", node.depth, accuracies.head(node.depth).size())
-                   : fmt::format("there are {} heads", accuracies.heads());
-      throw DomainError(fmt::format("invalid path=\"{}\" (must have an accuracy: {})",
-                                    to_string(tree.path(static_cast<std::int64_t>(i))), known));
+    if (node.depth > accuracies.heads()) {
+      throw DomainError(fmt::format("invalid path=\"{}\" (must have an accuracy: there are {} heads)",
+                                    to_string(tree.path(static_cast<std::int64_t>(i))), accuracies.heads()));
     }
-    probability.push_back(probability[static_cast<std::size_t>(node.parent)] *
-                          accuracies.head(node.depth)[static_cast<std::size_t>(node.rank)]);
+    probability.push_back(probability[static_cast<std::size_t>(node.parent)] * accuracies.at(node.depth, node.rank));
   }
   return probability;
 }

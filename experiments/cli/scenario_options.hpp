@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/cli/options.hpp"
+#include "core/command_line.hpp"
 #include "scenario/space.hpp"
 
 /// The options that state a scenario of process fidelity. Each is a parameter of scenario/, which says what is legal
@@ -25,7 +25,8 @@ struct StatedValue {
   std::optional<scenario::Value> value;  ///< nothing: it is wrong or missing, which was said
 };
 
-/// The scenario of the options that were given, and of `stated`. Problems go to the line; nothing where there are any.
+/// The scenario of the options that were given, and of `stated`. ProblemList go to the line; nothing where there are
+/// any.
 [[nodiscard]] std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated);
 
 }  // namespace foredraft::experiments

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/cli/options.hpp"
+#include "core/command_line.hpp"
 
 /// The commands of the program: one file each, one visible list.
 namespace foredraft::experiments {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/problems.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
@@ -38,7 +39,7 @@ bool holds_the_rows(const Part& part) {
   }
 }
 
-void check_part(const Part& part, const Manifest& first, Problems& problems) {
+void check_part(const Part& part, const Manifest& first, ProblemList& problems) {
   const auto refuse = [&](std::string text, std::string why, std::string suggestion = {}) {
     problems.add(
         {.key = part.folder, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
@@ -91,7 +92,7 @@ std::vector<Part> read_parts(const std::vector<std::string>& folders) {
   std::vector<Part> parts;
   parts.reserve(folders.size());
   for (const std::string& folder : folders) parts.push_back({folder, read_manifest(folder)});
-  Problems problems("foredraft merge");
+  ProblemList problems("foredraft merge");
   for (const Part& part : parts) check_part(part, parts.front().manifest, problems);
   problems.raise();
   std::sort(parts.begin(), parts.end(),

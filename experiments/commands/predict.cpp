@@ -51,7 +51,7 @@ double invert_acceptance_length(CommandLine& line, const Question& question, Con
   return analytic::alpha_from_acceptance_length(*question.acceptance_length, *question.gamma, convention);
 }
 
-/// What the options say, beside what is `known` already. Problems go to the line.
+/// What the options say, beside what is `known` already. ProblemList go to the line.
 Question read_question(CommandLine& line, const std::vector<StatedValue>& known) {
   const bool stated_acceptance = require_one_acceptance(line);
   Question question;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <filesystem>
 
+#include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
@@ -35,7 +36,7 @@ std::string program_help() {
 int unknown_command(const std::string& name) {
   std::vector<std::string> names;
   for (const Command& command : command_registry()) names.emplace_back(command.spec().name);
-  Problems problems("foredraft");
+  ProblemList problems("foredraft");
   problems.add({.key = name, .text = "unknown command", .suggestion = suggestion_for(name, names)});
   say("{}", problems.text());
   return exit_bad_input;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/files.hpp"
+#include "core/problems.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
@@ -32,7 +33,7 @@ std::string inventory() {
 std::vector<ExperimentEntry> selection(const std::vector<std::string>& wanted, bool all) {
   std::vector<std::string> known;
   for (const ExperimentEntry& entry : experiment_registry()) known.emplace_back(entry.id);
-  Problems problems("foredraft reproduce");
+  ProblemList problems("foredraft reproduce");
   for (const std::string& id : wanted) {
     if (std::find(known.begin(), known.end(), id) == known.end()) {
       problems.add({.key = id, .text = "unknown experiment", .suggestion = suggestion_for(id, known)});

@@ -7,11 +7,11 @@
 
 #include "core/files.hpp"
 #include "core/parallel.hpp"
+#include "core/problems.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/child_process.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
-#include "experiments/text/problems.hpp"
 #include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/cpu/cpu_loop.hpp"
 #include "gpu_bench/loop/loop_table.hpp"

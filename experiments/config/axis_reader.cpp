@@ -24,7 +24,7 @@ std::optional<double> number_of(const scenario::Node& node) {
 /// One key of [axes]: a list, or a range of numbers.
 class AxisReader {
  public:
-  AxisReader(const scenario::Parameter& parameter, std::string key, Problems& problems)
+  AxisReader(const scenario::Parameter& parameter, std::string key, ProblemList& problems)
       : parameter_(parameter), key_(std::move(key)), problems_(problems) {}
 
   /// How many values it has, however absurd; nothing where it is wrong. Short ones are listed in `axis`.
@@ -144,13 +144,13 @@ class AxisReader {
 
   const scenario::Parameter& parameter_;
   std::string key_;
-  Problems& problems_;
+  ProblemList& problems_;
 };
 
 }  // namespace
 
 std::optional<double> read_axis(const scenario::Node& node, const std::string& key, scenario::Axis& axis,
-                                Problems& problems) {
+                                ProblemList& problems) {
   return AxisReader(*axis.parameter, key, problems).read(node, axis);
 }
 

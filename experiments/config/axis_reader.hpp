@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 
@@ -13,6 +13,6 @@ namespace foredraft::experiments {
 /// it has, as a double: an absurdly long range is counted and refused, not listed. Nothing, with the problem told,
 /// where it is wrong otherwise.
 [[nodiscard]] std::optional<double> read_axis(const scenario::Node& node, const std::string& key, scenario::Axis& axis,
-                                              Problems& problems);
+                                              ProblemList& problems);
 
 }  // namespace foredraft::experiments

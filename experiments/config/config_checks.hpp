@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/text/problems.hpp"
 #include "scenario/document.hpp"
 
 /// What a configuration says beyond its scenarios; scenario/check.hpp says whether those are sound.
@@ -12,12 +12,12 @@ namespace foredraft::experiments {
 
 /// Rejects a plan that does not count what these scenarios run or counts more than can be run, and its absence where
 /// nothing else answers. `table`: [simulation] as it was written, null without.
-void check_plan(const SweepConfig& config, const scenario::Mapping* table, Problems& problems);
+void check_plan(const SweepConfig& config, const scenario::Mapping* table, ProblemList& problems);
 
 /// Rejects more than most_points, with the count and an estimate of the time.
-void check_size(const SweepConfig& config, double points, std::int64_t line, Problems& problems);
+void check_size(const SweepConfig& config, double points, std::int64_t line, ProblemList& problems);
 
 /// x, series and panel are axes, y a quantity that the sweep computes, and no other axis varies.
-void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, Problems& problems);
+void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, ProblemList& problems);
 
 }  // namespace foredraft::experiments

@@ -93,7 +93,7 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
 
 }  // namespace
 
-void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, Problems& problems) {
+void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, ProblemList& problems) {
   std::vector<std::string> axes;
   for (const scenario::Axis& axis : config.axes) axes.push_back(axis.parameter->name);
   const auto refuse = [&](const std::string& key, std::string text, std::string why, std::string suggestion) {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/documents.hpp"
+#include "core/problems.hpp"
 #include "experiments/config/toml_source.hpp"
-#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -38,7 +38,7 @@ scenario::Node convert(const Json& json) {
 }  // namespace
 
 scenario::Mapping parse_json_document(std::string_view text, const std::string& file) {
-  Problems problems(file);
+  ProblemList problems(file);
   const Json json = parse_json(text, problems);
   problems.raise();
   if (!json.is_object()) throw InputError(fmt::format("{}: syntax: not a JSON object", file));

@@ -12,7 +12,7 @@
 namespace foredraft::experiments {
 namespace {
 
-void refuse_unused(std::string_view key, std::string why, std::string suggestion, Problems& problems) {
+void refuse_unused(std::string_view key, std::string why, std::string suggestion, ProblemList& problems) {
   problems.add({.key = fmt::format("simulation.{}", key),
                 .text = "not used",
                 .why = std::move(why),
@@ -25,7 +25,7 @@ double number_of(const scenario::Value& value) {
 }
 
 /// More than blocks can be numbered is refused.
-void check_counts(const SweepConfig& config, const scenario::Mapping* table, Problems& problems) {
+void check_counts(const SweepConfig& config, const scenario::Mapping* table, ProblemList& problems) {
   const SimulationPlan& plan = *config.simulation;
   const auto check = [&](std::string_view key, std::uint64_t given, std::uint64_t most) {
     if (given <= most) return;
@@ -67,7 +67,7 @@ double least(const SweepConfig& config, std::string_view name, double otherwise)
 
 /// Passes and replicas that take longer than a replica's clock can count, whatever is drawn: in the slowest point of
 /// the sweep, at its mean lengths and with every draft accepted. What only chance makes so long fails the run.
-void check_server_times(const SweepConfig& config, Problems& problems) {
+void check_server_times(const SweepConfig& config, ProblemList& problems) {
   constexpr double s_per_ms = 1e-3;
   constexpr double longest_pass_ms = 1e9;
   constexpr double longest_s = 2.0 * sim::longest_replica_s;  // of a mean
@@ -106,7 +106,7 @@ void check_server_times(const SweepConfig& config, Problems& problems) {
   }
 }
 
-void check_server_plan(const SweepConfig& config, Problems& problems) {
+void check_server_plan(const SweepConfig& config, ProblemList& problems) {
   if (!config.simulation) {
     problems.add({.key = "simulation", .text = "missing", .why = "what a server does is simulated"});
     return;
@@ -133,7 +133,7 @@ void check_server_plan(const SweepConfig& config, Problems& problems) {
 
 }  // namespace
 
-void check_plan(const SweepConfig& config, const scenario::Mapping* table, Problems& problems) {
+void check_plan(const SweepConfig& config, const scenario::Mapping* table, ProblemList& problems) {
   const scenario::Usage usage = usage_of(config);
   if (usage.takes("fidelity", "system")) return check_server_plan(config, problems);
   const std::string trace(scenario::name_of(AcceptanceProcess(Trace{})));
@@ -177,7 +177,7 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
   }
 }
 
-void check_size(const SweepConfig& config, double points, std::int64_t line, Problems& problems) {
+void check_size(const SweepConfig& config, double points, std::int64_t line, ProblemList& problems) {
   if (points <= most_points) return;
   problems.add({.line = line,
                 .key = "axes",

@@ -21,7 +21,8 @@ std::string instead_of_key(const std::string& key, const std::string& table) {
   return suggestion_for(key, scenario::parameter_names());
 }
 
-const scenario::Parameter* known_parameter(const scenario::Entry& entry, const std::string& table, Problems& problems) {
+const scenario::Parameter* known_parameter(const scenario::Entry& entry, const std::string& table,
+                                           ProblemList& problems) {
   const scenario::Parameter* parameter = scenario::find_parameter(entry.key);
   if (parameter == nullptr) {
     problems.add({.line = entry.node.line,
@@ -34,7 +35,7 @@ const scenario::Parameter* known_parameter(const scenario::Entry& entry, const s
 
 /// Refuses a parameter that was read before: as an axis, or under the other spelling of a dotted key.
 bool given_before(const SweepConfig& config, const scenario::Entry& entry, const std::string& table,
-                  Problems& problems) {
+                  ProblemList& problems) {
   const bool axis = find_axis(config, entry.key) != nullptr;
   if (!axis && fixed_value(config, entry.key) == nullptr) return false;
   problems.add({.line = entry.node.line,
@@ -45,7 +46,7 @@ bool given_before(const SweepConfig& config, const scenario::Entry& entry, const
   return true;
 }
 
-const scenario::Mapping* table_of(const scenario::Node* node, const std::string& key, Problems& problems) {
+const scenario::Mapping* table_of(const scenario::Node* node, const std::string& key, ProblemList& problems) {
   if (node == nullptr) return nullptr;
   const auto* table = std::get_if<scenario::Mapping>(&node->value);
   if (table == nullptr) {
@@ -59,7 +60,7 @@ const scenario::Mapping* table_of(const scenario::Node* node, const std::string&
 
 /// The number of points, however absurd; the axes go into `config`.
 double read_axes(const scenario::Mapping& table, SweepConfig& config, std::vector<const scenario::Parameter*>& refused,
-                 Problems& problems) {
+                 ProblemList& problems) {
   double points = 1.0;
   for (const scenario::Entry& entry : flatten(table)) {
     const scenario::Parameter* parameter = known_parameter(entry, "axes", problems);
@@ -74,7 +75,7 @@ double read_axes(const scenario::Mapping& table, SweepConfig& config, std::vecto
 }
 
 void read_fixed(const scenario::Mapping& table, SweepConfig& config, std::vector<const scenario::Parameter*>& refused,
-                Problems& problems) {
+                ProblemList& problems) {
   for (const scenario::Entry& entry : flatten(table)) {
     const scenario::Parameter* parameter = known_parameter(entry, "fixed", problems);
     if (parameter == nullptr || given_before(config, entry, "fixed", problems)) continue;
@@ -88,9 +89,10 @@ void read_fixed(const scenario::Mapping& table, SweepConfig& config, std::vector
 
 /// Enough for a standard error that is good to an eighth.
 constexpr std::uint64_t default_replicas = 32;
+constexpr std::uint64_t default_seed = 1;
 
 void read_simulation(const scenario::Node& node, const scenario::Mapping& table, SweepConfig& config,
-                     Problems& problems) {
+                     ProblemList& problems) {
   TableReader reader(table, "simulation", problems);
   SimulationPlan plan{.iterations = 0, .sequences = 0, .seed = 0, .path = Path::fast};
   const auto count = [&](std::string_view key, std::int64_t minimum, std::int64_t maximum) -> std::uint64_t {
@@ -118,14 +120,7 @@ void read_simulation(const scenario::Node& node, const scenario::Mapping& table,
   if (!states("warmup_requests") && plan.requests != 0) {
     plan.warmup_requests = (plan.requests + 10 * plan.replicas - 1) / (10 * plan.replicas);
   }
-  plan.seed = count("seed", 0, std::numeric_limits<std::int64_t>::max());
-  if (!states("seed")) {
-    problems.add({.line = node.line,
-                  .key = "simulation.seed",
-                  .text = "missing",
-                  .why = "results are a function of the seed",
-                  .suggestion = "add seed = 1"});
-  }
+  plan.seed = states("seed") ? count("seed", 0, std::numeric_limits<std::int64_t>::max()) : default_seed;
   if (const std::string* path = reader.take_text("path")) {
     static const std::vector<std::string> paths{"fast", "reference"};
     if (*path != paths[0] && *path != paths[1]) {
@@ -142,7 +137,7 @@ void read_simulation(const scenario::Node& node, const scenario::Mapping& table,
   config.simulation = plan;
 }
 
-void read_figure(const scenario::Node& node, SweepConfig& config, Problems& problems) {
+void read_figure(const scenario::Node& node, SweepConfig& config, ProblemList& problems) {
   const scenario::Mapping* table = table_of(&node, "figure", problems);
   if (table == nullptr) return;
   TableReader reader(*table, "figure", problems);
@@ -169,7 +164,7 @@ void read_figure(const scenario::Node& node, SweepConfig& config, Problems& prob
 }  // namespace
 
 SweepConfig read_sweep_config(const scenario::Mapping& document, const std::string& source) {
-  Problems problems(source);
+  ProblemList problems(source);
   TableReader reader(document, "", problems);
   SweepConfig config;
   config.source = source;

@@ -26,7 +26,7 @@ void flatten_into(const scenario::Mapping& table, const std::string& prefix, sce
 
 }  // namespace
 
-TableReader::TableReader(const scenario::Mapping& table, std::string path, Problems& problems)
+TableReader::TableReader(const scenario::Mapping& table, std::string path, ProblemList& problems)
     : table_(&table), path_(std::move(path)), problems_(&problems), read_(table.size(), false) {}
 
 const scenario::Node* TableReader::take(std::string_view key) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/text/problems.hpp"
+#include "core/problems.hpp"
 #include "scenario/document.hpp"
 
 namespace foredraft::experiments {
@@ -15,7 +15,7 @@ namespace foredraft::experiments {
 class TableReader {
  public:
   /// `path` is put in front of keys in messages ("axes", or empty at the top).
-  TableReader(const scenario::Mapping& table, std::string path, Problems& problems);
+  TableReader(const scenario::Mapping& table, std::string path, ProblemList& problems);
 
   /// The node of `key`, marked as read; null where absent.
   const scenario::Node* take(std::string_view key);
@@ -34,7 +34,7 @@ class TableReader {
  private:
   const scenario::Mapping* table_;
   std::string path_;
-  Problems* problems_;
+  ProblemList* problems_;
   std::vector<bool> read_;
 };
 

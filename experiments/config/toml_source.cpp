@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "core/documents.hpp"
-#include "experiments/text/problems.hpp"
+#include "core/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -60,7 +60,7 @@ scenario::Mapping convert(const toml::table& table) {
 }  // namespace
 
 scenario::Mapping parse_toml(std::string_view text, const std::string& file) {
-  Problems problems(file);
+  ProblemList problems(file);
   if (!check_toml_limits(text, problems)) problems.raise();
   try {
     return convert(toml::parse(text, file));

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "core/files.hpp"
+#include "core/problems.hpp"
 #include "core/readable.hpp"
-#include "experiments/text/problems.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/profile/profile_json.hpp"

@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "core/files.hpp"
+#include "core/problems.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/inputs/trace_file.hpp"
 #include "experiments/text/digest.hpp"
-#include "experiments/text/problems.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/inputs.hpp"
 #include "latency/surfaces/surface_times.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/check.hpp"
+#include "core/problems.hpp"
 #include "experiments/inputs/inputs.hpp"
-#include "experiments/text/problems.hpp"
 #include "scenario/check.hpp"
 
 namespace foredraft {
 
 Scenario Scenario::from(const std::vector<Input>& inputs) {
-  experiments::Problems problems("Scenario::from");
+  ProblemList problems("Scenario::from");
   Scenario scenario = scenario::scenario_of(inputs, problems);
   problems.raise();
   try {

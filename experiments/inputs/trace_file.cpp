@@ -8,8 +8,8 @@
 
 #include "core/documents.hpp"
 #include "core/numbers.hpp"
+#include "core/problems.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/problems.hpp"
 #include "experiments/text/text_lines.hpp"
 
 namespace foredraft::experiments {
@@ -69,7 +69,7 @@ class TraceBuilder {
   }
 
  private:
-  Problems problems_;
+  ProblemList problems_;
   std::int64_t recorded_gamma_;
   Convention convention_;
   std::vector<std::int64_t> numbers_;
@@ -80,7 +80,7 @@ class TraceBuilder {
   bool gamma_missed_ = false;
 };
 
-void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& builder, Problems& limits) {
+void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& builder, ProblemList& limits) {
   const auto json = parse_json(line, limits, number);
   limits.raise();
   const auto shape = json.is_object() && json.contains("outcomes")   ? std::optional(Shape::outcomes)
@@ -106,7 +106,7 @@ void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& bu
 Recording parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
                       Convention convention) {
   TraceBuilder builder(file, recorded_gamma, convention);
-  Problems limits(file);
+  ProblemList limits(file);
   if (!check_line_limits(text, limits)) limits.raise();
   std::optional<Shape> csv;
   std::string sequence;

@@ -11,9 +11,9 @@
 
 #include "core/documents.hpp"
 #include "core/parallel.hpp"
+#include "core/problems.hpp"
 #include "experiments/config/toml_source.hpp"
 #include "experiments/results/build_info.hpp"
-#include "experiments/text/problems.hpp"
 #include "foredraft/errors.hpp"
 #include "sim/process/instruction_set.hpp"
 
@@ -122,7 +122,7 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
   const auto refuse = [&](const std::string& why) -> InputError {
     return InputError(fmt::format("{}: no manifest of this program ({})", file, why));
   };
-  Problems problems(file);
+  ProblemList problems(file);
   const Json json = parse_json(text, problems);
   problems.raise();
   if (!json.is_object()) throw refuse("not a JSON object");

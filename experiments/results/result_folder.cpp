@@ -8,8 +8,8 @@
 #include "core/documents.hpp"
 #include "core/files.hpp"
 #include "core/parallel.hpp"
+#include "core/problems.hpp"
 #include "experiments/results/manifest.hpp"
-#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -31,7 +31,7 @@ void check_result_folder(const std::string& path, const Json& wanted) {
   };
   if (!std::binary_search(names.begin(), names.end(), manifest_file)) refuse("it holds files and no manifest.json");
   const std::string manifest = (fs::path(path) / manifest_file).string();
-  Problems problems(manifest);
+  ProblemList problems(manifest);
   const Json found = parse_json(read_result_file(manifest), problems);
   if (!problems.empty()) refuse("its manifest.json cannot be read: " + problems.text());
   if (!found.is_object()) refuse("its manifest.json is no JSON object");

@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "core/files.hpp"
+#include "core/problems.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/problems.hpp"
 #include "scenario/metrics.hpp"
 
 namespace foredraft::experiments {

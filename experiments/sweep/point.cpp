@@ -5,8 +5,8 @@
 
 #include "core/check.hpp"
 #include "core/contract.hpp"
+#include "core/problems.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/problems.hpp"
 #include "scenario/check.hpp"
 #include "scenario/cost.hpp"
 
@@ -98,7 +98,7 @@ namespace {
       if (what.find(fmt::format("\"{}\"", scenario::to_text(value))) != std::string_view::npos) key = name;
     }
   }
-  Problems problems(config.source);
+  ProblemList problems(config.source);
   report_input(config, key, {.text = error.what()}, problems);
   throw InputError(problems.text());
 }

@@ -14,11 +14,11 @@
 #include "core/check.hpp"
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
+#include "core/problems.hpp"
 #include "experiments/config/work_estimate.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/problems.hpp"
 #include "scenario/check.hpp"
 #include "sim/simulate.hpp"
 
@@ -111,7 +111,7 @@ class ChunkRunner {
   }
 
   [[noreturn]] void fail(std::uint64_t index, std::string_view what) const {
-    Problems problems(config_.source);
+    ProblemList problems(config_.source);
     Problem problem{.text = fmt::format("{}: {}", name_of(index), what),
                     .suggestion = "change the configuration and use another --out"};
     const std::string_view key = key_of_error(what);

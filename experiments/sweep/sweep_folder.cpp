@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <set>
 
+#include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/digest.hpp"
-#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

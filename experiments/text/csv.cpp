@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "core/numbers.hpp"
-#include "experiments/text/problems.hpp"
+#include "core/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

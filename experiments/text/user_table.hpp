@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/text/problems.hpp"
+#include "core/problems.hpp"
 #include "experiments/text/text_lines.hpp"
 
 namespace foredraft::experiments {
@@ -49,7 +49,7 @@ class UserTable {
   void read_header(const std::vector<std::string>& cells);
 
   TextLines lines_;
-  Problems problems_;
+  ProblemList problems_;
   std::vector<std::string> required_, optional_, header_, cells_;
   std::int64_t line_ = 1, rows_ = 0;
   std::size_t refused_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiments/tree/tree_answer.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "analytic/tree/head_accuracies.hpp"
@@ -32,7 +33,7 @@ JudgedTree judge(const TreeQuestion& question, const HeadAccuracies& accuracies,
 
 TokenTree find_tree(const TreeQuestion& question, const HeadAccuracies& accuracies) {
   const analytic::TreeBudget budget{.nodes = question.nodes, .depth = std::min(question.depth, accuracies.heads())};
-  if (!question.price) return analytic::greedy_tree(accuracies, budget);
+  if (!question.price) return analytic::best_tree(accuracies, budget);
   return analytic::best_priced_tree(accuracies, budget, tree_cost_of(*question.price)).tree;
 }
 
@@ -40,13 +41,42 @@ TokenTree find_tree(const TreeQuestion& question, const HeadAccuracies& accuraci
 HeadAccuracies first_candidates(const HeadAccuracies& accuracies) {
   std::vector<std::vector<double>> rows;
   for (std::int64_t depth = 1; depth <= accuracies.heads(); ++depth) rows.push_back({accuracies.head(depth).front()});
-  return {std::move(rows), analytic::RankOrder::falling};
+  return HeadAccuracies(std::move(rows));
+}
+
+/// Where the accuracies are not what one expects.
+std::vector<std::string> tree_notes(const TreeQuestion& question) {
+  std::vector<std::string> notes;
+  for (std::size_t head = 0; head < question.accuracies.size(); ++head) {
+    const std::vector<double>& row = question.accuracies[head];
+    const auto rise = std::adjacent_find(row.begin(), row.end(), [](double a, double b) { return b > a; });
+    if (rise == row.end()) continue;
+    notes.push_back(
+        fmt::format("accuracies rise with the rank (head {}, rank {}: {} after {}): searched by the dynamic program, "
+                    "in which a node "
+                    "has the first ranks of its head as children; of top-k accuracies give the differences",
+                    head + 1, rise - row.begin() + 2, *(rise + 1), *rise));
+    break;
+  }
+  if (!question.given) return notes;
+  for (const TreeNode& node : question.given->nodes()) {
+    const auto depth = static_cast<std::size_t>(node.depth);
+    if (depth == 0 || depth > question.accuracies.size()) continue;
+    const std::size_t ranks = question.accuracies[depth - 1].size();
+    if (static_cast<std::size_t>(node.rank) < ranks) continue;
+    notes.push_back(
+        fmt::format("the tree uses rank {} at depth {}, where {} are given: accuracies that are not given "
+                    "count as 0",
+                    node.rank + 1, depth, ranks));
+    break;
+  }
+  return notes;
 }
 
 }  // namespace
 
 TreeAnswer best_tree(const TreeQuestion& question) {
-  const HeadAccuracies accuracies(question.accuracies, analytic::RankOrder::falling);
+  const HeadAccuracies accuracies(question.accuracies);
   const auto judged = [&](TokenTree tree) { return judge(question, accuracies, std::move(tree)); };
   const std::vector<std::int64_t> widths =
       analytic::best_dense_widths(accuracies, {.nodes = question.nodes, .depth = question.depth});
@@ -58,7 +88,8 @@ TreeAnswer best_tree(const TreeQuestion& question) {
                     .dense_widths = widths,
                     .chain = judged(find_tree(question, first_candidates(accuracies))),
                     .pmf = {},
-                    .probabilities = {}};
+                    .probabilities = {},
+                    .notes = tree_notes(question)};
   answer.pmf = analytic::tokens_pmf(answer.chosen.tree, accuracies);
   answer.probabilities = analytic::node_probabilities(answer.chosen.tree, accuracies);
   return answer;

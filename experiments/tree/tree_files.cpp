@@ -8,7 +8,7 @@
 #include "analytic/tree/head_accuracies.hpp"
 #include "core/documents.hpp"
 #include "core/numbers.hpp"
-#include "experiments/text/problems.hpp"
+#include "core/problems.hpp"
 #include "foredraft/errors.hpp"
 
 namespace foredraft::experiments {
@@ -45,7 +45,7 @@ std::vector<TextRow> text_rows(std::string_view text) {
 }
 
 /// A DomainError as a problem of a line.
-void add_problem(Problems& problems, std::int64_t line, const DomainError& error) {
+void add_problem(ProblemList& problems, std::int64_t line, const DomainError& error) {
   problems.add({.line = line, .text = error.what()});
 }
 
@@ -67,7 +67,7 @@ Problem invalid_rank(std::int64_t line, std::string_view rank) {
           .why = fmt::format("must be a whole number from 0 to {}", max_rank)};
 }
 
-std::vector<analytic::TreePath> paths_of_list(const std::string& text, Problems& problems) {
+std::vector<analytic::TreePath> paths_of_list(const std::string& text, ProblemList& problems) {
   const auto start = static_cast<std::ptrdiff_t>(text.find('['));
   const auto line = 1 + std::count(text.begin(), text.begin() + start, '\n');
   const auto json = parse_json({text.begin() + start, text.end()}, problems, line);
@@ -91,7 +91,7 @@ std::vector<analytic::TreePath> paths_of_list(const std::string& text, Problems&
   return paths;
 }
 
-std::vector<analytic::TreePath> paths_of_lines(std::string_view text, Problems& problems) {
+std::vector<analytic::TreePath> paths_of_lines(std::string_view text, ProblemList& problems) {
   std::vector<analytic::TreePath> paths;
   for (const TextRow& row : text_rows(text)) {
     analytic::TreePath path;
@@ -111,7 +111,7 @@ std::vector<analytic::TreePath> paths_of_lines(std::string_view text, Problems& 
 }  // namespace
 
 std::vector<std::vector<double>> parse_accuracies(std::string_view text, const std::string& file) {
-  Problems problems(file);
+  ProblemList problems(file);
   if (!check_line_limits(text, problems)) problems.raise();
   std::vector<std::vector<double>> rows;
   for (const TextRow& row : text_rows(text)) {
@@ -127,7 +127,7 @@ std::vector<std::vector<double>> parse_accuracies(std::string_view text, const s
     }
     if (accuracies.size() == row.cells.size()) {
       try {
-        analytic::check_head(accuracies, static_cast<std::int64_t>(rows.size()) + 1, analytic::RankOrder::falling);
+        analytic::check_head(accuracies, static_cast<std::int64_t>(rows.size()) + 1);
       } catch (const DomainError& error) {
         add_problem(problems, row.line, error);
       }
@@ -140,7 +140,7 @@ std::vector<std::vector<double>> parse_accuracies(std::string_view text, const s
 }
 
 analytic::TokenTree parse_tree(std::string_view text, const std::string& file) {
-  Problems problems(file);
+  ProblemList problems(file);
   if (!check_line_limits(text, problems)) problems.raise();
   const std::string bare = without_comments(text);
   const auto paths =
@@ -157,7 +157,7 @@ analytic::TokenTree parse_tree(std::string_view text, const std::string& file) {
 
 std::vector<double> parse_verification_times(std::string_view text, const std::string& file) {
   constexpr std::int64_t most_positions = 1'000'000;
-  Problems problems(file);
+  ProblemList problems(file);
   if (!check_line_limits(text, problems)) problems.raise();
   std::vector<double> times;
   const std::vector<TextRow> rows = text_rows(text);

@@ -45,6 +45,7 @@ Json to_json(const TreeAnswer& answer) {
   json["dense"] = judged_json(answer.dense);
   json["dense"]["widths"] = answer.dense_widths;
   json["chain"] = judged_json(answer.chain);
+  if (!answer.notes.empty()) json["notes"] = answer.notes;
   return json;
 }
 

@@ -70,6 +70,7 @@ std::string to_text(const TreeAnswer& answer) {
     text += fmt::format("note      no more than {} of {} nodes have a chance to be accepted\n",
                         answer.chosen.tree.size(), question.nodes);
   }
+  for (const std::string& note : answer.notes) text += fmt::format("note      {}\n", note);
   text += fmt::format("paths     {}\n", path_list(answer.chosen.tree));
   if (question.price && !question.price->times.empty()) text += fmt::format("times     {}\n", question.price->times);
   return text +

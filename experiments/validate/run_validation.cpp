@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "core/files.hpp"
+#include "core/problems.hpp"
 #include "experiments/results/manifest.hpp"
-#include "experiments/text/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
+#include "core/problems.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/text/data_text.hpp"
-#include "experiments/text/problems.hpp"
 #include "experiments/text/table.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/profile/sample_summary.hpp"
@@ -101,7 +101,7 @@ std::vector<CellPrediction> predict_cells(const std::vector<LoopCell>& cells, co
       refusals.insert(error.what());
     }
   }
-  Problems problems(name);
+  ProblemList problems(name);
   for (const std::string& refusal : refusals) problems.add({.text = refusal});
   problems.raise();
   return predictions;

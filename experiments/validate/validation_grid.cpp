@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "experiments/text/problems.hpp"
+#include "core/problems.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/cost_surface.hpp"
@@ -122,7 +122,7 @@ std::vector<LoopCell> all_combinations(LoopCell cell, const GridRequest& request
 }
 
 void refuse_calibrated(const Profile& profile, const std::vector<LoopCell>& cells) {
-  Problems problems("foredraft validate");
+  ProblemList problems("foredraft validate");
   for (const LoopCell& cell : cells) {
     if (!is_calibrated(profile, cell)) continue;
     problems.add({.text = to_text(cell) + ": the profile has measured its passes",

@@ -71,11 +71,13 @@ struct TreePrice {
 
 struct TreeQuestion {
   /// [d - 1][i]: the probability that candidate i of depth d is the accepted token, given that the token before it was
-  /// accepted [Cai2024, Sec. 2.3.3]; a row falls with the rank and is at most 1 in total.
+  /// accepted [Cai2024, Sec. 2.3.3]; a row is at most 1 in total. Where no row rises with the rank the search takes
+  /// O(nodes log nodes), else O(depth ranks nodes^2), and children are first candidates.
   std::vector<std::vector<double>> accuracies;
-  std::int64_t nodes;                   ///< most nodes, the root included; 1 to 10^6
-  std::int64_t depth;                   ///< most drafted tokens of one path; 0 to the rows of `accuracies`
-  std::optional<TokenTree> given = {};  ///< a tree to judge; nothing: find the best
+  std::int64_t nodes;  ///< most nodes, the root included; 1 to 10^6
+  std::int64_t depth;  ///< most drafted tokens of one path; 0 to the rows of `accuracies`
+  /// A tree to judge; nothing: find the best. Ranks that a row does not have count as 0.
+  std::optional<TokenTree> given = {};
   std::optional<TreePrice> price = {};
 };
 
@@ -97,6 +99,7 @@ struct TreeAnswer {
   JudgedTree chain;                   ///< the best chain of first candidates within them
   std::vector<double> pmf;            ///< P(X = k) of the chosen tree at index k - 1
   std::vector<double> probabilities;  ///< that each of its nodes is accepted
+  std::vector<std::string> notes;     ///< what a reader has to know of the accuracies
 };
 
 /// The tree of the most expected tokens [Cai2024, Sec. 2.3.3], with a price that of the greatest speedup [Chen2024],

@@ -64,7 +64,7 @@ Rows falling_heads(std::size_t heads, double first, double decay) {
 TEST_CASE("greedy trees of every size and depth yield the simulated tokens, at the ends too") {
   for (const auto& [first, decay] : {std::pair{0.0, 1.0}, {0.3, 0.8}, {0.6, 0.7}, {0.9, 1.0}, {1.0, 1.0}}) {
     const Rows rows = falling_heads(5, first, decay);
-    const analytic::HeadAccuracies accuracies(rows, analytic::RankOrder::falling);
+    const analytic::HeadAccuracies accuracies(rows);
     for (const std::int64_t nodes : {1, 2, 8, 64}) {
       for (const std::int64_t depth : {1, 3, 5}) {
         CAPTURE(first, decay, nodes, depth);
@@ -79,7 +79,7 @@ TEST_CASE("greedy trees of every size and depth yield the simulated tokens, at t
 
 TEST_CASE("dense trees yield the simulated tokens") {
   const Rows rows = falling_heads(3, 0.5, 0.8);
-  const analytic::HeadAccuracies accuracies(rows, analytic::RankOrder::falling);
+  const analytic::HeadAccuracies accuracies(rows);
   for (const std::vector<std::int64_t>& widths : {std::vector<std::int64_t>{6}, {1, 1, 1}, {4, 3, 2}}) {
     const analytic::TokenTree tree = analytic::dense_tree(widths);
     const auto simulator = sim::make_tree_simulator(
@@ -122,7 +122,7 @@ TEST_CASE("a sampled tree of real tokens yields the sum over its nodes of the ac
     const double mass = std::accumulate(residual.begin(), residual.end(), 0.0);
     for (double& r : residual) r /= mass;
   }
-  const analytic::HeadAccuracies accuracies(Rows(4, by_rank), analytic::RankOrder::any);
+  const analytic::HeadAccuracies accuracies(Rows(4, by_rank));
   for (const std::int64_t nodes : {2, 6, 20}) {
     const analytic::TokenTree tree = analytic::dynamic_program_tree(accuracies, {nodes, 4});
     for (const sim::TreeContexts contexts : {sim::TreeContexts::independent, sim::TreeContexts::last_token}) {
@@ -158,7 +158,7 @@ TEST_CASE("a greedy tree of real tokens yields the sum over its nodes of the sha
     tables.draft.push_back(draft);
     if (favourite_rank[k] < 4) shares[favourite_rank[k]] += 1.0 / 30.0;
   }
-  const analytic::HeadAccuracies accuracies(Rows(3, shares), analytic::RankOrder::falling);
+  const analytic::HeadAccuracies accuracies(Rows(3, shares));
   for (const std::int64_t nodes : {2, 5, 25}) {
     const analytic::TokenTree tree = analytic::greedy_tree(accuracies, {nodes, 3});
     const auto simulator = sim::make_tree_token_simulator({.tables = tables,

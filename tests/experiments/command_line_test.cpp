@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "experiments/cli/options.hpp"
+#include "core/command_line.hpp"
 #include "experiments/commands/commands.hpp"
 
 namespace foredraft::experiments {

@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/config/toml_source.hpp"
-#include "experiments/text/problems.hpp"
 
 namespace foredraft::tests {
 

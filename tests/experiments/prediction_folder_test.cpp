@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/numbers.hpp"
+#include "core/problems.hpp"
 #include "experiments/devices/steps_file.hpp"
-#include "experiments/text/problems.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/tolerances.hpp"

@@ -7,10 +7,10 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
+#include "core/problems.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/devices/steps_file.hpp"
-#include "experiments/text/problems.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/passes.hpp"

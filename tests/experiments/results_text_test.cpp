@@ -5,11 +5,11 @@
 
 #include "core/documents.hpp"
 #include "core/numbers.hpp"
+#include "core/problems.hpp"
 #include "core/random_stream.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/data_text.hpp"
 #include "experiments/text/digest.hpp"
-#include "experiments/text/problems.hpp"
 #include "experiments/text/table.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 

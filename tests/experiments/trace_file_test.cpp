@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "experiments/text/problems.hpp"
+#include "core/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {

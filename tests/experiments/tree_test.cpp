@@ -8,10 +8,10 @@
 
 #include "analytic/tree/tree_cost.hpp"
 #include "analytic/tree/tree_search.hpp"
+#include "core/problems.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/reproduce/experiments.hpp"
-#include "experiments/text/problems.hpp"
 #include "experiments/tree/profile_price.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
@@ -165,12 +165,32 @@ TEST_CASE("Graphviz and CSV hold every node of the tree once") {
         "3,1,2,0,0 0,0.25\n");
 }
 
+TEST_CASE("accuracies that rise with the rank are searched, and a rank that is not given counts as 0, with a note") {
+  const std::vector<std::vector<double>> rising(2, {0.5, 0.2, 0.21});
+  const TreeAnswer best = best_tree({.accuracies = rising, .nodes = 4, .depth = 2});
+  CHECK(best.chosen.tree == tree_from_paths(std::vector<TreePath>{{0}, {0, 0}, {1}}));
+  CHECK(best.chosen.tokens == Approx(1.95));
+  REQUIRE(best.notes.size() == 1);
+  CHECK_THAT(best.notes.front(), Catch::StartsWith("accuracies rise with the rank (head 1, rank 3: 0.21 after 0.2)"));
+  CHECK_THAT(to_text(best), Catch::Contains("note      accuracies rise"));
+  CHECK(to_json(best)["notes"].size() == 1);
+
+  const TreeAnswer given = best_tree({.accuracies = {{0.5}, {0.5}},
+                                      .nodes = 4,
+                                      .depth = 2,
+                                      .given = tree_from_paths(std::vector<TreePath>{{0}, {0, 3}, {1}})});
+  CHECK(given.chosen.tokens == 1.5);
+  REQUIRE(given.notes.size() == 1);
+  CHECK_THAT(given.notes.front(), Catch::StartsWith("the tree uses rank 2 at depth 1, where 1 are given"));
+  CHECK_FALSE(to_json(best_tree({.accuracies = {{0.5}}, .nodes = 2, .depth = 1})).contains("notes"));
+}
+
 TEST_CASE("accuracies are read with commas or blanks, comments and blank lines, and refused by line all at once") {
   CHECK(parse_accuracies("# heads\n0.5, 0.25\n\n0.4 0.1\t0.05 # third is rare\r\n", "f") ==
         std::vector<std::vector<double>>{{0.5, 0.25}, {0.4, 0.1, 0.05}});
   CHECK_THROWS_WITH(parse_accuracies("0.5,0.6\n0.4,x\n\n0.9,0.2\n", "f"),
-                    "f:1: invalid accuracies[head 1][rank 2]=0.6 (must not rise above rank 1's 0.5; top-k accuracies "
-                    "rise: give their differences)\n"
+                    "f:1: invalid sum of accuracies[head 1]=1.1 (must be at most 1: at most one candidate of a head is "
+                    "accepted; top-k accuracies count earlier ranks again: give their differences)\n"
                     "f:2: invalid accuracy \"x\" (must be a number)\n"
                     "f:4: invalid sum of accuracies[head 3]=1.1 (must be at most 1: at most one candidate of a head is "
                     "accepted; top-k accuracies count earlier ranks again: give their differences)");

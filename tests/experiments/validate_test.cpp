@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <set>
 
+#include "core/problems.hpp"
 #include "experiments/predict/profile_prediction.hpp"
-#include "experiments/text/problems.hpp"
 #include "experiments/validate/run_validation.hpp"
 #include "experiments/validate/speedups_file.hpp"
 #include "experiments/validate/validation_grid.hpp"

@@ -57,6 +57,10 @@ int main() {
   REQUIRE(simulate(scenario, {.iterations = 1'000'000, .seed = 1}, 3).estimates.speedup.mean ==
           simulated.estimates.speedup.mean);
 
+  const Scenario named = Scenario::from({{"alpha", 0.8}, {"gamma", std::int64_t{5}}, {"c", 0.05}});
+  REQUIRE(predict(named).speedup == expected.speedup);
+  REQUIRE(throws<InputError>([] { static_cast<void>(Scenario::from({{"alpha", 1.5}})); }));
+
   // Errors keep their types on the way out of the library.
   scenario.gamma = -1;
   REQUIRE(throws<DomainError>([&] { static_cast<void>(predict(scenario)); }));

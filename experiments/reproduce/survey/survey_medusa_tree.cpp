@@ -108,7 +108,7 @@ ExperimentResult survey_medusa_tree(const ExperimentSettings& settings) {
   using enum Table::Align;
   const PublishedTable published = published_table("medusa_head_accuracies");
   const auto rows = medusa_rows(published);
-  const analytic::HeadAccuracies accuracies(rows, analytic::RankOrder::falling);
+  const analytic::HeadAccuracies accuracies(rows);
   const analytic::TokenTree shipped = shipped_tree();
   const analytic::TreeBudget budget{.nodes = shipped.size(), .depth = accuracies.heads()};
   const analytic::TokenTree greedy = analytic::greedy_tree(accuracies, budget);

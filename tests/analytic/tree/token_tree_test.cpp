@@ -66,23 +66,22 @@ TEST_CASE("a tree that is not connected is refused with the path and its missing
                     "invalid rank=3 (must be given once among siblings)");
 }
 
-TEST_CASE(
-    "accuracies that rise with rank, add up to more than one or are no probabilities are refused by head and rank") {
+TEST_CASE("accuracies that add up to more than one or are no probabilities are refused by head and rank") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto falling = [](tests::AccuracyRows rows) { return HeadAccuracies(std::move(rows), RankOrder::falling); };
-  CHECK_THROWS_WITH(falling({{0.5, 0.2}, {0.4, 0.3, 0.31}}),
-                    "invalid accuracies[head 2][rank 3]=0.31 (must not rise above rank 2's 0.3; top-k accuracies rise: "
-                    "give their differences)");
-  CHECK_THROWS_WITH(falling({{0.5, 0.4, 0.2}}),
+  const auto rows_of = [](tests::AccuracyRows rows) { return HeadAccuracies(std::move(rows)); };
+  CHECK_THROWS_WITH(rows_of({{0.5, 0.4, 0.2}}),
                     Catch::StartsWith("invalid sum of accuracies[head 1]=1.1 (must be at most 1"));
-  CHECK_THROWS_WITH(falling({{0.5, -0.1}}), "invalid accuracies[head 1][rank 2]=-0.1 (must lie in [0, 1])");
-  CHECK_THROWS_WITH(falling({{0.5}, {nan}}), "invalid accuracies[head 2][rank 1]=nan (must lie in [0, 1])");
-  CHECK_THROWS_WITH(falling({{0.5}, {}}), "invalid accuracies[head 2] (must have at least one rank)");
-  CHECK_THROWS_WITH(falling({}), "invalid accuracies (must have at least one head)");
-  CHECK_NOTHROW(HeadAccuracies({{0.2, 0.3}}, RankOrder::any));
-  CHECK_THROWS_AS(HeadAccuracies({{0.8, 0.3}}, RankOrder::any), DomainError);
+  CHECK_THROWS_WITH(rows_of({{0.5, -0.1}}), "invalid accuracies[head 1][rank 2]=-0.1 (must lie in [0, 1])");
+  CHECK_THROWS_WITH(rows_of({{0.5}, {nan}}), "invalid accuracies[head 2][rank 1]=nan (must lie in [0, 1])");
+  CHECK_THROWS_WITH(rows_of({{0.5}, {}}), "invalid accuracies[head 2] (must have at least one rank)");
+  CHECK_THROWS_WITH(rows_of({}), "invalid accuracies (must have at least one head)");
+  CHECK_FALSE(rows_of({{0.5, 0.2}, {0.2, 0.3}}).falls());
+  CHECK(rows_of({{0.5, 0.2}, {0.3, 0.3}}).falls());
+  CHECK(rows_of({{0.2, 0.3}}).at(1, 1) == 0.3);
+  CHECK(rows_of({{0.2, 0.3}}).at(1, 2) == 0.0);
+  CHECK_THROWS_AS(HeadAccuracies({{0.8, 0.3}}), DomainError);
   // Ten tenths add up to 1 - 1.1e-16 or 1 + 2.2e-16 by the order of adding: both are one.
-  const HeadAccuracies tenths = falling({std::vector<double>(10, 0.1)});
+  const HeadAccuracies tenths = rows_of({std::vector<double>(10, 0.1)});
   CHECK(tenths.top(1, 10) == Approx(1.0).epsilon(few_ulp));
   CHECK(tenths.top(1, 10) <= 1.0);
 }
@@ -92,7 +91,7 @@ TEST_CASE("tokens of a tree follow the law of every combination of accepted cand
   for (int round = 0; round < 20; ++round) {
     const tests::AccuracyRows rows = round == 0 ? crooked_rows : tests::random_rows(random, 4, 3, false);
     const TokenTree tree = tree_from_paths(crooked);
-    const HeadAccuracies accuracies(rows, RankOrder::any);
+    const HeadAccuracies accuracies(rows);
     const std::vector<Real> expected = tests::enumerated_tree_pmf(tree, rows);
     const std::vector<double> pmf = tokens_pmf(tree, accuracies);
     REQUIRE(pmf.size() == expected.size());
@@ -112,7 +111,7 @@ TEST_CASE("tokens of a tree follow the law of every combination of accepted cand
 
 TEST_CASE("a node's probability is the product of the accuracies on its path") {
   const TokenTree tree = tree_from_paths(crooked);
-  const std::vector<double> probability = node_probabilities(tree, HeadAccuracies(crooked_rows, RankOrder::falling));
+  const std::vector<double> probability = node_probabilities(tree, HeadAccuracies(crooked_rows));
   CHECK(probability[0] == 1.0);
   CHECK(probability[2] == 0.15);
   CHECK(probability[5] == Approx(0.15 * 0.35).epsilon(few_ulp));
@@ -120,8 +119,8 @@ TEST_CASE("a node's probability is the product of the accuracies on its path") {
 }
 
 TEST_CASE("the ends of a tree's tokens: no draft one token, certain ones all of them, impossible ones none") {
-  const HeadAccuracies certain({{1.0, 0.0}, {1.0}, {1.0}}, RankOrder::falling);
-  const HeadAccuracies impossible({{0.0}, {0.5}}, RankOrder::falling);
+  const HeadAccuracies certain({{1.0, 0.0}, {1.0}, {1.0}});
+  const HeadAccuracies impossible({{0.0}, {0.5}});
   CHECK(tokens_per_iteration(TokenTree(), certain) == 1.0);
   CHECK(tokens_pmf(TokenTree(), certain) == std::vector<double>{1.0});
   CHECK(tokens_variance(TokenTree(), certain) == 0.0);
@@ -132,10 +131,9 @@ TEST_CASE("the ends of a tree's tokens: no draft one token, certain ones all of 
   CHECK(tokens_per_iteration(tree_from_paths(std::vector<TreePath>{{0}, {0, 0}}), impossible) == 1.0);
 }
 
-TEST_CASE("a tree without an accuracy for every node is refused") {
-  const HeadAccuracies accuracies({{0.5, 0.2}, {0.4}}, RankOrder::falling);
-  CHECK_THROWS_WITH(tokens_per_iteration(tree_from_paths(std::vector<TreePath>{{0}, {0, 1}}), accuracies),
-                    "invalid path=\"0,1\" (must have an accuracy: head 2 has accuracies of 1 ranks)");
+TEST_CASE("a rank that is not given is never accepted, a depth without accuracies is refused") {
+  const HeadAccuracies accuracies({{0.5, 0.2}, {0.4}});
+  CHECK(tokens_per_iteration(tree_from_paths(std::vector<TreePath>{{0}, {0, 1}, {2'147'483'647}}), accuracies) == 1.5);
   CHECK_THROWS_WITH(tokens_pmf(tree_from_paths(std::vector<TreePath>{{0}, {0, 0}, {0, 0, 0}}), accuracies),
                     "invalid path=\"0,0,0\" (must have an accuracy: there are 2 heads)");
 }

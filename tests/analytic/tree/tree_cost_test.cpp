@@ -22,7 +22,7 @@ using tests::second_route;
 TEST_CASE("the priced tree is the best over every size and depth, each solved alone by the dynamic program") {
   RandomStream random(12, {Purpose::test, 0, 0});
   for (int round = 0; round < 12; ++round) {
-    const HeadAccuracies accuracies(tests::random_rows(random, 4, 4, true), RankOrder::falling);
+    const HeadAccuracies accuracies(tests::random_rows(random, 4, 4, round % 2 == 0));
     // Verification by steps: free up to some positions, then a jump, as tiles of a matrix product have it.
     std::vector<double> verification;
     for (int n = 1; n <= 24; ++n) verification.push_back(3.0 + (n > 8 ? 1.0 : 0.0) + 0.2 * round * (n / 5));
@@ -49,11 +49,22 @@ TEST_CASE("the priced tree is the best over every size and depth, each solved al
   }
 }
 
+TEST_CASE("of trees of one speedup the smallest is taken, also where a shallower one was larger") {
+  // Within depth 1 six nodes are the best; within depth 2 four, five and six nodes have a speedup of 2.
+  const HeadAccuracies accuracies({{0.5, 0.125, 0.125, 0.125, 0.125}, {0.5}});
+  const std::vector<double> verification{1.0, 2.0, 2.0, 0.9375, 1.0, 1.0625};
+  const TreeCost cost{.verification = verification, .c = 0.0, .drafting = Drafting::block};
+  CHECK(best_priced_tree(accuracies, {6, 1}, cost).tree.size() == 6);
+  const PricedTree found = best_priced_tree(accuracies, {6, 2}, cost);
+  CHECK(found.speedup == 2.0);
+  CHECK(found.tree.size() == 4);
+}
+
 TEST_CASE("with one candidate a depth and free verification the priced tree is the optimal draft length") {
   const std::vector<double> conditional{0.9, 0.8, 0.7, 0.6, 0.5, 0.4};
   tests::AccuracyRows rows;
   for (const double a : conditional) rows.push_back({a});
-  const HeadAccuracies accuracies(rows, RankOrder::falling);
+  const HeadAccuracies accuracies(rows);
   const std::vector<double> flat(7, 2.5);
   for (const Drafting drafting : {Drafting::autoregressive, Drafting::block}) {
     for (const double c : {0.0, 0.1, 0.35, 0.95, 3.0}) {
@@ -68,7 +79,7 @@ TEST_CASE("with one candidate a depth and free verification the priced tree is t
 }
 
 TEST_CASE("where every position costs a whole step plain decoding is the best tree") {
-  const HeadAccuracies accuracies({{0.9, 0.05}, {0.9, 0.05}}, RankOrder::falling);
+  const HeadAccuracies accuracies({{0.9, 0.05}, {0.9, 0.05}});
   const std::vector<double> dear = linear_verification(7, 1.0);
   CHECK(dear == std::vector<double>{1, 2, 3, 4, 5, 6, 7});
   const PricedTree found =
@@ -79,7 +90,7 @@ TEST_CASE("where every position costs a whole step plain decoding is the best tr
 }
 
 TEST_CASE("prices that are no times are refused") {
-  const HeadAccuracies accuracies({{0.5}}, RankOrder::falling);
+  const HeadAccuracies accuracies(tests::AccuracyRows{{0.5}});
   const auto price = [&](const std::vector<double>& verification, double c) {
     return best_priced_tree(accuracies, {2, 1},
                             {.verification = verification, .c = c, .drafting = Drafting::autoregressive});

@@ -46,7 +46,7 @@ TEST_CASE("the greedy tree is the best of all trees of every size and depth, and
     if (round == 1) rows = tests::AccuracyRows(3, {0.25, 0.25, 0.25});  // ties everywhere
     if (round == 2) rows = tests::AccuracyRows(3, {0.95, 0.03, 0.01});  // a chain first
     if (round == 3) rows.pop_back();
-    const HeadAccuracies accuracies(rows, RankOrder::falling);
+    const HeadAccuracies accuracies(rows);
     for (std::int64_t depth = 0; depth <= accuracies.heads(); ++depth) {
       const std::vector<Real> best =
           tests::best_of_all_trees(rows, static_cast<std::size_t>(depth), 6, tests::Grown::freely);
@@ -69,7 +69,7 @@ TEST_CASE("the dynamic program is the best of all gapless trees where accuracies
   int better_than_falling_order = 0;
   for (int round = 0; round < 12; ++round) {
     const tests::AccuracyRows rows = tests::random_rows(random, 3, 4, false);
-    const HeadAccuracies accuracies(rows, RankOrder::any);
+    const HeadAccuracies accuracies(rows);
     for (std::int64_t depth = 1; depth <= 3; ++depth) {
       const std::vector<Real> best =
           tests::best_of_all_trees(rows, static_cast<std::size_t>(depth), 7, tests::Grown::in_order);
@@ -90,7 +90,7 @@ TEST_CASE("the dynamic program is the best of all gapless trees where accuracies
     }
   }
   CHECK(better_than_falling_order > 50);  // the trees do reach behind a rank of lower accuracy
-  CHECK_THROWS_WITH(greedy_tree(HeadAccuracies({{0.1, 0.5}}, RankOrder::any), {3, 1}),
+  CHECK_THROWS_WITH(greedy_tree(HeadAccuracies({{0.1, 0.5}}), {3, 1}),
                     Catch::StartsWith("invalid accuracies (must fall with rank"));
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("greedy and dynamic program agree on trees of some hundred nodes, shal
     for (const bool alike : {false, true}) {
       tests::AccuracyRows rows = tests::random_rows(random, heads, ranks, true);
       if (alike) rows.assign(heads, rows.front());
-      const HeadAccuracies accuracies(rows, RankOrder::falling);
+      const HeadAccuracies accuracies(rows);
       for (const std::int64_t nodes : {2, 17, 130}) {
         for (const std::int64_t depth : {std::int64_t{1}, accuracies.heads() / 2, accuracies.heads()}) {
           CAPTURE(heads, ranks, alike, nodes, depth);
@@ -113,7 +113,7 @@ TEST_CASE("greedy and dynamic program agree on trees of some hundred nodes, shal
 }
 
 TEST_CASE("nodes join in falling probability, ties shallow first, and every prefix is the tree of its size") {
-  const HeadAccuracies accuracies({{0.5, 0.25, 0.25}, {0.5, 0.5}}, RankOrder::falling);
+  const HeadAccuracies accuracies({{0.5, 0.25, 0.25}, {0.5, 0.5}});
   const std::vector<GrownNode> grown = grow_greedily(accuracies, {100, 2});
   REQUIRE(grown.size() == 9);  // all there are
   std::vector<TreePath> order;
@@ -129,23 +129,23 @@ TEST_CASE("nodes join in falling probability, ties shallow first, and every pref
 }
 
 TEST_CASE("no node without a chance joins a tree, and a budget beyond all candidates takes them all") {
-  const HeadAccuracies with_zeros({{0.9, 0.0}, {0.0, 0.0}, {0.5}}, RankOrder::falling);
+  const HeadAccuracies with_zeros({{0.9, 0.0}, {0.0, 0.0}, {0.5}});
   CHECK(greedy_tree(with_zeros, {50, 3}) == tree_from_paths(std::vector<TreePath>{{0}}));
   CHECK(program_tokens(with_zeros, {50, 3}) == 1.9);
-  const HeadAccuracies small({{0.5, 0.2}, {0.4, 0.3}}, RankOrder::falling);
+  const HeadAccuracies small({{0.5, 0.2}, {0.4, 0.3}});
   CHECK(greedy_tree(small, {1000, 2}).size() == 7);
   CHECK(dynamic_program_tree(small, {1000, 2}).size() == 7);
   CHECK(greedy_tree(small, {1, 2}) == TokenTree());
   CHECK(dynamic_program_tree(small, {1, 2}) == TokenTree());
   CHECK(greedy_tree(small, {10, 0}) == TokenTree());
-  const HeadAccuracies certain(tests::AccuracyRows(6, {1.0}), RankOrder::falling);
+  const HeadAccuracies certain(tests::AccuracyRows(6, {1.0}));
   CHECK(greedy_tokens(certain, {7, 6}) == 7.0);
   CHECK(program_tokens(certain, {5, 6}) == 5.0);
 }
 
 TEST_CASE("a dense tree has every node of its widths, and its tokens are the sum over them") {
   RandomStream random(8, {Purpose::test, 0, 0});
-  const HeadAccuracies accuracies(tests::random_rows(random, 3, 4, true), RankOrder::falling);
+  const HeadAccuracies accuracies(tests::random_rows(random, 3, 4, true));
   for (const std::vector<std::int64_t>& widths :
        {std::vector<std::int64_t>{}, {1}, {4}, {1, 1, 1}, {3, 2, 4}, {4, 4, 4}}) {
     CAPTURE(widths);
@@ -163,7 +163,7 @@ TEST_CASE("a dense tree has every node of its widths, and its tokens are the sum
 TEST_CASE("the best dense tree is the best of all widths that fit, and never beats the greedy tree") {
   RandomStream random(9, {Purpose::test, 0, 0});
   for (int round = 0; round < 10; ++round) {
-    const HeadAccuracies accuracies(tests::random_rows(random, 4, 4, true), RankOrder::falling);
+    const HeadAccuracies accuracies(tests::random_rows(random, 4, 4, true));
     for (const std::int64_t depth : {0, 2, 4}) {
       for (const std::int64_t nodes : {1, 2, 5, 13, 40, 100}) {
         double best = 0.0;
@@ -182,7 +182,7 @@ TEST_CASE("the best dense tree is the best of all widths that fit, and never bea
 }
 
 TEST_CASE("chains of different first drafts yield their closed form and stay below its bound") {
-  const HeadAccuracies accuracies({{0.5, 0.2, 0.1}, {0.7}, {0.7}, {0.7}, {0.7}}, RankOrder::falling);
+  const HeadAccuracies accuracies({{0.5, 0.2, 0.1}, {0.7}, {0.7}, {0.7}, {0.7}});
   for (std::int32_t chains = 1; chains <= 3; ++chains) {
     for (std::size_t depth = 1; depth <= 5; ++depth) {
       std::vector<TreePath> paths;
@@ -224,11 +224,11 @@ TEST_CASE("independent drafts yield what every pattern of their accepted lengths
 }
 
 TEST_CASE("absurd tree budgets are refused") {
-  const HeadAccuracies accuracies({{0.5}, {0.4}}, RankOrder::falling);
+  const HeadAccuracies accuracies({{0.5}, {0.4}});
   CHECK_THROWS_WITH(greedy_tree(accuracies, {0, 1}), "invalid nodes=0 (must lie in 1 to 1000000)");
   CHECK_THROWS_WITH(dynamic_program_tree(accuracies, {3, 3}), "invalid depth=3 (must lie in 0 to 2)");
   CHECK_THROWS_WITH(best_dense_widths(accuracies, {3, -1}), "invalid depth=-1 (must lie in 0 to 2)");
-  const HeadAccuracies wide(tests::AccuracyRows(20, std::vector<double>(50, 0.01)), RankOrder::falling);
+  const HeadAccuracies wide(tests::AccuracyRows(20, std::vector<double>(50, 0.01)));
   CHECK_THROWS_WITH(dynamic_program_tree(wide, {1'000'000, 20}),
                     Catch::StartsWith("invalid depth * ranks * nodes=1021000000"));
 }

@@ -20,11 +20,14 @@ expect() {  # exit code, words that the message must hold, arguments
 
 expect 0 "Exit codes" --help
 expect 2 "Exit codes"
-expect 2 "unknown argument --mins" measure --mins 3
-expect 2 "--out is missing" measure
-expect 2 "its value is missing" measure --out
-expect 2 "must be a number above 0" measure --out "$out/a" --minutes nan
-expect 2 "must be a number above 0" measure --out "$out/a" --minutes -1
+expect 0 "usage: foredraft-gpu loop" loop --help
+expect 2 "unknown command mesure - did you mean measure?" mesure
+expect 2 "--mins: unknown option - did you mean --minutes?" measure --mins 3
+expect 2 "--out: unknown option" facts --out x
+expect 2 "--out: missing (name a folder" measure
+expect 2 "--out" measure --out
+expect 2 "must be a finite number" measure --out "$out/a" --minutes nan
+expect 2 "must lie in [0.001, 1440]" measure --out "$out/a" --minutes -1
 expect 2 "llama-2-7b" measure --out "$out/a" --models llama-2-7
 expect 2 "no_such_file.toml" measure --out "$out/a" --file "$out/no_such_file.toml"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/cli/options.hpp"
+#include "core/command_line.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 #include "core/numbers.hpp"
 
-namespace foredraft::experiments {
+namespace foredraft {
 namespace {
 
 namespace po = boost::program_options;
@@ -53,7 +53,8 @@ std::vector<OptionSpec> all_options(const CommandSpec& command) {
 }
 
 std::string help_text(const CommandSpec& command) {
-  std::string text = fmt::format("usage: foredraft {} {}\n\n{}\n", command.name, command.arguments, command.summary);
+  std::string text =
+      fmt::format("usage: {} {} {}\n\n{}\n", command.program, command.name, command.arguments, command.summary);
   std::size_t width = 6;
   const auto left = [](const OptionSpec& option) {
     return fmt::format("--{}{}{}", option.name, option.value.empty() ? "" : " ", option.value);
@@ -72,7 +73,8 @@ std::string help_text(const CommandSpec& command) {
 }
 
 CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::string>& arguments)
-    : problems_("foredraft " + std::string(command.name)), words_{"foredraft", std::string(command.name)} {
+    : problems_(fmt::format("{} {}", command.program, command.name)),
+      words_{std::string(command.program), std::string(command.name)} {
   words_.insert(words_.end(), arguments.begin(), arguments.end());
   const po::options_description description = describe(command);
   // Guessing would take --alph for --alpha; a typing mistake must not run.
@@ -85,7 +87,7 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
     options = po::command_line_parser(before_end).options(description).style(style).allow_unregistered().run().options;
   } catch (const po::error& error) {
     unreadable_ = true;
-    problems_.add({.text = error.what(), .suggestion = fmt::format("foredraft {} --help", command.name)});
+    problems_.add({.text = error.what(), .suggestion = fmt::format("{} {} --help", command.program, command.name)});
     return;
   }
   for (const po::option& option : options) {
@@ -115,11 +117,11 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
   if (positional_.size() > command.most_positional) {
     problems_.add({.key = positional_[command.most_positional],
                    .text = "unexpected argument",
-                   .suggestion = fmt::format("usage: foredraft {} {}", command.name, command.arguments)});
+                   .suggestion = fmt::format("usage: {} {} {}", command.program, command.name, command.arguments)});
   }
   if (positional_.size() < command.fewest_positional) {
     problems_.add({.text = "an argument is missing",
-                   .suggestion = fmt::format("usage: foredraft {} {}", command.name, command.arguments)});
+                   .suggestion = fmt::format("usage: {} {} {}", command.program, command.name, command.arguments)});
   }
 }
 
@@ -131,6 +133,11 @@ const std::string* CommandLine::find(std::string_view name) const {
 std::optional<std::string> CommandLine::text(std::string_view name) const {
   const std::string* value = find(name);
   return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+std::optional<std::vector<std::string>> CommandLine::texts(std::string_view name) const {
+  const std::string* value = find(name);
+  return value == nullptr ? std::nullopt : std::optional(split_at_commas(*value));
 }
 
 std::optional<double> CommandLine::real(std::string_view name, double minimum, double maximum) {
@@ -233,4 +240,4 @@ void CommandLine::require(std::string_view name, std::string why, std::string su
   if (!has(name) && !unreadable_) refuse(name, "missing", std::move(why), std::move(suggestion));
 }
 
-}  // namespace foredraft::experiments
+}  // namespace foredraft

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/text/problems.hpp"
+#include "core/problems.hpp"
 
 /// The options of one command: one table feeds the parser and the help text.
-namespace foredraft::experiments {
+namespace foredraft {
 
 struct OptionSpec {
   std::string_view name;   ///< without the dashes
@@ -41,6 +41,7 @@ struct CommandSpec {
   std::size_t most_positional;
   std::vector<std::string_view> examples;
   std::vector<OptionGroup> groups = {};  ///< before `options`
+  std::string_view program = "foredraft";
 };
 
 /// Those of the groups and the others.
@@ -67,6 +68,8 @@ class CommandLine {
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t minimum, std::int64_t maximum);
   /// Of threads_option; 0 where absent or wrong.
   unsigned threads();
+  /// Comma-separated words, at least one; nothing where absent.
+  [[nodiscard]] std::optional<std::vector<std::string>> texts(std::string_view name) const;
   /// Comma-separated probabilities, at least one.
   std::optional<std::vector<double>> probabilities(std::string_view name);
   /// Comma-separated whole numbers in [minimum, maximum], at least one; ascending, each once.
@@ -85,7 +88,7 @@ class CommandLine {
   /// Whether some option is unknown or broken: then nothing is known to be missing.
   [[nodiscard]] bool unreadable() const { return unreadable_; }
   /// Where others add problems of options.
-  [[nodiscard]] Problems& problems() { return problems_; }
+  [[nodiscard]] ProblemList& problems() { return problems_; }
   /// Throws InputError with every problem so far.
   void done() const { problems_.raise(); }
 
@@ -96,7 +99,7 @@ class CommandLine {
   };
   [[nodiscard]] const std::string* find(std::string_view name) const;
 
-  Problems problems_;
+  ProblemList problems_;
   std::vector<std::string> words_;
   std::vector<Given> given_;
   std::vector<std::string> positional_;
@@ -104,4 +107,4 @@ class CommandLine {
   bool unreadable_ = false;  ///< some option is unknown or broken
 };
 
-}  // namespace foredraft::experiments
+}  // namespace foredraft
