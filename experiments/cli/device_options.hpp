@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "experiments/cli/options.hpp"
+#include "core/command_line.hpp"
 #include "experiments/devices/devices.hpp"
 
 /// --device and --profile, which name the times that a command rests on.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "experiments/cli/options.hpp"
+#include "core/command_line.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/results/result_folder.hpp"
 
