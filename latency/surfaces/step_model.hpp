@@ -9,6 +9,7 @@
 
 #include "latency/models/deployment.hpp"
 #include "latency/operations/step_operations.hpp"
+#include "latency/profile/profile.hpp"
 
 /// The time that a forward pass takes in an engine, from its operators and what engines reach of a data sheet.
 namespace foredraft::latency {
@@ -20,6 +21,10 @@ struct DevicePeaks {
   std::map<NumberFormat, double> matrix_peak_flop_per_s = {};  ///< dense
   std::optional<double> link_bandwidth_bytes_per_s = {};       ///< of one device to all others, each way
 };
+
+/// The peaks that a profile states: 4-bit peaks are those of nvfp4; the best bandwidth measured, or the maker's. Throws
+/// DomainError for a device whose memory bandwidth is not known.
+[[nodiscard]] DevicePeaks peaks_of(const Device& device, const Limits& limits);
 
 /// What engines reach, one value each. A pass takes
 ///

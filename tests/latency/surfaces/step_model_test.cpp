@@ -149,6 +149,34 @@ TEST_CASE("a format that a device has no peak of is named, weight-only formats n
                     Catch::StartsWith("made up: no link between devices is known"));
 }
 
+TEST_CASE("peaks are those that the profile states, and no others") {
+  const auto figure = [](double value) { return Figure{.value = value, .ci95 = {}, .origin = "made up"}; };
+  Profile profile;
+  profile.device.name = "made up";
+  CHECK_THROWS_WITH(peaks_of(profile.device, profile.limits),
+                    Catch::StartsWith("made up: no memory bandwidth is known"));
+  profile.limits.memory_bandwidth_bytes_per_s = figure(1.0);
+  CHECK(peaks_of(profile.device, profile.limits).matrix_peak_flop_per_s.empty());
+  CHECK_FALSE(peaks_of(profile.device, profile.limits).link_bandwidth_bytes_per_s);
+  profile.limits.matrix_peak_fp32_flop_per_s = figure(2.0);
+  profile.limits.matrix_peak_bf16_flop_per_s = figure(3.0);
+  profile.limits.matrix_peak_fp16_flop_per_s = figure(4.0);
+  profile.limits.matrix_peak_fp8_flop_per_s = figure(5.0);
+  profile.limits.matrix_peak_int8_flop_per_s = figure(6.0);
+  profile.limits.matrix_peak_fp4_flop_per_s = figure(7.0);
+  profile.limits.link_bandwidth_bytes_per_s = figure(8.0);
+  const DevicePeaks peaks = peaks_of(profile.device, profile.limits);
+  CHECK(peaks.device == "made up");
+  CHECK(peaks.memory_bandwidth_bytes_per_s == 1.0);
+  CHECK(peaks.matrix_peak_flop_per_s == std::map<NumberFormat, double>{{NumberFormat::fp32, 2.0},
+                                                                       {NumberFormat::bf16, 3.0},
+                                                                       {NumberFormat::fp16, 4.0},
+                                                                       {NumberFormat::fp8, 5.0},
+                                                                       {NumberFormat::int8, 6.0},
+                                                                       {NumberFormat::nvfp4, 7.0}});
+  CHECK(peaks.link_bandwidth_bytes_per_s == 8.0);
+}
+
 TEST_CASE("ranges that cannot be are named") {
   CHECK_NOTHROW(check_attainable(provisional_attainable()));
   const auto changed = [](auto&& change) {
