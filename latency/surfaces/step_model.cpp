@@ -176,6 +176,17 @@ double step_us(const std::vector<StepOperator>& operators, std::int64_t devices,
   return sum_us;
 }
 
+LatencyModel latency_model(const DevicePeaks& peaks, NumberFormat format, const Attained& attained) {
+  const double peak = attained.compute_efficiency * peak_of(peaks, format);
+  return {.launch_us = attained.operator_us,
+          .input_us = 0.0,
+          .bandwidth_bytes_per_s = attained.bandwidth_efficiency * peaks.memory_bandwidth_bytes_per_s,
+          .peak_flop_per_s = peak,
+          .sharpness = attained.sharpness,
+          .attend_launch_us = attained.operator_us,
+          .attend_peak_flop_per_s = peak};
+}
+
 StepTime step_time(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
                    const Attainable& attainable) {
   check_attainable(attainable);

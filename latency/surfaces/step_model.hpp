@@ -9,6 +9,7 @@
 
 #include "latency/models/deployment.hpp"
 #include "latency/operations/step_operations.hpp"
+#include "latency/profile/latency_fit.hpp"
 #include "latency/profile/profile.hpp"
 
 /// The time that a forward pass takes in an engine, from its operators and what engines reach of a data sheet.
@@ -86,6 +87,11 @@ void check_attainable(const Attainable& attainable);
 /// compute in a format without a peak, and for collectives without a link.
 [[nodiscard]] double step_us(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
                              const Attained& attained);
+
+/// The same time of an operation that is counted from its program (PassWork), all in one format, on one device: for
+/// passes that have no step operations, those of an encoder-decoder or of heads on a hidden state. Attained::step_us
+/// comes on top, once a pass.
+[[nodiscard]] LatencyModel latency_model(const DevicePeaks& peaks, NumberFormat format, const Attained& attained);
 
 struct StepTime {
   double low_us = 0.0, us = 0.0, high_us = 0.0;

@@ -80,6 +80,19 @@ TEST_CASE("at the data sheet's limits a dense pass takes its roofline without la
   }
 }
 
+TEST_CASE("a pass counted from its program takes the time of its step operations") {
+  const Attained attained{
+      .bandwidth_efficiency = 0.8, .compute_efficiency = 0.6, .operator_us = 3.0, .step_us = 50.0, .sharpness = 4.0};
+  const ModelShape& shape = shape_of("qwen1.5-7b");
+  const PassWork work(shape, Role::decoder_pass, DataType::bf16, 0);
+  const LatencyModel model = latency_model(made_up_peaks(), NumberFormat::bf16, attained);
+  for (const StepPoint& point : {StepPoint{1, 1, 0}, {8, 5, 513}, {64, 5, 2000}}) {
+    CHECK(step_us(step_operations(shape, {}, point), 1, made_up_peaks(), attained) ==
+          Approx(50 + pass_us(model, work, {point.batch, point.tokens, point.context})).epsilon(second_route));
+  }
+  CHECK_THROWS_AS(latency_model(made_up_peaks(), NumberFormat::int8, attained), DomainError);
+}
+
 TEST_CASE("the interval of a time holds all corners of the box, and its ends are two of them") {
   const Attainable& box = provisional_attainable();
   const Deployment two{.tensor_parallel = 2};
