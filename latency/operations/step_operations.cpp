@@ -105,6 +105,21 @@ std::vector<StepOperator> step_operations(const ModelShape& shape, const Deploym
   return operators;
 }
 
+std::vector<StepOperator> draft_step_operations(const ModelShape& shape, const Deployment& deployment,
+                                                std::int64_t batch, std::int64_t context, std::int64_t draft) {
+  check_at_least("draft", draft, 0);
+  std::vector<StepOperator> operators = step_operations(
+      shape, deployment, {.batch = batch, .tokens = 1, .context = context + draft, .own_hidden_states = draft > 0});
+  const NumberFormat format = unquantized_format(deployment.weights);
+  const double logit_bytes = static_cast<double>(drafted_vocabulary(shape)) * bits_of(format) / 8.0;
+  operators.push_back({.name = "choose token",
+                       .kind = OperatorKind::other,
+                       .compute = format,
+                       .count = 1.0,
+                       .bytes = static_cast<double>(batch) * (logit_bytes + id_bytes)});
+  return operators;
+}
+
 double experts_read(const Experts& experts, double rows, double skew) {
   check_probability("skew", skew);
   if (!(rows >= 1.0)) throw DomainError(fmt::format("invalid rows={} (must be >= 1)", rows));

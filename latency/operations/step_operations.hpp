@@ -51,6 +51,13 @@ struct StepPoint {
 [[nodiscard]] std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
                                                         const StepPoint& point);
 
+/// One step of drafting one token after the other: the pass over one token of each of `batch` sequences, and the choice
+/// of the next from its logits. `draft` counts from 0: the KV cache holds context + draft tokens, and from 1 on a head
+/// reads its own hidden states. Throws DomainError as step_operations and for a draft below 0.
+[[nodiscard]] std::vector<StepOperator> draft_step_operations(const ModelShape& shape, const Deployment& deployment,
+                                                              std::int64_t batch, std::int64_t context,
+                                                              std::int64_t draft);
+
 /// Experts of `count` that `rows` tokens read, `per_token` each. skew 0: count (1 - (1 - per_token/count)^rows),
 /// routing independent and uniform, an upper bound; 1: per_token, all tokens share their experts; linear between.
 [[nodiscard]] double experts_read(const Experts& experts, double rows, double skew);

@@ -7,7 +7,6 @@
 namespace foredraft::latency {
 namespace {
 
-constexpr double id_bytes = 4.0;
 /// Of one element of a state and one token: decay, product with the key, update by the outer product, product with the
 /// query. Of the gated delta rule; Mamba-2 has 5.
 constexpr double state_flop = 7.0;
@@ -27,6 +26,10 @@ double seen_positions(const StepPoint& point, std::int64_t window) {
 }
 
 }  // namespace
+
+std::int64_t drafted_vocabulary(const ModelShape& shape) {
+  return shape.head.draft_vocabulary > 0 ? shape.head.draft_vocabulary : shape.vocabulary;
+}
 
 StepWriter::StepWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point)
     : shape_(shape),
@@ -261,8 +264,7 @@ void StepWriter::write_outputs() {
   }
   norm("final norm", 1.0, d_model_, true);
   const bool head = shape_.architecture == Architecture::head;
-  const double vocabulary =
-      real(head && shape_.head.draft_vocabulary > 0 ? shape_.head.draft_vocabulary : shape_.vocabulary);
+  const double vocabulary = real(drafted_vocabulary(shape_));
   product_in(unquantized_, {"vocabulary", 1.0, d_model_, vocabulary / devices_});
   // Tied: the table of the embedding. A head without its own: the target's.
   if (head ? !shape_.head.own_vocabulary : shape_.tied) operators_.back().weights_stored = 0.0;

@@ -10,6 +10,11 @@ namespace foredraft::latency {
 
 inline constexpr double state_bytes = 4.0;  ///< of one element of a state of linear attention, kept in fp32
 
+inline constexpr double id_bytes = 4.0;  ///< of one token id
+
+/// Tokens that a pass has logits of.
+[[nodiscard]] std::int64_t drafted_vocabulary(const ModelShape& shape);
+
 /// An operator with its weights, in bytes, of one, on one device.
 struct WeightedOperator {
   StepOperator step;

@@ -68,6 +68,27 @@ double all_gather_us(double bytes, double devices, double bytes_per_us, double l
 
 }  // namespace
 
+DevicePeaks peaks_of(const Device& device, const Limits& limits) {
+  const std::optional<double> bandwidth = best_bandwidth(limits);
+  if (!bandwidth) {
+    throw DomainError(fmt::format(
+        "{}: no memory bandwidth is known (every time follows from it) - state it in a device file", device.name));
+  }
+  DevicePeaks peaks{.device = device.name,
+                    .memory_bandwidth_bytes_per_s = *bandwidth,
+                    .link_bandwidth_bytes_per_s = limits.link_bandwidth_bytes_per_s.value};
+  const auto state = [&peaks](NumberFormat format, const Figure& peak) {
+    if (peak.value) peaks.matrix_peak_flop_per_s[format] = *peak.value;
+  };
+  state(NumberFormat::fp32, limits.matrix_peak_fp32_flop_per_s);
+  state(NumberFormat::bf16, limits.matrix_peak_bf16_flop_per_s);
+  state(NumberFormat::fp16, limits.matrix_peak_fp16_flop_per_s);
+  state(NumberFormat::fp8, limits.matrix_peak_fp8_flop_per_s);
+  state(NumberFormat::int8, limits.matrix_peak_int8_flop_per_s);
+  state(NumberFormat::nvfp4, limits.matrix_peak_fp4_flop_per_s);
+  return peaks;
+}
+
 const Attainable& provisional_attainable() {
   static const Attainable provisional{
       .bandwidth_efficiency = {0.70, 0.80, 0.90},
@@ -153,6 +174,17 @@ double step_us(const std::vector<StepOperator>& operators, std::int64_t devices,
     sum_us += one.count * one_us;
   }
   return sum_us;
+}
+
+LatencyModel latency_model(const DevicePeaks& peaks, NumberFormat format, const Attained& attained) {
+  const double peak = attained.compute_efficiency * peak_of(peaks, format);
+  return {.launch_us = attained.operator_us,
+          .input_us = 0.0,
+          .bandwidth_bytes_per_s = attained.bandwidth_efficiency * peaks.memory_bandwidth_bytes_per_s,
+          .peak_flop_per_s = peak,
+          .sharpness = attained.sharpness,
+          .attend_launch_us = attained.operator_us,
+          .attend_peak_flop_per_s = peak};
 }
 
 StepTime step_time(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,

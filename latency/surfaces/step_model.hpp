@@ -9,6 +9,8 @@
 
 #include "latency/models/deployment.hpp"
 #include "latency/operations/step_operations.hpp"
+#include "latency/profile/latency_fit.hpp"
+#include "latency/profile/profile.hpp"
 
 /// The time that a forward pass takes in an engine, from its operators and what engines reach of a data sheet.
 namespace foredraft::latency {
@@ -20,6 +22,10 @@ struct DevicePeaks {
   std::map<NumberFormat, double> matrix_peak_flop_per_s = {};  ///< dense
   std::optional<double> link_bandwidth_bytes_per_s = {};       ///< of one device to all others, each way
 };
+
+/// The peaks that a profile states: 4-bit peaks are those of nvfp4; the best bandwidth measured, or the maker's. Throws
+/// DomainError for a device whose memory bandwidth is not known.
+[[nodiscard]] DevicePeaks peaks_of(const Device& device, const Limits& limits);
 
 /// What engines reach, one value each. A pass takes
 ///
@@ -81,6 +87,11 @@ void check_attainable(const Attainable& attainable);
 /// compute in a format without a peak, and for collectives without a link.
 [[nodiscard]] double step_us(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
                              const Attained& attained);
+
+/// The same time of an operation that is counted from its program (PassWork), all in one format, on one device: for
+/// passes that have no step operations, those of an encoder-decoder or of heads on a hidden state. Attained::step_us
+/// comes on top, once a pass.
+[[nodiscard]] LatencyModel latency_model(const DevicePeaks& peaks, NumberFormat format, const Attained& attained);
 
 struct StepTime {
   double low_us = 0.0, us = 0.0, high_us = 0.0;

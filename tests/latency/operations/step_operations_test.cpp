@@ -98,6 +98,21 @@ TEST_CASE("the operators of every shipped decoder and head add up to the counts 
   CHECK(models >= 14);
 }
 
+TEST_CASE("steps of drafting one by one add up to the counts of the program that drafts") {
+  for (const char* name : {"tiny-drafter", "qwen1.5-0.5b", "eagle-llama-3.1-8b"}) {
+    const ModelShape& shape = find_model(model_registry(), name);
+    std::vector<StepOperator> steps;
+    for (std::int64_t draft = 0; draft < 4; ++draft) {
+      const auto one = draft_step_operations(shape, {}, 8, 513, draft);
+      steps.insert(steps.end(), one.begin(), one.end());
+    }
+    INFO(name);
+    CHECK(sums_by_kind(steps) ==
+          sums_by_kind(autoregressive_drafting(shape, {.tokens = 1, .batch = 8, .context = 513}, 4), DataType::bf16));
+  }
+  CHECK_THROWS_AS(draft_step_operations(tests::tiny_decoder(), {}, 1, 5, -1), DomainError);
+}
+
 TEST_CASE("learned positions, layer norms and biases count as in the program") {
   ModelShape shape = tests::tiny_encoder_decoder();
   shape.architecture = Architecture::decoder;
@@ -329,6 +344,10 @@ TEST_CASE("an EAGLE-3 head reads what its checkpoint holds") {
   const auto later = step_operations(head, {}, {.own_hidden_states = true});
   CHECK(named(later, "input from hidden states").count == 0.0);
   CHECK(later.size() + 1 == operators.size());
+  CHECK(draft_step_operations(head, {}, 1, 0, 0).size() == operators.size() + 1);
+  const auto second = draft_step_operations(head, {}, 1, 0, 1);
+  CHECK(second.size() == operators.size());
+  CHECK(named(second, "choose token").bytes == 2.0 * 32000 + 4);
 }
 
 TEST_CASE("formats: what is quantized, what computes in what, and the words of checkpoints") {

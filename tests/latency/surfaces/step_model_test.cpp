@@ -80,6 +80,19 @@ TEST_CASE("at the data sheet's limits a dense pass takes its roofline without la
   }
 }
 
+TEST_CASE("a pass counted from its program takes the time of its step operations") {
+  const Attained attained{
+      .bandwidth_efficiency = 0.8, .compute_efficiency = 0.6, .operator_us = 3.0, .step_us = 50.0, .sharpness = 4.0};
+  const ModelShape& shape = shape_of("qwen1.5-7b");
+  const PassWork work(shape, Role::decoder_pass, DataType::bf16, 0);
+  const LatencyModel model = latency_model(made_up_peaks(), NumberFormat::bf16, attained);
+  for (const StepPoint& point : {StepPoint{1, 1, 0}, {8, 5, 513}, {64, 5, 2000}}) {
+    CHECK(step_us(step_operations(shape, {}, point), 1, made_up_peaks(), attained) ==
+          Approx(50 + pass_us(model, work, {point.batch, point.tokens, point.context})).epsilon(second_route));
+  }
+  CHECK_THROWS_AS(latency_model(made_up_peaks(), NumberFormat::int8, attained), DomainError);
+}
+
 TEST_CASE("the interval of a time holds all corners of the box, and its ends are two of them") {
   const Attainable& box = provisional_attainable();
   const Deployment two{.tensor_parallel = 2};
@@ -147,6 +160,34 @@ TEST_CASE("a format that a device has no peak of is named, weight-only formats n
   alone.link_bandwidth_bytes_per_s.reset();
   CHECK_THROWS_WITH(step_us({reduce(8)}, 2, alone, data_sheet_limits()),
                     Catch::StartsWith("made up: no link between devices is known"));
+}
+
+TEST_CASE("peaks are those that the profile states, and no others") {
+  const auto figure = [](double value) { return Figure{.value = value, .ci95 = {}, .origin = "made up"}; };
+  Profile profile;
+  profile.device.name = "made up";
+  CHECK_THROWS_WITH(peaks_of(profile.device, profile.limits),
+                    Catch::StartsWith("made up: no memory bandwidth is known"));
+  profile.limits.memory_bandwidth_bytes_per_s = figure(1.0);
+  CHECK(peaks_of(profile.device, profile.limits).matrix_peak_flop_per_s.empty());
+  CHECK_FALSE(peaks_of(profile.device, profile.limits).link_bandwidth_bytes_per_s);
+  profile.limits.matrix_peak_fp32_flop_per_s = figure(2.0);
+  profile.limits.matrix_peak_bf16_flop_per_s = figure(3.0);
+  profile.limits.matrix_peak_fp16_flop_per_s = figure(4.0);
+  profile.limits.matrix_peak_fp8_flop_per_s = figure(5.0);
+  profile.limits.matrix_peak_int8_flop_per_s = figure(6.0);
+  profile.limits.matrix_peak_fp4_flop_per_s = figure(7.0);
+  profile.limits.link_bandwidth_bytes_per_s = figure(8.0);
+  const DevicePeaks peaks = peaks_of(profile.device, profile.limits);
+  CHECK(peaks.device == "made up");
+  CHECK(peaks.memory_bandwidth_bytes_per_s == 1.0);
+  CHECK(peaks.matrix_peak_flop_per_s == std::map<NumberFormat, double>{{NumberFormat::fp32, 2.0},
+                                                                       {NumberFormat::bf16, 3.0},
+                                                                       {NumberFormat::fp16, 4.0},
+                                                                       {NumberFormat::fp8, 5.0},
+                                                                       {NumberFormat::int8, 6.0},
+                                                                       {NumberFormat::nvfp4, 7.0}});
+  CHECK(peaks.link_bandwidth_bytes_per_s == 8.0);
 }
 
 TEST_CASE("ranges that cannot be are named") {
