@@ -111,7 +111,8 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
   }
   if (holds_steps_alone(profile.source)) return;
   if (profile.source == Source::datasheet) {
-    sheet_.emplace(*shape, kind_.role, kind_.source_length, sheet_pass_.deployment, peaks_of(profile));
+    sheet_.emplace(*shape, kind_.role, kind_.source_length, sheet_pass_.deployment,
+                   peaks_of(profile.device, profile.limits));
     return;
   }
   work_.emplace(*shape, kind_.role, data_type_of(kind_.setting.dtype), kind_.source_length);

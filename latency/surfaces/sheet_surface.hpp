@@ -2,19 +2,14 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "latency/models/deployment.hpp"
 #include "latency/models/model_shape.hpp"
 #include "latency/profile/cell.hpp"
-#include "latency/profile/profile.hpp"
 #include "latency/surfaces/pass_work.hpp"
 #include "latency/surfaces/step_model.hpp"
 
 namespace foredraft::latency {
-
-/// The figures of a device that times follow from; throws DomainError without a bandwidth.
-[[nodiscard]] DevicePeaks peaks_of(const Profile& profile);
 
 /// t(batch, tokens, context) of one kind of pass by step_us(). A value.
 class SheetSurface {
@@ -27,8 +22,6 @@ class SheetSurface {
   [[nodiscard]] double us(const PassPoint& point, const Attained& attained) const;
 
  private:
-  [[nodiscard]] std::vector<StepOperator> operators(const PassPoint& point, bool own_hidden_states) const;
-
   ModelShape shape_;
   Role role_;
   Deployment deployment_;
