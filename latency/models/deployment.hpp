@@ -27,9 +27,12 @@ enum class NumberFormat { fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4 };
 /// The format that products of weights in `format` are computed in: weight-only formats (int4) compute in bf16.
 [[nodiscard]] NumberFormat compute_format(NumberFormat format);
 
+/// Of activations, norms, embedding, vocabulary projection and router beside matrices in `weights`: fp32 or fp16 where
+/// the matrices are, else bf16.
+[[nodiscard]] NumberFormat unquantized_format(NumberFormat weights);
+
 struct Deployment {
-  NumberFormat weights = NumberFormat::bf16;  ///< of the layers' matrices; embedding, vocabulary projection and what is
-                                              ///< no matrix stay in bf16 where this is narrower
+  NumberFormat weights = NumberFormat::bf16;  ///< of the layers' matrices; all else is in unquantized_format of it
   NumberFormat kv_cache = NumberFormat::bf16;
   std::int64_t tensor_parallel = 1;  ///< devices that share each layer; divides the heads
   double expert_skew = 0.0;          ///< in [0, 1]: 0 each token draws its experts independently, 1 all share them

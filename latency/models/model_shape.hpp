@@ -45,6 +45,8 @@ struct LatentAttention {
 struct SlidingWindow {
   std::int64_t tokens = 0;
   std::int64_t layers = 0;
+  std::int64_t kv_heads = 0;  ///< of these layers where it differs from the others' (Gemma 4); 0: it does not
+  std::int64_t head_dim = 0;  ///< likewise
   bool operator==(const SlidingWindow&) const = default;
 };
 
@@ -91,14 +93,18 @@ struct ModelShape {
   std::int64_t learned_positions = 0;  ///< rows of the decoder's position table
   std::int64_t source_length = 0;      ///< encoder positions of a usual input; encoder_decoder only
   std::int64_t max_context = 0;        ///< positions the model was made for; 0: not known
-  std::int64_t norms_per_layer = 2;    ///< 4 where the outputs of both blocks are normalised too (Gemma 2, 3)
+  std::int64_t norms_per_layer = 2;    ///< 4 where the outputs of both blocks are normalized too (Gemma 2 to 4); 1
+                                       ///< where a layer is one block (Nemotron-H)
   bool query_key_norm = false;         ///< a norm of head_dim on queries and on keys (Qwen3, Gemma 3)
+  bool attention_gate = false;         ///< the query projection also yields a gate of the output, as wide (Qwen3-Next)
+  bool values_are_keys = false;        ///< no value projection in the layers without a window (Gemma 4)
   Experts experts = {};
   LatentAttention latent = {};
   SlidingWindow window = {};
   LinearAttention linear = {};
   HeadInputs head = {};
-  /// Of `layers`, where not each has attention (full or linear) and a feed-forward block (Nemotron-H).
+  /// Of `layers`, where not each has attention (softmax or linear) and a feed-forward block (Nemotron-H). Softmax
+  /// attention alone; linear.layers stand beside them.
   std::optional<std::int64_t> attention_layers = {}, feed_forward_layers = {};
   std::int64_t further_parameters = 0;         ///< convolutions and the like, outside what is timed
   std::optional<double> published_parameters;  ///< as the source prints them ...
@@ -109,8 +115,13 @@ struct ModelShape {
 [[nodiscard]] std::int64_t attention_layers(const ModelShape& shape);
 [[nodiscard]] std::int64_t feed_forward_layers(const ModelShape& shape);
 
+/// Key and value heads, and their width, of the layers with a window.
+[[nodiscard]] std::int64_t window_kv_heads(const ModelShape& shape);
+[[nodiscard]] std::int64_t window_head_dim(const ModelShape& shape);
+
 /// Why the passes of operations/passes.hpp, which compute, cannot be made of this shape: "mixtures of experts are not
-/// run"; nothing where they can. Its costs are known either way (step_operations.hpp).
+/// run"; nothing where they can. Its costs are known either way (step_operations.hpp). A window alone is no reason:
+/// passes that end within it see every position.
 [[nodiscard]] std::optional<std::string> why_not_runnable(const ModelShape& shape);
 
 [[nodiscard]] std::string_view to_string(Architecture architecture);
@@ -124,7 +135,8 @@ struct ShapeProblem {
 };
 
 /// Every dimension that is not positive (or beyond 10 million), heads that kv_heads does not divide, an encoder
-/// without encoder_decoder and the like.
+/// without encoder_decoder, more experts a token than there are and the like. Keys of parts are dotted:
+/// "experts.per_token".
 [[nodiscard]] std::vector<ShapeProblem> shape_problems(const ModelShape& shape);
 
 /// Throws DomainError that names all of them.
