@@ -124,7 +124,9 @@ TEST_CASE("a data sheet answers by its roofline, without an interval") {
   const Cell cell{.model = "llama-2-7b", .dtype = "fp16", .context = 512};
   CHECK(found.time_us == Approx(tests::modelled_us(limits, cell)).epsilon(foredraft::tests::second_route));
   sheet.limits.matrix_peak_fp16_flop_per_s = {};
-  CHECK(refusal([&] { return surface(sheet, "llama-2-7b").at({1, 1, 512}); }).find("no time for") != std::string::npos);
+  CHECK_THAT(refusal([&] { return surface(sheet, "llama-2-7b").at({1, 1, 512}); }), Catch::Contains("fp16"));
+  sheet.limits.memory_bandwidth_bytes_per_s = {};
+  CHECK_THAT(refusal([&] { return surface(sheet, "llama-2-7b"); }), Catch::Contains("no memory bandwidth is known"));
 }
 
 TEST_CASE("a user's steps count like measured ones, of models that nobody else knows too, without an interval") {
