@@ -46,8 +46,8 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
   ReadModel read = read_model(name);
   name = read.shape.name;
   for (const std::string& note : read.notes) say("{}: {}", name, note);
-  if (read.digest) {
-    files.push_back(*read.digest);
+  if (!read.digests.empty()) {
+    files.insert(files.end(), read.digests.begin(), read.digests.end());
     std::erase_if(question.models, [&](const latency::ModelShape& shape) { return shape.name == name; });
     question.models.push_back(read.shape);
   }

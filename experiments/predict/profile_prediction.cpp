@@ -189,15 +189,15 @@ const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch
   return gamma == 0 ? nullptr : &at.lengths[static_cast<std::size_t>(gamma) - 1];
 }
 
-Verdict verdict_of(const AtBatch& at) {
+Payoff payoff_of(const AtBatch& at) {
   if (at.use == 0) {
     const bool may_pay = std::any_of(at.lengths.begin(), at.lengths.end(), [](const AtDraftLength& length) {
       return length.interval && length.interval->high > 1.0;
     });
-    return may_pay ? Verdict::within_error : Verdict::does_not_pay;
+    return may_pay ? Payoff::within_error : Payoff::does_not_pay;
   }
   const AtDraftLength& used = at.lengths[static_cast<std::size_t>(at.use) - 1];
-  return !used.interval || used.interval->low > 1.0 ? Verdict::pays : Verdict::within_error;
+  return !used.interval || used.interval->low > 1.0 ? Payoff::pays : Payoff::within_error;
 }
 
 ProfilePrediction predict(const ProfileQuestion& question, const latency::Profile& profile) {

@@ -94,8 +94,8 @@ struct ProfilePrediction {
 };
 
 /// Whether the speedup of the best draft length is known to be above 1 or below it.
-enum class Verdict { pays, within_error, does_not_pay };
-[[nodiscard]] Verdict verdict_of(const AtBatch& at);
+enum class Payoff { pays, within_error, does_not_pay };
+[[nodiscard]] Payoff payoff_of(const AtBatch& at);
 
 /// The longest draft that is looked at: where it is not stated, the entries of the vector, else 8 or the gamma that is
 /// asked for.

@@ -48,16 +48,16 @@ std::string gb_text(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9)
 std::string list_text(const std::vector<std::int64_t>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
 
 /// Estimates carry an error that decides: "It pays at batch 1, 8; at 32 it is within the error of this profile."
-std::string verdict_text(const ProfilePrediction& prediction, std::int64_t context) {
-  std::map<Verdict, std::vector<std::int64_t>> batches;
+std::string payoff_text(const ProfilePrediction& prediction, std::int64_t context) {
+  std::map<Payoff, std::vector<std::int64_t>> batches;
   for (const AtBatch& at : prediction.cells) {
-    if (at.context == context && prediction.advises(at)) batches[verdict_of(at)].push_back(at.batch);
+    if (at.context == context && prediction.advises(at)) batches[payoff_of(at)].push_back(at.batch);
   }
   std::vector<std::string> parts;
-  for (const auto& [verdict, where] : batches) {
-    const std::string_view says = verdict == Verdict::pays           ? "it pays"
-                                  : verdict == Verdict::within_error ? "the gain is within the error of this profile"
-                                                                     : "it does not pay";
+  for (const auto& [payoff, where] : batches) {
+    const std::string_view says = payoff == Payoff::pays           ? "it pays"
+                                  : payoff == Payoff::within_error ? "the gain is within the error of this profile"
+                                                                   : "it does not pay";
     parts.push_back(fmt::format("{} at batch {}", says, list_text(where)));
   }
   std::string text = fmt::format("{}.", fmt::join(parts, "; "));
@@ -75,7 +75,7 @@ std::string sentence(const ProfilePrediction& prediction, std::size_t context_in
   if (ranges.empty()) return "Does not fit into memory.";
   if (is_estimate(prediction.source)) {
     return fmt::format("Use {}. {}", ranges_text(ranges),
-                       verdict_text(prediction, prediction.question.contexts[context_index]));
+                       payoff_text(prediction, prediction.question.contexts[context_index]));
   }
   const auto plain =
       std::find_if(ranges.begin(), ranges.end(), [](const ScheduleRange& range) { return range.gamma == 0; });

@@ -66,13 +66,13 @@ TEST_CASE("a gain whose interval holds 1 is called within the error of the profi
   AtBatch at;
   at.lengths.push_back({.gamma = 1, .speedup = 1.2, .interval = Interval{0.9, 1.4}});
   at.use = 1;
-  CHECK(verdict_of(at) == Verdict::within_error);
+  CHECK(payoff_of(at) == Payoff::within_error);
   at.lengths[0].interval = Interval{1.01, 1.4};
-  CHECK(verdict_of(at) == Verdict::pays);
+  CHECK(payoff_of(at) == Payoff::pays);
   at.use = 0;
-  CHECK(verdict_of(at) == Verdict::within_error);
+  CHECK(payoff_of(at) == Payoff::within_error);
   at.lengths[0].interval = Interval{0.7, 0.95};
-  CHECK(verdict_of(at) == Verdict::does_not_pay);
+  CHECK(payoff_of(at) == Payoff::does_not_pay);
 }
 
 TEST_CASE("the JSON of models says parameters, bytes, formats and whether they fit") {
