@@ -25,12 +25,13 @@ bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const 
 
 PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
                          const std::string& drafter, Role drafting)
-    : target_(surface_of(profile, shapes, target, target, Role::decoder_pass)) {
-  const bool one_by_one = drafting == Role::autoregressive_drafting;
+    : one_by_one_(drafting == Role::autoregressive_drafting),
+      target_(surface_of(profile, shapes, target, target, Role::decoder_pass)) {
   const bool drafting_known = knows(profile, shapes, drafter, drafting);
-  if (one_by_one && (knows(profile, shapes, drafter, Role::decoder_pass) || !drafting_known))
+  if (one_by_one_ && (knows(profile, shapes, drafter, Role::decoder_pass) || !drafting_known)) {
     drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass);
-  if (!one_by_one || drafting_known) {
+  }
+  if (!one_by_one_ || drafting_known) {
     drafting_ = surface_of(profile, shapes, target, drafter, drafting);
   }
   const auto shape = std::ranges::find(shapes, target, &ModelShape::name);
@@ -60,7 +61,7 @@ std::optional<Latency> PairSurface::sampling(std::int64_t gamma, std::int64_t ba
   check_at_least("gamma", gamma, 1);
   const std::optional<Latency> verification = sampling_ ? sampling_->at(batch, gamma) : std::nullopt;
   if (!verification) return std::nullopt;
-  const std::int64_t draws = drafter_pass_ ? gamma : 1;
+  const std::int64_t draws = one_by_one_ ? gamma : 1;
   const std::optional<Latency> draw = plain_sampling(batch * gamma / draws);
   if (!draw) return std::nullopt;
   const double drawing_us = static_cast<double>(draws) * draw->time_us;

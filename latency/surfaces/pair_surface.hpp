@@ -38,9 +38,11 @@ class PairSurface {
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
  private:
+  bool one_by_one_;
   CostSurface target_;
   std::optional<CostSurface> drafting_;
-  std::optional<CostSurface> drafter_pass_;  ///< of a drafter that drafts one by one
+  std::optional<CostSurface>
+      drafter_pass_;  ///< of a drafter that drafts one by one, unless its drafting alone is known
   std::optional<VerificationSurface> sampling_;
 };
 
