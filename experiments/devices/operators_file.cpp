@@ -18,6 +18,8 @@ using latency::Role;
 
 constexpr std::string_view schema = "foredraft.operators/1";
 constexpr std::int64_t most_count = 1'000'000;
+/// Of a text of the script's: what to install is a long line.
+constexpr std::size_t most_characters = 4'000;
 
 /// A document with its name, for messages.
 class Reader {
@@ -37,7 +39,7 @@ class Reader {
   std::string word(const Json& object, const std::string& path, const char* key) const {
     const Json& value = at(object, path, key);
     if (!value.is_string()) refuse(path.empty() ? key : path + "." + key, "must be a string");
-    return readable(value.get<std::string>());
+    return readable(value.get<std::string>(), most_characters);
   }
 
   const Json& list(const Json& object, const std::string& path, const char* key) const {
@@ -110,7 +112,7 @@ std::string request_text(const Json& request) {
     if (value.is_array() || value.is_null()) continue;
     parts.push_back(fmt::format("{} {}", key, value.is_string() ? value.get<std::string>() : value.dump()));
   }
-  return readable(fmt::format("{}", fmt::join(parts, ", ")));
+  return readable(fmt::format("{}", fmt::join(parts, ", ")), most_characters);
 }
 
 }  // namespace
@@ -156,7 +158,7 @@ latency::Profile parse_operators(std::string_view text, const std::string& name)
   profile.notes.push_back({"request", request_text(request)});
   for (const Json& note : reader.list(json, "", "notes")) {
     if (!note.is_string()) reader.refuse("notes", "must be a list of strings");
-    profile.notes.push_back({"operators", readable(note.get<std::string>())});
+    profile.notes.push_back({"operators", readable(note.get<std::string>(), most_characters)});
   }
   const Json& rows = reader.list(json, "", "rows");
   for (std::size_t i = 0; i < rows.size(); ++i) read_row(reader, rows[i], fmt::format("rows[{}]", i), profile);
