@@ -10,7 +10,7 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::array tabled_gammas{1, 3, 5, 7};
+constexpr std::array shown_verifications{1, 3, 5, 7};
 
 /// The row of the same batch and context; null where there is none.
 const latency::StepRow* row_like(const latency::Profile& profile, const latency::Cell& plain, latency::Role role,
@@ -52,7 +52,8 @@ std::string operators_text(const latency::Profile& profile) {
                    {"context", Table::Align::right},
                    {"plain ms", Table::Align::right},
                    {"draft ms", Table::Align::right}};
-  for (const int gamma : tabled_gammas) table.columns.push_back({fmt::format("v({})", gamma), Table::Align::right});
+  for (const int gamma : shown_verifications)
+    table.columns.push_back({fmt::format("v({})", gamma), Table::Align::right});
   for (const latency::StepRow& plain : profile.steps) {
     const latency::Cell& cell = plain.cell;
     if (cell.role != latency::Role::decoder_pass || cell.tokens != 1) continue;
@@ -60,7 +61,7 @@ std::string operators_text(const latency::Profile& profile) {
     std::vector<std::string> row{cell.model, fmt::format("{}", cell.batch), fmt::format("{}", cell.context),
                                  fmt::format("{:.3f}", 1e-3 * plain.timing.summary.median_us),
                                  draft == nullptr ? "" : fmt::format("{:.3f}", 1e-3 * draft->timing.summary.median_us)};
-    for (const int gamma : tabled_gammas) {
+    for (const int gamma : shown_verifications) {
       const latency::StepRow* pass = row_like(profile, cell, latency::Role::decoder_pass, gamma + 1);
       row.push_back(pass == nullptr
                         ? ""

@@ -69,20 +69,12 @@ latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::op
   return deployment;
 }
 
-/// A number that the line states is known exactly.
-void override_range(const std::optional<double>& stated, latency::Range& range) {
-  if (stated) range = {*stated, *stated, *stated};
-}
-
 void check_pair(CommandLine& line, const ReadModel& target, const ReadModel& draft) {
   if (const auto problem = head_problem(target.shape, draft.shape)) {
-    line.refuse("draft", *problem, "", "choose the head of this target");
+    line.refuse("draft", *problem, "");
   }
   const auto problem = vocabulary_problem(target.shape, draft.shape);
-  if (problem && !line.has("allow-vocabulary-mismatch")) {
-    line.refuse("draft", *problem, "its tokens cannot be verified",
-                "choose a draft model of the target's family, or --allow-vocabulary-mismatch");
-  }
+  if (problem && !line.has("allow-vocabulary-mismatch")) line.refuse("draft", *problem, "");
   if (const auto note = vocabulary_note(target.shape, draft.shape)) say("{}", *note);
 }
 
@@ -123,9 +115,12 @@ void read_deployment(CommandLine& line, const latency::Profile& profile, Profile
   const std::int64_t target_devices = line.integer("target-tp", 1, max_devices).value_or(1);
   const std::int64_t draft_devices = line.integer("draft-tp", 1, max_devices).value_or(1);
   const double skew = line.real("expert-skew", 0.0, 1.0).value_or(0.0);
-  const auto bandwidth = line.real("bandwidth-efficiency", 0.01, 1.0);
-  const auto compute = line.real("compute-efficiency", 0.01, 1.0);
-  const auto overhead_us = line.real("step-overhead-us", 0.0, max_overhead_us);
+  question.attained = {.bandwidth_efficiency = line.real("bandwidth-efficiency", 0.01, 1.0),
+                       .compute_efficiency = line.real("compute-efficiency", 0.01, 1.0),
+                       .step_us = line.real("step-overhead-us", 0.0, max_overhead_us),
+                       .iteration_us = {}};
+  // Stated, it is charged as it is: nothing of our own beside it.
+  if (line.has("overhead-us")) question.attained.iteration_us = 0.0;
   question.memory_utilization = line.real("memory-utilization", 0.01, 1.0).value_or(question.memory_utilization);
   question.ignore_memory = line.has("ignore-memory");
   line.done();
@@ -136,11 +131,8 @@ void read_deployment(CommandLine& line, const latency::Profile& profile, Profile
   const std::optional<ReadModel> draft = heads ? target : read_named(profile, question.draft, question, files);
   if (target && draft && !heads) check_pair(line, *target, *draft);
   line.done();
-  question.sheet = latency::attainable_pair(deployment_of(target, target_format, cache_format, target_devices, skew),
-                                            deployment_of(draft, draft_format, cache_format, draft_devices, skew));
-  override_range(bandwidth, question.sheet.attainable->bandwidth_efficiency);
-  override_range(compute, question.sheet.attainable->compute_efficiency);
-  override_range(overhead_us, question.sheet.attainable->step_us);
+  question.target_deployment = deployment_of(target, target_format, cache_format, target_devices, skew);
+  question.draft_deployment = deployment_of(draft, draft_format, cache_format, draft_devices, skew);
 }
 
 }  // namespace foredraft::experiments

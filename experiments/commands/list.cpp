@@ -7,6 +7,7 @@
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/device_table.hpp"
+#include "experiments/devices/operators_file.hpp"
 #include "experiments/models/model_table.hpp"
 #include "experiments/reproduce/experiment.hpp"
 #include "scenario/metrics.hpp"
@@ -106,6 +107,15 @@ const std::vector<Inventory>& inventories() {
   return all;
 }
 
+Table operators_table() {
+  Table table;
+  for (const char* title : {"profile", "device", "engine", "target", "draft"}) {
+    table.columns.push_back({title, Table::Align::left});
+  }
+  table.rows = operators_rows();
+  return table;
+}
+
 }  // namespace
 
 CommandSpec list_spec() {
@@ -129,7 +139,8 @@ int run_list(const std::vector<std::string>& arguments) {
   if (wanted == "devices") {
     print_result(
         to_text(device_table()) +
-        "\nPeaks are dense, links one way. Case, separators and other usual names do not matter: docs/devices.md\n");
+        "\nPeaks are dense, links one way. Case, separators and other usual names do not matter: docs/devices.md\n\n" +
+        to_text(operators_table()) + "\nSteps under an engine, sums of operators measured in it: docs/step-times.md\n");
     return exit_done;
   }
   // Tables of their own: docs/metrics.md holds them too.

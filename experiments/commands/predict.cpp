@@ -8,6 +8,7 @@
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/commands/deployment_options.hpp"
 #include "experiments/commands/predict_from_profile.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/varying_prediction.hpp"
@@ -105,7 +106,8 @@ CommandSpec predict_spec() {
                    {"gamma", "G", "drafted tokens per iteration; without it the best; under a policy the most"}}},
                  cost_options(),
                  drafting_options(),
-                 profile_options()}};
+                 profile_options(),
+                 deployment_options()}};
 }
 
 int run_predict(const std::vector<std::string>& arguments) {

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <filesystem>
 
 #include "core/files.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
+#include "experiments/devices/operators_file.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/profile/profile_json.hpp"
@@ -22,6 +24,7 @@ std::vector<std::string> device_words() {
     words.push_back(sheet.name);
     words.insert(words.end(), sheet.aliases.begin(), sheet.aliases.end());
   }
+  for (const OperatorsText& document : operators_texts()) words.emplace_back(document.name);
   return words;
 }
 
@@ -76,6 +79,10 @@ ReadProfile read_device(const std::string& name) {
 }
 
 ReadProfile read_profile(const std::string& name) {
+  const auto operators = std::ranges::find(operators_texts(), name, &OperatorsText::name);
+  if (operators != operators_texts().end()) {
+    return {parse_operators(operators->text, name), digest_text(name, operators->text), true};
+  }
   if (auto shipped = shipped_or_file(name, "file")) return std::move(*shipped);
   return profile_of_file(name, is_toml(name));
 }

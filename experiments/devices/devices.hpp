@@ -23,7 +23,7 @@ struct ReadProfile {
 /// for profiles, which are named as such.
 [[nodiscard]] ReadProfile read_device(const std::string& name);
 
-/// The same, or the profile of a JSON file.
+/// The same, shipped operators of an engine (operators_texts), or the profile of a JSON file.
 [[nodiscard]] ReadProfile read_profile(const std::string& name);
 
 }  // namespace foredraft::experiments

@@ -96,16 +96,14 @@ nlohmann::ordered_json deployment_json(const latency::Deployment& deployment) {
           {"expert_skew", deployment.expert_skew}};
 }
 
-nlohmann::ordered_json attainable_json(const std::optional<latency::Attainable>& attainable) {
-  if (!attainable) return nullptr;
-  const auto range = [](const latency::Range& one) { return nlohmann::ordered_json{one.low, one.value, one.high}; };
-  return {{"bandwidth_efficiency", range(attainable->bandwidth_efficiency)},
-          {"compute_efficiency", range(attainable->compute_efficiency)},
-          {"operator_us", range(attainable->operator_us)},
-          {"step_us", range(attainable->step_us)},
-          {"link_efficiency", range(attainable->link_efficiency)},
-          {"link_latency_us", range(attainable->link_latency_us)},
-          {"sharpness", attainable->sharpness}};
+nlohmann::ordered_json overrides_json(const AttainableOverrides& overrides) {
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+  };
+  return {{"bandwidth_efficiency", or_null(overrides.bandwidth_efficiency)},
+          {"compute_efficiency", or_null(overrides.compute_efficiency)},
+          {"step_us", or_null(overrides.step_us)},
+          {"iteration_us", or_null(overrides.iteration_us)}};
 }
 
 }  // namespace
@@ -122,9 +120,9 @@ ResultFolder::Kind folder_kind(const ProfileQuestion& question, const FileDigest
                                  {"batch", question.batches},
                                  {"context", question.contexts},
                                  {"overhead_us", question.overhead_us},
-                                 {"target_deployment", deployment_json(question.sheet.target)},
-                                 {"draft_deployment", deployment_json(question.sheet.draft)},
-                                 {"attainable", attainable_json(question.sheet.attainable)},
+                                 {"target_deployment", deployment_json(question.target_deployment)},
+                                 {"draft_deployment", deployment_json(question.draft_deployment)},
+                                 {"attained", overrides_json(question.attained)},
                                  {"memory_utilization", question.memory_utilization},
                                  {"ignore_memory", question.ignore_memory}};
   if (question.gamma) content["gamma"] = *question.gamma;

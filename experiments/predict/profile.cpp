@@ -101,9 +101,10 @@ bool Profile::valid() const {
 }
 
 PairTimes Profile::times(const std::string& target, const std::string& draft, const Drafter& drafter) const {
-  return PairTimes(std::make_shared<const PairTimes::Implementation>(PairTimes::Implementation{latency::PairSurface(
-      implementation_->read.profile, latency::model_registry(), target, drafting_model(drafter, target, draft),
-      latency::drafting_role(drafter), latency::attainable_pair())}));
+  const experiments::ProfileQuestion question{
+      .target = target, .draft = drafting_model(drafter, target, draft), .drafting = latency::drafting_role(drafter)};
+  return PairTimes(std::make_shared<const PairTimes::Implementation>(
+      PairTimes::Implementation{experiments::pair_surface_of(question, implementation_->read.profile)}));
 }
 
 SpeedupTable Profile::speedups(const SpeedupQuestion& question) const {

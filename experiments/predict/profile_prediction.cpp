@@ -30,29 +30,8 @@ double tokens_of(const ProfileQuestion& question, std::int64_t gamma) {
 
 analytic::KnownTime known(const Latency& latency) { return {latency.time_us, latency.spread.value_or(0.0)}; }
 
-/// A pair, and the same at every corner of what is attainable.
-struct Surfaces {
-  latency::PairSurface central;
-  std::vector<latency::PairSurface> corners;
-  std::optional<latency::PairSurface> floor;  ///< of a data sheet that answers with attainable times
-};
-
-Surfaces surfaces_of(const ProfileQuestion& question, const latency::Profile& profile) {
-  Surfaces surfaces{
-      .central = {profile, question.models, question.target, question.draft, question.drafting, question.sheet},
-      .corners = latency::PairSurface::at_corners(profile, question.models, question.target, question.draft,
-                                                  question.drafting, question.sheet),
-      .floor = {}};
-  if (!surfaces.corners.empty()) {
-    latency::SheetPair limits = question.sheet;
-    limits.attainable.reset();
-    surfaces.floor.emplace(profile, question.models, question.target, question.draft, question.drafting, limits);
-  }
-  return surfaces;
-}
-
-AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurface& pair, const AtBatch& cell,
-                        std::int64_t gamma) {
+AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurface& pair, double iteration_us,
+                        const AtBatch& cell, std::int64_t gamma) {
   AtDraftLength at{.gamma = gamma,
                    .verify = pair.target_pass(max_tokens(gamma, question.convention), cell.batch, cell.context),
                    .drafting = pair.drafting(gamma, cell.batch, cell.context),
@@ -60,7 +39,7 @@ AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurf
   at.iteration = {.plain = known(cell.plain),
                   .drafting = known(at.drafting),
                   .verify = known(at.verify),
-                  .overhead = question.overhead_us,
+                  .overhead = question.overhead_us + iteration_us,
                   .plain_sampling = known(cell.plain_sampling),
                   .sampling = known(at.sampling)};
   at.tokens = tokens_of(question, gamma);
@@ -77,38 +56,49 @@ AtBatch times_at(const latency::PairSurface& pair, std::int64_t batch, std::int6
           .plain_sampling = pair.plain_sampling(batch).value_or(Latency{})};
 }
 
-AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pair, std::int64_t batch,
-                 std::int64_t context) {
+AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pair, double iteration_us,
+                 std::int64_t batch, std::int64_t context) {
   AtBatch at = times_at(pair, batch, context);
   std::vector<double> speedups{1.0};
   for (std::int64_t gamma = 1; gamma <= most_drafts(question); ++gamma) {
-    at.lengths.push_back(at_length(question, pair, at, gamma));
+    at.lengths.push_back(at_length(question, pair, iteration_us, at, gamma));
     speedups.push_back(at.lengths.back().speedup);
   }
   at.use = static_cast<std::int64_t>(analytic::first_near_best(speedups, near_best));
   return at;
 }
 
-/// Intervals of the speedups, those of the times or what the corners span, and the floor.
-void add_intervals(const ProfileQuestion& question, const Surfaces& surfaces, AtBatch& at) {
-  const auto speedup_on = [&](const latency::PairSurface& pair, std::int64_t gamma) {
-    return at_length(question, pair, times_at(pair, at.batch, at.context), gamma).speedup;
+/// What the ranges of times and overhead leave open. Passes of one device err together, so that plain decoding and
+/// verification differ by the error of their ratio; a verification is no faster than a plain step.
+Interval speedup_range(const AtDraftLength& length, const latency::Attainable& attainable) {
+  const auto speedup_at = [&](double verification, double iteration_us) {
+    analytic::MeasuredIteration iteration = length.iteration;
+    iteration.verify.time =
+        std::max(iteration.verify.time * verification, std::min(iteration.verify.time, iteration.plain.time));
+    iteration.overhead += iteration_us - attainable.iteration_us.value;
+    return analytic::speedup(length.tokens, iteration);
   };
-  if (surfaces.floor) at.floor_plain_us = surfaces.floor->target_pass(1, at.batch, at.context).time_us;
+  return {speedup_at(attainable.verification.high, attainable.iteration_us.high),
+          speedup_at(attainable.verification.low, attainable.iteration_us.low)};
+}
+
+void add_intervals(const std::optional<latency::Attainable>& attainable, AtBatch& at) {
   for (AtDraftLength& length : at.lengths) {
-    if (surfaces.floor) length.floor_speedup = speedup_on(*surfaces.floor, length.gamma);
-    if (!surfaces.corners.empty()) {
-      Interval interval{length.speedup, length.speedup};
-      for (const latency::PairSurface& corner : surfaces.corners) {
-        const double speedup = speedup_on(corner, length.gamma);
-        interval = {std::min(interval.low, speedup), std::max(interval.high, speedup)};
-      }
-      length.interval = interval;
-      length.spread = std::max(interval.high / length.speedup - 1.0, 1.0 - interval.low / length.speedup);
+    if (attainable) {
+      length.interval = speedup_range(length, *attainable);
+      length.spread =
+          std::max(length.interval->high / length.speedup - 1.0, 1.0 - length.interval->low / length.speedup);
     } else if (length.spread) {
       length.interval = Interval{length.speedup * (1.0 - *length.spread), length.speedup * (1.0 + *length.spread)};
     }
   }
+}
+
+/// Of a data sheet that answers with attainable times: nobody is faster than this.
+void add_floor(const ProfileQuestion& question, const latency::PairSurface& limits, AtBatch& at) {
+  const AtBatch floor = at_batch(question, limits, 0.0, at.batch, at.context);
+  at.floor_plain_us = floor.plain.time_us;
+  for (std::size_t i = 0; i < at.lengths.size(); ++i) at.lengths[i].floor_speedup = floor.lengths[i].speedup;
 }
 
 // ---- Memory.
@@ -137,11 +127,11 @@ std::optional<DeployedPair> deployed_pair(const ProfileQuestion& question, const
   if (latency::holds_steps_alone(profile.source)) return std::nullopt;
   const latency::ModelShape* target = shape_of(question, question.target);
   if (target == nullptr) return std::nullopt;
-  DeployedPair pair{.target = {target, deployment_of(profile, setting, question.sheet.target)}, .draft = {}};
+  DeployedPair pair{.target = {target, deployment_of(profile, setting, question.target_deployment)}, .draft = {}};
   if (question.drafting == latency::Role::head_drafting) return pair;
   const latency::ModelShape* draft = shape_of(question, question.draft);
   if (draft == nullptr) return std::nullopt;
-  pair.draft = {draft, deployment_of(profile, setting, question.sheet.draft)};
+  pair.draft = {draft, deployment_of(profile, setting, question.draft_deployment)};
   return pair;
 }
 
@@ -160,13 +150,14 @@ void add_memory(const ProfileQuestion& question, const DeployedPair& pair, doubl
 }
 
 std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const latency::PairSurface& pair,
-                                       std::int64_t context, std::optional<std::int64_t> max_batch) {
+                                       double iteration_us, std::int64_t context,
+                                       std::optional<std::int64_t> max_batch) {
   std::vector<ScheduleRange> ranges;
   const std::int64_t last = question.ignore_memory
                                 ? question.batches.back()
                                 : std::min(question.batches.back(), max_batch.value_or(question.batches.back()));
   for (std::int64_t batch = question.batches.front(); batch <= last; ++batch) {
-    const std::int64_t use = at_batch(question, pair, batch, context).use;
+    const std::int64_t use = at_batch(question, pair, iteration_us, batch, context).use;
     if (!ranges.empty() && ranges.back().gamma == use) {
       ranges.back().last = batch;
     } else {
@@ -200,12 +191,45 @@ Payoff payoff_of(const AtBatch& at) {
   return !used.interval || used.interval->low > 1.0 ? Payoff::pays : Payoff::within_error;
 }
 
+std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question, const latency::Profile& profile) {
+  const bool sheet = profile.source == latency::Source::datasheet;
+  if (question.floor || !(sheet || profile.source == latency::Source::operators)) return std::nullopt;
+  latency::Attainable attainable =
+      latency::attainable_of(sheet ? latency::peaks_of(profile.device, profile.limits) : latency::DevicePeaks{});
+  const auto state = [](const std::optional<double>& stated, latency::Range& range) {
+    if (stated) range = {*stated, *stated, *stated};
+  };
+  state(question.attained.bandwidth_efficiency, attainable.bandwidth_efficiency);
+  state(question.attained.compute_efficiency, attainable.compute_efficiency);
+  state(question.attained.step_us, attainable.step_us);
+  state(question.attained.iteration_us, attainable.iteration_us);
+  return attainable;
+}
+
+latency::PairSurface pair_surface_of(const ProfileQuestion& question, const latency::Profile& profile) {
+  return {profile,
+          question.models,
+          question.target,
+          question.draft,
+          question.drafting,
+          {.target = question.target_deployment,
+           .draft = question.draft_deployment,
+           .attainable = attainable_of(question, profile)}};
+}
+
 ProfilePrediction predict(const ProfileQuestion& question, const latency::Profile& profile) {
   check_nonnegative("overhead_us", question.overhead_us);
   check_at_least("batches", static_cast<std::int64_t>(question.batches.size()), 1);
   if (question.gamma) check_range("gamma", *question.gamma, min_gamma(question.convention), most_drafts(question));
-  const Surfaces surfaces = surfaces_of(question, profile);
-  const latency::PairSurface& pair = surfaces.central;
+  const std::optional<latency::Attainable> attainable = attainable_of(question, profile);
+  const double iteration_us = attainable ? attainable->iteration_us.value : 0.0;
+  const latency::PairSurface pair = pair_surface_of(question, profile);
+  std::optional<latency::PairSurface> limits;
+  if (attainable && profile.source == latency::Source::datasheet) {
+    ProfileQuestion of_floor = question;
+    of_floor.floor = true;
+    limits = pair_surface_of(of_floor, profile);
+  }
   const std::optional<DeployedPair> deployed = deployed_pair(question, profile, pair.setting());
   const std::optional<double> memory = latency::capacity_bytes(profile.device);
   ProfilePrediction prediction{.question = question,
@@ -214,6 +238,7 @@ ProfilePrediction predict(const ProfileQuestion& question, const latency::Profil
                                .setting = pair.setting(),
                                .valid = !profile.against_itself || profile.against_itself->valid(),
                                .sampling_known = pair.plain_sampling(question.batches.front()).has_value()};
+  prediction.attainable = attainable;
   if (memory) prediction.capacity_bytes = *memory * question.memory_utilization;
   if (deployed) {
     prediction.target = facts_of(deployed->target);
@@ -221,11 +246,13 @@ ProfilePrediction predict(const ProfileQuestion& question, const latency::Profil
   }
   for (const std::int64_t context : question.contexts) {
     for (const std::int64_t batch : question.batches) {
-      AtBatch& at = prediction.cells.emplace_back(at_batch(question, pair, batch, context));
-      add_intervals(question, surfaces, at);
+      AtBatch& at = prediction.cells.emplace_back(at_batch(question, pair, iteration_us, batch, context));
+      add_intervals(attainable, at);
+      if (limits) add_floor(question, *limits, at);
       if (deployed && prediction.capacity_bytes) add_memory(question, *deployed, *prediction.capacity_bytes, at);
     }
-    prediction.schedules.push_back(schedule_of(question, pair, context, prediction.cells.back().max_batch));
+    prediction.schedules.push_back(
+        schedule_of(question, pair, iteration_us, context, prediction.cells.back().max_batch));
   }
   return prediction;
 }

@@ -18,6 +18,11 @@
 /// what it yields, and where speculation stops paying.
 namespace foredraft::experiments {
 
+/// What somebody knows better of an engine than latency/attainable; nothing: what stands there.
+struct AttainableOverrides {
+  std::optional<double> bandwidth_efficiency, compute_efficiency, step_us, iteration_us;
+};
+
 /// Acceptance is `alpha` or, where `marginal` has entries, depends on the position.
 struct ProfileQuestion {
   std::string target, draft;
@@ -33,7 +38,9 @@ struct ProfileQuestion {
   std::optional<std::int64_t> most_gamma = {};  ///< the longest draft that is looked at; nothing: most_drafts() says
   /// Where target and draft are found besides the profile's steps.
   std::vector<latency::ModelShape> models = latency::model_registry();
-  latency::SheetPair sheet = latency::attainable_pair();
+  latency::Deployment target_deployment = latency::SheetPair{}.target, draft_deployment = latency::SheetPair{}.draft;
+  bool floor = false;  ///< of a data sheet: its limits instead of what engines reach
+  AttainableOverrides attained = {};
   double memory_utilization = 0.9;  ///< share of a device's memory that weights, caches and activations may take
   bool ignore_memory = false;       ///< answer also where it does not fit
 };
@@ -47,7 +54,7 @@ struct AtDraftLength {
   double tokens = 0.0;                      ///< per iteration
   double speedup = 0.0;
   std::optional<double> spread = {};  ///< half width of its 95 % interval over it; nothing where a time has none
-  /// The 95 % interval; of a data sheet the least and the largest over the corners of what is attainable.
+  /// The 95 % interval; of data sheets and operators what the ranges of latency/attainable leave open.
   std::optional<Interval> interval = {};
   std::optional<double> floor_speedup = {};  ///< of a data sheet: with every time at its floor
 };
@@ -87,8 +94,9 @@ struct ProfilePrediction {
   std::vector<AtBatch> cells = {};  ///< every batch of the first context, then of the next
   /// One a context: every batch from the first to the last, or to the largest that fits.
   std::vector<std::vector<ScheduleRange>> schedules = {};
-  std::optional<double> capacity_bytes = {};          ///< of one device, times the utilization; nothing: not known
-  std::optional<ModelFacts> target = {}, draft = {};  ///< nothing: a model of which only times are known
+  std::optional<latency::Attainable> attainable = {};  ///< of data sheets and operators: what they were answered with
+  std::optional<double> capacity_bytes = {};           ///< of one device, times the utilization; nothing: not known
+  std::optional<ModelFacts> target = {}, draft = {};   ///< nothing: a model of which only times are known
 
   [[nodiscard]] bool advises(const AtBatch& at) const { return at.fits() || question.ignore_memory; }
 };
@@ -102,6 +110,13 @@ enum class Payoff { pays, within_error, does_not_pay };
 [[nodiscard]] std::int64_t most_drafts(const ProfileQuestion& question);
 
 /// Throws DomainError where the profile cannot answer, for a model that nobody knows, and for times that cannot be.
+/// What engines reach of a device, with what the question states better; nothing for the floor and for measured times.
+[[nodiscard]] std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question,
+                                                               const latency::Profile& profile);
+
+/// The times that a question is answered from.
+[[nodiscard]] latency::PairSurface pair_surface_of(const ProfileQuestion& question, const latency::Profile& profile);
+
 [[nodiscard]] ProfilePrediction predict(const ProfileQuestion& question, const latency::Profile& profile);
 
 /// Where an iteration of the asked, else of the used draft length stands; null for plain decoding.

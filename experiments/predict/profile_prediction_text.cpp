@@ -15,7 +15,6 @@ namespace foredraft::experiments {
 namespace {
 
 constexpr std::size_t most_shown_lengths = 4;
-constexpr std::size_t most_shown_estimates = 3;  ///< their intervals take more room
 
 std::string ms_text(double us) {
   const double ms = us / 1e3;
@@ -97,18 +96,22 @@ std::set<std::int64_t> shown_lengths(const ProfilePrediction& prediction) {
     if (at.use > 0) shown.insert(at.use);
   }
   const auto longest = static_cast<std::int64_t>(prediction.cells.front().lengths.size());
-  const std::size_t most = is_estimate(prediction.source) ? most_shown_estimates : most_shown_lengths;
-  for (std::int64_t gamma = 2; gamma <= longest && shown.size() < most; ++gamma) shown.insert(gamma);
+  for (std::int64_t gamma = 2; gamma <= longest && shown.size() < most_shown_lengths; ++gamma) shown.insert(gamma);
+  // Of many, those between the shortest and the longest go.
+  while (prediction.attainable && shown.size() > most_shown_lengths) shown.erase(std::next(shown.begin(), 2));
   return shown;
 }
 
 std::string speedup_text(const ProfilePrediction& prediction, const AtDraftLength& length) {
-  if (prediction.source == latency::Source::datasheet && length.interval) {
-    return fmt::format("{} ({}-{})", decimal_text(length.speedup, 2), decimal_text(length.interval->low, 2),
-                       decimal_text(length.interval->high, 2));
-  }
+  if (prediction.attainable) return decimal_text(length.speedup, 2);  // the range has a column of its own
   const std::string spread = length.spread ? " +- " + decimal_text(length.speedup * *length.spread, 2) : "";
   return decimal_text(length.speedup, 2) + spread;
+}
+
+/// Of the draft length to use; of gamma 1 where none is.
+std::string range_text(const AtBatch& at) {
+  const AtDraftLength& length = at.lengths[static_cast<std::size_t>(std::max<std::int64_t>(at.use, 1)) - 1];
+  return fmt::format("{}-{}", decimal_text(length.interval->low, 2), decimal_text(length.interval->high, 2));
 }
 
 Table table_of(const ProfilePrediction& prediction, std::int64_t context) {
@@ -127,6 +130,7 @@ Table table_of(const ProfilePrediction& prediction, std::int64_t context) {
     table.columns.push_back({fmt::format("{}gamma {}", gamma == 1 ? "speedup: " : "", gamma), Table::Align::right});
   }
   table.columns.push_back({"use", Table::Align::right});
+  if (prediction.attainable) table.columns.push_back({"its range", Table::Align::right});
   for (const AtBatch& at : prediction.cells) {
     if (at.context != context) continue;
     std::vector<std::string>& row = table.rows.emplace_back();
@@ -137,6 +141,7 @@ Table table_of(const ProfilePrediction& prediction, std::int64_t context) {
       row.push_back(speedup_text(prediction, length));
     }
     row.push_back(!prediction.advises(at) ? "no fit" : at.use == 0 ? "plain" : fmt::format("{}", at.use));
+    if (prediction.attainable) row.push_back(prediction.advises(at) ? range_text(at) : "");
   }
   return table;
 }
@@ -158,7 +163,7 @@ std::string step_lines(const ProfilePrediction& prediction) {
   std::string text = fmt::format("step        batch {}, gamma {}: draft {} + verify {}", at.batch, length->gamma,
                                  ms_text(length->drafting.time_us), ms_text(length->verify.time_us));
   if (prediction.sampling_known) text += fmt::format(" + sampling {}", ms_text(length->sampling.time_us));
-  if (question.overhead_us > 0.0) text += fmt::format(" + overhead {}", ms_text(question.overhead_us));
+  if (length->iteration.overhead > 0.0) text += fmt::format(" + overhead {}", ms_text(length->iteration.overhead));
   text += fmt::format(" = {} ms for {:.2f} tokens; plain {} ms\n", ms_text(whole_us), length->tokens,
                       ms_text(length->tokens * analytic::plain_time(length->iteration)));
   const auto batch = static_cast<double>(at.batch);
@@ -249,7 +254,24 @@ std::string floor_line(const ProfilePrediction& prediction) {
 }
 
 std::string percent_range(const latency::Range& range) {
-  return fmt::format("{:.0f} to {:.0f} %", 100.0 * range.low, 100.0 * range.high);
+  return fmt::format("{:.0f} to {:+.0f} %", 100.0 * (range.low - 1.0), 100.0 * (range.high - 1.0));
+}
+
+/// What estimates rest on, and how far they were off where they were judged.
+std::string attainable_lines(const latency::Attainable& attainable, bool sheet) {
+  std::string text;
+  if (sheet) {
+    text = fmt::format("attained    {:.0f} % of bandwidth, {:.0f} % of matrix peak, {:.2g} us an operator",
+                       100.0 * attainable.bandwidth_efficiency.value, 100.0 * attainable.compute_efficiency.value,
+                       attainable.operator_us.value);
+    if (attainable.step_us.value > 0.0) text += fmt::format(", {:.3g} us a forward pass", attainable.step_us.value);
+    text += " (docs/step-times.md)\n";
+  }
+  text += "intervals   of 90 % of steps and ratios that were not used for fitting: ";
+  if (sheet) text += fmt::format("a time {}, ", percent_range(attainable.step));
+  return text +
+         fmt::format("\n            a verification over a plain step {}; an iteration's own {:.0f} to {:.0f} us\n",
+                     percent_range(attainable.verification), attainable.iteration_us.low, attainable.iteration_us.high);
 }
 
 std::string interval_line(const ProfilePrediction& prediction) {
@@ -259,17 +281,12 @@ std::string interval_line(const ProfilePrediction& prediction) {
              "acceptance "
              "taken as exact\n";
     case latency::Source::datasheet:
-      if (const auto& attainable = prediction.question.sheet.attainable) {
-        return fmt::format(
-            "intervals   what engines reach of a data sheet: {} of bandwidth, {} of matrix peak,\n"
-            "            {} to {} us an operator, {} to {} us a forward pass ({})\n",
-            percent_range(attainable->bandwidth_efficiency), percent_range(attainable->compute_efficiency),
-            attainable->operator_us.low, attainable->operator_us.high, attainable->step_us.low,
-            attainable->step_us.high, attainable->source);
-      }
+      if (prediction.attainable) return attainable_lines(*prediction.attainable, true);
       return "intervals   none: a data sheet's limits are what nobody reaches\n";
-    case latency::Source::engine:
     case latency::Source::operators:
+      if (prediction.attainable) return attainable_lines(*prediction.attainable, false);
+      [[fallthrough]];
+    case latency::Source::engine:
       if (!prediction.cells.front().plain.spread) break;
       return "intervals   95 %: the error that the profile states of its steps, and of interpolation, taken as "
              "independent; acceptance taken as exact\n";
@@ -302,7 +319,9 @@ std::string to_text(const ProfilePrediction& prediction) {
   return text + step_lines(prediction) + memory_line(prediction) + origin_line(prediction) + floor_line(prediction) +
          interval_line(prediction) +
          fmt::format("not in it   {}{}prompts and encoders{}\n",
-                     question.overhead_us > 0.0 ? "" : "the engine's own overhead per iteration (--overhead-us), ",
+                     prediction.cells.front().lengths.front().iteration.overhead > 0.0
+                         ? ""
+                         : "the engine's own overhead per iteration (--overhead-us), ",
                      prediction.sampling_known ? "" : "accepting and sampling tokens, ",
                      prediction.cells.front().need ? "" : ", whether it fits into memory");
 }

@@ -48,8 +48,7 @@ VerificationCurve curve_of(const ProfileQuestion& question, const latency::PairS
 }  // namespace
 
 std::vector<VerificationCurve> verification_curves(const ProfileQuestion& question, const latency::Profile& profile) {
-  const latency::PairSurface pair(profile, question.models, question.target, question.draft, question.drafting,
-                                  question.sheet);
+  const latency::PairSurface pair = pair_surface_of(question, profile);
   std::vector<VerificationCurve> curves;
   for (const std::int64_t context : question.contexts) {
     for (const std::int64_t batch : question.batches) curves.push_back(curve_of(question, pair, batch, context));

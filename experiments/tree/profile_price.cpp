@@ -24,7 +24,7 @@ double known_us(const latency::Latency& latency, const latency::Profile& profile
 TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
                              std::int64_t depth) {
   const latency::PairSurface surface(profile, latency::model_registry(), pair.target, pair.draft, pair.drafting,
-                                     latency::attainable_pair());
+                                     latency::attainable_sheet(profile));
   TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
   for (std::int64_t n = 1; n <= nodes; ++n) {
     price.verification.push_back(known_us(surface.target_pass(n, pair.batch, pair.context), profile));

@@ -157,14 +157,8 @@ Latency CostSurface::at(const PassPoint& point) const {
             .inside = inside(point)};
   }
   if (sheet_) {
-    const double time_us = sheet_->us(point, sheet_pass_.attained);
-    std::optional<double> spread;
-    if (sheet_pass_.fastest && sheet_pass_.slowest) {
-      spread = std::max(time_us / sheet_->us(point, *sheet_pass_.fastest),
-                        sheet_->us(point, *sheet_pass_.slowest) / time_us) -
-               1.0;
-    }
-    return {.time_us = time_us, .spread = spread, .origin = Origin::roofline};
+    return {
+        .time_us = sheet_->us(point, sheet_pass_.attained), .spread = sheet_pass_.spread, .origin = Origin::roofline};
   }
   throw DomainError(
       fmt::format("{}: no time for batch {}, {} tokens and context {} ({}) - measure it, or ask within {}",

@@ -32,7 +32,7 @@ struct PassKind {
 struct SheetPass {
   Deployment deployment = {.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
   Attained attained = data_sheet_limits();
-  std::optional<Attained> fastest = {}, slowest = {};  ///< ends of the interval; nothing: no interval
+  std::optional<double> spread = {};  ///< half width of the interval of a time over it; nothing: no interval
 };
 
 /// Prepared for one kind of pass: a time is found in the table of the profile, else by the fit; of a data sheet it is

@@ -23,12 +23,12 @@ CostSurface surface_of(const Profile& profile, const std::vector<ModelShape>& sh
           pass};
 }
 
-SheetPass central_pass(const Deployment& deployment, const std::optional<Attainable>& attainable) {
+SheetPass pass_of(const Deployment& deployment, const std::optional<Attainable>& attainable) {
   if (!attainable) return {.deployment = deployment, .attained = data_sheet_limits()};
+  const Range& step = attainable->step;
   return {.deployment = deployment,
           .attained = central(*attainable),
-          .fastest = fastest(*attainable),
-          .slowest = slowest(*attainable)};
+          .spread = std::max(step.high / step.value, step.value / step.low) - 1.0};
 }
 
 /// Steps that a user measured may have the passes of a drafter and not its drafting, those of a head its drafting
@@ -41,42 +41,27 @@ bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const 
 
 }  // namespace
 
-SheetPair attainable_pair(const Deployment& target, const Deployment& draft) {
-  return {.target = target, .draft = draft, .attainable = provisional_attainable()};
+SheetPair attainable_sheet(const Profile& profile) {
+  SheetPair sheet;
+  if (profile.source == Source::datasheet) sheet.attainable = attainable_of(peaks_of(profile.device, profile.limits));
+  return sheet;
 }
 
 PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
                          const std::string& drafter, Role drafting, const SheetPair& sheet)
-    : PairSurface(profile, shapes, target, drafter, drafting, central_pass(sheet.target, sheet.attainable),
-                  central_pass(sheet.draft, sheet.attainable)) {}
-
-PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
-                         const std::string& drafter, Role drafting, const SheetPass& target_pass,
-                         const SheetPass& draft_pass)
-    : target_(surface_of(profile, shapes, target, target, Role::decoder_pass, target_pass)) {
-  const bool one_by_one = drafting == Role::autoregressive_drafting;
+    : one_by_one_(drafting == Role::autoregressive_drafting),
+      target_(
+          surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, sheet.attainable))) {
+  const SheetPass draft_pass = pass_of(sheet.draft, sheet.attainable);
   const bool drafting_known = knows(profile, shapes, drafter, drafting);
-  if (one_by_one && (knows(profile, shapes, drafter, Role::decoder_pass) || !drafting_known)) {
+  if (one_by_one_ && (knows(profile, shapes, drafter, Role::decoder_pass) || !drafting_known)) {
     drafter_pass_ = surface_of(profile, shapes, target, drafter, Role::decoder_pass, draft_pass);
   }
-  if (!one_by_one || drafting_known) {
+  if (!one_by_one_ || drafting_known) {
     drafting_ = surface_of(profile, shapes, target, drafter, drafting, draft_pass);
   }
   const auto shape = std::ranges::find(shapes, target, &ModelShape::name);
   if (shape != shapes.end()) sampling_.emplace(profile, setting(), shape->vocabulary);
-}
-
-std::vector<PairSurface> PairSurface::at_corners(const Profile& profile, const std::vector<ModelShape>& shapes,
-                                                 const std::string& target, const std::string& drafter, Role drafting,
-                                                 const SheetPair& sheet) {
-  std::vector<PairSurface> pairs;
-  if (profile.source != Source::datasheet || !sheet.attainable) return pairs;
-  for (const Attained& corner : corners(*sheet.attainable)) {
-    pairs.push_back({profile, shapes, target, drafter, drafting,
-                     SheetPass{.deployment = sheet.target, .attained = corner},
-                     SheetPass{.deployment = sheet.draft, .attained = corner}});
-  }
-  return pairs;
 }
 
 Latency PairSurface::target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
@@ -102,7 +87,7 @@ std::optional<Latency> PairSurface::sampling(std::int64_t gamma, std::int64_t ba
   check_at_least("gamma", gamma, 1);
   const std::optional<Latency> verification = sampling_ ? sampling_->at(batch, gamma) : std::nullopt;
   if (!verification) return std::nullopt;
-  const std::int64_t draws = drafter_pass_ ? gamma : 1;
+  const std::int64_t draws = one_by_one_ ? gamma : 1;
   const std::optional<Latency> draw = plain_sampling(batch * gamma / draws);
   if (!draw) return std::nullopt;
   const double drawing_us = static_cast<double>(draws) * draw->time_us;

@@ -20,9 +20,8 @@ struct SheetPair {
   std::optional<Attainable> attainable = {};
 };
 
-/// Both models in these formats, with what engines reach.
-[[nodiscard]] SheetPair attainable_pair(const Deployment& target = SheetPair{}.target,
-                                        const Deployment& draft = SheetPair{}.draft);
+/// Both models in fp16, with what engines reach of this data sheet.
+[[nodiscard]] SheetPair attainable_sheet(const Profile& profile);
 
 /// Times of a target and of what drafts for it.
 class PairSurface {
@@ -30,13 +29,6 @@ class PairSurface {
   /// `drafting`: one of the three drafting roles; heads stand on the target itself. Throws DomainError as CostSurface.
   PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
               const std::string& drafter, Role drafting, const SheetPair& sheet = {});
-
-  /// Of a data sheet with attainable times: the same pair at each corner of their ranges. A ratio of times (a speedup)
-  /// is known within the least and the largest over these, because its passes run on one device. Else empty.
-  [[nodiscard]] static std::vector<PairSurface> at_corners(const Profile& profile,
-                                                           const std::vector<ModelShape>& shapes,
-                                                           const std::string& target, const std::string& drafter,
-                                                           Role drafting, const SheetPair& sheet);
 
   /// One pass of the target over `tokens` new tokens of each sequence: 1 plain, gamma + 1 to verify with a bonus token.
   [[nodiscard]] Latency target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
@@ -58,12 +50,11 @@ class PairSurface {
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
  private:
-  PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
-              const std::string& drafter, Role drafting, const SheetPass& target_pass, const SheetPass& draft_pass);
-
+  bool one_by_one_;
   CostSurface target_;
   std::optional<CostSurface> drafting_;
-  std::optional<CostSurface> drafter_pass_;  ///< of a drafter that drafts one by one
+  /// Of a drafter that drafts one by one, unless only its drafting is known.
+  std::optional<CostSurface> drafter_pass_;
   std::optional<VerificationSurface> sampling_;
 };
 

@@ -2,8 +2,6 @@
 #include "latency/surfaces/step_model.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
-#include <array>
 #include <limits>
 
 #include "core/check.hpp"
@@ -11,32 +9,6 @@
 
 namespace foredraft::latency {
 namespace {
-
-/// A parameter with its range, and whether a larger one makes passes faster.
-struct Parameter {
-  const char* name;
-  Range Attainable::*range;
-  double Attained::*value;
-  bool efficiency;
-};
-
-constexpr std::array<Parameter, 6> parameters_of_box{{
-    {"bandwidth_efficiency", &Attainable::bandwidth_efficiency, &Attained::bandwidth_efficiency, true},
-    {"compute_efficiency", &Attainable::compute_efficiency, &Attained::compute_efficiency, true},
-    {"operator_us", &Attainable::operator_us, &Attained::operator_us, false},
-    {"step_us", &Attainable::step_us, &Attained::step_us, false},
-    {"link_efficiency", &Attainable::link_efficiency, &Attained::link_efficiency, true},
-    {"link_latency_us", &Attainable::link_latency_us, &Attained::link_latency_us, false},
-}};
-
-/// The point that `choose` takes from each range.
-template <typename Choose>
-Attained point_of(const Attainable& attainable, Choose&& choose) {
-  Attained point;
-  for (const Parameter& one : parameters_of_box) point.*one.value = choose(one, attainable.*one.range);
-  point.sharpness = attainable.sharpness;
-  return point;
-}
 
 double peak_of(const DevicePeaks& peaks, NumberFormat format) {
   const auto found = peaks.matrix_peak_flop_per_s.find(format);
@@ -53,17 +25,6 @@ double link_of(const DevicePeaks& peaks) {
       "{}: no link between devices is known (tensor parallelism sums over it) - take tensor_parallel 1, or state the "
       "link in a device file",
       peaks.device));
-}
-
-double all_reduce_us(double bytes, double devices, double bytes_per_us, double latency_us) {
-  const double others = devices - 1.0;
-  const double ring_us = 2.0 * others * (latency_us + bytes / devices / bytes_per_us);
-  const double one_shot_us = latency_us + others * bytes / bytes_per_us;
-  return std::min(ring_us, one_shot_us);
-}
-
-double all_gather_us(double bytes, double devices, double bytes_per_us, double latency_us) {
-  return latency_us + (devices - 1.0) / devices * bytes / bytes_per_us;
 }
 
 }  // namespace
@@ -89,67 +50,14 @@ DevicePeaks peaks_of(const Device& device, const Limits& limits) {
   return peaks;
 }
 
-const Attainable& provisional_attainable() {
-  static const Attainable provisional{
-      .bandwidth_efficiency = {0.70, 0.80, 0.90},
-      .compute_efficiency = {0.50, 0.70, 0.85},
-      .operator_us = {1.0, 3.0, 5.0},
-      .step_us = {},
-      .link_efficiency = {0.70, 0.80, 0.90},
-      .link_latency_us = {0.6, 1.9, 3.4},
-      .sharpness = std::numeric_limits<double>::infinity(),
-      .source =
-          "provisional: bandwidth x 0.8 and 3 us an operator as aiconfigurator corrects its rooflines, ranges and "
-          "compute assumed; links as memory, hops as NCCL's src/graph/tuning.cc, NVLink ring: LL, LL128, Simple"};
-  return provisional;
-}
-
-void check_attainable(const Attainable& attainable) {
-  for (const Parameter& one : parameters_of_box) {
-    const Range& range = attainable.*one.range;
-    if (one.efficiency) {
-      check_positive(one.name, range.low);
-    } else {
-      check_nonnegative(one.name, range.low);
-    }
-    check_nonnegative(one.name, range.high);
-    if (!(range.low <= range.value && range.value <= range.high)) {
-      throw DomainError(
-          fmt::format("invalid {}={} (must lie in its range, {} to {})", one.name, range.value, range.low, range.high));
-    }
-  }
-  if (!(attainable.sharpness > 1.0)) {
-    throw DomainError(fmt::format("invalid sharpness={} (must be above 1)", attainable.sharpness));
-  }
-}
-
 Attained central(const Attainable& attainable) {
-  return point_of(attainable, [](const Parameter&, const Range& range) { return range.value; });
-}
-
-Attained fastest(const Attainable& attainable) {
-  return point_of(attainable,
-                  [](const Parameter& one, const Range& range) { return one.efficiency ? range.high : range.low; });
-}
-
-Attained slowest(const Attainable& attainable) {
-  return point_of(attainable,
-                  [](const Parameter& one, const Range& range) { return one.efficiency ? range.low : range.high; });
-}
-
-std::vector<Attained> corners(const Attainable& attainable) {
-  std::vector<Attained> all{central(attainable)};
-  for (const Parameter& one : parameters_of_box) {
-    const Range& range = attainable.*one.range;
-    if (range.low == range.high) continue;
-    const std::size_t half = all.size();
-    all.insert(all.end(), all.begin(), all.begin() + static_cast<std::ptrdiff_t>(half));
-    for (std::size_t i = 0; i < half; ++i) {
-      all[i].*one.value = range.low;
-      all[half + i].*one.value = range.high;
-    }
-  }
-  return all;
+  return {.bandwidth_efficiency = attainable.bandwidth_efficiency.value,
+          .compute_efficiency = attainable.compute_efficiency.value,
+          .operator_us = attainable.operator_us.value,
+          .step_us = attainable.step_us.value,
+          .link_efficiency = attainable.link_efficiency.value,
+          .all_reduce_us = attainable.all_reduce_us.value,
+          .sharpness = attainable.sharpness.value};
 }
 
 Attained data_sheet_limits() { return {.sharpness = std::numeric_limits<double>::infinity()}; }
@@ -164,8 +72,8 @@ double step_us(const std::vector<StepOperator>& operators, std::int64_t devices,
     double one_us = 0.0;
     if (one.kind == OperatorKind::all_reduce || one.kind == OperatorKind::all_gather) {
       const double link_bytes_per_us = attained.link_efficiency * link_of(peaks) / us_per_s;
-      const auto collective = one.kind == OperatorKind::all_reduce ? all_reduce_us : all_gather_us;
-      one_us = collective(one.bytes, count, link_bytes_per_us, attained.link_latency_us);
+      const double rounds = one.kind == OperatorKind::all_reduce ? 2.0 : 1.0;
+      one_us = attained.all_reduce_us + rounds * (count - 1.0) / count * one.bytes / link_bytes_per_us;
     } else {
       const double flop_per_us = attained.compute_efficiency * peak_of(peaks, one.compute) / us_per_s;
       one_us =
@@ -185,14 +93,6 @@ LatencyModel latency_model(const DevicePeaks& peaks, NumberFormat format, const 
           .sharpness = attained.sharpness,
           .attend_launch_us = attained.operator_us,
           .attend_peak_flop_per_s = peak};
-}
-
-StepTime step_time(const std::vector<StepOperator>& operators, std::int64_t devices, const DevicePeaks& peaks,
-                   const Attainable& attainable) {
-  check_attainable(attainable);
-  return {.low_us = step_us(operators, devices, peaks, fastest(attainable)),
-          .us = step_us(operators, devices, peaks, central(attainable)),
-          .high_us = step_us(operators, devices, peaks, slowest(attainable))};
 }
 
 }  // namespace foredraft::latency

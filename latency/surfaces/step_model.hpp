@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "latency/models/deployment.hpp"
@@ -31,54 +32,47 @@ struct DevicePeaks {
 ///
 ///     step_us + sum over operators of count (operator_us + ((bytes / (e_b B))^p + (flop / (e_c P))^p)^(1/p))
 ///
-/// with bandwidth B, peak P of the operator's format and sharpness p, and its collectives. An all-reduce over T devices
-/// goes round a ring, 2 (T - 1) hops of latency and 2 (T - 1) / T of the tensor over the link, or, where that is
-/// faster, in one hop to all others with T - 1 times the tensor. An all-gather takes one hop and (T - 1) / T of the
-/// tensor.
+/// with bandwidth B, peak P of the operator's format and sharpness p, and its collectives: an all-reduce over T devices
+/// takes all_reduce_us and 2 (T - 1) / T of the tensor over the link, an all-gather half the latter.
 struct Attained {
   double bandwidth_efficiency = 1.0;  ///< e_b, of the data sheet's bandwidth
   double compute_efficiency = 1.0;    ///< e_c, of the data sheet's matrix peak
   double operator_us = 0.0;
   double step_us = 0.0;
   double link_efficiency = 1.0;
-  double link_latency_us = 0.0;  ///< of one hop
-  double sharpness = 0.0;        ///< above 1
+  double all_reduce_us = 0.0;  ///< of a collective, beside its bytes
+  double sharpness = 0.0;      ///< above 1, or 1: the sum of moving and computing
   bool operator==(const Attained&) const = default;
 };
 
-/// A parameter that is known to lie in [low, high], best known as value.
+/// A number that is known to lie in [low, high], best known as value.
 struct Range {
   double low = 0.0, value = 0.0, high = 0.0;
   bool operator==(const Range&) const = default;
 };
 
-/// Attained with a range of each parameter: a box of which `value` is the best point.
+/// What engines reach of one device's data sheet, and how well that is known. The ranges of efficiencies and latencies
+/// are what fits differ by; times and ratios lie in the ranges of `step` and `verification`.
 struct Attainable {
-  Range bandwidth_efficiency, compute_efficiency;
-  Range operator_us, step_us;
-  Range link_efficiency, link_latency_us;
-  double sharpness = 0.0;
-  std::string source;
+  Range bandwidth_efficiency, compute_efficiency, operator_us, step_us, link_efficiency, all_reduce_us, sharpness;
+  Range step;          ///< a pass takes so many times what the formula says
+  Range verification;  ///< t(n) / t(1) is so many times what the formula says
+  Range iteration_us;  ///< what an iteration of speculation takes beyond its passes
   bool operator==(const Attainable&) const = default;
 };
 
-/// Provisional, until they are fitted to measured steps; `source` says where each comes from.
-[[nodiscard]] const Attainable& provisional_attainable();
-
-/// Throws DomainError for efficiencies that are not above 0, times below 0, ranges out of order and a sharpness that is
-/// not above 1.
-void check_attainable(const Attainable& attainable);
-
-/// The box's best point, and those with the least and the largest times.
+/// The values of the ranges.
 [[nodiscard]] Attained central(const Attainable& attainable);
-[[nodiscard]] Attained fastest(const Attainable& attainable);
-[[nodiscard]] Attained slowest(const Attainable& attainable);
 
-/// The box's corners, 2^n for n parameters with low < high. Passes on one device share its parameters, so that the
-/// interval of a ratio of their times (a speedup) is not the ratio of their intervals: evaluate all of its passes at
-/// central() and at each corner, and take the least and the largest ratio. While no operator changes between moving and
-/// computing, a ratio rises or falls with each parameter throughout the box, so that the corners are its extremes.
-[[nodiscard]] std::vector<Attained> corners(const Attainable& attainable);
+/// That of latency/attainable/attainable.toml, with the links of the device: from 100 GB/s on like NVLink, below like
+/// PCIe. docs/step-times.md says what it rests on.
+[[nodiscard]] Attainable attainable_of(const DevicePeaks& peaks);
+
+/// Of text in the format of that file. Throws DomainError with every problem, one a line.
+struct AttainableFile {
+  Attainable nvlink, pcie;
+};
+[[nodiscard]] AttainableFile parse_attainable(std::string_view text, const std::string& name);
 
 /// Everything at the data sheet's limits, latencies none, maximum of moving and computing: no engine is faster.
 [[nodiscard]] Attained data_sheet_limits();
@@ -92,13 +86,5 @@ void check_attainable(const Attainable& attainable);
 /// passes that have no step operations, those of an encoder-decoder or of heads on a hidden state. Attained::step_us
 /// comes on top, once a pass.
 [[nodiscard]] LatencyModel latency_model(const DevicePeaks& peaks, NumberFormat format, const Attained& attained);
-
-struct StepTime {
-  double low_us = 0.0, us = 0.0, high_us = 0.0;
-};
-
-/// step_us at the fastest, central and slowest point: all that the box allows.
-[[nodiscard]] StepTime step_time(const std::vector<StepOperator>& operators, std::int64_t devices,
-                                 const DevicePeaks& peaks, const Attainable& attainable);
 
 }  // namespace foredraft::latency

@@ -22,7 +22,7 @@ class SurfaceTimes final : public PassTimes {
       : name_(std::move(name)),
         role_(drafting_role(drafter)),
         charge_(scenario::drafting(drafter)),
-        pair_(profile, model_registry(), models.target, models.draft, role_, attainable_pair()) {}
+        pair_(profile, model_registry(), models.target, models.draft, role_, attainable_sheet(profile)) {}
 
   [[nodiscard]] DecodingCost cost(const LookedUpTimes& asked, std::int64_t gamma,
                                   Convention convention) const override {

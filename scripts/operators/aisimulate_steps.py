@@ -185,7 +185,7 @@ def find_model(name, package_configs):
     if not file.is_file():
         file = package_configs / f'{path.replace("/", "--")}_config.json'
     if not file.is_file():
-        raise Problem(f'no config of "{name}" - give a folder with its config.json or one of {", ".join(sorted(NAMES))}, '
+        raise Problem(f'no config of "{name}" - give a folder with its config.json, one of {", ".join(sorted(NAMES))}, '
                       f"or one of {package_models(package_configs)}")
     with open(file, encoding="utf-8") as stream:
         return Model(called, path, json.load(stream))
@@ -255,8 +255,8 @@ def passes(request, target, draft, method, ask):
                         left_out.append((model.name, batch, context))
                         break
                     if not (math.isfinite(ms) and ms > 0.0):
-                        raise Problem(f"{model.name}: the package's time of {role}, batch {batch}, {tokens} tokens, context "
-                                      f"{context} is {ms} ms - ask for another engine, device or format")
+                        raise Problem(f"{model.name}: the package's time of {role}, batch {batch}, {tokens} tokens, "
+                                      f"context {context} is {ms} ms - ask for another engine, device or format")
                     found.append((tokens, rounded(ms)))
                 if found:
                     rows.append({"model": model.name, "role": role, "batch": batch, "context": context,
@@ -412,7 +412,8 @@ def main():
     except Problem as problem:
         document, code = {"error": str(problem)}, 1
     except Exception as error:  # noqa: BLE001  of the package's import: a dependency is missing or of another version
-        document, code = {"error": f"{PACKAGE} cannot be used: {type(error).__name__}: {one_line(error)} - {INSTALL}"}, 1
+        reason = f"{type(error).__name__}: {one_line(error)}"
+        document, code = {"error": f"{PACKAGE} cannot be used: {reason} - {INSTALL}"}, 1
     with os.fdopen(answer, "w", encoding="utf-8") as stream:
         stream.write(document_text(document))
     return code

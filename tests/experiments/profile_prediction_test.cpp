@@ -58,7 +58,7 @@ ProfileQuestion llama_pair() {
   question.alpha = 0.8;
   question.batches = {1, 8};
   question.contexts = {0};
-  question.sheet.attainable.reset();  // the limits themselves
+  question.floor = true;
   return question;
 }
 

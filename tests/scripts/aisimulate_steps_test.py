@@ -34,7 +34,8 @@ class Parsing(unittest.TestCase):
                 (request_text(method="eagle3"), 'method "eagle3" without a draft'),
                 (request_text(target_format="fp7"), 'unknown target_format "fp7"'),
                 (request_text(batches=[0]), '"batches" holds 0'), (request_text(batches=[]), "no list of numbers"),
-                (request_text(tokens=[1.5]), '"tokens" holds 1.5'), (request_text(tokens=[True]), '"tokens" holds true'),
+                (request_text(tokens=[1.5]), '"tokens" holds 1.5'),
+                (request_text(tokens=[True]), '"tokens" holds true'),
                 (request_text(target_tp=0), '"target_tp" holds 0'), (request_text(draft=3), '"draft" of the request')):
             with self.subTest(text), self.assertRaises(steps.Problem) as raised:
                 steps.parse_request(text)
@@ -115,7 +116,7 @@ class Passes(unittest.TestCase):
                 self.assertEqual([row["ms"] for row in rows], [[9.0, 10.0]] * 2 + [[ms]] * 2)
 
     def test_passes_that_do_not_fit_are_named_and_a_target_that_never_fits_is_refused(self):
-        rows, notes = self.rows("draft_model", lambda model, weights, tp, batch, context, **more: None if batch == 8 else 1.0)
+        rows, notes = self.rows("draft_model", lambda *point, **more: None if point[3] == 8 else 1.0)
         self.assertEqual([row["batch"] for row in rows], [1, 1])
         self.assertEqual(notes[0], "does not fit into memory, left out: t, batch 8, context 512")
         with self.assertRaises(steps.Problem) as raised:
@@ -139,12 +140,14 @@ class Package(unittest.TestCase):
         steps.check_package("0.13.0.dev1")
 
     def test_missing_data_name_what_there_is(self):
-        found = {"h100_sxm": {"vllm": ["0.24.0", "0.31.0"], "sglang": ["0.5.14"]}, "b60": {"vllm": ["0.28.0"]}, "l4": {}}
+        found = {"h100_sxm": {"vllm": ["0.24.0", "0.31.0"], "sglang": ["0.5.14"]},
+                 "b60": {"vllm": ["0.28.0"]}, "l4": {}}
         self.assertEqual(steps.what_there_is(found, "h100_sxm"), "sglang 0.5.14, vllm 0.24.0 or 0.31.0")
         self.assertEqual(steps.what_there_is(found, "h1"), "those of b60, h100_sxm")
 
     def test_a_refusal_is_one_document_on_standard_output_and_nothing_else(self):
-        ended = subprocess.run([sys.executable, "-I", str(SCRIPT)], input="{", capture_output=True, text=True, check=False)
+        ended = subprocess.run([sys.executable, "-I", str(SCRIPT)], input="{", capture_output=True, text=True,
+                               check=False)
         self.assertEqual((ended.returncode, ended.stderr), (1, ""))
         self.assertEqual(list(json.loads(ended.stdout)), ["error"])
 

@@ -45,17 +45,12 @@ TEST_CASE("the time of a pass is its fixed time and the sum over its operators")
   CHECK(step_us({product}, 1, made_up_peaks(), data_sheet_limits()) == Approx(7 * 15.0).epsilon(few_ulp));
 }
 
-TEST_CASE("a small all-reduce takes one hop to all, a large one goes round the ring") {
-  const Attained attained{.link_efficiency = 0.8, .link_latency_us = 2.0, .sharpness = 2.0};
+TEST_CASE("an all-reduce takes its latency and twice the other devices' share of the tensor, an all-gather once") {
+  const Attained attained{.link_efficiency = 0.8, .all_reduce_us = 2.0, .sharpness = 2.0};
   const double bytes_per_us = 0.8 * 5e5;
   for (const double devices : {2.0, 4.0, 8.0}) {
-    const auto count = static_cast<std::int64_t>(devices);
-    CHECK(step_us({reduce(1000)}, count, made_up_peaks(), attained) ==
-          Approx(2 + (devices - 1) * 1000 / bytes_per_us).epsilon(few_ulp));
-    const double large = 1e8, hops = 2 * (devices - 1);
-    CHECK(step_us({reduce(large)}, count, made_up_peaks(), attained) ==
-          Approx(std::min(hops * 2 + hops / devices * large / bytes_per_us, 2 + (devices - 1) * large / bytes_per_us))
-              .epsilon(few_ulp));
+    CHECK(step_us({reduce(1e8)}, static_cast<std::int64_t>(devices), made_up_peaks(), attained) ==
+          Approx(2.0 + 2.0 * (devices - 1.0) / devices * 1e8 / bytes_per_us).epsilon(few_ulp));
   }
   const StepOperator gather{.name = "gather logits", .kind = OperatorKind::all_gather, .count = 1.0, .bytes = 4e5};
   CHECK(step_us({gather}, 4, made_up_peaks(), attained) == Approx(2 + 0.75).epsilon(few_ulp));
@@ -93,57 +88,21 @@ TEST_CASE("a pass counted from its program takes the time of its step operations
   CHECK_THROWS_AS(latency_model(made_up_peaks(), NumberFormat::int8, attained), DomainError);
 }
 
-TEST_CASE("the interval of a time holds all corners of the box, and its ends are two of them") {
-  const Attainable& box = provisional_attainable();
-  const Deployment two{.tensor_parallel = 2};
-  for (const std::int64_t batch : {1, 64, 512}) {
-    const auto operators = step_operations(shape_of("llama-3.1-8b"), two, {batch, 4, 1000});
-    const StepTime time = step_time(operators, 2, made_up_peaks(), box);
-    CHECK(time.low_us < time.us);
-    CHECK(time.us < time.high_us);
-    CHECK(step_us(operators, 2, made_up_peaks(), data_sheet_limits()) < time.low_us);
-    double low = time.us, high = time.us;
-    for (const Attained& corner : corners(box)) {
-      const double us = step_us(operators, 2, made_up_peaks(), corner);
-      low = std::min(low, us);
-      high = std::max(high, us);
-    }
-    CHECK(low == time.low_us);
-    CHECK(high == time.high_us);
-  }
-}
-
-TEST_CASE("a box has a corner for each choice of ends, ranges without width left out") {
-  Attainable box = provisional_attainable();
-  CHECK(corners(box).size() == 32);  // no range of step_us
-  box.step_us = {10.0, 20.0, 30.0};
-  const std::vector<Attained> all = corners(box);
-  CHECK(all.size() == 64);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) CHECK_FALSE(all[i] == all[j]);
-  }
-  CHECK(std::find(all.begin(), all.end(), fastest(box)) != all.end());
-  CHECK(std::find(all.begin(), all.end(), slowest(box)) != all.end());
-  box.bandwidth_efficiency = box.compute_efficiency = box.link_efficiency = {0.5, 0.5, 0.5};
-  box.operator_us = box.step_us = box.link_latency_us = {1.0, 1.0, 1.0};
-  CHECK(corners(box) == std::vector<Attained>{central(box)});
-}
-
-TEST_CASE("a ratio of passes on one device varies less over the box than its times do") {
-  const Attainable& box = provisional_attainable();
-  const auto plain = step_operations(shape_of("llama-3.1-8b"), {}, {1, 1, 1000});
-  const auto verification = step_operations(shape_of("llama-3.1-8b"), {}, {1, 5, 1000});
-  const StepTime one = step_time(plain, 1, made_up_peaks(), box),
-                 five = step_time(verification, 1, made_up_peaks(), box);
-  double low = 10.0, high = 0.0;
-  for (const Attained& corner : corners(box)) {
-    const double ratio = step_us(verification, 1, made_up_peaks(), corner) / step_us(plain, 1, made_up_peaks(), corner);
-    low = std::min(low, ratio);
-    high = std::max(high, ratio);
-  }
-  CHECK(low <= five.us / one.us);
-  CHECK(five.us / one.us <= high);
-  CHECK(high / low < (five.high_us / one.low_us) / (five.low_us / one.high_us));
+TEST_CASE("what engines reach is read with a range and a source each, and refused all at once") {
+  const Attainable shipped = attainable_of(made_up_peaks());
+  CHECK(shipped.step.high / shipped.step.low <= 1.8);
+  CHECK(shipped.verification.high / shipped.verification.low <= 1.8);
+  CHECK(central(shipped).bandwidth_efficiency == shipped.bandwidth_efficiency.value);
+  DevicePeaks slow_link = made_up_peaks();
+  slow_link.link_bandwidth_bytes_per_s = 64e9;
+  CHECK(attainable_of(slow_link).link_efficiency.low < shipped.link_efficiency.low);
+  CHECK(attainable_of(slow_link).operator_us == shipped.operator_us);
+  const auto operators = step_operations(shape_of("llama-3.1-8b"), {}, {8, 4, 1000});
+  CHECK(step_us(operators, 1, made_up_peaks(), central(shipped)) >
+        step_us(operators, 1, made_up_peaks(), data_sheet_limits()));
+  CHECK_THROWS_WITH(parse_attainable("[step]\nlow = 2\nvalue = 1\nhigh = 3\n", "a.toml"),
+                    Catch::Contains("a.toml: step: low, value and high are not in order") &&
+                        Catch::Contains("step.source: missing") && Catch::Contains("operator_us.low: missing"));
 }
 
 TEST_CASE("a format that a device has no peak of is named, weight-only formats need none") {
