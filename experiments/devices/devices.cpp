@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "core/files.hpp"
 #include "core/readable.hpp"
