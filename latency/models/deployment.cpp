@@ -14,14 +14,14 @@ struct FormatWord {
 };
 
 /// Words of checkpoints and engines; the names of to_string are found without it.
-constexpr std::array<FormatWord, 20> further_words{{
+constexpr std::array<FormatWord, 21> further_words{{
     {"float32", NumberFormat::fp32},       {"float", NumberFormat::fp32},   {"bfloat16", NumberFormat::bf16},
     {"float16", NumberFormat::fp16},       {"half", NumberFormat::fp16},    {"float8", NumberFormat::fp8},
     {"fp8_e4m3", NumberFormat::fp8},       {"fp8_e5m2", NumberFormat::fp8}, {"e4m3", NumberFormat::fp8},
     {"e5m2", NumberFormat::fp8},           {"w8a8", NumberFormat::int8},    {"w8a8_int8", NumberFormat::int8},
     {"awq", NumberFormat::int4},           {"gptq", NumberFormat::int4},    {"awq_marlin", NumberFormat::int4},
     {"gptq_marlin", NumberFormat::int4},   {"w4a16", NumberFormat::int4},   {"fp4", NumberFormat::nvfp4},
-    {"modelopt_fp4", NumberFormat::nvfp4}, {"w8a8_fp8", NumberFormat::fp8},
+    {"modelopt_fp4", NumberFormat::nvfp4}, {"w8a8_fp8", NumberFormat::fp8}, {"fp8_block", NumberFormat::fp8},
 }};
 
 std::string lower_case(std::string_view word) {
