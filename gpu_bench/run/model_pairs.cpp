@@ -46,7 +46,12 @@ constexpr NamedPair named_cpu_pairs[] = {
     {"t5-base", "t5-small", latency::Role::autoregressive_drafting},
 };
 
+/// Refused here, before anything is measured, and not at its first cell.
 PlannedModel planned(const latency::ModelShape& shape) {
+  if (const auto reason = latency::why_not_runnable(shape)) {
+    throw DomainError(fmt::format("{}: cannot be measured ({}) - measure another model, or predict from a data sheet",
+                                  shape.name, *reason));
+  }
   return {.name = shape.name,
           .source_length = shape.source_length,
           .positions = shape.positions == latency::Positions::learned ? shape.learned_positions : 0};

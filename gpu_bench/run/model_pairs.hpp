@@ -19,7 +19,8 @@ namespace foredraft::gpu_bench {
 [[nodiscard]] std::vector<PlannedPair> usual_cpu_pairs(const std::vector<latency::ModelShape>& models);
 
 /// The first of `names` as target of each other one; a single one with itself. A pair that is measured as block
-/// drafting by default is here as well, all others draft token by token. Throws DomainError for unknown names.
+/// drafting by default is here as well, all others draft token by token. Throws DomainError for unknown names
+/// and for models whose passes cannot be run.
 [[nodiscard]] std::vector<PlannedPair> pairs_of(const std::vector<latency::ModelShape>& models,
                                                 const std::vector<std::string>& names);
 

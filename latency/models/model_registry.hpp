@@ -13,8 +13,8 @@ namespace foredraft::latency {
 [[nodiscard]] const std::vector<ModelShape>& model_registry();
 
 /// Shapes of a user's TOML file. Throws DomainError with one line a problem, `file:line: key: problem (why) -
-/// suggestion`, all at once: unknown keys, missing or impossible numbers, and what is not supported (quantised weights,
-/// mixtures of experts, tensor parallelism), named as such.
+/// suggestion`, all at once: unknown keys, missing or impossible numbers, and what stands elsewhere (formats, tensor
+/// parallelism), named as such.
 [[nodiscard]] std::vector<ModelShape> read_models(const std::string& path);
 
 /// The same from text; `name` stands in messages.

@@ -18,6 +18,18 @@ class ShapeCheck {
             fmt::format("must be {} to {}", minimum, largest_dimension));
   }
 
+  /// Of parameters, elements or positions; far below what a whole number of 64 bits holds.
+  void count(const char* key, std::int64_t value, std::int64_t minimum) {
+    constexpr std::int64_t largest_count = 1'000'000'000'000'000;
+    require(value >= minimum && value <= largest_count, key, fmt::format("is {}", value),
+            minimum == 0 ? "must be 0 or more, and below 1e15" : "must be positive, and below 1e15");
+  }
+
+  void within(const char* key, std::int64_t value, std::int64_t minimum, std::int64_t maximum, const char* bound) {
+    require(value >= minimum && value <= maximum, key, fmt::format("is {}", value),
+            fmt::format("must be {} to {} ({})", minimum, maximum, bound));
+  }
+
   void require(bool fine, const char* key, std::string text, std::string why) {
     if (!fine) problems_.push_back({key, std::move(text), std::move(why)});
   }
@@ -29,18 +41,91 @@ class ShapeCheck {
 };
 
 void check_dimensions(const ModelShape& shape, ShapeCheck& check) {
+  const bool mixtures_alone = shape.experts.count > 0 && shape.experts.dense_layers == 0;
   check.dimension("layers", shape.layers, 1);
   check.dimension("d_model", shape.d_model, 1);
   check.dimension("heads", shape.heads, 1);
   check.dimension("kv_heads", shape.kv_heads, 1);
   check.dimension("head_dim", shape.head_dim, 1);
-  check.dimension("d_ff", shape.d_ff, 1);
+  check.dimension("d_ff", shape.d_ff, mixtures_alone || feed_forward_layers(shape) == 0 ? 0 : 1);
   check.dimension("vocabulary", shape.vocabulary, 2);
   check.dimension("encoder_layers", shape.encoder_layers, 0);
   check.dimension("source_length", shape.source_length, 0);
   check.dimension("learned_positions", shape.learned_positions, 0);
-  check.require(shape.further_parameters >= 0, "further_parameters", fmt::format("is {}", shape.further_parameters),
-                "must be 0 or more");
+  check.count("max_context", shape.max_context, 0);
+  check.count("further_parameters", shape.further_parameters, 0);
+}
+
+/// Members of a part that is there, or that all of them are 0 where it is not.
+void check_absent(ShapeCheck& check, bool absent, const char* key, const std::string& why) {
+  check.require(absent, key, "has other numbers than 0", why);
+}
+
+void check_experts(const ModelShape& shape, ShapeCheck& check) {
+  const Experts& experts = shape.experts;
+  if (experts.count == 0) return check_absent(check, experts == Experts{}, "experts", "a mixture needs a count");
+  check.dimension("experts.count", experts.count, 1);
+  check.dimension("experts.d_ff", experts.d_ff, 1);
+  check.dimension("experts.shared_d_ff", experts.shared_d_ff, 0);
+  check.within("experts.per_token", experts.per_token, 1, experts.count, "experts.count");
+  check.within("experts.dense_layers", experts.dense_layers, 0, feed_forward_layers(shape),
+               "the layers with a feed-forward block");
+}
+
+void check_latent(const ModelShape& shape, ShapeCheck& check) {
+  const LatentAttention& latent = shape.latent;
+  if (latent.kv_rank == 0) {
+    return check_absent(check, latent == LatentAttention{}, "latent", "latent attention needs a kv_rank");
+  }
+  check.dimension("latent.kv_rank", latent.kv_rank, 1);
+  check.dimension("latent.query_rank", latent.query_rank, 0);
+  check.dimension("latent.rope_dim", latent.rope_dim, 0);
+  check.dimension("latent.nope_dim", latent.nope_dim, 1);
+  check.dimension("latent.value_dim", latent.value_dim, 1);
+  check.require(latent.rope_dim % 2 == 0, "latent.rope_dim", fmt::format("is {}", latent.rope_dim),
+                "rotary positions turn pairs, it must be even");
+  check.require(shape.head_dim == latent.nope_dim + latent.rope_dim, "head_dim", fmt::format("is {}", shape.head_dim),
+                fmt::format("must be latent.nope_dim + latent.rope_dim, {}", latent.nope_dim + latent.rope_dim));
+  check.require(shape.kv_heads == shape.heads, "kv_heads", fmt::format("is {}", shape.kv_heads),
+                fmt::format("latent attention has keys and values for every head, {}", shape.heads));
+}
+
+/// Which of the layers have what.
+void check_layers(const ModelShape& shape, ShapeCheck& check) {
+  check.count("linear.layer_parameters", shape.linear.layer_parameters, 0);
+  check.count("linear.state_elements", shape.linear.state_elements, 0);
+  check.within("linear.layers", shape.linear.layers, 0, shape.layers, "layers");
+  check.require((shape.linear.layers > 0) == (shape.linear.layer_parameters > 0), "linear.layer_parameters",
+                fmt::format("is {}", shape.linear.layer_parameters), "linear.layers have some, and nothing else has");
+  check.require((shape.linear.layers > 0) == (shape.linear.state_elements > 0), "linear.state_elements",
+                fmt::format("is {}", shape.linear.state_elements), "linear.layers have some, and nothing else has");
+  if (shape.attention_layers) {
+    check.within("attention_layers", *shape.attention_layers, 0, shape.layers - shape.linear.layers,
+                 "layers without linear.layers");
+  }
+  if (shape.feed_forward_layers) {
+    check.within("feed_forward_layers", *shape.feed_forward_layers, 0, shape.layers, "layers");
+  }
+  check.dimension("window.tokens", shape.window.tokens, 0);
+  check.within("window.layers", shape.window.layers, 0, attention_layers(shape), "the layers with attention");
+  check.require((shape.window.layers > 0) == (shape.window.tokens > 0), "window.tokens",
+                fmt::format("is {}", shape.window.tokens), "a window has tokens and layers");
+  check.within("window.kv_heads", shape.window.kv_heads, 0, shape.heads, "heads");
+  check.require(shape.window.kv_heads < 1 || shape.heads % shape.window.kv_heads == 0, "window.kv_heads",
+                fmt::format("is {}", shape.window.kv_heads), fmt::format("must divide heads, {}", shape.heads));
+  check.dimension("window.head_dim", shape.window.head_dim, 0);
+  const bool known = shape.norms_per_layer == 1 || shape.norms_per_layer == 2 || shape.norms_per_layer == 4;
+  check.require(known, "norms_per_layer", fmt::format("is {}", shape.norms_per_layer), "must be 1, 2 or 4");
+}
+
+void check_head(const ModelShape& shape, ShapeCheck& check) {
+  if (shape.architecture != Architecture::head) {
+    return check.require(shape.head == HeadInputs{}, "head", "describes inputs", "only with architecture = \"head\"");
+  }
+  constexpr std::int64_t most_states = 64;  // EAGLE-3 reads 3
+  check.within("head.hidden_states", shape.head.hidden_states, 1, most_states, "what a head reads");
+  check.dimension("head.hidden_width", shape.head.hidden_width, 0);
+  check.within("head.draft_vocabulary", shape.head.draft_vocabulary, 0, shape.vocabulary, "vocabulary");
 }
 
 void check_heads(const ModelShape& shape, ShapeCheck& check) {
@@ -62,6 +147,10 @@ void check_architecture(const ModelShape& shape, ShapeCheck& check) {
   if (shape.architecture == Architecture::encoder_decoder) {
     check.require(shape.encoder_layers > 0, "encoder_layers", "is 0", "an encoder_decoder has an encoder");
     check.require(shape.source_length > 0, "source_length", "is 0", "an encoder_decoder has a source");
+    const bool plain = shape.experts.count == 0 && shape.latent.kv_rank == 0 && shape.window.layers == 0 &&
+                       shape.linear.layers == 0 && shape.norms_per_layer == 2 && !shape.query_key_norm;
+    check.require(plain, "architecture", "is \"encoder_decoder\"",
+                  "experts, latent, window, linear, norms_per_layer and query_key_norm are known of decoders alone");
   } else {
     check.require(shape.encoder_layers == 0, "encoder_layers", fmt::format("is {}", shape.encoder_layers),
                   "only with architecture = \"encoder_decoder\"");
@@ -142,6 +231,10 @@ std::vector<ShapeProblem> shape_problems(const ModelShape& shape) {
   check_dimensions(shape, check);
   check_heads(shape, check);
   check_architecture(shape, check);
+  check_experts(shape, check);
+  check_latent(shape, check);
+  check_layers(shape, check);
+  check_head(shape, check);
   check_published(shape, check);
   return std::move(check).problems();
 }

@@ -35,45 +35,121 @@ std::int64_t flop_of(const Activate& activate) { return (activate.gated ? 2 : 1)
 
 std::int64_t flop_of(const PickToken&) { return 0; }
 
-std::int64_t norm_parameters(const ModelShape& shape) { return (shape.norm == Norm::layer ? 2 : 1) * shape.d_model; }
+// Parameters are counted in doubles: whole and exact below 2^53, and no sum of a hostile shape overflows.
 
-std::int64_t projection_parameters(std::int64_t outputs, std::int64_t inputs, bool bias) {
-  return outputs * inputs + (bias ? outputs : 0);
+double times(std::int64_t a, std::int64_t b) { return static_cast<double>(a) * static_cast<double>(b); }
+
+double norm_parameters(const ModelShape& shape) { return times(shape.norm == Norm::layer ? 2 : 1, shape.d_model); }
+
+double projection_parameters(std::int64_t outputs, std::int64_t inputs, bool bias) {
+  return times(outputs, inputs) + (bias ? static_cast<double>(outputs) : 0.0);
 }
 
 std::int64_t query_width(const ModelShape& shape) { return shape.heads * shape.head_dim; }
 std::int64_t cache_width(const ModelShape& shape) { return 2 * shape.kv_heads * shape.head_dim; }
 
-/// Self-attention and feed-forward block with their norms: a decoder-only layer, an encoder's layer.
-std::int64_t plain_layer_parameters(const ModelShape& shape) {
-  const std::int64_t inner = (shape.gated ? 2 : 1) * shape.d_ff;
-  return 2 * norm_parameters(shape) +
-         projection_parameters(query_width(shape) + cache_width(shape), shape.d_model, shape.attention_bias) +
-         projection_parameters(shape.d_model, query_width(shape), shape.bias) +
-         projection_parameters(inner, shape.d_model, shape.bias) +
-         projection_parameters(shape.d_model, shape.d_ff, shape.bias);
+/// Queries, keys and values of width head_dim, with the gate and the norms of such a layer, and the output.
+double attention_parameters(const ModelShape& shape, std::int64_t kv_heads, std::int64_t head_dim, bool values) {
+  const std::int64_t queries = (shape.attention_gate ? 2 : 1) * shape.heads * head_dim;
+  const std::int64_t inputs = (shape.head.wide_attention ? 2 : 1) * shape.d_model;
+  return projection_parameters(queries + (values ? 2 : 1) * kv_heads * head_dim, inputs, shape.attention_bias) +
+         projection_parameters(shape.d_model, shape.heads * head_dim, shape.bias) +
+         (shape.query_key_norm ? times(2, head_dim) : 0.0);
+}
+
+/// Down to the ranks, their norms, up to the heads, and the output. [DeepSeek2024, Sec. 2.1]
+double latent_parameters(const ModelShape& shape) {
+  const LatentAttention& latent = shape.latent;
+  const std::int64_t queries = shape.heads * (latent.nope_dim + latent.rope_dim);
+  const bool low_rank = latent.query_rank > 0;
+  return (low_rank ? projection_parameters(latent.query_rank, shape.d_model, shape.attention_bias) +
+                         static_cast<double>(latent.query_rank)
+                   : 0.0) +
+         times(queries, low_rank ? latent.query_rank : shape.d_model) +
+         projection_parameters(latent.kv_rank + latent.rope_dim, shape.d_model, shape.attention_bias) +
+         static_cast<double>(latent.kv_rank) +
+         times(shape.heads * (latent.nope_dim + latent.value_dim), latent.kv_rank) +
+         projection_parameters(shape.d_model, shape.heads * latent.value_dim, shape.bias);
+}
+
+/// The softmax attention of all layers.
+double all_attention_parameters(const ModelShape& shape) {
+  const std::int64_t full = attention_layers(shape) - shape.window.layers;
+  if (shape.latent.kv_rank > 0) return static_cast<double>(attention_layers(shape)) * latent_parameters(shape);
+  return static_cast<double>(full) *
+             attention_parameters(shape, shape.kv_heads, shape.head_dim, !shape.values_are_keys) +
+         static_cast<double>(shape.window.layers) *
+             attention_parameters(shape, window_kv_heads(shape), window_head_dim(shape), true);
+}
+
+double feed_forward_parameters(const ModelShape& shape, std::int64_t d_ff) {
+  const std::int64_t inner = (shape.gated ? 2 : 1) * d_ff;
+  return projection_parameters(inner, shape.d_model, shape.bias) +
+         projection_parameters(shape.d_model, d_ff, shape.bias);
+}
+
+/// The feed-forward blocks of all layers, `routed` experts of each mixture.
+double all_feed_forward_parameters(const ModelShape& shape, std::int64_t routed) {
+  const Experts& experts = shape.experts;
+  const std::int64_t dense = experts.count > 0 ? experts.dense_layers : feed_forward_layers(shape);
+  double mixture = 0.0;
+  if (experts.count > 0) {
+    mixture = projection_parameters(experts.count, shape.d_model, shape.bias) +
+              static_cast<double>(routed) * feed_forward_parameters(shape, experts.d_ff);
+    if (experts.shared_d_ff > 0) mixture += feed_forward_parameters(shape, experts.shared_d_ff);
+  }
+  return static_cast<double>(dense) * feed_forward_parameters(shape, shape.d_ff) +
+         static_cast<double>(feed_forward_layers(shape) - dense) * mixture;
 }
 
 /// What every step reads of cross-attention: norm, query and output.
-std::int64_t cross_step_parameters(const ModelShape& shape) {
-  if (shape.architecture != Architecture::encoder_decoder) return 0;
+double cross_step_parameters(const ModelShape& shape) {
+  if (shape.architecture != Architecture::encoder_decoder) return 0.0;
   return norm_parameters(shape) + projection_parameters(query_width(shape), shape.d_model, shape.attention_bias) +
          projection_parameters(shape.d_model, query_width(shape), shape.bias);
 }
 
-/// Layers of the decoder as a step reads them, the norm behind them and a head's input projections.
-std::int64_t step_parameters(const ModelShape& shape) {
-  const std::int64_t input = shape.architecture == Architecture::head
-                                 ? projection_parameters(shape.d_model, 2 * shape.d_model, shape.bias)
-                                 : 0;
-  return input + shape.layers * (plain_layer_parameters(shape) + cross_step_parameters(shape)) + norm_parameters(shape);
+/// A head's input: the embedding beside the hidden states [Li2024], or hidden states alone, which EAGLE-3 fuses to one
+/// and normalizes beside the embedding.
+double head_input_parameters(const ModelShape& shape) {
+  if (shape.architecture != Architecture::head) return 0.0;
+  const std::int64_t width = shape.head.hidden_width > 0 ? shape.head.hidden_width : shape.d_model;
+  const std::int64_t states = shape.head.hidden_states * width;
+  if (!shape.head.wide_attention) return projection_parameters(shape.d_model, shape.d_model + states, shape.bias);
+  const double fused = states == shape.d_model ? 0.0 : projection_parameters(shape.d_model, states, shape.bias);
+  return fused + norm_parameters(shape);
 }
 
-std::int64_t encoder_parameters(const ModelShape& shape) {
-  if (shape.architecture != Architecture::encoder_decoder) return 0;
-  const std::int64_t cross_caches =
-      shape.layers * projection_parameters(cache_width(shape), shape.d_model, shape.attention_bias);
-  return shape.encoder_layers * plain_layer_parameters(shape) + norm_parameters(shape) + cross_caches;
+/// Layers of the decoder as a step reads them, `routed` experts of each mixture, the norm behind them and a head's
+/// input projections.
+double step_parameters(const ModelShape& shape, std::int64_t routed) {
+  const auto layers = static_cast<double>(shape.layers);
+  return head_input_parameters(shape) + all_attention_parameters(shape) + all_feed_forward_parameters(shape, routed) +
+         times(shape.linear.layers, shape.linear.layer_parameters) + layers * cross_step_parameters(shape) +
+         (layers * static_cast<double>(shape.norms_per_layer) + 1.0) * norm_parameters(shape);
+}
+
+double encoder_parameters(const ModelShape& shape) {
+  if (shape.architecture != Architecture::encoder_decoder) return 0.0;
+  const double layer = 2.0 * norm_parameters(shape) +
+                       attention_parameters(shape, shape.kv_heads, shape.head_dim, true) +
+                       feed_forward_parameters(shape, shape.d_ff);
+  const double cross_caches = static_cast<double>(shape.layers) *
+                              projection_parameters(cache_width(shape), shape.d_model, shape.attention_bias);
+  return static_cast<double>(shape.encoder_layers) * layer + norm_parameters(shape) + cross_caches;
+}
+
+/// Tokens that a pass has logits of.
+std::int64_t logits(const ModelShape& shape) {
+  return shape.head.draft_vocabulary > 0 ? shape.head.draft_vocabulary : shape.vocabulary;
+}
+
+/// Embedding and vocabulary projection. A head has the target's, or a projection of its own.
+double table_parameters(const ModelShape& shape) {
+  if (shape.architecture == Architecture::head) {
+    return shape.head.own_vocabulary ? times(logits(shape), shape.d_model) : 0.0;
+  }
+  return (shape.tied ? 1.0 : 2.0) * times(shape.vocabulary, shape.d_model);
 }
 
 }  // namespace
@@ -125,15 +201,18 @@ double streamed_bytes(const Program& program, DataType type) {
 }
 
 double parameters(const ModelShape& shape) {
-  const std::int64_t own = step_parameters(shape) + encoder_parameters(shape) +
-                           shape.learned_positions * shape.d_model + shape.further_parameters;
-  // A head has the target's embedding and vocabulary.
-  const std::int64_t tables = shape.architecture == Architecture::head ? 0 : (shape.tied ? 1 : 2);
-  return static_cast<double>(own + tables * shape.vocabulary * shape.d_model);
+  return step_parameters(shape, shape.experts.count) + encoder_parameters(shape) + table_parameters(shape) +
+         times(shape.learned_positions, shape.d_model) + static_cast<double>(shape.further_parameters);
+}
+
+double active_parameters(const ModelShape& shape) {
+  return parameters(shape) - all_feed_forward_parameters(shape, shape.experts.count) +
+         all_feed_forward_parameters(shape, shape.experts.per_token);
 }
 
 double step_weight_bytes(const ModelShape& shape, DataType type) {
-  return static_cast<double>(bytes_of(type) * (step_parameters(shape) + shape.vocabulary * shape.d_model));
+  return static_cast<double>(bytes_of(type)) *
+         (step_parameters(shape, shape.experts.per_token) + times(logits(shape), shape.d_model));
 }
 
 }  // namespace foredraft::latency

@@ -34,8 +34,12 @@ struct Work {
 /// Parameters of the whole model, embedding included once; further_parameters included. Of a head: its own alone.
 [[nodiscard]] double parameters(const ModelShape& shape);
 
-/// Bytes of weights that one decoder pass reads: layers and vocabulary projection, without the embedding's table, the
-/// positions, the encoder and the cross-attention's key and value projections.
+/// The same with the experts of one token alone in each mixture, as papers count "activated".
+[[nodiscard]] double active_parameters(const ModelShape& shape);
+
+/// Bytes of weights that one decoder pass of one token reads: layers (of a mixture the experts of one token) and
+/// vocabulary projection, without the embedding's table, the positions, the encoder and the cross-attention's key and
+/// value projections.
 [[nodiscard]] double step_weight_bytes(const ModelShape& shape, DataType type);
 
 }  // namespace foredraft::latency

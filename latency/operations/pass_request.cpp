@@ -23,6 +23,16 @@ void check_request(const ModelShape& shape, const PassRequest& request, std::int
     throw DomainError(
         fmt::format("invalid source_length={} (must be 0: {} has no encoder)", request.source_length, shape.name));
   }
+  if (const auto reason = why_not_runnable(shape)) {
+    throw DomainError(
+        fmt::format("{}: passes of it cannot be run ({}) - predict them from a data sheet", shape.name, *reason));
+  }
+  if (shape.window.layers > 0 && last_position > shape.window.tokens) {
+    throw DomainError(
+        fmt::format("invalid context={} (must leave room for the pass: {} positions are needed, windows of {} see {}, "
+                    "and what lies beyond them is not run)",
+                    request.context, last_position, shape.name, shape.window.tokens));
+  }
   if (shape.positions == Positions::learned && last_position > shape.learned_positions) {
     throw DomainError(
         fmt::format("invalid context={} (must leave room for the pass: {} positions are needed, {} has {})",

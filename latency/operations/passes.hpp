@@ -6,7 +6,8 @@
 #include "latency/operations/program.hpp"
 
 /// The passes whose times the cost models need. All throw DomainError for an impossible shape or request: counts below
-/// their minimum, positions beyond a learned table, a source without an encoder.
+/// their minimum, positions beyond a learned table or a sliding window, a source without an encoder, and for a shape that
+/// cannot be run (why_not_runnable).
 namespace foredraft::latency {
 
 /// What one pass is over. All counts are per sequence of the batch.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/calibrate/calibration_text.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/cpu/measure_cpu.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/run/verification_plan.hpp"
@@ -186,6 +187,13 @@ TEST_CASE("calibrate --backend cuda starts foredraft-gpu from the PATH, and says
   CHECK(content_of(folder / "called") ==
         "measure --out gpu.json.measured --minutes 2 --models t5-base,t5-small --batch 1,8 --quick\n");
   CHECK_FALSE(std::filesystem::exists(folder / "gpu.json"));
+}
+
+TEST_CASE("a model whose passes cannot be run is refused before anything is measured") {
+  CHECK_THROWS_WITH(gpu_bench::pairs_of(latency::model_registry(), {"qwen3-30b-a3b", "tiny-drafter"}),
+                    "qwen3-30b-a3b: cannot be measured (mixtures of experts are not run) - measure another model, or "
+                    "predict from a data sheet");
+  CHECK_THROWS_AS(gpu_bench::pairs_of(latency::model_registry(), {"llama-3.1-8b", "eagle3-llama-3.1-8b"}), DomainError);
 }
 
 }  // namespace foredraft::tests

@@ -88,11 +88,73 @@ TEST_CASE("numbers that no model has are refused where they stand") {
         "mine.toml:16: mine.source_length: is 7 (only with architecture = \"encoder_decoder\")");
 }
 
-TEST_CASE("what is not supported is named as such") {
-  CHECK(problems_of_models(sound + "quantization = \"fp8\"\nexperts = 8\ntensor_parallel = 2\n") ==
-        "mine.toml:15: mine.quantization: not supported (quantised weights are not measured)\n"
-        "mine.toml:16: mine.experts: not supported (mixtures of experts are not measured)\n"
-        "mine.toml:17: mine.tensor_parallel: not supported (tensor parallelism is not measured)");
+TEST_CASE("what is no part of a shape is named with the flag that says it") {
+  CHECK(problems_of_models(sound + "quantization = \"fp8\"\nexperts = 8\ntensor_parallel = 2\nnum_experts = 8\n") ==
+        "mine.toml:15: mine.quantization: no part of a shape (one model is stored in many formats) - use "
+        "--target-format and --draft-format\n"
+        "mine.toml:16: mine.experts: wrong type (must be a table, is integer)\n"
+        "mine.toml:17: mine.tensor_parallel: no part of a shape (one model is split over any number of devices) - use "
+        "--target-tp and --draft-tp\n"
+        "mine.toml:18: mine.num_experts: no part of a shape (experts are a table) - write experts = {count = 8, "
+        "per_token = 2, d_ff = 14336}");
+}
+
+TEST_CASE("tables within a model are read key by key") {
+  const ModelShape shape = parse_models(sound +
+                                            "max_context = 4096\nnorms_per_layer = 4\nquery_key_norm = true\n"
+                                            "attention_gate = true\nattention_layers = 1\nfeed_forward_layers = 2\n"
+                                            "experts = {count = 8, per_token = 2, d_ff = 6, shared_d_ff = 3, "
+                                            "dense_layers = 1}\nwindow = {tokens = 16, layers = 1, kv_heads = 4}\n"
+                                            "linear = {layers = 1, layer_parameters = 70, state_elements = 9}\n",
+                                        "mine.toml")
+                               .front();
+  CHECK(shape.max_context == 4096);
+  CHECK(shape.norms_per_layer == 4);
+  CHECK(shape.query_key_norm);
+  CHECK(shape.attention_gate);
+  CHECK(shape.attention_layers == 1);
+  CHECK(shape.feed_forward_layers == 2);
+  CHECK(shape.experts == Experts{.count = 8, .per_token = 2, .d_ff = 6, .shared_d_ff = 3, .dense_layers = 1});
+  CHECK(shape.window == SlidingWindow{.tokens = 16, .layers = 1, .kv_heads = 4});
+  CHECK(shape.linear == LinearAttention{.layers = 1, .layer_parameters = 70, .state_elements = 9});
+
+  std::string latent = sound;
+  latent.replace(latent.find("kv_heads = 2"), 12, "kv_heads = 4");
+  latent.replace(latent.find("head_dim = 2"), 12, "head_dim = 6");
+  latent += "latent = {kv_rank = 3, query_rank = 5, rope_dim = 2, nope_dim = 4, value_dim = 7}\n";
+  CHECK(parse_models(latent, "mine.toml").front().latent ==
+        LatentAttention{.kv_rank = 3, .query_rank = 5, .rope_dim = 2, .nope_dim = 4, .value_dim = 7});
+  CHECK(parse_models(sound + "architecture = \"head\"\nhead = {hidden_states = 3, wide_attention = true, "
+                             "draft_vocabulary = 5, own_vocabulary = true}\n",
+                     "mine.toml")
+            .front()
+            .head ==
+        HeadInputs{.hidden_states = 3, .wide_attention = true, .draft_vocabulary = 5, .own_vocabulary = true});
+}
+
+TEST_CASE("tables within a model are refused where they stand") {
+  CHECK(problems_of_models(sound +
+                           "experts = {count = 8, per_tokn = 2, d_ff = 6}\nwindow = {tokens = 4, layers = true}") ==
+        "mine.toml:15: mine.experts.per_token: missing\n"
+        "mine.toml:15: mine.experts.per_tokn: unknown key - did you mean per_token?\n"
+        "mine.toml:16: mine.window.layers: wrong type (must be a whole number, is boolean)");
+  CHECK(problems_of_models(sound +
+                           "norms_per_layer = 3\nexperts = {count = 8, per_token = 9, d_ff = 6, dense_layers = 3}\n"
+                           "window = {tokens = 0, layers = 3}\n"
+                           "linear = {layers = 3, layer_parameters = 0, state_elements = 1}\n"
+                           "head = {own_vocabulary = true}\n") ==
+        "mine.toml:15: mine.norms_per_layer: is 3 (must be 1, 2 or 4)\n"
+        "mine.toml:16: mine.experts.per_token: is 9 (must be 1 to 8 (experts.count))\n"
+        "mine.toml:16: mine.experts.dense_layers: is 3 (must be 0 to 2 (the layers with a feed-forward block))\n"
+        "mine.toml:17: mine.window.layers: is 3 (must be 0 to -1 (the layers with attention))\n"
+        "mine.toml:17: mine.window.tokens: is 0 (a window has tokens and layers)\n"
+        "mine.toml:18: mine.linear.layers: is 3 (must be 0 to 2 (layers))\n"
+        "mine.toml:18: mine.linear.layer_parameters: is 0 (linear.layers have some, and nothing else has)\n"
+        "mine.toml:19: mine.head: describes inputs (only with architecture = \"head\")");
+  CHECK(problems_of_models(sound + "latent = {kv_rank = 3, rope_dim = 3, nope_dim = 4, value_dim = 7}\n") ==
+        "mine.toml:7: mine.kv_heads: is 2 (latent attention has keys and values for every head, 4)\n"
+        "mine.toml:8: mine.head_dim: is 2 (must be latent.nope_dim + latent.rope_dim, 7)\n"
+        "mine.toml:15: mine.latent.rope_dim: is 3 (rotary positions turn pairs, it must be even)");
 }
 
 TEST_CASE("a shape is checked wherever it comes from") {
@@ -113,7 +175,7 @@ TEST_CASE("the shipped models are sound, have unique names and stand in order") 
     CHECK(shape_problems(shape).empty());
     last = shape.name;
   }
-  CHECK(model_registry().size() == 29);
+  CHECK(model_registry().size() == 58);
 }
 
 TEST_CASE("an unknown model is answered with the nearest one") {

@@ -27,9 +27,13 @@ std::int64_t number_of(const Program& program) {
 
 }  // namespace
 
-TEST_CASE("every pass of every shipped model is a sound program") {
+TEST_CASE("every pass of every shipped model that can be run is a sound program") {
   for (const ModelShape& shape : model_registry()) {
     INFO(shape.name);
+    if (why_not_runnable(shape)) {
+      CHECK_THROWS_AS(decoder_pass(shape, {}), DomainError);
+      continue;
+    }
     const PassRequest request{.tokens = 1, .batch = 3, .context = 20};
     CHECK_NOTHROW(decoder_pass(shape, {.tokens = 6, .batch = 3, .context = 20}));
     CHECK_NOTHROW(autoregressive_drafting(shape, request, 4));
@@ -86,6 +90,51 @@ TEST_CASE("requests that no pass can have are refused") {
   ModelShape broken = decoder;
   broken.kv_heads = 3;
   CHECK_THROWS_AS(decoder_pass(broken, {}), DomainError);
+}
+
+TEST_CASE("shapes whose passes cannot be run are refused by every pass, with the reason") {
+  const auto refused = [](const ModelShape& shape) {
+    CHECK_THROWS_AS(autoregressive_drafting(shape, {}, 2), DomainError);
+    CHECK_THROWS_AS(block_drafting(shape, {}, 2), DomainError);
+    CHECK_THROWS_AS(head_drafting(shape, {}, 2), DomainError);
+    return why_not_runnable(shape).value_or("");
+  };
+  ModelShape shape = tests::tiny_decoder();
+  CHECK_FALSE(why_not_runnable(shape));
+  shape.experts = {.count = 4, .per_token = 2, .d_ff = 6};
+  CHECK(refused(shape) == "mixtures of experts are not run");
+  CHECK_THROWS_WITH(decoder_pass(shape, {}),
+                    "tiny decoder: passes of it cannot be run (mixtures of experts are not "
+                    "run) - predict them from a data sheet");
+  shape = tests::tiny_decoder();
+  shape.kv_heads = 4;
+  shape.head_dim = 6;
+  shape.latent = {.kv_rank = 3, .query_rank = 0, .rope_dim = 2, .nope_dim = 4, .value_dim = 7};
+  CHECK(refused(shape) == "latent attention is not run");
+  shape = tests::tiny_decoder();
+  shape.linear = {.layers = 1, .layer_parameters = 77, .state_elements = 9};
+  CHECK(refused(shape) == "linear attention is not run");
+  shape = tests::tiny_decoder();
+  shape.query_key_norm = true;
+  CHECK(refused(shape) == "norms of queries and keys are not run");
+  shape = tests::tiny_decoder();
+  shape.norms_per_layer = 4;
+  CHECK(refused(shape) == "other than two norms a layer are not run");
+  shape = tests::tiny_head();
+  shape.head = {.hidden_states = 3, .wide_attention = true, .draft_vocabulary = 5, .own_vocabulary = true};
+  CHECK(refused(shape) == "heads of several hidden states or a vocabulary of their own are not run");
+  shape = tests::tiny_decoder();
+  shape.feed_forward_layers = 1;
+  CHECK(refused(shape) == "layers without attention or without a feed-forward block are not run");
+}
+
+TEST_CASE("a pass that ends within a sliding window is run, a longer one is not") {
+  ModelShape shape = tests::tiny_decoder();
+  shape.window = {.tokens = 8, .layers = 2};
+  CHECK_NOTHROW(decoder_pass(shape, {.tokens = 3, .batch = 1, .context = 5}));
+  CHECK_THROWS_WITH(decoder_pass(shape, {.tokens = 4, .batch = 1, .context = 5}),
+                    "invalid context=5 (must leave room for the pass: 9 positions are needed, windows of tiny decoder "
+                    "see 8, and what lies beyond them is not run)");
 }
 
 }  // namespace foredraft::latency

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "latency/models/hugging_face.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "core/documents.hpp"
+#include "foredraft/errors.hpp"
+#include "latency/models/config_families.hpp"
+#include "latency/models/config_formats.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+/// Python writes numbers that JSON does not have, as in "time_step_limit": [0.0, Infinity]; nobody here reads them.
+std::string without_python_numbers(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (quoted && text[at] == '\\') {
+      out += text.substr(at, 2);
+      at += 2;
+      continue;
+    }
+    if (text[at] == '"') quoted = !quoted;
+    std::size_t length = 0;
+    for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+      if (!quoted && length == 0 && text.substr(at, word.size()) == word) length = word.size();
+    }
+    if (length > 0) {
+      out += "null";
+      at += length;
+    } else {
+      out += text[at++];
+    }
+  }
+  return out;
+}
+
+nlohmann::ordered_json parse_document(std::string_view json, ProblemList& problems) {
+  nlohmann::ordered_json document = parse_json(without_python_numbers(json), problems);
+  if (problems.empty() && !document.is_object()) problems.add({.text = "no config.json", .why = "must be an object"});
+  if (!problems.empty()) throw DomainError(problems.text());
+  return document;
+}
+
+struct ConfigKey {
+  std::string_view shape, config;
+};
+/// What a problem of the shape is called in most configs.
+constexpr std::array config_keys{
+    ConfigKey{"layers", "num_hidden_layers"},
+    ConfigKey{"d_model", "hidden_size"},
+    ConfigKey{"heads", "num_attention_heads"},
+    ConfigKey{"kv_heads", "num_key_value_heads"},
+    ConfigKey{"d_ff", "intermediate_size"},
+    ConfigKey{"vocabulary", "vocab_size"},
+    ConfigKey{"max_context", "max_position_embeddings"},
+    ConfigKey{"experts.per_token", "num_experts_per_tok"},
+    ConfigKey{"experts.dense_layers", "first_k_dense_replace"},
+    ConfigKey{"window.tokens", "sliding_window"},
+    ConfigKey{"head.draft_vocabulary", "draft_vocab_size"},
+};
+
+std::string_view config_key(std::string_view shape_key) {
+  const auto* found = std::find_if(config_keys.begin(), config_keys.end(),
+                                   [shape_key](const ConfigKey& entry) { return entry.shape == shape_key; });
+  return found == config_keys.end() ? shape_key : found->config;
+}
+
+/// Multimodal models nest the text model; heads for engines their layer.
+std::optional<ConfigObject> nested_config(const ConfigObject& root, std::vector<std::string>& notes) {
+  if (root.is_object("transformer_layer_config")) return root.object("transformer_layer_config");
+  if (!root.is_object("text_config")) return std::nullopt;
+  notes.emplace_back("text_config: the text model alone; what sees and hears is left out");
+  return root.object("text_config");
+}
+
+void read_formats(const ConfigObject& root, const ConfigObject& config, HuggingFaceModel& model) {
+  for (const ConfigObject* place : {&config, &root}) {
+    if (const auto quantization = place->object("quantization_config")) {
+      const ConfigFormats formats = read_quantization(*quantization, model.notes);
+      model.weights = formats.weights;
+      model.kv_cache = formats.kv_cache;
+      return;
+    }
+  }
+  for (const ConfigObject* place : {&config, &root}) {
+    for (const std::string_view key : {"dtype", "torch_dtype"}) {
+      const auto word = place->text(key);
+      if (!word || *word == "auto") continue;
+      model.weights = number_format(*word);
+      if (!model.weights) place->refuse(key, fmt::format("\"{}\" is not known", *word), "", "e.g. bfloat16");
+      return;
+    }
+  }
+}
+
+/// The reader of a model_type, or a problem with what is near.
+void read_family(const ConfigObject& root, FamilyReading& reading) {
+  const ConfigObject& config = reading.config;
+  const std::string outer = root.text("model_type").value_or("");
+  const std::string type = config.text("model_type").value_or(outer);
+  if (type.empty()) {
+    return root.refuse("model_type", "missing", "it names the architecture",
+                       "is this the config.json of a Hugging Face checkpoint?");
+  }
+  for (const ConfigFamily& family : config_families()) {
+    // "gemma3" with a text model of no type is "gemma3_text".
+    if (family.model_type == type || family.model_type == type + "_text") return family.read(reading);
+  }
+  const ConfigObject& place = config.has("model_type") ? config : root;
+  place.refuse("model_type", fmt::format("unknown architecture \"{}\"", type), "",
+               suggestion_for(type, hugging_face_architectures()));
+}
+
+}  // namespace
+
+std::vector<std::string> hugging_face_architectures() {
+  std::vector<std::string> names;
+  for (const ConfigFamily& family : config_families()) names.emplace_back(family.model_type);
+  return names;
+}
+
+void add_quantization(HuggingFaceModel& model, std::string_view json, const std::string& name) {
+  ProblemList problems(name);
+  ConfigProblems config_problems(problems);
+  const nlohmann::ordered_json document = parse_document(json, problems);
+  const ConfigObject root(document, "", config_problems);
+  if (const auto quantization = root.object("quantization")) {
+    const ConfigFormats formats = read_quantization(*quantization, model.notes);
+    if (formats.weights) model.weights = formats.weights;
+    if (formats.kv_cache) model.kv_cache = formats.kv_cache;
+  } else {
+    root.refuse("quantization", "missing", "it says the formats");
+  }
+  if (!problems.empty()) throw DomainError(problems.text());
+}
+
+HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& name) {
+  ProblemList problems(name);
+  HuggingFaceModel model;
+  model.shape.name = name;
+  model.shape.source = name;
+  const nlohmann::ordered_json document = parse_document(json, problems);
+  ConfigProblems config_problems(problems);
+  const ConfigObject root(document, "", config_problems);
+  const std::optional<ConfigObject> nested = nested_config(root, model.notes);
+  FamilyReading reading{nested.value_or(root), model.shape, model.notes};
+  if (is_eagle_head(root)) {
+    read_eagle_head(reading, root);
+  } else {
+    read_family(root, reading);
+  }
+  // A multimodal config may say it of the whole.
+  if (nested && !reading.config.has("tie_word_embeddings") && root.has("tie_word_embeddings")) {
+    model.shape.tied = root.flag("tie_word_embeddings", model.shape.tied);
+  }
+  read_formats(root, reading.config, model);
+  const bool head = model.shape.architecture == Architecture::head;
+  model.shape.summary = fmt::format("{} of a config.json", head ? "a head" : root.text("model_type").value_or("model"));
+  // The rest would follow from what is missing or mistyped.
+  if (problems.empty()) {
+    for (const ShapeProblem& problem : shape_problems(model.shape)) {
+      root.refuse(config_key(problem.key), problem.text, problem.why);
+    }
+  }
+  if (!problems.empty()) throw DomainError(problems.text());
+  return model;
+}
+
+}  // namespace foredraft::latency

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+
+#include "foredraft/errors.hpp"
+#include "latency/models/hugging_face.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
+
+namespace foredraft::latency {
+namespace {
+
+/// The members of an object from members and what takes the place of some of them or stands beside them: the last of
+/// equal keys counts.
+std::string config_of(const std::string& members, const std::string& more = "") {
+  return "{" + members + (more.empty() ? "" : ", ") + more + "}";
+}
+
+HuggingFaceModel parsed(const std::string& members, const std::string& more = "") {
+  return parse_hugging_face(config_of(members, more), "config.json");
+}
+
+std::string problems_of(const std::string& text) {
+  try {
+    static_cast<void>(parse_hugging_face(text, "config.json"));
+  } catch (const DomainError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const std::string qwen3_06b = R"("model_type": "qwen3", "architectures": ["Qwen3ForCausalLM"], "hidden_act": "silu",
+  "attention_bias": false, "hidden_size": 1024, "head_dim": 128, "intermediate_size": 3072, "num_hidden_layers": 28,
+  "num_attention_heads": 16, "num_key_value_heads": 8, "vocab_size": 151936, "tie_word_embeddings": true,
+  "max_position_embeddings": 40960, "max_window_layers": 28, "sliding_window": null, "use_sliding_window": false,
+  "torch_dtype": "bfloat16", "rope_scaling": null)";
+const std::string llama_8b = R"("model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_act": "silu",
+  "attention_bias": false, "mlp_bias": false, "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+  "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "tie_word_embeddings": false,
+  "max_position_embeddings": 131072, "torch_dtype": "bfloat16")";
+const std::string qwen3_30b = R"("model_type": "qwen3_moe", "hidden_act": "silu", "hidden_size": 2048, "head_dim": 128,
+  "intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128, "num_experts_per_tok": 8,
+  "decoder_sparse_step": 1, "mlp_only_layers": [], "num_hidden_layers": 48, "num_attention_heads": 32,
+  "num_key_value_heads": 4, "vocab_size": 151936, "max_position_embeddings": 40960, "tie_word_embeddings": false)";
+const std::string mistral_7b = R"("model_type": "mistral", "hidden_act": "silu", "hidden_size": 4096,
+  "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+  "vocab_size": 32000, "max_position_embeddings": 32768, "sliding_window": 4096, "tie_word_embeddings": false)";
+const std::string mixtral = R"("model_type": "mixtral", "hidden_act": "silu", "hidden_size": 4096,
+  "intermediate_size": 14336, "num_local_experts": 8, "num_experts_per_tok": 2, "num_hidden_layers": 32,
+  "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 32000, "max_position_embeddings": 32768,
+  "sliding_window": null)";
+const std::string deepseek_v3 = R"("model_type": "deepseek_v3", "hidden_act": "silu", "hidden_size": 7168,
+  "intermediate_size": 18432, "moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1,
+  "num_experts_per_tok": 8, "first_k_dense_replace": 3, "moe_layer_freq": 1, "kv_lora_rank": 512, "q_lora_rank": 1536,
+  "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "num_hidden_layers": 61,
+  "num_attention_heads": 128, "num_key_value_heads": 128, "num_nextn_predict_layers": 1, "vocab_size": 129280,
+  "max_position_embeddings": 163840,
+  "quantization_config": {"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": [128, 128]})";
+const std::string gpt_oss_20b = R"("model_type": "gpt_oss", "hidden_act": "silu", "attention_bias": true,
+  "hidden_size": 2880, "head_dim": 64, "intermediate_size": 2880, "num_local_experts": 32, "num_experts_per_tok": 4,
+  "num_hidden_layers": 24, "num_attention_heads": 64, "num_key_value_heads": 8, "sliding_window": 128,
+  "vocab_size": 201088, "max_position_embeddings": 131072,
+  "quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "lm_head"]})";
+const std::string gemma_3_12b_text = R"("model_type": "gemma3_text", "hidden_size": 3840, "intermediate_size": 15360,
+  "num_attention_heads": 16, "num_hidden_layers": 48, "num_key_value_heads": 8, "sliding_window": 1024)";
+const std::string glm_45 = R"("model_type": "glm4_moe", "hidden_act": "silu", "attention_bias": true,
+  "use_qk_norm": true, "hidden_size": 5120, "head_dim": 128, "intermediate_size": 12288, "moe_intermediate_size": 1536,
+  "n_routed_experts": 160, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3,
+  "num_hidden_layers": 92, "num_attention_heads": 96, "num_key_value_heads": 8, "num_nextn_predict_layers": 1,
+  "vocab_size": 151552, "max_position_embeddings": 131072)";
+const std::string minimax_m2 = R"("model_type": "minimax_m2", "hidden_act": "silu", "hidden_size": 3072,
+  "head_dim": 128, "intermediate_size": 1536, "num_local_experts": 256, "num_experts_per_tok": 8, "use_qk_norm": true,
+  "use_routing_bias": true, "shared_intermediate_size": 0, "num_hidden_layers": 62, "num_attention_heads": 48,
+  "num_key_value_heads": 8, "use_mtp": true, "num_mtp_modules": 3, "vocab_size": 200064,
+  "max_position_embeddings": 196608)";
+const std::string qwen3_next = R"("model_type": "qwen3_next", "hidden_act": "silu", "hidden_size": 2048,
+  "head_dim": 256, "intermediate_size": 5120, "moe_intermediate_size": 512, "shared_expert_intermediate_size": 512,
+  "num_experts": 512, "num_experts_per_tok": 10, "decoder_sparse_step": 1, "mlp_only_layers": [],
+  "full_attention_interval": 4, "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_num_key_heads": 16,
+  "linear_num_value_heads": 32, "linear_value_head_dim": 128, "num_hidden_layers": 48, "num_attention_heads": 16,
+  "num_key_value_heads": 2, "vocab_size": 151936, "max_position_embeddings": 262144)";
+const std::string nemotron_3 = R"("model_type": "nemotron_h", "mlp_hidden_act": "relu2", "hidden_size": 2688,
+  "hybrid_override_pattern": "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME", "intermediate_size": 1856,
+  "moe_intermediate_size": 1856, "moe_shared_expert_intermediate_size": 3712, "n_routed_experts": 128,
+  "n_shared_experts": 1, "num_experts_per_tok": 6, "mamba_head_dim": 64, "mamba_num_heads": 64, "n_groups": 8,
+  "ssm_state_size": 128, "conv_kernel": 4, "use_conv_bias": true, "head_dim": 128, "num_hidden_layers": 52,
+  "num_attention_heads": 32, "num_key_value_heads": 2, "vocab_size": 131072, "max_position_embeddings": 262144,
+  "time_step_limit": [0.0, Infinity])";
+const std::string eagle3_8b = R"("model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_act": "silu",
+  "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 1, "num_attention_heads": 32,
+  "num_key_value_heads": 8, "vocab_size": 128256, "draft_vocab_size": 32000, "max_position_embeddings": 2048,
+  "torch_dtype": "float16")";
+
+/// Every number that a cost depends on.
+void check_like_shipped(const ModelShape& read, std::string_view name) {
+  const ModelShape& shipped = find_model(model_registry(), name);
+  INFO(name);
+  CHECK(read.architecture == shipped.architecture);
+  CHECK(read.layers == shipped.layers);
+  CHECK(read.d_model == shipped.d_model);
+  CHECK(read.heads == shipped.heads);
+  CHECK(read.kv_heads == shipped.kv_heads);
+  CHECK(read.head_dim == shipped.head_dim);
+  CHECK(read.d_ff == shipped.d_ff);
+  CHECK(read.gated == shipped.gated);
+  CHECK(read.vocabulary == shipped.vocabulary);
+  CHECK(read.tied == shipped.tied);
+  CHECK(read.attention_bias == shipped.attention_bias);
+  CHECK(read.bias == shipped.bias);
+  CHECK(read.activation == shipped.activation);
+  CHECK(read.max_context == shipped.max_context);
+  CHECK(read.norms_per_layer == shipped.norms_per_layer);
+  CHECK(read.query_key_norm == shipped.query_key_norm);
+  CHECK(read.attention_gate == shipped.attention_gate);
+  CHECK(read.values_are_keys == shipped.values_are_keys);
+  CHECK(read.experts == shipped.experts);
+  CHECK(read.latent == shipped.latent);
+  CHECK(read.window == shipped.window);
+  CHECK(read.linear == shipped.linear);
+  CHECK(read.head == shipped.head);
+  CHECK(attention_layers(read) == attention_layers(shipped));
+  CHECK(feed_forward_layers(read) == feed_forward_layers(shipped));
+  CHECK(parameters(read) == parameters(shipped));
+}
+
+}  // namespace
+
+TEST_CASE("the config of each family gives the shape that is shipped, and its parameters") {
+  check_like_shipped(parsed(qwen3_06b).shape, "qwen3-0.6b");
+  check_like_shipped(parsed(llama_8b).shape, "llama-3.1-8b");
+  check_like_shipped(parsed(qwen3_30b).shape, "qwen3-30b-a3b");
+  check_like_shipped(parsed(mistral_7b).shape, "mistral-7b-v0.1");
+  check_like_shipped(parsed(mistral_7b, R"("sliding_window": null, "vocab_size": 32768)").shape, "mistral-7b");
+  check_like_shipped(parsed(mixtral).shape, "mixtral-8x7b");
+  check_like_shipped(parsed(deepseek_v3).shape, "deepseek-v3");
+  check_like_shipped(parsed(deepseek_v3, R"("model_type": "kimi_k2", "num_attention_heads": 64,
+      "num_key_value_heads": 64, "n_routed_experts": 384, "first_k_dense_replace": 1, "vocab_size": 163840,
+      "max_position_embeddings": 131072)")
+                         .shape,
+                     "kimi-k2");
+  check_like_shipped(parsed(gpt_oss_20b).shape, "gpt-oss-20b");
+  check_like_shipped(parsed(gpt_oss_20b, R"("num_hidden_layers": 36, "num_local_experts": 128)").shape, "gpt-oss-120b");
+  check_like_shipped(parsed(gemma_3_12b_text).shape, "gemma-3-12b");
+  check_like_shipped(parsed(glm_45).shape, "glm-4.5");
+  check_like_shipped(parsed(minimax_m2).shape, "minimax-m2");
+  check_like_shipped(parsed(qwen3_next).shape, "qwen3-next-80b-a3b");
+  check_like_shipped(parsed(nemotron_3).shape, "nemotron-3-nano-30b-a3b");
+  check_like_shipped(parsed(eagle3_8b).shape, "eagle3-llama-3.1-8b");
+}
+
+TEST_CASE("multimodal configs are read for their text model") {
+  // Gemma 3's published configs leave out what the 4B model has; Gemma 4 nests the layers' kinds and heads of two
+  // kinds.
+  const HuggingFaceModel gemma3 = parse_hugging_face(
+      R"({"model_type": "gemma3", "torch_dtype": "bfloat16", "vision_config": {"hidden_size": 1152}, "text_config":
+          {"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024}})",
+      "config.json");
+  check_like_shipped(gemma3.shape, "gemma-3-4b");
+  CHECK(gemma3.weights == NumberFormat::bf16);
+  CHECK(gemma3.notes == std::vector<std::string>{"text_config: the text model alone; what sees and hears is left out"});
+
+  std::string types;
+  for (int layer = 0; layer < 30; ++layer) {
+    types += std::string(layer > 0 ? ", " : "") + (layer % 6 == 5 ? "\"full_attention\"" : "\"sliding_attention\"");
+  }
+  const std::string gemma4 =
+      R"("model_type": "gemma4_text", "hidden_activation": "gelu_pytorch_tanh", "attention_k_eq_v": true,
+      "enable_moe_block": true, "global_head_dim": 512, "head_dim": 256, "hidden_size": 2816,
+      "hidden_size_per_layer_input": 0, "intermediate_size": 2112, "max_position_embeddings": 262144,
+      "moe_intermediate_size": 704, "num_attention_heads": 16, "num_experts": 128, "num_global_key_value_heads": 2,
+      "num_hidden_layers": 30, "num_key_value_heads": 8, "num_kv_shared_layers": 0, "sliding_window": 1024,
+      "top_k_experts": 8, "vocab_size": 262144, "layer_types": [)" +
+      types + "]";
+  check_like_shipped(
+      parse_hugging_face(
+          "{\"model_type\": \"gemma4\", \"tie_word_embeddings\": true, \"text_config\": {" + gemma4 + "}}",
+          "config.json")
+          .shape,
+      "gemma-4-26b-a4b");
+  CHECK(problems_of(config_of(gemma4, "\"num_kv_shared_layers\": 20")) ==
+        "config.json: num_kv_shared_layers: is 20 (a shape cannot express it)");
+}
+
+TEST_CASE("families without a shipped shape: biases, shared experts, alternating windows, lightning attention") {
+  const std::string qwen2 = R"("model_type": "qwen2", "hidden_act": "silu", "hidden_size": 8, "intermediate_size": 12,
+      "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 10,
+      "max_position_embeddings": 64, "sliding_window": 16, "max_window_layers": 3)";
+  ModelShape shape = parsed(qwen2).shape;
+  CHECK(shape.attention_bias);
+  CHECK(shape.window == SlidingWindow{});
+  CHECK(parsed(qwen2, "\"use_sliding_window\": true").shape.window == SlidingWindow{.tokens = 16, .layers = 1});
+
+  shape = parsed(qwen2, R"("model_type": "qwen2_moe", "num_experts": 6, "num_experts_per_tok": 2,
+      "moe_intermediate_size": 3, "shared_expert_intermediate_size": 5, "decoder_sparse_step": 2,
+      "mlp_only_layers": [1, 2])")
+              .shape;
+  CHECK(shape.experts == Experts{.count = 6, .per_token = 2, .d_ff = 3, .shared_d_ff = 5, .dense_layers = 3});
+  CHECK(shape.d_ff == 12);
+  CHECK(shape.further_parameters == 8);  // the gate of one shared expert
+
+  shape = parsed(qwen2, R"("model_type": "gemma2", "num_hidden_layers": 5, "hidden_activation": "gelu_pytorch_tanh",
+      "sliding_window": 16)")
+              .shape;
+  CHECK(shape.norms_per_layer == 4);
+  CHECK(shape.tied);
+  CHECK(shape.activation == Activation::gelu);
+  CHECK(shape.window == SlidingWindow{.tokens = 16, .layers = 3});
+
+  shape = parsed(qwen2, R"("model_type": "deepseek_v2", "num_key_value_heads": 4, "kv_lora_rank": 3,
+      "q_lora_rank": null, "qk_nope_head_dim": 4, "qk_rope_head_dim": 2, "v_head_dim": 4, "n_routed_experts": null)")
+              .shape;
+  CHECK(shape.latent == LatentAttention{.kv_rank = 3, .rope_dim = 2, .nope_dim = 4, .value_dim = 4});
+  CHECK(shape.experts == Experts{});
+
+  // MiniMax-01: 456 B, 80 layers of which every eighth has softmax attention (arXiv:2501.08313).
+  std::string kinds;
+  for (int layer = 0; layer < 80; ++layer) kinds += std::string(layer > 0 ? "," : "") + (layer % 8 == 7 ? "1" : "0");
+  shape = parsed(R"("model_type": "minimax_text_01", "hidden_act": "silu", "hidden_size": 6144, "head_dim": 128,
+      "intermediate_size": 9216, "num_local_experts": 32, "num_experts_per_tok": 2, "num_hidden_layers": 80,
+      "num_attention_heads": 64, "num_key_value_heads": 8, "vocab_size": 200064, "attn_type_list": [)" +
+                 kinds + "]")
+              .shape;
+  CHECK(shape.linear.layers == 70);
+  CHECK(shape.linear.state_elements == 64 * 128 * 128);
+  CHECK(parameters(shape) == Approx(456e9).margin(0.5e9));
+
+  // Nemotron-H with a list in place of letters, which also says how many layers there are.
+  shape = parsed(nemotron_3, R"("hybrid_override_pattern": null, "num_hidden_layers": null,
+      "layers_block_type": ["mamba", "moe", "attention", "mlp", "moe"])")
+              .shape;
+  CHECK(shape.layers == 5);
+  CHECK(attention_layers(shape) == 1);
+  CHECK(shape.linear.layers == 1);
+  CHECK(feed_forward_layers(shape) == 3);
+  CHECK(shape.experts.dense_layers == 1);
+
+  // LLaMA with biases: 4 x (16 + 8) of attention and 4 x (24 + 8) of the blocks.
+  shape = parsed(qwen2, R"("model_type": "llama")").shape;
+  const double plain = parameters(shape);
+  shape = parsed(qwen2, R"("model_type": "llama", "attention_bias": true, "mlp_bias": true)").shape;
+  CHECK(parameters(shape) == plain + 4 * 24 + 4 * 32);
+}
+
+TEST_CASE("heads say what they read: EAGLE, EAGLE-3, and the format of speculators") {
+  const HuggingFaceModel eagle = parsed(llama_8b, R"("num_hidden_layers": 1, "bias": true)");
+  CHECK(eagle.shape.architecture == Architecture::head);
+  CHECK(eagle.shape.head == HeadInputs{});
+  CHECK(parameters(eagle.shape) == parameters(find_model(model_registry(), "eagle-llama-3.1-8b")) + 4096);
+  CHECK(eagle.notes.size() == 1);
+
+  const HuggingFaceModel third = parsed(eagle3_8b, R"("architectures": ["LlamaForCausalLMEagle3"],
+      "num_hidden_layers": 40, "target_hidden_size": 5120,
+      "eagle_config": {"eagle_aux_hidden_state_layer_ids": [1, 46, 90, 91]})");
+  CHECK(third.shape.head == HeadInputs{.hidden_states = 4,
+                                       .hidden_width = 5120,
+                                       .wide_attention = true,
+                                       .draft_vocabulary = 32000,
+                                       .own_vocabulary = true});
+  CHECK(third.shape.layers == 1);
+  CHECK(third.notes ==
+        std::vector<std::string>{"num_hidden_layers is 40: read as 1, the layers of every EAGLE-3 head"});
+  CHECK(third.weights == NumberFormat::fp16);
+
+  const HuggingFaceModel speculators = parse_hugging_face(
+      R"({"architectures": ["Eagle3Speculator"], "speculators_model_type": "eagle3", "draft_vocab_size": 32000,
+          "target_hidden_size": null, "transformer_layer_config": {)" +
+          llama_8b + R"(, "num_hidden_layers": 1}})",
+      "config.json");
+  check_like_shipped(speculators.shape, "eagle3-llama-3.1-8b");
+}
+
+TEST_CASE("what is left out or assumed is a note") {
+  CHECK(parsed(deepseek_v3).notes ==
+        std::vector<std::string>{
+            "num_nextn_predict_layers: 1 layer for drafting (MTP) left out: it is no part of the target"});
+  CHECK(
+      parsed(gpt_oss_20b).notes ==
+      std::vector<std::string>{"modules_to_not_convert: attention that stays unquantized is counted as mxfp4 like the "
+                               "rest of the layers"});
+  CHECK(parsed(minimax_m2).notes ==
+        std::vector<std::string>{"num_mtp_modules: 3 layers for drafting (MTP) left out: it "
+                                 "is no part of the target"});
+}
+
+TEST_CASE("formats of weights and KV cache are those of the quantization, else of the type") {
+  const auto weights = [](const std::string& quantization) {
+    return parsed(llama_8b, "\"quantization_config\": " + quantization).weights;
+  };
+  CHECK(parsed(llama_8b).weights == NumberFormat::bf16);
+  CHECK(parsed(llama_8b, "\"dtype\": \"float32\"").weights == NumberFormat::fp32);
+  CHECK_FALSE(parsed(mixtral).weights);
+  CHECK(parsed(deepseek_v3).weights == NumberFormat::fp8);
+  CHECK(parsed(gpt_oss_20b).weights == NumberFormat::mxfp4);
+  CHECK(weights(R"({"quant_method": "awq", "bits": 4, "group_size": 128})") == NumberFormat::int4);
+  CHECK(weights(R"({"quant_method": "gptq", "bits": 8})") == NumberFormat::int8);
+  CHECK(weights(R"({"quant_method": "bitsandbytes", "load_in_8bit": true})") == NumberFormat::int8);
+  const auto compressed = [&weights](const std::string& scheme) {
+    return weights(R"({"quant_method": "compressed-tensors", "kv_cache_scheme": null, "config_groups": {"group_0":
+        {"targets": ["Linear"], "input_activations": null, "weights": {)" +
+                   scheme + "}}}}");
+  };
+  CHECK(compressed(R"("num_bits": 8, "type": "float")") == NumberFormat::fp8);
+  CHECK(compressed(R"("num_bits": 8, "type": "int")") == NumberFormat::int8);
+  CHECK(compressed(R"("num_bits": 4, "type": "int", "group_size": 32)") == NumberFormat::int4);
+  CHECK(compressed(R"("num_bits": 4, "type": "float", "group_size": 16)") == NumberFormat::nvfp4);
+  CHECK(compressed(R"("num_bits": 4, "type": "float", "group_size": 32)") == NumberFormat::mxfp4);
+  const HuggingFaceModel modelopt = parsed(llama_8b, R"("quantization_config": {"quant_method": "modelopt",
+      "quant_algo": "NVFP4", "kv_cache_scheme": {"num_bits": 8, "type": "float"}})");
+  CHECK(modelopt.weights == NumberFormat::nvfp4);
+  CHECK(modelopt.kv_cache == NumberFormat::fp8);
+  CHECK(parsed(llama_8b, R"("quantization_config": {"quant_algo": "FP8", "kv_cache_scheme": "FP8"})").kv_cache ==
+        NumberFormat::fp8);
+}
+
+TEST_CASE("a hf_quant_config.json says the formats of a config that does not") {
+  HuggingFaceModel model = parsed(llama_8b);
+  add_quantization(model, R"({"producer": {}, "quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}})",
+                   "hf_quant_config.json");
+  CHECK(model.weights == NumberFormat::fp8);
+  CHECK(model.kv_cache == NumberFormat::fp8);
+  CHECK_THROWS_WITH(add_quantization(model, "{}", "hf_quant_config.json"),
+                    "hf_quant_config.json: quantization: missing (it says the formats)");
+}
+
+TEST_CASE("a quantization that a model cannot have here is named with what to do") {
+  const auto refused = [](const std::string& quantization) {
+    return problems_of(config_of(llama_8b, "\"quantization_config\": " + quantization));
+  };
+  CHECK(refused(R"({"quant_method": "gguf-ish"})") ==
+        "config.json: quantization_config.quant_method: \"gguf-ish\" is not known - known: awq, bitsandbytes, "
+        "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt, mxfp4");
+  CHECK(refused(R"({"quant_method": "awk", "bits": 3})") ==
+        "config.json: quantization_config.quant_method: \"awk\" is not known - did you mean awq?");
+  CHECK(refused(R"({"quant_method": "gptq", "bits": 3})") ==
+        "config.json: quantization_config.bits: is 3 (formats of 4 and 8 bits are known) - use --target-format or "
+        "--draft-format on a config without it");
+  CHECK(refused(R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})") ==
+        "config.json: quantization_config.quant_algo: \"MIXED_PRECISION\" is not known (a model has one format of its "
+        "layers) - use --target-format or --draft-format on a config without it");
+  CHECK(refused(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})") ==
+        "config.json: quantization_config.load_in_4bit: is not known (nf4 and fp4 by bitsandbytes have scales of their "
+        "own) - use --target-format or --draft-format on a config without it");
+  CHECK(refused("7") == "config.json: quantization_config: is 7 (must be an object)");
+}
+
+TEST_CASE("an architecture or a layer that is not known is named with the nearest that is") {
+  CHECK(problems_of(config_of(deepseek_v3, "\"model_type\": \"glm5_moe\"")) ==
+        "config.json: model_type: unknown architecture \"glm5_moe\" - did you mean glm4_moe?");
+  CHECK(
+      problems_of("{\"model_type\": \"bert\"}").starts_with("config.json: model_type: unknown architecture \"bert\""));
+  CHECK(problems_of("{}") ==
+        "config.json: model_type: missing (it names the architecture) - is this the config.json of a Hugging Face "
+        "checkpoint?");
+  CHECK(problems_of(config_of(llama_8b, "\"hidden_act\": \"gelu_tan\"")) ==
+        "config.json: hidden_act: unknown activation \"gelu_tan\" - did you mean gelu_tanh?");
+  CHECK(problems_of(config_of(nemotron_3, "\"hybrid_override_pattern\": \"ME*X\", \"moe_latent_size\": 8")) ==
+        "config.json: hybrid_override_pattern: has a layer \"X\" (M, *, - and E are known)\n"
+        "config.json: num_hidden_layers: is 52 (4 layers are named)\n"
+        "config.json: moe_latent_size: is there (experts behind a projection of their own cannot be expressed)");
+  CHECK(problems_of(config_of(nemotron_3, "\"moe_latent_size\": 1024")) ==
+        "config.json: moe_latent_size: is there (experts behind a projection of their own cannot be expressed)");
+  CHECK(problems_of(config_of(gpt_oss_20b, "\"layer_types\": [\"full_attention\", \"chunked_attention\"]")) ==
+        "config.json: layer_types: names 2 layers (num_hidden_layers is 24)\n"
+        "config.json: layer_types: \"chunked_attention\" is not known - known: full_attention, "
+        "linear_attention, sliding_attention");
+}
+
+TEST_CASE("all problems of a config are reported at once, under its own keys") {
+  CHECK(problems_of(R"({"model_type": "llama", "num_hidden_layers": "32", "hidden_size": -4096,
+      "num_attention_heads": 32.5, "num_key_value_heads": [8], "intermediate_size": 99999999999999999999999,
+      "tie_word_embeddings": "yes", "hidden_act": 7, "quantization_config": {"quant_method": 3}})") ==
+        "config.json: num_hidden_layers: is \"32\" (must be a whole number in [0, 10000000])\n"
+        "config.json: hidden_size: is -4096 (must be a whole number in [0, 10000000])\n"
+        "config.json: num_attention_heads: is 32.5 (must be a whole number in [0, 10000000])\n"
+        "config.json: num_key_value_heads: is an array (must be a whole number in [0, 10000000])\n"
+        "config.json: intermediate_size: is 9.999999999999999e+22 (must be a whole number in [0, 10000000])\n"
+        "config.json: vocab_size: missing\n"
+        "config.json: tie_word_embeddings: is \"yes\" (must be true or false)\n"
+        "config.json: hidden_act: is 7 (must be a string)\n"
+        "config.json: quantization_config.quant_method: is 3 (must be a string)");
+  CHECK(problems_of(config_of(llama_8b, "\"num_key_value_heads\": 5, \"hidden_size\": 0")) ==
+        "config.json: hidden_size: is 0 (must be 1 to 10000000)\n"
+        "config.json: head_dim: is 0 (must be 1 to 10000000)\n"
+        "config.json: num_key_value_heads: is 5 (must divide heads, 32)");
+  CHECK(problems_of(config_of(mixtral, "\"num_experts_per_tok\": 9")) ==
+        "config.json: num_experts_per_tok: is 9 (must be 1 to 8 (experts.count))");
+}
+
+TEST_CASE("hostile configs end with a message") {
+  CHECK(problems_of("") == "config.json:1: syntax: no JSON at column 1 (the text ends too early)");
+  CHECK(problems_of("[]") == "config.json: no config.json (must be an object)");
+  CHECK(problems_of("{\"model_type\": \"llama\xff\"}").starts_with("config.json:1: syntax: no JSON"));
+  CHECK(problems_of(std::string(100, '[')).find("nested deeper than 64 levels") != std::string::npos);
+  CHECK(problems_of("{\"a\": \"Infinity \\\" NaN\", \"model_type\": NaN}")
+            .starts_with("config.json: model_type: missing"));
+  // Every number at its largest: refused or counted, and no sum of it overflows.
+  for (const std::string& members : {deepseek_v3, qwen3_next, nemotron_3, gpt_oss_20b, minimax_m2, glm_45, qwen3_30b}) {
+    std::string large;
+    for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads", "head_dim", "vocab_size",
+                            "num_experts", "n_routed_experts", "num_local_experts", "moe_intermediate_size",
+                            "intermediate_size", "linear_num_value_heads", "linear_value_head_dim", "mamba_num_heads",
+                            "mamba_head_dim", "ssm_state_size", "n_shared_experts", "num_nextn_predict_layers"}) {
+      large += std::string(large.empty() ? "" : ", ") + "\"" + key + "\": 10000000";
+    }
+    const std::string text = config_of(members, large);
+    const std::string problems = problems_of(text);
+    CHECK((problems.empty() || problems.starts_with("config.json: ")));
+    if (problems.empty()) CHECK(std::isfinite(parameters(parse_hugging_face(text, "config.json").shape)));
+  }
+}
+
+TEST_CASE("the architectures that can be read are sorted") {
+  const std::vector<std::string> known = hugging_face_architectures();
+  CHECK(std::is_sorted(known.begin(), known.end()));
+  CHECK(std::find(known.begin(), known.end(), "qwen3_moe") != known.end());
+}
+
+}  // namespace foredraft::latency
