@@ -267,11 +267,11 @@ std::string attainable_lines(const latency::Attainable& attainable, bool sheet) 
     if (attainable.step_us.value > 0.0) text += fmt::format(", {:.3g} us a forward pass", attainable.step_us.value);
     text += " (docs/step-times.md)\n";
   }
-  text += "intervals   of 90 % of steps and ratios that were not used for fitting: ";
-  if (sheet) text += fmt::format("a time {}, ", percent_range(attainable.step));
-  return text +
-         fmt::format("\n            a verification over a plain step {}; an iteration's own {:.0f} to {:.0f} us\n",
-                     percent_range(attainable.verification), attainable.iteration_us.low, attainable.iteration_us.high);
+  text += "intervals   hold 90 % of the steps and ratios that fits were judged on:";
+  if (sheet) text += fmt::format(" a time {},", percent_range(attainable.step));
+  return text + fmt::format("\n            verification over plain step {}, an iteration's own {:.0f} to {:.0f} us\n",
+                            percent_range(attainable.verification), attainable.iteration_us.low,
+                            attainable.iteration_us.high);
 }
 
 std::string interval_line(const ProfilePrediction& prediction) {

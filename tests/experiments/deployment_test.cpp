@@ -69,14 +69,15 @@ TEST_CASE("a data sheet answers with what engines reach, its interval and the fl
 
 TEST_CASE("a gain whose interval holds 1 is called within the error of the profile") {
   AtBatch at;
-  at.lengths.push_back({.gamma = 1, .speedup = 1.2, .interval = Interval{0.9, 1.4}});
+  AtDraftLength& length = at.lengths.emplace_back();
+  length.interval = Interval{0.9, 1.4};
   at.use = 1;
   CHECK(payoff_of(at) == Payoff::within_error);
-  at.lengths[0].interval = Interval{1.01, 1.4};
+  length.interval = Interval{1.01, 1.4};
   CHECK(payoff_of(at) == Payoff::pays);
   at.use = 0;
   CHECK(payoff_of(at) == Payoff::within_error);
-  at.lengths[0].interval = Interval{0.7, 0.95};
+  length.interval = Interval{0.7, 0.95};
   CHECK(payoff_of(at) == Payoff::does_not_pay);
 }
 

@@ -149,23 +149,4 @@ TEST_CASE("peaks are those that the profile states, and no others") {
   CHECK(peaks.link_bandwidth_bytes_per_s == 8.0);
 }
 
-TEST_CASE("ranges that cannot be are named") {
-  CHECK_NOTHROW(check_attainable(provisional_attainable()));
-  const auto changed = [](auto&& change) {
-    Attainable box = provisional_attainable();
-    change(box);
-    return box;
-  };
-  CHECK_THROWS_WITH(check_attainable(changed([](Attainable& box) { box.bandwidth_efficiency.low = 0.0; })),
-                    Catch::Contains("bandwidth_efficiency"));
-  CHECK_THROWS_WITH(check_attainable(changed([](Attainable& box) { box.operator_us.low = -1.0; })),
-                    Catch::Contains("operator_us"));
-  CHECK_THROWS_WITH(check_attainable(changed([](Attainable& box) { box.compute_efficiency.value = 0.9; })),
-                    Catch::Contains("compute_efficiency"));
-  CHECK_THROWS_WITH(check_attainable(changed([](Attainable& box) { box.step_us.value = std::nan(""); })),
-                    Catch::Contains("step_us"));
-  CHECK_THROWS_WITH(check_attainable(changed([](Attainable& box) { box.sharpness = 1.0; })),
-                    Catch::Contains("sharpness"));
-}
-
 }  // namespace foredraft::latency
