@@ -229,7 +229,7 @@ TEST_CASE("a tree that its accuracies or its price do not reach is refused") {
   CHECK(best_tree(question).chosen.tokens == 2.125);
   question.depth = 3;
   CHECK_THROWS_AS(best_tree(question), DomainError);
-  question = {.accuracies = {{0.25, 0.5}}, .nodes = 5, .depth = 1};
+  question = {.accuracies = {{0.75, 0.5}}, .nodes = 5, .depth = 1};
   CHECK_THROWS_AS(best_tree(question), DomainError);
   question = {.accuracies = {{0.5, 0.25}}, .nodes = 0, .depth = 1};
   CHECK_THROWS_AS(best_tree(question), DomainError);
@@ -237,8 +237,8 @@ TEST_CASE("a tree that its accuracies or its price do not reach is refused") {
   question.price = TreePrice{.verification = {1.0}, .c = 0.1, .drafting = Drafting::autoregressive};
   CHECK_THROWS_AS(best_tree(question), DomainError);
   question.price.reset();
-  question.given = tree_from_paths(std::vector<TreePath>{{2}});
-  CHECK_THROWS_WITH(best_tree(question), Catch::Contains("head 1 has accuracies of 2 ranks"));
+  question.given = tree_from_paths(std::vector<TreePath>{{0}, {0, 0}});
+  CHECK_THROWS_WITH(best_tree(question), Catch::Contains("there are 1 heads"));
 }
 
 }  // namespace foredraft

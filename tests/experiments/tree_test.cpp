@@ -274,7 +274,7 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
       Catch::StartsWith("speedup ") && Catch::Contains("llama-2-7b with heads at batch 1, context 512; sampling"));
   CHECK(code == 0);
   refused(heads + " --nodes 4 --c nan", "--c");
-  refused("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid accuracies[head 1][rank 2]=0.75");
+  refused("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid sum of accuracies[head 1]=1.25");
   refused(heads + " --nodes 4 --out " + folder.path(), "it holds files and no manifest.json");
   CHECK_FALSE(std::filesystem::exists(folder / "tree.json"));
 
