@@ -90,8 +90,8 @@ const std::vector<Member<Cost>>& costs() {
          .summary = "times of passes from a data sheet: what they move and compute at the device's limits",
          .source = "Williams2009",
          .value = Roofline{},
-         .parameters =
-             looked_up_parameters<Roofline>("cost.device", "roofline: a shipped data sheet, or FILE.toml; foredraft list devices")},
+         .parameters = looked_up_parameters<Roofline>(
+             "cost.device", "roofline: a shipped data sheet, or FILE.toml; foredraft list devices")},
         {.name = "measured",
          .summary = "times of passes from a measured profile: its table, else its fit",
          .source = "ours",

@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "core/files.hpp"
 #include "core/readable.hpp"

@@ -93,7 +93,7 @@ std::string limits_section(const latency::Profile& profile) {
     if constexpr (std::same_as<decltype(field), const latency::Figure&>) {
       if (field.value) {
         known += figure_line(name, field);
-      } else {
+      } else if (!latency::since_schema_2(name)) {  // what no measurement looks for is not missing
         unknown += (unknown.empty() ? "" : ", ") + figure_name(name);
       }
     }

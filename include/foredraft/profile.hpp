@@ -105,8 +105,8 @@ struct SpeedupTable {
 class Profile {
  public:
   /// A shipped data sheet by its name (shipped_devices) or another usual one ("A100", "NVIDIA H200"), a data sheet of
-  /// one's own by the path of a TOML file (docs/devices.md), or a profile.json by its path. Throws InputError where none
-  /// is there and for a file that is neither.
+  /// one's own by the path of a TOML file (docs/devices.md), or a profile.json by its path. Throws InputError where
+  /// none is there and for a file that is neither.
   [[nodiscard]] static Profile read(const std::string& name);
 
   /// Steps of one's own, CSV with the header `model,role,batch,tokens,context,ms`. Throws InputError with every problem

@@ -8,6 +8,8 @@
 
 #include "core/files.hpp"
 #include "experiments/devices/device_table.hpp"
+#include "experiments/text/digest.hpp"
+#include "foredraft/errors.hpp"
 #include "latency/profile/profile_json.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 
