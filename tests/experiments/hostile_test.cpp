@@ -209,7 +209,7 @@ TEST_CASE("a model without times of a role is not unknown, and nobody is asked w
              "model,role,batch,tokens,context,ms\nT,decoder_pass,1,1,512,10\nT,decoder_pass,1,4,512,11\n"
              "D,autoregressive_drafting,1,3,512,3\n");
   const std::string prediction = "predict --steps-file steps.csv --alpha 0.5 --target T --draft ";
-  const Outcome known = foredraft(folder, prediction + "D");
+  const Outcome known = foredraft(folder, "predict --steps-file steps.csv --alpha 0.5 --target D --draft T");
   CHECK(known.code == 2);
   CHECK_THAT(known.err, Catch::Contains("no times of D decoder_pass user") &&
                             Catch::Contains("has autoregressive_drafting user of this model") &&

@@ -127,7 +127,7 @@ TEST_CASE("calibrate asks the script for operators and writes its answer as a pr
   CHECK(made.code == 0);
   CHECK_THAT(made.out, Catch::Contains("target") && Catch::Contains("11.000") && Catch::Contains("sha256 ab12"));
   const Outcome predicted =
-      foredraft(folder, "predict --profile p.json --target t --draft h --alpha 0.8 --gamma 2 --batch 8 --json");
+      foredraft(folder, "predict --profile p.json --target t --draft h --marginal 0.8,0.6 --batch 8 --json");
   INFO(predicted.err);
   CHECK(predicted.code == 0);
   CHECK_THAT(predicted.out, Catch::Contains("operators"));
