@@ -42,7 +42,7 @@ bool has_steps(const latency::Profile& profile, const std::string& model) {
 std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, ProfileQuestion& question,
                                     std::vector<FileDigest>& files) {
   const bool known = std::ranges::find(question.models, name, &latency::ModelShape::name) != question.models.end();
-  if (!known && has_steps(profile, name)) return std::nullopt;
+  if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) return std::nullopt;
   ReadModel read = read_model(name);
   name = read.shape.name;
   for (const std::string& note : read.notes) say("{}: {}", name, note);

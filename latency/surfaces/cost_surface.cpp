@@ -73,6 +73,19 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
                   profile.device.name, suggestion_for(name, known)));
 }
 
+Deployment deployment_in(std::string_view dtype) {
+  const std::optional<NumberFormat> format = number_format(dtype);
+  if (!format) throw DomainError(fmt::format("unknown dtype {}", dtype));
+  return {.weights = *format, .kv_cache = *format};
+}
+
+/// Its limits, and a launch an operator where the sheet states its cost.
+Attained floor_of(const Limits& limits) {
+  Attained floor = data_sheet_limits();
+  floor.operator_us = limits.graph_node_us.value.value_or(0.0);
+  return floor;
+}
+
 }  // namespace
 
 double spread_of(const StepRow& row, const Profile& profile) {
@@ -111,8 +124,10 @@ CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& 
   }
   if (holds_steps_alone(profile.source)) return;
   if (profile.source == Source::datasheet) {
-    sheet_.emplace(*shape, kind_.role, kind_.source_length, sheet_pass_.deployment,
+    sheet_.emplace(*shape, kind_.role, kind_.source_length,
+                   sheet_pass_.deployment.value_or(deployment_in(kind_.setting.dtype)),
                    peaks_of(profile.device, profile.limits));
+    if (!sheet_pass_.attained) sheet_pass_.attained = floor_of(profile.limits);
     return;
   }
   work_.emplace(*shape, kind_.role, data_type_of(kind_.setting.dtype), kind_.source_length);
@@ -158,7 +173,7 @@ Latency CostSurface::at(const PassPoint& point) const {
   }
   if (sheet_) {
     return {
-        .time_us = sheet_->us(point, sheet_pass_.attained), .spread = sheet_pass_.spread, .origin = Origin::roofline};
+        .time_us = sheet_->us(point, *sheet_pass_.attained), .spread = sheet_pass_.spread, .origin = Origin::roofline};
   }
   throw DomainError(
       fmt::format("{}: no time for batch {}, {} tokens and context {} ({}) - measure it, or ask within {}",

@@ -30,9 +30,9 @@ struct PassKind {
 
 /// How a data sheet answers for one kind of pass; other profiles do not look at it.
 struct SheetPass {
-  Deployment deployment = {.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
-  Attained attained = data_sheet_limits();
-  std::optional<double> spread = {};  ///< half width of the interval of a time over it; nothing: no interval
+  std::optional<Deployment> deployment = {};  ///< nothing: on one device, all in the dtype of the setting
+  std::optional<Attained> attained = {};      ///< nothing: the floor
+  std::optional<double> spread = {};          ///< half width of the interval of a time over it; nothing: no interval
 };
 
 /// Prepared for one kind of pass: a time is found in the table of the profile, else by the fit; of a data sheet it is

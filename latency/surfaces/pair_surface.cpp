@@ -11,7 +11,7 @@ namespace {
 /// Of a data sheet the format is that of the deployment.
 Setting setting_of(const Profile& profile, const std::string& target, const SheetPass& pass) {
   Setting setting = setting_for(profile, target);
-  if (profile.source == Source::datasheet) setting.dtype = to_string(pass.deployment.weights);
+  if (profile.source == Source::datasheet) setting.dtype = to_string(pass.deployment->weights);
   return setting;
 }
 
@@ -24,7 +24,7 @@ CostSurface surface_of(const Profile& profile, const std::vector<ModelShape>& sh
 }
 
 SheetPass pass_of(const Deployment& deployment, const std::optional<Attainable>& attainable) {
-  if (!attainable) return {.deployment = deployment, .attained = data_sheet_limits()};
+  if (!attainable) return {.deployment = deployment};
   const Range& step = attainable->step;
   return {.deployment = deployment,
           .attained = central(*attainable),

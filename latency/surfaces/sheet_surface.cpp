@@ -11,23 +11,37 @@
 namespace foredraft::latency {
 namespace {
 
-bool one_by_one(Role role) { return role == Role::decoder_pass || role == Role::autoregressive_drafting; }
+/// Whether a program computes passes of this model, stored and split like this.
+bool has_program(const ModelShape& shape, const Deployment& deployment) {
+  const bool plain = deployment.weights == NumberFormat::fp32 || deployment.weights == NumberFormat::bf16 ||
+                     deployment.weights == NumberFormat::fp16;
+  return plain && deployment.kv_cache == deployment.weights && deployment.tensor_parallel == 1 &&
+         shape.window.layers == 0 && !why_not_runnable(shape);
+}
 
 }  // namespace
 
 SheetSurface::SheetSurface(const ModelShape& shape, Role role, std::int64_t source_length, const Deployment& deployment,
                            DevicePeaks peaks)
     : shape_(shape), role_(role), deployment_(deployment), peaks_(std::move(peaks)) {
-  if (one_by_one(role) && shape.architecture != Architecture::encoder_decoder) return;
-  if (deployment.tensor_parallel != 1 || deployment.kv_cache != deployment.weights) {
-    throw DomainError(fmt::format("{} {}: only on one device, with a KV cache in the format of the weights", shape.name,
-                                  to_string(role)));
+  if (has_program(shape, deployment)) {
+    work_.emplace(shape, role, data_type_of(to_string(deployment.weights)), source_length);
+    return;
   }
-  work_.emplace(shape, role, data_type_of(to_string(deployment.weights)), source_length);
+  const bool one_by_one = role == Role::decoder_pass || role == Role::autoregressive_drafting;
+  if (one_by_one && shape.architecture != Architecture::encoder_decoder) return;
+  throw DomainError(
+      fmt::format("{} {}: not known for this model and format (only dense models in fp32, bf16 or fp16 on one device)",
+                  shape.name, to_string(role)));
 }
 
 double SheetSurface::us(const PassPoint& point, const Attained& attained) const {
   const bool drafts = role_ == Role::autoregressive_drafting;
+  if (shape_.max_context > 0 && point.context + point.tokens > shape_.max_context) {
+    throw DomainError(
+        fmt::format("{}: context {} and {} new tokens exceed the {} positions of the model - ask for less", shape_.name,
+                    point.context, point.tokens, shape_.max_context));
+  }
   if (work_) {
     const double passes = drafts ? static_cast<double>(point.tokens) : 1.0;
     return passes * attained.step_us + pass_us(latency_model(peaks_, deployment_.weights, attained), *work_, point);

@@ -14,8 +14,8 @@ namespace foredraft::latency {
 /// t(batch, tokens, context) of one kind of pass by step_us(). A value.
 class SheetSurface {
  public:
-  /// Decoder passes and drafting one by one take any model and deployment; other roles and encoder-decoders only what
-  /// their programs compute: fp32, bf16 or fp16 on one device. Throws DomainError otherwise.
+  /// Passes that a program computes (fp32, bf16 or fp16 on one device, no mixtures and the like) are counted from it,
+  /// other decoder passes and drafting one by one by step_operations(). Throws DomainError for the rest.
   SheetSurface(const ModelShape& shape, Role role, std::int64_t source_length, const Deployment& deployment,
                DevicePeaks peaks);
 
@@ -26,7 +26,7 @@ class SheetSurface {
   Role role_;
   Deployment deployment_;
   DevicePeaks peaks_;
-  std::optional<PassWork> work_;  ///< of passes that step_operations() does not know
+  std::optional<PassWork> work_;  ///< of passes that have a program
 };
 
 }  // namespace foredraft::latency

@@ -96,6 +96,7 @@ TEST_CASE("the knee lies where growth first passes 1.1, on a straight line in th
 TEST_CASE("a curve of verification ends where its growth is clear, where the device is not known, or at 1,024 tokens") {
   ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
   question.alpha = 0.8;
+  question.floor = true;
   const VerificationCurve computing = verification_curves(question, endless_sheet(1e30, 1e14)).front();
   CHECK(tokens_of_points(computing) == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9});  // gamma up to 8
   CHECK(computing.points.back().growth == Approx(9.0).epsilon(0.01));                          // attention grows too

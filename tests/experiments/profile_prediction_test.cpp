@@ -270,7 +270,7 @@ TEST_CASE("options that do not go with the times of a device are refused togethe
   CHECK_THAT(refused({"--alpha", "0.8", "--c", "0.1", "--target", "a"}), Catch::Contains("--target: given without"));
   CHECK_THAT(refused({"--profile", "h200", "--alpha", "0.8", "--target", "llama-2-7b", "--draft", "llama", "--drafter",
                       "block"}),
-             Catch::Contains("h200: unknown model \"llama\""));
+             Catch::Contains("llama: neither a shipped model nor a file"));
   CHECK_THAT(refused({"--profile", "h200", "--alpha", "0.8", "--target", "llama-2-7b", "--draft", "t5-small",
                       "--drafter", "heads"}),
              Catch::Contains("--draft: not used by heads"));
