@@ -227,9 +227,10 @@ std::string misfit_lines(const ProfilePrediction& prediction) {
   for (const AtBatch& at : prediction.cells) {
     if (at.fits()) continue;
     text += fmt::format(
-        "Does not fit: batch {}, context {} needs {} of {} a device ({}). {}\n", at.batch, at.context,
-        gb_text(at.need->total(at.batch)), gb_text(*prediction.capacity_bytes), need_text(*at.need, at.batch),
-        *at.max_batch == 0 ? std::string("No batch does.") : fmt::format("The largest batch is {}.", *at.max_batch));
+        "Does not fit: batch {}, context {} needs {} of {} a device. {}\n              {}\n", at.batch, at.context,
+        gb_text(at.need->total(at.batch)), gb_text(*prediction.capacity_bytes),
+        *at.max_batch == 0 ? std::string("No batch does.") : fmt::format("The largest batch is {}.", *at.max_batch),
+        need_text(*at.need, at.batch));
   }
   return text;
 }
@@ -237,9 +238,9 @@ std::string misfit_lines(const ProfilePrediction& prediction) {
 std::string memory_line(const ProfilePrediction& prediction) {
   const AtBatch& at = prediction.cells.front();
   if (!at.need || !at.fits()) return "";
-  return fmt::format("memory      batch {}: {} of {} a device ({}); largest batch {}\n", at.batch,
-                     gb_text(at.need->total(at.batch)), gb_text(*prediction.capacity_bytes),
-                     need_text(*at.need, at.batch), *at.max_batch);
+  return fmt::format("memory      batch {}: {} of {} a device; largest batch {}\n            {}\n", at.batch,
+                     gb_text(at.need->total(at.batch)), gb_text(*prediction.capacity_bytes), *at.max_batch,
+                     need_text(*at.need, at.batch));
 }
 
 /// Of a data sheet: what nobody exceeds.

@@ -52,9 +52,8 @@ std::vector<std::string> tree_notes(const TreeQuestion& question) {
     const auto rise = std::adjacent_find(row.begin(), row.end(), [](double a, double b) { return b > a; });
     if (rise == row.end()) continue;
     notes.push_back(
-        fmt::format("accuracies rise with the rank (head {}, rank {}: {} after {}): searched by the dynamic program, "
-                    "in which a node "
-                    "has the first ranks of its head as children; of top-k accuracies give the differences",
+        fmt::format("accuracies rise with the rank (head {}, rank {}: {} after {}): a node has the first "
+                    "ranks of its head as children; of top-k accuracies give the differences",
                     head + 1, rise - row.begin() + 2, *(rise + 1), *rise));
     break;
   }
