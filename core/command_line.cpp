@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <cmath>
 #include <limits>
 
 #include "core/numbers.hpp"
@@ -41,6 +42,15 @@ std::vector<std::string> split_at_commas(const std::string& list) {
     at = comma + 1;
   }
   return entries;
+}
+
+/// 32k: whole numbers up to 2^53 with a suffix, all of 64 bits without.
+std::optional<std::int64_t> whole_quantity(const std::string& text) {
+  if (const auto whole = parse_integer(text)) return whole;
+  const auto number = parse_quantity(text);
+  constexpr double exact = 0x1.0p53;
+  if (!number || *number != std::trunc(*number) || std::abs(*number) > exact) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
 }
 
 }  // namespace
@@ -143,7 +153,7 @@ std::optional<std::vector<std::string>> CommandLine::texts(std::string_view name
 std::optional<double> CommandLine::real(std::string_view name, double minimum, double maximum) {
   const std::string* value = find(name);
   if (value == nullptr) return std::nullopt;
-  const auto number = parse_real(*value);
+  const auto number = parse_quantity(*value);
   if (!number) {
     refuse(name, fmt::format("invalid value \"{}\"", *value), "must be a finite number");
   } else if (*number >= minimum && *number <= maximum) {
@@ -159,7 +169,7 @@ std::optional<double> CommandLine::real(std::string_view name, double minimum, d
 std::optional<std::int64_t> CommandLine::integer(std::string_view name, std::int64_t minimum, std::int64_t maximum) {
   const std::string* value = find(name);
   if (value == nullptr) return std::nullopt;
-  const auto number = parse_integer(*value);
+  const auto number = whole_quantity(*value);
   if (!number) {
     refuse(name, fmt::format("invalid value \"{}\"", *value), "must be a whole number");
   } else if (*number < minimum || *number > maximum) {
@@ -180,7 +190,7 @@ std::optional<std::vector<double>> CommandLine::probabilities(std::string_view n
   if (value == nullptr) return std::nullopt;
   std::vector<double> numbers;
   for (const std::string& entry : split_at_commas(*value)) {
-    const auto number = parse_real(entry);
+    const auto number = parse_quantity(entry);
     if (!number || *number < 0.0 || *number > 1.0) {
       refuse(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry), "must be a number in [0, 1]",
              "separate entries by commas: 0.8,0.7,0.6");
@@ -197,7 +207,7 @@ std::optional<std::vector<std::int64_t>> CommandLine::integers(std::string_view 
   if (value == nullptr) return std::nullopt;
   std::vector<std::int64_t> numbers;
   for (const std::string& entry : split_at_commas(*value)) {
-    const auto number = parse_integer(entry);
+    const auto number = whole_quantity(entry);
     if (!number || *number < minimum || *number > maximum) {
       refuse(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry),
              fmt::format("must be a whole number in {} to {}", minimum, maximum), "separate entries by commas: 1,8,64");
@@ -216,6 +226,16 @@ std::optional<std::string> CommandLine::word(std::string_view name, const std::v
   if (std::find(words.begin(), words.end(), *value) != words.end()) return *value;
   refuse(name, fmt::format("unknown {} \"{}\"", name, *value), "", suggestion_for(*value, words));
   return std::nullopt;
+}
+
+void CommandLine::convert(std::string_view from, std::string_view to, double factor) {
+  const std::string* value = find(from);
+  if (value == nullptr) return;
+  if (has(to)) return refuse(from, fmt::format("given beside --{}", to), "both say one thing", "remove one");
+  const auto number = parse_quantity(*value);
+  if (!number) return refuse(from, fmt::format("invalid value \"{}\"", *value), "must be a finite number");
+  given_.push_back({std::string(to), number_text(*number * factor)});
+  std::erase_if(given_, [&](const Given& given) { return given.name == from; });
 }
 
 void CommandLine::refuse(std::string_view name, std::string text, std::string why, std::string suggestion) {

@@ -63,7 +63,7 @@ class CommandLine {
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
 
-  /// Numbers in [minimum, maximum]; nothing where absent or wrong.
+  /// Numbers in [minimum, maximum], as parse_quantity reads them (80%, 32k); nothing where absent or wrong.
   std::optional<double> real(std::string_view name, double minimum, double maximum);
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t minimum, std::int64_t maximum);
   /// Of threads_option; 0 where absent or wrong.
@@ -76,6 +76,9 @@ class CommandLine {
   std::optional<std::vector<std::int64_t>> integers(std::string_view name, std::int64_t minimum, std::int64_t maximum);
   /// One of `words`.
   std::optional<std::string> word(std::string_view name, const std::vector<std::string>& words);
+
+  /// Puts `to` = factor times `from` in the place of `from`, where it was given; they are one quantity in two units.
+  void convert(std::string_view from, std::string_view to, double factor);
 
   /// A problem with an option, in the words of the caller.
   void refuse(std::string_view name, std::string text, std::string why, std::string suggestion = {});

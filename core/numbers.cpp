@@ -49,4 +49,40 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   return static_cast<std::int64_t>(*real);
 }
 
+std::optional<double> parse_quantity(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  double factor = 1.0;
+  switch (text.back()) {
+    case '%':
+      factor = 0.01;
+      break;
+    case 'k':
+      factor = 1e3;
+      break;
+    case 'm':
+      factor = 1e6;
+      break;
+    case 'g':
+      factor = 1e9;
+      break;
+    case 'K':
+      factor = 0x1p10;
+      break;
+    case 'M':
+      factor = 0x1p20;
+      break;
+    case 'G':
+      factor = 0x1p30;
+      break;
+    default:
+      return parse_real(text);
+  }
+  const auto number = parse_real(text.substr(0, text.size() - 1));
+  if (!number) return std::nullopt;
+  // 80 / 100 is the double next to 0.8; 80 * 0.01 need not be.
+  const double value = factor < 1.0 ? *number / 100.0 : *number * factor;
+  if (!std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
 }  // namespace foredraft

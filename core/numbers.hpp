@@ -23,4 +23,8 @@ void append_number(std::string& text, std::uint64_t number);
 /// The whole text as a whole number: digits, or a number such as 1e6 that is one exactly (up to 2^53).
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
+/// A number as people write it: parse_real, or with one suffix: 80% is 0.8; k, m, g are powers of 1000 and K, M, G of
+/// 1024, as engines read lengths: 32k is 32000, 32K is 32768.
+[[nodiscard]] std::optional<double> parse_quantity(std::string_view text);
+
 }  // namespace foredraft

@@ -116,6 +116,8 @@ int run_predict(const std::vector<std::string>& arguments) {
     print_result(help_text(predict_spec()));
     return exit_done;
   }
+  const bool of_device = line.has("device") || line.has("profile") || line.has("steps-file");
+  of_device ? line.convert("overhead-ms", "overhead-us", 1e3) : line.convert("overhead-us", "overhead-ms", 1e-3);
   const bool from_profile = takes_profile(line);
   const Question question =
       read_question(line, from_profile ? parameters_of_profiles(line) : std::vector<StatedValue>{});

@@ -95,15 +95,15 @@ OptionGroup profile_options() {
 
 bool takes_profile(CommandLine& line) {
   if (line.has("device") || line.has("profile") || line.has("steps-file")) return true;
-  line.refuse_any({"target", "draft", "batch", "context", "overhead-us", "out"}, "given without --profile",
+  line.refuse_any({"target", "draft", "batch", "context", "out"}, "given without --profile",
                   "it asks for times of a device", "e.g. --profile h200");
   refuse_deployment(line);
   return false;
 }
 
 std::vector<StatedValue> parameters_of_profiles(CommandLine& line) {
-  line.refuse_any({"c", "step-ms", "draft-ms", "verify-ms", "overhead-ms", "operations-ratio"},
-                  "given beside the times of a device", "they say what a draft costs", "remove one");
+  line.refuse_any({"c", "step-ms", "draft-ms", "verify-ms", "operations-ratio"}, "given beside the times of a device",
+                  "they say what a draft costs", "remove one");
   line.refuse_any(
       {"decay", "recovery", "accuracies", "edit-rate", "realign", "policy", "threshold", "concentration", "bias"},
       "not used with the times of a device", "drafts have one length and the acceptance that is given",

@@ -16,7 +16,7 @@ namespace foredraft::experiments {
 namespace {
 
 constexpr auto convention = Convention::bonus;
-constexpr std::uint64_t iterations = 100'000;
+constexpr std::uint64_t checked_iterations = 100'000;
 
 /// Tokens per iteration as the pair of models really yields them, by real draws and real verification.
 Estimate as_run(const NgramStudyModels& models, const std::shared_ptr<const ngram::Model>& drafter, double temperature,
@@ -28,7 +28,7 @@ Estimate as_run(const NgramStudyModels& models, const std::shared_ptr<const ngra
                                  .gamma = gamma,
                                  .convention = convention,
                                  .drafting = Drafting::autoregressive,
-                                 .iterations = iterations},
+                                 .checked_iterations = checked_iterations},
                                 key.seed);
   return sim::tokens_per_iteration(sim::run(*simulator, key, threads));
 }
