@@ -28,7 +28,7 @@ Estimate as_run(const NgramStudyModels& models, const std::shared_ptr<const ngra
                                  .gamma = gamma,
                                  .convention = convention,
                                  .drafting = Drafting::autoregressive,
-                                 .checked_iterations = checked_iterations},
+                                 .iterations = checked_iterations},
                                 key.seed);
   return sim::tokens_per_iteration(sim::run(*simulator, key, threads));
 }
