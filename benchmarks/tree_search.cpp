@@ -18,7 +18,7 @@ namespace {
 HeadAccuracies baseline_accuracies(std::int64_t depth) {
   std::vector<double> row;
   for (int i = 0; i < 32; ++i) row.push_back(0.63 * std::pow(0.35, i));
-  return {std::vector<std::vector<double>>(static_cast<std::size_t>(depth), row)};
+  return HeadAccuracies(std::vector<std::vector<double>>(static_cast<std::size_t>(depth), row));
 }
 
 void BM_tree_greedy(benchmark::State& state) {

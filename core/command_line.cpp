@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <cmath>
 #include <limits>
 
 #include "core/numbers.hpp"
@@ -42,15 +41,6 @@ std::vector<std::string> split_at_commas(const std::string& list) {
     at = comma + 1;
   }
   return entries;
-}
-
-/// 32k: whole numbers up to 2^53 with a suffix, all of 64 bits without.
-std::optional<std::int64_t> whole_quantity(const std::string& text) {
-  if (const auto whole = parse_integer(text)) return whole;
-  const auto number = parse_quantity(text);
-  constexpr double exact = 0x1.0p53;
-  if (!number || *number != std::trunc(*number) || std::abs(*number) > exact) return std::nullopt;
-  return static_cast<std::int64_t>(*number);
 }
 
 }  // namespace
@@ -169,7 +159,7 @@ std::optional<double> CommandLine::real(std::string_view name, double minimum, d
 std::optional<std::int64_t> CommandLine::integer(std::string_view name, std::int64_t minimum, std::int64_t maximum) {
   const std::string* value = find(name);
   if (value == nullptr) return std::nullopt;
-  const auto number = whole_quantity(*value);
+  const auto number = parse_whole_quantity(*value);
   if (!number) {
     refuse(name, fmt::format("invalid value \"{}\"", *value), "must be a whole number");
   } else if (*number < minimum || *number > maximum) {
@@ -207,7 +197,7 @@ std::optional<std::vector<std::int64_t>> CommandLine::integers(std::string_view 
   if (value == nullptr) return std::nullopt;
   std::vector<std::int64_t> numbers;
   for (const std::string& entry : split_at_commas(*value)) {
-    const auto number = whole_quantity(entry);
+    const auto number = parse_whole_quantity(entry);
     if (!number || *number < minimum || *number > maximum) {
       refuse(name, fmt::format("invalid entry {} \"{}\"", numbers.size() + 1, entry),
              fmt::format("must be a whole number in {} to {}", minimum, maximum), "separate entries by commas: 1,8,64");

@@ -7,6 +7,16 @@
 #include <cmath>
 
 namespace foredraft {
+namespace {
+
+/// A number that is whole, up to 2^53.
+std::optional<std::int64_t> whole(std::optional<double> number) {
+  constexpr double exact = 0x1.0p53;
+  if (!number || *number != std::trunc(*number) || std::abs(*number) > exact) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+}  // namespace
 
 void append_number(std::string& text, double number) {
   std::array<char, 32> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): to_chars fills it
@@ -43,10 +53,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t integer = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
   if (error == std::errc{} && end == text.data() + text.size()) return integer;
-  const auto real = parse_real(text);
-  constexpr double exact = 0x1.0p53;
-  if (!real || *real != std::trunc(*real) || std::abs(*real) > exact) return std::nullopt;
-  return static_cast<std::int64_t>(*real);
+  return whole(parse_real(text));
 }
 
 std::optional<double> parse_quantity(std::string_view text) {
@@ -83,6 +90,11 @@ std::optional<double> parse_quantity(std::string_view text) {
   const double value = factor < 1.0 ? *number / 100.0 : *number * factor;
   if (!std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+std::optional<std::int64_t> parse_whole_quantity(std::string_view text) {
+  if (const auto integer = parse_integer(text)) return integer;
+  return whole(parse_quantity(text));
 }
 
 }  // namespace foredraft

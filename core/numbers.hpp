@@ -27,4 +27,7 @@ void append_number(std::string& text, std::uint64_t number);
 /// 1024, as engines read lengths: 32k is 32000, 32K is 32768.
 [[nodiscard]] std::optional<double> parse_quantity(std::string_view text);
 
+/// The same as a whole number: all of 64 bits without a suffix, up to 2^53 with one.
+[[nodiscard]] std::optional<std::int64_t> parse_whole_quantity(std::string_view text);
+
 }  // namespace foredraft

@@ -40,8 +40,8 @@ constexpr std::array stated_by_options{"gamma",
                                        "policy.bias"};
 
 Node number_node(const Parameter& parameter, const std::string& text) {
-  if (const auto whole = parse_integer(text); whole && parameter.type == ValueType::integer) return {0, *whole};
-  if (const auto real = parse_real(text)) return {0, *real};
+  if (const auto whole = parse_whole_quantity(text); whole && parameter.type == ValueType::integer) return {0, *whole};
+  if (const auto real = parse_quantity(text)) return {0, *real};
   return {0, text};
 }
 

@@ -24,12 +24,14 @@ latency::Origin origin_of(const AtBatch& at, const AtDraftLength& length) {
                    length.sampling.origin});
 }
 
-/// A row for each draft length at each batch and context: those three, then what `add` appends.
-template <typename Add>
-std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::string> columns, const Add& add) {
+/// A row for each draft length at each batch and context that `shows` says: those three, then what `add` appends.
+template <typename Add, typename Shows>
+std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::string> columns, const Add& add,
+                          const Shows& shows) {
   columns.insert(columns.begin(), {"context", "batch", "gamma"});
   DataText data(std::move(columns));
   for (const AtBatch& at : prediction.cells) {
+    if (!shows(at)) continue;
     for (const AtDraftLength& length : at.lengths) {
       data.row().cell(static_cast<double>(at.context)).cell(static_cast<double>(at.batch));
       data.cell(static_cast<double>(length.gamma));
@@ -39,24 +41,30 @@ std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::
   return data.csv();
 }
 
+bool every_cell(const AtBatch& /*at*/) { return true; }
+
 std::string step_time_csv(const ProfilePrediction& prediction) {
-  return csv_by_length(prediction,
-                       {"plain_us", "plain_sampling_us", "drafting_us", "verify_us", "sampling_us", "overhead_us",
-                        "tokens_per_iteration", "speedup_spread", "origin", "inside_domain"},
-                       [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
-                         data.cell(at.plain.time_us).cell(at.plain_sampling.time_us);
-                         data.cell(length.drafting.time_us).cell(length.verify.time_us).cell(length.sampling.time_us);
-                         data.cell(prediction.question.overhead_us).cell(length.tokens).cell(length.spread);
-                         data.cell(to_string(origin_of(at, length))).cell(inside_text(all_inside(at, length)));
-                       });
+  return csv_by_length(
+      prediction,
+      {"plain_us", "plain_sampling_us", "drafting_us", "verify_us", "sampling_us", "overhead_us",
+       "tokens_per_iteration", "speedup_spread", "origin", "inside_domain"},
+      [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
+        data.cell(at.plain.time_us).cell(at.plain_sampling.time_us);
+        data.cell(length.drafting.time_us).cell(length.verify.time_us).cell(length.sampling.time_us);
+        data.cell(prediction.question.overhead_us).cell(length.tokens).cell(length.spread);
+        data.cell(to_string(origin_of(at, length))).cell(inside_text(all_inside(at, length)));
+      },
+      every_cell);
 }
 
 std::string batch_speedup_csv(const ProfilePrediction& prediction) {
-  return csv_by_length(prediction, {"speedup", "speedup_spread", "origin", "inside_domain"},
-                       [](DataText& data, const AtBatch& at, const AtDraftLength& length) {
-                         data.cell(length.speedup).cell(length.spread).cell(to_string(origin_of(at, length)));
-                         data.cell(inside_text(all_inside(at, length)));
-                       });
+  return csv_by_length(
+      prediction, {"speedup", "speedup_spread", "origin", "inside_domain"},
+      [](DataText& data, const AtBatch& at, const AtDraftLength& length) {
+        data.cell(length.speedup).cell(length.spread).cell(to_string(origin_of(at, length)));
+        data.cell(inside_text(all_inside(at, length)));
+      },
+      [&](const AtBatch& at) { return prediction.advises(at); });
 }
 
 std::string verification_cost_csv(const std::vector<VerificationCurve>& curves) {
@@ -136,18 +144,21 @@ std::string prediction_csv(const ProfilePrediction& prediction) {
   }
   columns.insert(columns.end(),
                  {"overhead_us", "inside_domain", "tokens_per_iteration", "speedup", "speedup_spread", "use"});
-  return csv_by_length(prediction, columns, [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
-    const auto add = [&data](const Latency& time, bool known) {
-      data.cell(time.time_us).cell(time.spread).cell(known ? to_string(time.origin) : "");
-    };
-    add(at.plain, true);
-    add(at.plain_sampling, prediction.sampling_known);
-    add(length.drafting, true);
-    add(length.verify, true);
-    add(length.sampling, prediction.sampling_known);
-    data.cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
-    data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
-  });
+  return csv_by_length(
+      prediction, columns,
+      [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
+        const auto add = [&data](const Latency& time, bool known) {
+          data.cell(time.time_us).cell(time.spread).cell(known ? to_string(time.origin) : "");
+        };
+        add(at.plain, true);
+        add(at.plain_sampling, prediction.sampling_known);
+        add(length.drafting, true);
+        add(length.verify, true);
+        add(length.sampling, prediction.sampling_known);
+        data.cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
+        data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
+      },
+      every_cell);
 }
 
 bool has_decision_map(const ProfileQuestion& question) {
@@ -158,9 +169,12 @@ void write_prediction(ResultFolder& folder, const ProfilePrediction& prediction,
                       const std::vector<VerificationCurve>& curves) {
   folder.write("prediction.csv", prediction_csv(prediction));
   folder.write("step-time.csv", step_time_csv(prediction));
-  folder.write("batch-speedup.csv", batch_speedup_csv(prediction));
+  // Where nothing fits into memory there is nothing to decide.
+  const bool decides = std::any_of(prediction.cells.begin(), prediction.cells.end(),
+                                   [&](const AtBatch& at) { return prediction.advises(at); });
+  if (decides) folder.write("batch-speedup.csv", batch_speedup_csv(prediction));
   folder.write("verification-cost.csv", verification_cost_csv(curves));
-  if (has_decision_map(prediction.question)) folder.write("decision-map.csv", decision_map_csv(prediction));
+  if (decides && has_decision_map(prediction.question)) folder.write("decision-map.csv", decision_map_csv(prediction));
 }
 
 }  // namespace foredraft::experiments

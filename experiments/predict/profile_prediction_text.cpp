@@ -138,7 +138,7 @@ Table table_of(const ProfilePrediction& prediction, std::int64_t context) {
     for (const std::int64_t gamma : shown) {
       const AtDraftLength& length = at.lengths[static_cast<std::size_t>(gamma) - 1];
       row[3] += fmt::format("{:>6} ", ms_text(length.verify.time_us));
-      row.push_back(speedup_text(prediction, length));
+      row.push_back(prediction.advises(at) ? speedup_text(prediction, length) : "");
     }
     row.push_back(!prediction.advises(at) ? "no fit" : at.use == 0 ? "plain" : fmt::format("{}", at.use));
     if (prediction.attainable) row.push_back(prediction.advises(at) ? range_text(at) : "");
@@ -157,6 +157,7 @@ std::string schedule_text(const std::vector<ScheduleRange>& ranges) {
 std::string step_lines(const ProfilePrediction& prediction) {
   const ProfileQuestion& question = prediction.question;
   const AtBatch& at = prediction.cells.front();
+  if (!prediction.advises(at)) return "";
   const AtDraftLength* length = shown_length(question, at);
   if (length == nullptr) length = &at.lengths.front();
   const double whole_us = analytic::iteration_time(length->iteration);

@@ -112,6 +112,10 @@ TEST_CASE("what does not fit is said first, gets no speedup, and is answered onl
   const auto text = tests::foredraft(folder, "predict --alpha 0.8 " + pair);
   CHECK(text.code == 0);
   CHECK_THAT(text.out, Catch::StartsWith("Does not fit: batch 1, context 512 needs 1"));
+  const auto written = tests::foredraft(folder, "predict --alpha 0.8 " + pair + "--batch 1,2 --context 8,9 --out none");
+  CHECK(written.code == 0);
+  CHECK(std::filesystem::exists(folder / "none/prediction.csv"));
+  CHECK_FALSE(std::filesystem::exists(folder / "none/decision-map.csv"));
   CHECK(predicted(folder, pair + "--ignore-memory")["speedup"].get<double>() > 1.0);
   const Json split = predicted(folder, pair + "--target-tp 4 --batch 1,4096");
   CHECK(split["cells"][0]["fits"] == true);
