@@ -136,7 +136,7 @@ int predict_from_profile(CommandLine& line, const Question& acceptance) {
     const ProfilePrediction prediction = [&] {
       const Progress progress{"predicting"};
       ProfilePrediction all = predict(question, profile);
-      if (out) curves = verification_curves(question, profile);
+      if (out) curves = verification_curves(all.question, profile);
       return all;
     }();
     std::optional<ResultFolder> folder;

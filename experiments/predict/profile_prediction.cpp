@@ -101,6 +101,25 @@ void add_floor(const ProfileQuestion& question, const latency::PairSurface& limi
   for (std::size_t i = 0; i < at.lengths.size(); ++i) at.lengths[i].floor_speedup = floor.lengths[i].speedup;
 }
 
+/// The longest draft, at most most_drafts(), that the steps of a profile time at every batch and context asked; at
+/// least the asked one, else 1, so that a profile without any says what it lacks.
+std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSurface& pair) {
+  const std::int64_t asked = std::max<std::int64_t>(1, question.gamma.value_or(1));
+  for (std::int64_t gamma = asked + 1; gamma <= most_drafts(question); ++gamma) {
+    for (const std::int64_t context : question.contexts) {
+      for (const std::int64_t batch : question.batches) {
+        try {
+          static_cast<void>(pair.target_pass(max_tokens(gamma, question.convention), batch, context));
+          static_cast<void>(pair.drafting(gamma, batch, context));
+        } catch (const DomainError&) {
+          return gamma - 1;
+        }
+      }
+    }
+  }
+  return most_drafts(question);
+}
+
 // ---- Memory.
 
 const latency::ModelShape* shape_of(const ProfileQuestion& question, const std::string& name) {
@@ -217,13 +236,15 @@ latency::PairSurface pair_surface_of(const ProfileQuestion& question, const late
            .attainable = attainable_of(question, profile)}};
 }
 
-ProfilePrediction predict(const ProfileQuestion& question, const latency::Profile& profile) {
-  check_nonnegative("overhead_us", question.overhead_us);
-  check_at_least("batches", static_cast<std::int64_t>(question.batches.size()), 1);
-  if (question.gamma) check_range("gamma", *question.gamma, min_gamma(question.convention), most_drafts(question));
+ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& profile) {
+  check_nonnegative("overhead_us", asked.overhead_us);
+  check_at_least("batches", static_cast<std::int64_t>(asked.batches.size()), 1);
+  if (asked.gamma) check_range("gamma", *asked.gamma, min_gamma(asked.convention), most_drafts(asked));
+  ProfileQuestion question = asked;
   const std::optional<latency::Attainable> attainable = attainable_of(question, profile);
   const double iteration_us = attainable ? attainable->iteration_us.value : 0.0;
   const latency::PairSurface pair = pair_surface_of(question, profile);
+  if (latency::holds_steps_alone(profile.source)) question.most_gamma = timed_drafts(question, pair);
   std::optional<latency::PairSurface> limits;
   if (attainable && profile.source == latency::Source::datasheet) {
     ProfileQuestion of_floor = question;

@@ -109,6 +109,7 @@ enum class Payoff { pays, within_error, does_not_pay };
 /// asked for.
 [[nodiscard]] std::int64_t most_drafts(const ProfileQuestion& question);
 
+/// Of a table of steps the search ends where the table does, which the question of the prediction says (most_gamma).
 /// Throws DomainError where the profile cannot answer, for a model that nobody knows, and for times that cannot be.
 /// What engines reach of a device, with what the question states better; nothing for the floor and for measured times.
 [[nodiscard]] std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question,
@@ -117,7 +118,7 @@ enum class Payoff { pays, within_error, does_not_pay };
 /// The times that a question is answered from.
 [[nodiscard]] latency::PairSurface pair_surface_of(const ProfileQuestion& question, const latency::Profile& profile);
 
-[[nodiscard]] ProfilePrediction predict(const ProfileQuestion& question, const latency::Profile& profile);
+[[nodiscard]] ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& profile);
 
 /// Where an iteration of the asked, else of the used draft length stands; null for plain decoding.
 [[nodiscard]] const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at);

@@ -318,6 +318,11 @@ std::string to_text(const ProfilePrediction& prediction) {
                         several ? fmt::format("context {}: ", question.contexts[i]) : "",
                         schedule_text(prediction.schedules[i]));
   }
+  ProfileQuestion unbounded = question;
+  unbounded.most_gamma.reset();
+  if (question.most_gamma && *question.most_gamma < most_drafts(unbounded)) {
+    text += fmt::format("searched    gamma 1 to {}: as far as the steps reach\n", *question.most_gamma);
+  }
   return text + step_lines(prediction) + memory_line(prediction) + origin_line(prediction) + floor_line(prediction) +
          interval_line(prediction) +
          fmt::format("not in it   {}{}prompts and encoders{}\n",

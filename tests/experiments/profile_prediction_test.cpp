@@ -220,6 +220,19 @@ TEST_CASE("bound by computing the speedup is the inverse of the operations facto
   CHECK(prediction.schedules.front() == std::vector<ScheduleRange>{{1, 8, 0}});
 }
 
+TEST_CASE("a table of steps is searched as far as it reaches, and says so") {
+  ProfileQuestion question = question_of_two();
+  question.marginal.clear();
+  question.alpha = 0.8;
+  const latency::Profile steps = parse_steps(steps_of_two, "steps.csv");  // up to three tokens: two drafts
+  const ProfilePrediction prediction = predict(question, steps);
+  CHECK(prediction.cells.front().lengths.size() == 2);
+  CHECK_THAT(to_text(prediction), Catch::Contains("searched    gamma 1 to 2: as far as the steps reach"));
+  question.gamma = 3;
+  CHECK_THAT(refusal([&] { static_cast<void>(predict(question, steps)); }),
+             Catch::Contains("no time for batch 1, 4 tokens"));
+}
+
 TEST_CASE("a step that a user measured is refused by line where it cannot be") {
   const auto refused = [](const std::string& rows) {
     return refusal([&] { static_cast<void>(parse_steps("model,role,batch,tokens,context,ms\n" + rows, "s.csv")); });
