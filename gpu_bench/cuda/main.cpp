@@ -205,8 +205,8 @@ int main(int argc, char** argv) {
   } catch (const DomainError& error) {
     foredraft::say("foredraft-gpu: {}", error.what());
     return 2;
-  } catch (const foredraft::InputError& error) {
-    foredraft::say("foredraft-gpu: {}", error.what());
+  } catch (const foredraft::InputError& error) {  // says itself where
+    foredraft::say("{}", error.what());
     return 2;
   } catch (const std::exception& error) {
     foredraft::say("foredraft-gpu: {}", error.what());
