@@ -106,10 +106,11 @@ Setting setting_for(const Profile& profile, std::string_view target) {
   return {cell.dtype, cell.cache, cell.launch};
 }
 
-CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind, SheetPass sheet)
+CostSurface::CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind,
+                         const SheetPass& sheet)
     : kind_(std::move(kind)),
       spread_known_(profile.source == Source::measured || profile.step_error.value),
-      sheet_pass_(std::move(sheet)) {
+      sheet_pass_(sheet) {
   const ModelShape* shape = shape_of(shapes, kind_.model);
   std::int64_t source_length = kind_.source_length;
   if (source_length == 0 && shape != nullptr) source_length = shape->source_length;

@@ -46,7 +46,8 @@ class CostSurface {
   /// `shapes`: the models whose passes can be counted. Uses the profile's fit of this setting, or makes it when a model
   /// is asked for of which the profile has no times. Throws DomainError for a model that neither of them knows, and
   /// for times that cannot be (StepTable).
-  CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind, SheetPass sheet = {});
+  CostSurface(const Profile& profile, const std::vector<ModelShape>& shapes, PassKind kind,
+              const SheetPass& sheet = {});
 
   /// Throws DomainError where none of the three answers, and for positions that the model does not have.
   [[nodiscard]] Latency at(const PassPoint& point) const;
