@@ -95,8 +95,7 @@ CommandSpec predict_spec() {
            "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
            "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
            "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
-           "foredraft predict --profile h200 --target llama-2-7b --draft sheared-llama-1.3b --alpha 0.7 --batch "
-           "1,64",
+           "foredraft predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.7 --batch 1,64",
            "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"},
       .groups = {{"acceptance and draft length",
                   {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
