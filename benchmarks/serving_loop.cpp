@@ -14,7 +14,7 @@ void BM_serving(benchmark::State& state) {
   const RooflineStep target{.launch_us = 500.0, .weights_us = 9500.0, .context_us = 0.05, .token_us = 50.0};
   const RooflineStep drafter{.launch_us = 100.0, .weights_us = 400.0, .context_us = 0.005, .token_us = 2.0};
   const auto simulator = make_serving_simulator(
-      {.alpha = 0.8,
+      {.acceptance = Iid{0.8},
        .gamma = {{1, max_batch, 4}},
        .convention = Convention::bonus,
        .drafting = Drafting::autoregressive,

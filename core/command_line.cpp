@@ -228,6 +228,12 @@ void CommandLine::convert(std::string_view from, std::string_view to, double fac
   std::erase_if(given_, [&](const Given& given) { return given.name == from; });
 }
 
+void CommandLine::replace(std::string_view name, const std::string& value) {
+  for (Given& given : given_) {
+    if (given.name == name) given.value = value;
+  }
+}
+
 void CommandLine::refuse(std::string_view name, std::string text, std::string why, std::string suggestion) {
   problems_.add({.key = fmt::format("--{}", name),
                  .text = std::move(text),

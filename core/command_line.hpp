@@ -80,6 +80,9 @@ class CommandLine {
   /// Puts `to` = factor times `from` in the place of `from`, where it was given; they are one quantity in two units.
   void convert(std::string_view from, std::string_view to, double factor);
 
+  /// Another value in the place of one that was given.
+  void replace(std::string_view name, const std::string& value);
+
   /// A problem with an option, in the words of the caller.
   void refuse(std::string_view name, std::string text, std::string why, std::string suggestion = {});
   /// One problem for those of `names` that were given.

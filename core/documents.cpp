@@ -106,8 +106,8 @@ class TomlDepth {
   bool in_key_ = true;
 };
 
-/// What a JSON text breaks of max_nesting and max_json_keys.
-std::optional<Problem> json_problem(std::string_view text, std::int64_t line) {
+/// What a JSON text breaks of max_nesting and `max_keys`.
+std::optional<Problem> json_problem(std::string_view text, std::int64_t line, std::size_t max_keys) {
   std::vector<std::size_t> keys;  // of each open bracket
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
@@ -120,8 +120,8 @@ std::optional<Problem> json_problem(std::string_view text, std::int64_t line) {
       if (keys.size() > max_nesting) return too_deep(line);
     } else if ((c == ']' || c == '}') && !keys.empty()) {
       keys.pop_back();
-    } else if (c == ':' && !keys.empty() && ++keys.back() > max_json_keys) {
-      return Problem{.line = line, .text = fmt::format("more than {} keys in one object", max_json_keys)};
+    } else if (c == ':' && !keys.empty() && ++keys.back() > max_keys) {
+      return Problem{.line = line, .text = fmt::format("more than {} keys in one object", max_keys)};
     }
   }
   return std::nullopt;
@@ -208,10 +208,11 @@ bool check_line_limits(std::string_view text, ProblemList& problems) {
   }
 }
 
-nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems, std::int64_t first_line) {
+nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems, std::int64_t first_line,
+                                  std::size_t max_keys) {
   nlohmann::ordered_json discarded(nlohmann::ordered_json::value_t::discarded);
   if (!check_size(text, max_json_bytes, problems)) return discarded;
-  if (auto problem = json_problem(text, first_line)) {
+  if (auto problem = json_problem(text, first_line, max_keys)) {
     problems.add(std::move(*problem));
     return discarded;
   }

@@ -34,9 +34,9 @@ inline constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
 [[nodiscard]] bool check_line_limits(std::string_view text, ProblemList& problems);
 
 /// A JSON document. A discarded value and a problem, whose lines count from `first_line`, where `text` breaks
-/// max_json_bytes, max_nesting or max_json_keys or is no JSON. The last of several equal keys counts.
+/// max_json_bytes, max_nesting or `max_keys` or is no JSON. The last of several equal keys counts.
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems,
-                                                std::int64_t first_line = 1);
+                                                std::int64_t first_line = 1, std::size_t max_keys = max_json_keys);
 
 /// What an exception of the JSON library says, without the name and number that it begins with.
 [[nodiscard]] std::string json_reason(std::string_view what);

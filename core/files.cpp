@@ -127,6 +127,29 @@ std::string read_file(const std::string& path, std::uint64_t max_bytes) {
   return read_whole(file.get(), path, max_bytes);
 }
 
+InputReader::InputReader(std::string path) : path_(std::move(path)), descriptor_(STDIN_FILENO), buffer_(piece_bytes) {
+  Descriptor file(path_ == "-" ? -1 : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (path_ != "-" && file.get() < 0) {
+    throw InputError(fmt::format("{}: cannot be read ({})", readable(path_), last_error()));
+  }
+  struct stat status {};
+  if (::fstat(path_ == "-" ? descriptor_ : file.get(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) throw InputError(fmt::format("{}: is a folder (must be a file)", readable(path_)));
+    if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
+  }
+  if (path_ != "-") descriptor_ = file.release();
+}
+
+InputReader::~InputReader() {
+  if (path_ != "-") ::close(descriptor_);
+}
+
+std::string_view InputReader::read() {
+  const ssize_t count = read_some(descriptor_, buffer_.data(), buffer_.size());
+  if (count < 0) throw InputError(fmt::format("{}: cannot be read ({})", readable(path_), last_error()));
+  return {buffer_.data(), static_cast<std::size_t>(count)};
+}
+
 std::string read_result_file(const std::string& path, std::uint64_t max_bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | result_flags));
   struct stat status {};

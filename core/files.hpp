@@ -19,6 +19,30 @@ inline constexpr std::uint64_t max_document_bytes = std::uint64_t{1} << 28U;  //
 /// read, and for one larger than `max_bytes`, of which no more is read.
 [[nodiscard]] std::string read_file(const std::string& path, std::uint64_t max_bytes = max_document_bytes);
 
+/// A file that the user named, or standard input, read from its start to its end in constant memory.
+class InputReader {
+ public:
+  /// `path`: "-" is standard input. Throws InputError `path: ...` for a folder and for what cannot be read.
+  explicit InputReader(std::string path);
+  InputReader(const InputReader&) = delete;
+  InputReader& operator=(const InputReader&) = delete;
+  InputReader(InputReader&&) = delete;
+  InputReader& operator=(InputReader&&) = delete;
+  ~InputReader();
+
+  /// The next bytes, valid until the next call; none at the end. Throws InputError.
+  [[nodiscard]] std::string_view read();
+
+  /// Of a regular file when it was opened; 0: unknown.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+ private:
+  std::string path_;
+  int descriptor_;
+  std::uint64_t size_ = 0;
+  std::vector<char> buffer_;
+};
+
 /// The whole text of a file inside a results folder. Throws InputError `path: ...`, also for a link and for anything
 /// that is not a regular file.
 [[nodiscard]] std::string read_result_file(const std::string& path, std::uint64_t max_bytes = max_document_bytes);

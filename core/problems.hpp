@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@ struct Problem {
   std::string suggestion = {};
 };
 
+/// A list prints as many problems, and how many more there are.
+inline constexpr std::size_t most_problems = 100;
+
 /// Each problem is one line `source:line: key: problem (why) - suggestion`; empty parts are left out, and what a part
 /// quotes from outside is made readable (core/readable.hpp).
 class ProblemList {
@@ -28,6 +32,9 @@ class ProblemList {
 
   void add(Problem problem) { problems_.push_back(std::move(problem)); }
   [[nodiscard]] bool empty() const { return problems_.empty(); }
+
+  /// As they were added.
+  [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
 
   /// The lines by line number, the first hundred and how many more.
   [[nodiscard]] std::string text() const;

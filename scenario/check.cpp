@@ -176,7 +176,8 @@ void check_positional(const Space& space, const Usage& usage, const std::vector<
   };
   const bool conditional = given("process.conditional");
   const bool marginal = given("process.marginal");
-  if (usage.takes("fidelity", "process") && usage.takes("process", "positional") && conditional == marginal) {
+  const bool stated = usage.takes("fidelity", "process") || usage.takes("fidelity", "system");
+  if (stated && usage.takes("process", "positional") && conditional == marginal) {
     problems.add({.key = key_of(space, "process.conditional"),
                   .text = conditional ? "given beside " + name_for_user(space, "process.marginal") : "missing",
                   .why = fmt::format("process positional takes {} or {}", name_for_user(space, "process.conditional"),
@@ -212,8 +213,12 @@ void check_ranges_of_members(const Space& space, const Usage& usage, ProblemList
   }
 }
 
+bool takes_process(const Usage& usage, const AcceptanceProcess& process) {
+  return usage.takes("fidelity", "process") && usage.takes("process", name_of(process));
+}
+
 void check_chain(const Space& space, const Usage& usage, ProblemList& problems) {
-  if (!usage.takes("fidelity", "process") || !usage.takes("process", name_of(AcceptanceProcess(Markov{})))) return;
+  if (!takes_process(usage, Markov{}) && !takes_process(usage, Runs{})) return;
   const auto holds = [&](std::string_view name, double wanted) {
     const auto values = values_of(space, name);
     return std::any_of(values.begin(), values.end(),
@@ -224,6 +229,45 @@ void check_chain(const Space& space, const Usage& usage, ProblemList& problems) 
            {.text = "invalid process.a=1 with process.b=0",
             .why = "both states of the chain are closed: it has no mean",
             .suggestion = "keep a below 1 or b above 0"},
+           problems);
+  }
+}
+
+void check_endless(const Space& space, const Usage& usage, const AcceptanceProcess& process, ProblemList& problems) {
+  if (!takes_process(usage, process)) return;
+  const std::string_view name = name_of(process);
+  for (const Value& value : values_of(space, "gamma")) {
+    if (std::get<std::int64_t>(value) <= max_runs_gamma) continue;
+    report(space, "gamma",
+           {.text = fmt::format("invalid gamma={}", std::get<std::int64_t>(value)),
+            .why = fmt::format("must be at most {} for process {}", max_runs_gamma, name)},
+           problems);
+    break;
+  }
+  if (usage.takes("convention", "no_bonus")) {
+    report(space, "convention",
+           {.text = fmt::format("no_bonus with process {}", name),
+            .why = "it knows iterations with a bonus token only",
+            .suggestion = "use " + statement(space, "convention", "bonus")},
+           problems);
+  }
+  if (usage.states("sequence_length")) {
+    report(space, "sequence_length",
+           {.text = fmt::format("not used by process {}", name),
+            .why = "it is of an endless text",
+            .suggestion = "remove it"},
+           problems);
+  }
+}
+
+void check_growth(const Space& space, ProblemList& problems) {
+  if (!gamma_varies(space)) return;
+  for (const Value& value : values_of(space, "cost.verify_growth")) {
+    if (std::get<double>(value) == 0.0) continue;
+    report(space, "cost.verify_growth",
+           {.text = "not used with drafts of varying length",
+            .why = "each of their verifications would have a cost of its own",
+            .suggestion = "use a constant draft length"},
            problems);
   }
 }
@@ -337,6 +381,10 @@ void resolve_and_check(Space& space, const std::vector<const Parameter*>& refuse
   check_positional(space, usage, refused, problems);
   check_ranges_of_members(space, usage, problems);
   check_chain(space, usage, problems);
+  for (const Member<AcceptanceProcess>& process : processes()) {
+    if (needs_endless_text(process.value)) check_endless(space, usage, process.value, problems);
+  }
+  check_growth(space, problems);
   check_sequence_length(space, usage, problems);
   check_drafting(space, usage, problems);
   if (usage.takes("fidelity", "system")) check_serving(space, usage, problems);

@@ -2,6 +2,7 @@
 #include "scenario/check_scenario.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "core/check.hpp"
 #include "scenario/compatibility.hpp"
@@ -37,6 +38,14 @@ void check_vector(std::string_view name, const std::vector<double>& entries, std
   refuse_part("gamma", fmt::format("{}", gamma), fmt::format("be at most the {} entries of {}", entries.size(), name));
 }
 
+void check_marginal(const Positional& positional, std::int64_t gamma) {
+  check_probabilities("marginal", positional.marginal);
+  check_vector("marginal", positional.marginal, gamma);
+  if (first_rise(positional.marginal)) {
+    throw DomainError("invalid marginal (must not rise: a draft is accepted with all before it)");
+  }
+}
+
 /// Of one fidelity each.
 class FidelityCheck {
  public:
@@ -44,15 +53,9 @@ class FidelityCheck {
 
   void operator()(const ProcessFidelity& process) const {
     check_drafts("process", entry_of(drafters(), scenario_.drafter).process);
-    if (const auto* iid = std::get_if<Iid>(&process.acceptance)) check_input("alpha", iid->alpha);
-    // A trace of outcomes has no recorded gamma: 0.
-    const auto* trace = std::get_if<Trace>(&process.acceptance);
-    if (trace == nullptr || trace->recorded_gamma != 0) check_ranges(processes(), process.acceptance);
+    check_acceptance(process.acceptance, scenario_.gamma);
+    if (needs_endless_text(process.acceptance)) check_endless(process);
     check_ranges(policies(), process.policy);
-    if (const auto* positional = std::get_if<Positional>(&process.acceptance)) {
-      check_vector("conditional", positional->conditional, scenario_.gamma);
-      if (!positional->marginal.empty()) check_marginal(*positional);
-    }
     if (process.sequence_length) check_sequence(*process.sequence_length);
     check_own_acceptance(process);
     check_policy(process);
@@ -89,10 +92,10 @@ class FidelityCheck {
     check_drafts("system", drafts_in_batches(scenario_.drafter));
     if (holds<MeasuredTimes>(scenario_.cost))
       refuse_part("cost", name_of(scenario_.cost), "know batches: it is a server's");
-    check_input("alpha", server.alpha);
     check_input("max_batch", server.max_batch);
-    static_cast<void>(
-        gamma_by_batch(gamma_of_batches(server, scenario_.gamma), server.max_batch, scenario_.convention));
+    const std::vector<std::int64_t> gamma =
+        gamma_by_batch(gamma_of_batches(server, scenario_.gamma), server.max_batch, scenario_.convention);
+    check_server_acceptance(server.acceptance, *std::max_element(gamma.begin(), gamma.end()));
     check_token_count("prompt", server.prompt, 0);
     check_token_count("output", server.output, 1);
     if (server.arrivals.kind == ArrivalKind::closed) {
@@ -102,6 +105,7 @@ class FidelityCheck {
     }
     check_step("target_step", server.target_step);
     check_step("drafter_step", server.drafter_step);
+    check_input("overhead_us", server.overhead_us);
     if (server.latency_goal_us) check_nonnegative("latency_goal_us", *server.latency_goal_us);
   }
 
@@ -114,19 +118,20 @@ class FidelityCheck {
     if (!drafts) refuse_part("drafter", name_of(scenario_.drafter), fmt::format("draft in fidelity {}", fidelity));
   }
 
-  void check_marginal(const Positional& positional) const {
-    check_probabilities("marginal", positional.marginal);
-    check_vector("marginal", positional.marginal, scenario_.gamma);
-    if (first_rise(positional.marginal)) {
-      throw DomainError("invalid marginal (must not rise: a draft is accepted with all before it)");
-    }
-  }
-
   static void check_sequence(const SequenceLength& length) {
     check_input("sequence_length", length.tokens);
     if (!length.geometric && !is_whole(length.tokens)) {
       refuse_part("tokens", fmt::format("{}", length.tokens), "be whole for sequences of fixed length");
     }
+  }
+
+  void check_endless(const ProcessFidelity& process) const {
+    if (process.sequence_length) refuse_part("acceptance", name_of(process.acceptance), "go with endless text");
+    if (scenario_.convention != Convention::bonus) {
+      refuse_part("convention", to_string(scenario_.convention),
+                  fmt::format("be bonus for acceptance {}", name_of(process.acceptance)));
+    }
+    check_gamma(max_runs_gamma);
   }
 
   /// Drafters that say themselves how acceptance goes on behind the first draft.
@@ -181,9 +186,24 @@ class FidelityCheck {
 
 }  // namespace
 
+void check_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma) {
+  if (const auto* iid = std::get_if<Iid>(&acceptance)) check_input("alpha", iid->alpha);
+  // A trace of outcomes has no recorded gamma: 0.
+  const auto* trace = std::get_if<Trace>(&acceptance);
+  if (trace == nullptr || trace->recorded_gamma != 0) check_ranges(processes(), acceptance);
+  if (const auto* positional = std::get_if<Positional>(&acceptance)) {
+    check_vector("conditional", positional->conditional, gamma);
+    if (!positional->marginal.empty()) check_marginal(*positional, gamma);
+  }
+}
+
 void check_scenario(const Scenario& scenario) {
   check_ranges(drafters(), scenario.drafter);
   check_ranges(costs(), scenario.cost);
+  if (verify_growth(scenario.cost) > 0.0 && gamma_varies(scenario)) {
+    refuse_part("verify_growth", fmt::format("{}", verify_growth(scenario.cost)),
+                "be 0 where drafts differ in length: each verification would have a cost of its own");
+  }
   if (scenario.operations_ratio) check_nonnegative("operations_ratio", *scenario.operations_ratio);
   std::visit(FidelityCheck(scenario), scenario.fidelity);
 }
@@ -197,6 +217,8 @@ void check_read(const Scenario& scenario) {
   if (const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) {
     const auto* trace = std::get_if<Trace>(&process->acceptance);
     if (trace != nullptr && !trace->recording) refuse_unread("the outcomes", trace->file);
+    const auto* observed = std::get_if<Observed>(&process->acceptance);
+    if (observed != nullptr) refuse_unread("the counts", observed->file);
   } else if (const auto* token = std::get_if<TokenFidelity>(&scenario.fidelity)) {
     const auto* models = std::get_if<NgramModels>(&token->models);
     if (models != nullptr && !models->trained) {

@@ -29,6 +29,10 @@ bool goes_with(const Drafter& drafter, const AcceptanceProcess& process) {
   return std::holds_alternative<Iid>(process) || !has_own_acceptance(drafter);
 }
 
+bool needs_endless_text(const AcceptanceProcess& process) {
+  return std::holds_alternative<Observed>(process) || std::holds_alternative<Runs>(process);
+}
+
 bool goes_with(const Drafter& drafter, const Policy& policy) {
   if (std::holds_alternative<InputCopy>(drafter)) return std::holds_alternative<ConstantGamma>(policy);
   // ConfidenceThreshold draws the acceptance of each token itself.

@@ -16,6 +16,9 @@ namespace foredraft::scenario {
 [[nodiscard]] bool has_own_acceptance(const Drafter& drafter);
 
 [[nodiscard]] bool goes_with(const Drafter& drafter, const AcceptanceProcess& process);
+
+/// Whether acceptance is of an endless text with a bonus token in every iteration, and known up to max_runs_gamma.
+[[nodiscard]] bool needs_endless_text(const AcceptanceProcess& process);
 [[nodiscard]] bool goes_with(const Drafter& drafter, const Policy& policy);
 
 /// Whether the drafter can be stopped between two drafts, which OptimalStopping does.

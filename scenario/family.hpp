@@ -35,6 +35,7 @@ struct MemberParameter {
   std::function<std::optional<Value>(const Family&)> get = {};
   bool implied = false;          ///< a default that is not written among the resolved inputs
   bool once_a_sequence = false;  ///< a cost that is paid once a sequence: means nothing in endless text
+  bool in_server = false;        ///< a cost that a server's passes have as well, whatever their batch
 };
 
 template <class Family>

@@ -89,6 +89,15 @@ const std::vector<Metric>& metrics() {
        Needs::serving, "what 95 % of the measured requests do not exceed in per_token_latency_ms", served_quantile},
       {"per_token_latency_p99_ms", "ms", "latency per token, 99 %", nullptr, &Estimates::per_token_latency_p99_ms,
        Needs::serving, "what 99 % of the measured requests do not exceed in per_token_latency_ms", served_quantile},
+      {"tpot_ms", "ms", "time per output token", nullptr, &Estimates::tpot_ms, Needs::serving,
+       "TPOT: from the first to the last token over the tokens after the first; requests of one token have none",
+       served},
+      {"tpot_p50_ms", "ms", "time per output token, 50 %", nullptr, &Estimates::tpot_p50_ms, Needs::serving,
+       "what 50 % of the measured requests do not exceed in tpot_ms", served_quantile},
+      {"tpot_p95_ms", "ms", "time per output token, 95 %", nullptr, &Estimates::tpot_p95_ms, Needs::serving,
+       "what 95 % of the measured requests do not exceed in tpot_ms", served_quantile},
+      {"tpot_p99_ms", "ms", "time per output token, 99 %", nullptr, &Estimates::tpot_p99_ms, Needs::serving,
+       "what 99 % of the measured requests do not exceed in tpot_ms", served_quantile},
   };
   return table;
 }

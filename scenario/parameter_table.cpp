@@ -27,6 +27,9 @@ bool in_server(const Usage& usage) { return usage.takes("fidelity", "system"); }
 /// One text or sequence after another: costs are those of an iteration, not of a batch.
 bool not_in_server(const Usage& usage) { return in_process(usage) || in_token(usage); }
 bool with_sequences(const Usage& usage) { return in_process(usage) && usage.states("sequence_length"); }
+bool in_continuous_batch(const Usage& usage) { return in_server(usage) && usage.takes("batching", "continuous"); }
+/// A server's is Iid where it is not stated, and then not among its inputs.
+bool with_process(const Usage& usage) { return in_process(usage) || (in_server(usage) && usage.states("process")); }
 /// A schedule takes the place of gamma.
 bool with_gamma(const Usage& usage) { return !(in_server(usage) && usage.states("gamma_schedule")); }
 
@@ -39,7 +42,7 @@ bool some_drafter(const Usage& usage, const std::function<bool(const Drafter&)>&
 
 /// Whether alpha is the acceptance of some drafter's drafts: not where a copy or given accuracies take its place.
 bool with_alpha(const Usage& usage) {
-  if (in_server(usage)) return true;
+  if (in_server(usage)) return usage.takes("process", "iid");
   return in_process(usage) && usage.takes("process", "iid") && some_drafter(usage, [&](const Drafter& drafter) {
            return !std::holds_alternative<InputCopy>(drafter) &&
                   !(std::holds_alternative<Heads>(drafter) && usage.states("drafter.accuracies"));
@@ -67,8 +70,9 @@ Alternative* models_of(Scenario& scenario) {
 }
 
 AcceptanceProcess* acceptance_of(Scenario& scenario) {
-  ProcessFidelity* process = process_of(scenario);
-  return process == nullptr ? nullptr : &process->acceptance;
+  if (ProcessFidelity* process = process_of(scenario)) return &process->acceptance;
+  Server* server = server_of(scenario);
+  return server == nullptr ? nullptr : &server->acceptance;
 }
 Policy* policy_of(Scenario& scenario) {
   ProcessFidelity* process = process_of(scenario);
@@ -246,7 +250,7 @@ void add_common(Table& table) {
 
 void add_costs(Table& table) {
   const auto paid_when = [](const MemberParameter<Cost>& of_member) -> Used {
-    if (of_member.type == ValueType::text) return always;  // devices and models of passes, which a server asks as well
+    if (of_member.in_server) return always;
     if (of_member.once_a_sequence) return with_sequences;
     return not_in_server;
   };
@@ -277,17 +281,15 @@ void add_costs(Table& table) {
 
 void add_processes(Table& table) {
   table.push_back(family_choice("process", processes(), name_of(AcceptanceProcess(Iid{})),
-                                "acceptance process; foredraft list processes", in_process, acceptance_of));
+                                "acceptance process; foredraft list processes", with_process, acceptance_of));
   table.push_back(mandatory(real("alpha", {.maximum = 1.0}, "probability that a draft is accepted", with_alpha,
                                  [](Scenario& to, const Value& value) {
                                    if (AcceptanceProcess* process = acceptance_of(to)) {
                                      if (auto* iid = std::get_if<Iid>(process)) iid->alpha = std::get<double>(value);
-                                   } else if (Server* server = server_of(to)) {
-                                     server->alpha = std::get<double>(value);
                                    }
                                  })));
   for (const auto& process : processes()) {
-    add_member<Member<AcceptanceProcess>, AcceptanceProcess>(table, "process", process, in_process, acceptance_of);
+    add_member<Member<AcceptanceProcess>, AcceptanceProcess>(table, "process", process, with_process, acceptance_of);
   }
   const auto sequence = [](Scenario& to) -> SequenceLength* {
     ProcessFidelity* process = process_of(to);
@@ -455,6 +457,13 @@ void add_server(Table& table) {
       in_server, [](Scenario& to, Batching value) {
         if (Server* server = server_of(to)) server->batching = value;
       }));
+  table.push_back(
+      choice<Admission>("admission", {{"one", Admission::one}, {"all", Admission::all}},
+                        "continuous: one prompt pass between two iterations, or as many as it takes until nobody waits",
+                        in_continuous_batch, [](Scenario& to, Admission value) {
+                          if (Server* server = server_of(to)) server->admission = value;
+                        }));
+  table.back().implied = true;
   table.push_back(mandatory(integer("max_batch", 1, 65'536, "rows of the batch at most", in_server,
                                     into<Server>(server_of, &Server::max_batch))));
   Parameter arrivals = choice<ArrivalKind>(
@@ -496,6 +505,11 @@ void add_server(Table& table) {
                   mandatory(tokens("output_tokens", 1, "tokens of an answer, or their mean", &Server::output)));
   add_step(table, "target_step", "target", &Server::target_step);
   add_step(table, "drafter_step", "drafter", &Server::drafter_step);
+  table.push_back(with_default(real("overhead_us", {.maximum = us_per_ms * longest_step_ms},
+                                    "what an iteration that drafts costs beyond its forward passes (us)", in_server,
+                                    into<Server>(server_of, &Server::overhead_us)),
+                               0.0));
+  table.back().implied = true;
   table.push_back(real("latency_goal_ms", {.maximum = longest_step_ms},
                        "goodput counts requests answered within it; without it no goodput", in_server,
                        into<Server>(server_of, &Server::latency_goal_us, us_per_ms)));

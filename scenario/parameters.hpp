@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,13 @@
 namespace foredraft::scenario {
 
 /// The words that the choices (fidelity, process, rule, models.kind, ...) of a space take at some point of it, and
-/// which other parameters it states. Decides which parameters a space uses.
+/// which parameters it states. Decides which parameters a space uses.
 struct Usage {
   std::map<std::string, std::vector<std::string>, std::less<>> words;
+  std::set<std::string, std::less<>> stated;
   /// Whether `name` takes `word` somewhere.
   [[nodiscard]] bool takes(std::string_view name, std::string_view word) const;
-  [[nodiscard]] bool states(std::string_view name) const { return words.contains(name); }
+  [[nodiscard]] bool states(std::string_view name) const { return stated.contains(name); }
 };
 
 /// The legal numbers where the choice `family` is `member`.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scenario/compatibility.hpp"
 #include "scenario/registries.hpp"
 
 namespace foredraft::scenario {
@@ -6,7 +7,9 @@ namespace {
 
 bool any(const AcceptanceProcess& /*process*/) { return true; }
 bool iid(const AcceptanceProcess& process) { return std::holds_alternative<Iid>(process); }
-bool not_trace(const AcceptanceProcess& process) { return !std::holds_alternative<Trace>(process); }
+bool any_length(const AcceptanceProcess& process) {
+  return !std::holds_alternative<Trace>(process) && !needs_endless_text(process);
+}
 bool of_independent_iterations(const AcceptanceProcess& process) {
   return iid(process) || std::holds_alternative<Positional>(process) || std::holds_alternative<BetaMixture>(process);
 }
@@ -58,8 +61,8 @@ const std::vector<PolicyMember>& policies() {
               "policy.start", ValueType::integer, &Plus2Minus1::start,
               "plus2_minus1: drafts of a text's first iteration, or gamma where that is less; the long run forgets it",
               {.minimum = 1.0, .maximum = 1e4})}},
-         not_trace,
-         "other than trace",
+         any_length,
+         "other than observed, runs and trace",
          {"heuristic"}}};
     check_registry(members);
     return members;

@@ -31,14 +31,23 @@ ProcessParameter vector_parameter(const std::string& name, std::string summary,
           }};
 }
 
+/// The same summary wherever the name is shared.
 template <class Alternative>
 ProcessParameter shape(const std::string& name, double Alternative::*field, const Range& range) {
   const std::string first = name == "process.a" ? "accepted" : "rejected";
   return parameter<AcceptanceProcess, Alternative>(
       name, ValueType::real, field,
-      "markov: P(accept | previous " + first + "); beta_mixture: " + (name == "process.a" ? "first" : "second") +
+      "markov, runs: P(accept | previous " + first + "); beta_mixture: " + (name == "process.a" ? "first" : "second") +
           " shape of Beta(a, b)",
       range);
+}
+
+/// The same summary wherever the name is shared.
+template <class Alternative>
+ProcessParameter file() {
+  return parameter<AcceptanceProcess, Alternative>(
+      "process.file", ValueType::text, &Alternative::file,
+      "trace: recorded outcomes or accepted counts, CSV or JSONL; observed: a log or an observations file");
 }
 
 ProcessParameter recorded_gamma() {
@@ -72,6 +81,11 @@ const std::vector<Member<AcceptanceProcess>>& processes() {
          .source = "ours",
          .value = Markov{},
          .parameters = {shape("process.a", &Markov::a, probability), shape("process.b", &Markov::b, probability)}},
+        {.name = "observed",
+         .summary = "what a log counted: replayed where it recorded steps, else fitted",
+         .source = "your own runs",
+         .value = Observed{},
+         .parameters = {file<Observed>()}},
         {.name = "positional",
          .summary = "draft i accepted with probability conditional[i] given that all before it were",
          .source = "Li2024",
@@ -81,14 +95,24 @@ const std::vector<Member<AcceptanceProcess>>& processes() {
                             [](std::span<const double> a) { return std::vector<double>(a.begin(), a.end()); }),
                         vector_parameter("process.marginal", "positional: [i] draft i and all before it accepted",
                                          conditional_from_marginal)}},
+        {.name = "runs",
+         .summary = "runs of accepted tokens, easy and hard ones: what is fitted to a log",
+         .source = "ours",
+         .value = Runs{},
+         .parameters = {shape("process.a", &Runs::a, probability), shape("process.b", &Runs::b, probability),
+                        parameter_with_default<AcceptanceProcess, Runs>(
+                            "process.spread", ValueType::real, &Runs::spread,
+                            "runs: log odds of going on of easy runs above the middle, and of hard runs below it",
+                            {.maximum = 20.0}),
+                        parameter_with_default<AcceptanceProcess, Runs>(
+                            "process.rho", ValueType::real, &Runs::rho,
+                            "runs: odds of going on across the bonus token over those within a draft",
+                            {.minimum = 1e-6, .maximum = 1e6})}},
         {.name = "trace",
          .summary = "recorded outcomes, replayed once at any gamma",
          .source = "your own runs",
          .value = Trace{},
-         .parameters = {
-             parameter<AcceptanceProcess, Trace>("process.file", ValueType::text, &Trace::file,
-                                                 "trace: recorded outcomes or accepted counts, CSV or JSONL"),
-             recorded_gamma()}}};
+         .parameters = {file<Trace>(), recorded_gamma()}}};
     check_registry(members);
     return members;
   }();

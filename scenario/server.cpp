@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "core/check.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/registries.hpp"
 
 namespace foredraft::scenario {
 namespace {
@@ -40,6 +42,21 @@ std::vector<std::int64_t> gamma_by_batch(std::span<const GammaRange> schedule, s
 std::vector<GammaRange> gamma_of_batches(const Server& server, std::int64_t gamma) {
   if (!server.gamma_schedule.empty()) return server.gamma_schedule;
   return {{1, server.max_batch, gamma}};
+}
+
+bool serves(const AcceptanceProcess& acceptance) {
+  return std::holds_alternative<Iid>(acceptance) || std::holds_alternative<Positional>(acceptance) ||
+         std::holds_alternative<BetaMixture>(acceptance);
+}
+
+void check_server_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest) {
+  if (!serves(acceptance)) {
+    throw DomainError(
+        fmt::format("invalid acceptance={} (must be iid, positional or beta_mixture in fidelity system: sequences of a "
+                    "batch keep no memory of acceptance)",
+                    name_of(acceptance)));
+  }
+  check_acceptance(acceptance, longest);
 }
 
 void check_token_count(std::string_view name, const TokenCount& count, std::int64_t shortest) {

@@ -23,6 +23,7 @@ class ServingCheck {
       refuse("cost", fmt::format("{} in fidelity system", given), "it knows no batches",
              "use roofline, measured, or target_step");
     }
+    check_acceptance();
     check_gamma();
     check_lengths("prompt", 0);
     check_lengths("output", 1);
@@ -40,6 +41,28 @@ class ServingCheck {
     return result;
   }
 
+  void check_acceptance() {
+    for (const std::string& word : usage_.words.at("process")) {
+      if (serves(find_entry(processes(), word)->value)) continue;
+      refuse("process", fmt::format("{} in fidelity system", word), "sequences of a batch keep no memory of acceptance",
+             "use iid, positional or beta_mixture");
+    }
+  }
+
+  /// A vector has an entry for every draft of the schedule.
+  void check_vectors(const std::vector<GammaRange>& schedule) {
+    std::int64_t longest = 0;
+    for (const GammaRange& range : schedule) longest = std::max(longest, range.gamma);
+    for (const std::string_view name : {"process.conditional", "process.marginal"}) {
+      for (const Value& value : values_of(space_, name)) {
+        const std::size_t entries = std::get<std::vector<double>>(value).size();
+        if (longest <= static_cast<std::int64_t>(entries)) continue;
+        refuse("gamma_schedule", fmt::format("invalid gamma={}", longest),
+               fmt::format("{} has {} entries", name, entries), "draft less, or give more entries");
+      }
+    }
+  }
+
   void check_gamma() {
     if (const std::int64_t gamma = largest("gamma"); gamma > max_serving_gamma) {
       refuse("gamma", fmt::format("invalid gamma={}", gamma),
@@ -48,8 +71,9 @@ class ServingCheck {
     const auto convention = usage_.takes("convention", "no_bonus") ? Convention::no_bonus : Convention::bonus;
     for (const Value& value : values_of(space_, "gamma_schedule")) {
       try {
-        static_cast<void>(gamma_by_batch(gamma_ranges(std::get<Schedule>(value)),
-                                         std::max<std::int64_t>(largest("max_batch"), 1), convention));
+        const std::vector<GammaRange> schedule = gamma_ranges(std::get<Schedule>(value));
+        static_cast<void>(gamma_by_batch(schedule, std::max<std::int64_t>(largest("max_batch"), 1), convention));
+        check_vectors(schedule);
       } catch (const DomainError& error) {
         refuse("gamma_schedule", error.what());
       }

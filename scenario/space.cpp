@@ -50,9 +50,9 @@ Usage usage_of(const Space& space) {
   Usage usage;
   for (const Parameter& parameter : parameters()) {
     const bool stated = has_input(space, parameter.name);
-    if (!stated && parameter.type != ValueType::choice) continue;
-    std::vector<std::string>& words = usage.words[parameter.name];
+    if (stated) usage.stated.insert(parameter.name);
     if (parameter.type != ValueType::choice) continue;
+    std::vector<std::string>& words = usage.words[parameter.name];
     for (const Value& value : values_of(space, parameter.name)) words.push_back(std::get<std::string>(value));
     if (!stated) words.push_back(std::get<std::string>(parameter.default_value.value()));
   }
@@ -93,8 +93,9 @@ bool gamma_varies(const Space& space) {
 bool has_cost(const Space& space) {
   if (has_server(space)) return false;  // a server says what requests take
   return std::any_of(costs().begin(), costs().end(), [&](const Member<Cost>& cost) {
+    const bool is_ratio = std::holds_alternative<ConstantRatio>(cost.value);  // c may be missing: then no cost is known
     return std::all_of(cost.parameters.begin(), cost.parameters.end(), [&](const MemberParameter<Cost>& parameter) {
-      return parameter.default_value || has_input(space, parameter.name);
+      return parameter.default_value || has_input(space, parameter.name) || !(parameter.required || is_ratio);
     });
   });
 }

@@ -25,6 +25,7 @@ struct ServingEstimates {
   DurationEstimates latency;      ///< arrival to last token
   DurationEstimates first_token;  ///< arrival to first token
   DurationEstimates per_token;    ///< latency over the request's output tokens
+  DurationEstimates tpot;  ///< first to last token over the tokens behind the first; NaN where no request has any
 };
 
 /// Standard errors are NaN below two replicas.

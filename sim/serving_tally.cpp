@@ -9,6 +9,7 @@ void ServingTally::merge(const ServingTally& other) {
   latency.merge(other.latency);
   first_token.merge(other.first_token);
   per_token.merge(other.per_token);
+  tpot.merge(other.tpot);
   const auto middle = static_cast<std::ptrdiff_t>(replicas.size());
   replicas.insert(replicas.end(), other.replicas.begin(), other.replicas.end());
   std::inplace_merge(replicas.begin(), replicas.begin() + middle, replicas.end(),

@@ -19,6 +19,8 @@ enum ServingQuantity : std::size_t {
   wait_ns,         ///< sum: arrival to admission
   first_token_ns,  ///< sum: arrival to first token
   per_token_ns,    ///< sum: latency over the request's output tokens
+  tpot_requests,   ///< of the measured requests those of two output tokens or more
+  tpot_ns,         ///< sum over these: first to last token over the tokens behind the first
   window_ns,       ///< length of the window
   window_tokens,   ///< tokens emitted in it, by any request
   good_tokens,   ///< of these, the share that requests within the latency goal have among the measured requests' tokens
@@ -34,6 +36,9 @@ enum ServingQuantity : std::size_t {
   per_token_p50_ns,
   per_token_p95_ns,
   per_token_p99_ns,
+  tpot_p50_ns,
+  tpot_p95_ns,
+  tpot_p99_ns,
   serving_quantity_count
 };
 
@@ -50,6 +55,7 @@ struct ServingTally {
   DurationHistogram latency;
   DurationHistogram first_token;
   DurationHistogram per_token;
+  DurationHistogram tpot;
   std::vector<Replica> replicas;  ///< by number
 
   void merge(const ServingTally& other);

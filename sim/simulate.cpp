@@ -80,17 +80,19 @@ std::unique_ptr<Simulator> make(const Server& server, const Scenario& scenario, 
   if (plan.replicas == 0) throw DomainError("invalid replicas=0 (must be at least 1)");
   const std::uint64_t share = (plan.requests + plan.replicas - 1) / plan.replicas;
   return make_serving_simulator(
-      {.alpha = server.alpha,
+      {.acceptance = server.acceptance,
        .gamma = scenario::gamma_of_batches(server, scenario.gamma),
        .convention = scenario.convention,
        .drafting = scenario::drafting(scenario.drafter),
        .batching = server.batching,
+       .admission = server.admission,
        .max_batch = server.max_batch,
        .arrivals = server.arrivals,
        .prompt = server.prompt,
        .output = server.output,
        .target_us = std::move(target_us),
        .drafter_us = std::move(drafter_us),
+       .overhead_us = server.overhead_us,
        .latency_goal_us = server.latency_goal_us.value_or(std::numeric_limits<double>::infinity()),
        .requests = whole_batches(share, server),
        .warmup_requests = whole_batches(plan.warmup_requests, server),
@@ -124,6 +126,10 @@ void add_server(const Server& server, const ServingTally& tally, Estimates& esti
   estimates.per_token_latency_p50_ms = serving.per_token.p50_ms;
   estimates.per_token_latency_p95_ms = serving.per_token.p95_ms;
   estimates.per_token_latency_p99_ms = serving.per_token.p99_ms;
+  estimates.tpot_ms = serving.tpot.mean_ms;
+  estimates.tpot_p50_ms = serving.tpot.p50_ms;
+  estimates.tpot_p95_ms = serving.tpot.p95_ms;
+  estimates.tpot_p99_ms = serving.tpot.p99_ms;
 }
 
 }  // namespace

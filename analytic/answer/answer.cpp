@@ -29,6 +29,7 @@ std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const
 void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const IterationLaw& law, ClosedForm& answer) {
   // A cost that was looked up for this gamma says nothing of others.
   if (sequence_of(scenario) != nullptr || scenario::looked_up(scenario.cost) != nullptr) return;
+  if (scenario::verify_growth(scenario.cost) > 0.0) return;  // predict() searches
   const std::optional<BestGamma> best = best_constant_gamma(scenario, law, draft_ratio(cost));
   if (!best) return;
   answer.best_gamma = best->gamma ? static_cast<double>(*best->gamma) : std::numeric_limits<double>::infinity();

@@ -7,6 +7,7 @@
 #include "analytic/draft_length/confidence_threshold.hpp"
 #include "analytic/draft_length/optimal_stopping.hpp"
 #include "analytic/draft_length/plus2_minus1.hpp"
+#include "analytic/observed/acceptance_runs.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/drafter_acceptance.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
@@ -91,6 +92,12 @@ class ConstantLength {
     return law;
   }
 
+  IterationLaw operator()(const Runs& runs) const {
+    IterationLaw law;
+    law.mean = tokens_per_iteration(RunAcceptance{{runs.a, runs.b}, runs.spread, runs.rho}, scenario_.gamma);
+    return law;
+  }
+
   /// A trace, and what nobody has found a closed form of.
   template <class Process>
   IterationLaw operator()(const Process& /*process*/) const {
@@ -142,16 +149,11 @@ class UnderPolicy {
   }
 
   IterationLaw operator()(const Plus2Minus1& /*policy*/) const {
-    std::vector<double> marginal;
-    const std::vector<double> conditional = conditional_of(acceptance_, scenario_.gamma);
-    if (!conditional.empty()) marginal = marginal_from_conditional(conditional);
-    if (const auto* beta = std::get_if<foredraft::BetaMixture>(&acceptance_)) {
-      for (std::int64_t k = 1; k <= scenario_.gamma; ++k) marginal.push_back(accepted_at_least({beta->a, beta->b}, k));
-    }
     IterationLaw law;
     law.alpha = alpha();
-    if (marginal.empty() || finite_) return law;
-    const VaryingYield yield = plus2_minus1(marginal, scenario_.convention);
+    const auto marginal = marginal_of(acceptance_, scenario_.gamma);
+    if (!marginal || finite_) return law;
+    const VaryingYield yield = plus2_minus1(*marginal, scenario_.convention);
     law.mean = yield.tokens;
     law.mean_gamma = yield.mean_gamma;
     return law;
@@ -223,6 +225,15 @@ BestGamma decaying_best_gamma(double alpha, double decay, double c, const Scenar
 }
 
 }  // namespace
+
+std::optional<std::vector<double>> marginal_of(const AcceptanceProcess& acceptance, std::int64_t gamma) {
+  if (const auto* beta = std::get_if<foredraft::BetaMixture>(&acceptance)) {
+    return marginal_of(BetaMixture{beta->a, beta->b}, gamma);
+  }
+  const std::vector<double> conditional = conditional_of(acceptance, gamma);
+  if (!conditional.empty()) return marginal_from_conditional(conditional);
+  return gamma == 0 ? std::optional<std::vector<double>>(std::in_place) : std::nullopt;
+}
 
 double acceptance_decay(const Drafter& drafter) {
   if (const auto* block = std::get_if<BlockDrafter>(&drafter)) return block->decay;

@@ -25,6 +25,10 @@ struct IterationLaw {
 /// Of a scenario that is no server. `pool_acceptance` and `stop` as for answer().
 [[nodiscard]] IterationLaw iteration_law(const Scenario& scenario, double pool_acceptance, StopToken stop = {});
 
+/// [i]: draft i and all before it accepted, of `gamma` drafts; nothing for processes whose iterations depend on each
+/// other. A Positional has at least `gamma` entries.
+[[nodiscard]] std::optional<std::vector<double>> marginal_of(const AcceptanceProcess& acceptance, std::int64_t gamma);
+
 /// The factor by which acceptance falls from each position to the next; 1 for drafters that do not get worse.
 [[nodiscard]] double acceptance_decay(const Drafter& drafter);
 

@@ -19,10 +19,8 @@ void check_comparable(const Scenario& scenario) {
   const auto refuse = [](std::string_view what) { throw DomainError(fmt::format("no best draft length of {}", what)); };
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
   if (process == nullptr) return refuse("another fidelity than process");
-  if (!std::holds_alternative<Iid>(process->acceptance) && !std::holds_alternative<Positional>(process->acceptance)) {
-    return refuse(fmt::format("acceptance {} (must be {} or {})", scenario::name_of(process->acceptance),
-                              scenario::name_of(AcceptanceProcess(Iid{})),
-                              scenario::name_of(AcceptanceProcess(Positional{}))));
+  if (std::holds_alternative<Trace>(process->acceptance)) {
+    return refuse(fmt::format("acceptance {} (it has no closed form)", scenario::name_of(process->acceptance)));
   }
   if (scenario::gamma_varies(scenario)) return refuse("drafts of varying length");
   if (process->sequence_length) return refuse("finite sequences");

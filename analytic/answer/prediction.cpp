@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/answer/prediction.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "analytic/answer/iteration_law.hpp"
 #include "analytic/cost/iteration_cost.hpp"
+#include "analytic/draft_length/one_maximum.hpp"
+#include "analytic/observed/acceptance_runs.hpp"
 #include "analytic/tokens/drafter_acceptance.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
@@ -18,12 +22,21 @@ namespace {
 
 constexpr double near_best_tolerance = 0.01;
 
+/// The longest draft of a search without a vector's end; what still gains there gains without end.
+std::int64_t longest_search(const Scenario& scenario) {
+  constexpr std::int64_t longest = std::int64_t{1} << 40U;
+  return std::holds_alternative<Runs>(std::get<ProcessFidelity>(scenario.fidelity).acceptance) ? max_runs_gamma
+                                                                                               : longest;
+}
+
 /// A scenario in the words of the closed forms.
 struct Question {
-  double alpha = 0.0;  ///< i.i.d. acceptance; unused with `marginal`
-  std::vector<double> marginal = {};
-  bool endless = false;  ///< `marginal` leaves out a 1e-20 of drafts without end
-  DecodingCost cost;
+  Scenario scenario;
+  const Iid* iid = nullptr;           ///< of it; nothing: acceptance is another, or the drafter's own
+  std::vector<double> marginal = {};  ///< acceptance by position
+  bool endless = false;               ///< `marginal` leaves out a 1e-20 of drafts without end
+  DecodingCost cost;                  ///< of an iteration that verifies one token
+  double growth;                      ///< for every further one
   std::optional<double> operations_ratio;
   Convention convention;
   Drafting drafting;
@@ -32,7 +45,11 @@ struct Question {
 
 /// The drafter's own acceptance in place of the process, where it has one.
 Question question_of(const Scenario& scenario, std::optional<std::int64_t> gamma) {
-  Question question{.cost = scenario::decoding_cost(scenario).value(),
+  Scenario of_one_token = scenario;
+  of_one_token.gamma = min_gamma(scenario.convention);
+  Question question{.scenario = scenario,
+                    .cost = scenario::decoding_cost(of_one_token).value(),
+                    .growth = scenario::verify_growth(scenario.cost),
                     .operations_ratio = scenario.operations_ratio,
                     .convention = scenario.convention,
                     .drafting = scenario::drafting(scenario.drafter),
@@ -42,12 +59,13 @@ Question question_of(const Scenario& scenario, std::optional<std::int64_t> gamma
     question.marginal = marginal_from_conditional(heads->accuracies);
   } else if (const auto* positional = std::get_if<Positional>(&acceptance)) {
     question.marginal = marginal_of(*positional);
-  } else {
-    question.alpha = std::get<Iid>(acceptance).alpha;
+  } else if (const auto* iid = std::get_if<Iid>(&acceptance)) {
     const double decay = acceptance_decay(scenario.drafter);
-    if (decay != 1.0) {
-      const std::int64_t drafts = std::max(gamma.value_or(0), last_useful_draft(question.alpha, decay));
-      question.marginal = marginal_from_conditional(decaying_acceptance(question.alpha, decay, drafts));
+    if (decay == 1.0) {
+      question.iid = iid;
+    } else {
+      const std::int64_t drafts = std::max(gamma.value_or(0), last_useful_draft(iid->alpha, decay));
+      question.marginal = marginal_from_conditional(decaying_acceptance(iid->alpha, decay, drafts));
       question.endless = true;
     }
   }
@@ -57,10 +75,36 @@ Question question_of(const Scenario& scenario, std::optional<std::int64_t> gamma
 bool by_position(const Question& question) { return !question.marginal.empty(); }
 
 IidSetting setting_of(const Question& question) {
-  return {question.alpha, draft_ratio(question.cost), question.convention, question.drafting};
+  return {question.iid->alpha, draft_ratio(question.cost), question.convention, question.drafting};
+}
+
+/// Of an iteration of `gamma` drafts.
+DecodingCost cost_at(const Question& question, std::int64_t gamma) {
+  DecodingCost cost = question.cost;
+  cost.iteration += question.growth * static_cast<double>(max_tokens(gamma, question.convention) - 1);
+  return cost;
 }
 
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
+
+/// Of processes that are neither i.i.d. nor by position.
+void add_law(const Question& question, std::int64_t gamma, AtGamma& at) {
+  Scenario scenario = question.scenario;
+  scenario.gamma = gamma;
+  const IterationLaw law = iteration_law(scenario, unknown<double>);
+  if (!law.mean) {
+    throw DomainError(fmt::format("no closed form of acceptance {}",
+                                  scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).acceptance)));
+  }
+  at.tokens = law.mean;
+  at.variance = law.variance;
+  const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
+  if (const auto* beta = std::get_if<foredraft::BetaMixture>(&acceptance)) {
+    at.all_accepted = accepted_at_least({beta->a, beta->b}, gamma);
+  } else if (const auto* runs = std::get_if<Runs>(&acceptance); runs != nullptr && gamma > 0) {
+    at.all_accepted = accepted_shares({{runs->a, runs->b}, runs->spread, runs->rho}, gamma).back();
+  }
+}
 
 AtGamma at_gamma(const Question& question, std::int64_t gamma) {
   AtGamma at{.gamma = gamma};
@@ -69,13 +113,16 @@ AtGamma at_gamma(const Question& question, std::int64_t gamma) {
     at.tokens = tokens_per_iteration(question.marginal, gamma, question.convention);
     at.variance = tokens_variance(question.marginal, gamma, question.convention);
     at.all_accepted = gamma == 0 ? 1.0 : question.marginal[static_cast<std::size_t>(gamma) - 1];
+  } else if (question.iid == nullptr) {
+    add_law(question, gamma, at);
   } else {
-    const IidIteration iteration{question.alpha, gamma, question.convention};
+    const IidIteration iteration{question.iid->alpha, gamma, question.convention};
     at.tokens = tokens_per_iteration(iteration);
     at.variance = tokens_variance(iteration);
     at.all_accepted = all_accepted_probability(iteration);
   }
-  at.speedup = speedup(*at.tokens, static_cast<double>(draft_passes(gamma, question.drafting)), question.cost);
+  at.speedup =
+      speedup(*at.tokens, static_cast<double>(draft_passes(gamma, question.drafting)), cost_at(question, gamma));
   at.memory = memory_access_factor(*at.tokens);
   if (question.operations_ratio) {
     at.operations = operations_factor(*at.tokens, gamma, *question.operations_ratio, question.convention);
@@ -85,27 +132,76 @@ AtGamma at_gamma(const Question& question, std::int64_t gamma) {
 
 /// Limits for gamma to infinity under i.i.d. acceptance: X is geometric. [Leviathan2023, Sec. 3.1]
 AtGamma at_infinity(const Question& question, double speedup) {
-  const double rejection = 1.0 - question.alpha;
+  const double alpha = question.iid->alpha;
+  const double rejection = 1.0 - alpha;
   AtGamma at{.gamma = std::nullopt,
              .tokens = finite(1.0 / rejection),
-             .variance = finite(question.alpha / (rejection * rejection)),
-             .all_accepted = question.alpha == 1.0 ? 1.0 : 0.0,
+             .variance = finite(alpha / (rejection * rejection)),
+             .all_accepted = alpha == 1.0 ? 1.0 : 0.0,
              .speedup = finite(speedup),
              .operations = std::nullopt,
              .memory = rejection};
   // Operations grow with gamma unless every draft is accepted; then each token costs one draft and one verification.
-  if (question.operations_ratio && question.alpha == 1.0) at.operations = 1.0 + *question.operations_ratio;
+  if (question.operations_ratio && alpha == 1.0) at.operations = 1.0 + *question.operations_ratio;
   return at;
 }
 
-/// Limits for gamma to infinity where acceptance falls with the position and drafting costs no more for it.
-AtGamma at_end_of_positions(const Question& question, double speedup) {
-  AtGamma at = at_gamma(question, static_cast<std::int64_t>(question.marginal.size()));
-  at.gamma = std::nullopt;
-  at.all_accepted = 0.0;
-  at.speedup = speedup;
-  at.operations = std::nullopt;  // they grow with gamma
+/// Whether one more draft costs nothing, so that the speedup rises as long as the tokens do.
+bool longer_is_free(const Question& question) {
+  return question.growth == 0.0 && (question.drafting != Drafting::autoregressive || question.cost.draft_pass == 0.0);
+}
+
+/// Whether drafts are always accepted in the long run: tokens then never fall behind the drafts.
+bool accepts_all(const Question& question) {
+  const std::int64_t longest = longest_search(question.scenario);
+  return *at_gamma(question, longest).tokens > 0.5 * static_cast<double>(longest);
+}
+
+/// Speedups over gamma, from the first that is on the line of the time.
+OneMaximum one_maximum(const Question& question) {
+  const bool jump = question.drafting == Drafting::block && question.convention == Convention::bonus;
+  return {.speedup = [&question](std::int64_t gamma) { return *at_gamma(question, gamma).speedup; },
+          .first = jump ? 1 : min_gamma(question.convention),
+          .last = by_position(question) ? static_cast<std::int64_t>(question.marginal.size())
+                                        : longest_search(question.scenario)};
+}
+
+/// What ever longer drafts tend to.
+AtGamma at_end_of_search(const Question& question) {
+  AtGamma at = at_gamma(question, longest_search(question.scenario));
+  const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(question.scenario.fidelity).acceptance;
+  // E[1 / (1 - alpha)] is infinite up to b = 1; above, a search's end is short of it.
+  if (const auto* beta = std::get_if<foredraft::BetaMixture>(&acceptance);
+      beta != nullptr && longer_is_free(question)) {
+    const double tokens =
+        beta->b > 1.0 ? (beta->a + beta->b - 1.0) / (beta->b - 1.0) : std::numeric_limits<double>::infinity();
+    at.speedup = finite(*at.speedup * (tokens / *at.tokens));
+    at.tokens = finite(tokens);
+    at.variance.reset();
+    at.memory = 1.0 / tokens;
+  }
+  if (accepts_all(question)) at.tokens.reset();
+  at.gamma.reset();
+  at.operations.reset();
   return at;
+}
+
+/// By search: any process, and verifications that grow.
+AtGamma searched_best(const Question& question) {
+  const OneMaximum speedups = one_maximum(question);
+  std::optional<std::int64_t> gamma;
+  // What gains behind the second draft gains behind every one, though ever less.
+  const bool rises =
+      speedups.last > speedups.first + 1 && speedups.speedup(speedups.first + 2) > speedups.speedup(speedups.first + 1);
+  const bool endless = !by_position(question) && (longer_is_free(question) || accepts_all(question));
+  if (!(endless && rises)) gamma = best_gamma(speedups);
+  if (!gamma && by_position(question)) gamma = speedups.last;
+  AtGamma best = gamma ? at_gamma(question, *gamma) : at_end_of_search(question);
+  if (speedups.first > min_gamma(question.convention) && best.speedup) {
+    AtGamma plain = at_gamma(question, 0);
+    if (*plain.speedup >= *best.speedup) return plain;
+  }
+  return best;
 }
 
 std::optional<GammaRange> near_best_by_position(const Question& question, const AtGamma& best) {
@@ -121,7 +217,7 @@ std::optional<GammaRange> near_best_by_position(const Question& question, const 
 /// Smallest alpha that pays: where the tokens come to iteration + passes * draft_pass target steps.
 std::optional<double> break_even_alpha(const Question& question, std::int64_t gamma) {
   const auto passes = static_cast<double>(draft_passes(gamma, question.drafting));
-  const double above_one_step = question.cost.iteration - 1.0;
+  const double above_one_step = cost_at(question, gamma).iteration - 1.0;
   if (passes == 0.0 && above_one_step != 0.0) return std::nullopt;
   // The same total as of verifications at one step each with dearer drafts.
   const double c = passes == 0.0 ? 0.0 : question.cost.draft_pass + above_one_step / passes;
@@ -130,9 +226,10 @@ std::optional<double> break_even_alpha(const Question& question, std::int64_t ga
 
 /// Largest draft pass in target steps that pays; nothing where none does, or any does.
 std::optional<double> break_even_c(const Question& question, const AtGamma& at) {
-  const double tokens_of_a_step = *at.tokens / question.cost.iteration;
+  const double iteration = cost_at(question, *at.gamma).iteration;
+  const double tokens_of_a_step = *at.tokens / iteration;
   if (tokens_of_a_step <= 1.0) return std::nullopt;
-  const double c = question.cost.iteration * analytic::break_even_c(tokens_of_a_step, *at.gamma, question.drafting);
+  const double c = iteration * analytic::break_even_c(tokens_of_a_step, *at.gamma, question.drafting);
   return finite(c);
 }
 
@@ -142,9 +239,10 @@ std::vector<double> marginal_of(const Positional& acceptance) {
   return acceptance.marginal.empty() ? marginal_from_conditional(acceptance.conditional) : acceptance.marginal;
 }
 
-Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma) {
-  const Question question = question_of(scenario, gamma);
-  Prediction prediction{.marginal = question.marginal, .asked = {}, .best = {}};
+namespace {
+
+/// By the closed rules of a verification that costs the same whatever gamma.
+AtGamma ruled_best(const Question& question) {
   BestGamma best = by_position(question) ? best_gamma(question.marginal, draft_ratio(question.cost),
                                                       question.convention, question.drafting)
                                          : best_gamma(setting_of(question));
@@ -154,31 +252,50 @@ Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma) 
       *best.gamma > min_gamma(question.convention)) {
     best.gamma.reset();
   }
-  if (best.gamma) {
-    prediction.best = at_gamma(question, *best.gamma);
-  } else {
-    prediction.best =
-        by_position(question) ? at_end_of_positions(question, best.speedup) : at_infinity(question, best.speedup);
-  }
+  if (best.gamma) return at_gamma(question, *best.gamma);
+  if (!by_position(question)) return at_infinity(question, best.speedup);
+  // Acceptance falls with the position, and drafting costs no more for it.
+  AtGamma limit = at_gamma(question, static_cast<std::int64_t>(question.marginal.size()));
+  limit.gamma.reset();
+  limit.all_accepted = 0.0;
+  limit.speedup = best.speedup;
+  limit.operations.reset();  // they grow with gamma
+  return limit;
+}
+
+}  // namespace
+
+Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma) {
+  const Question question = question_of(scenario, gamma);
+  const bool ruled = question.growth == 0.0 && (question.iid != nullptr || by_position(question));
+  Prediction prediction{
+      .marginal = question.marginal, .asked = {}, .best = ruled ? ruled_best(question) : searched_best(question)};
   prediction.asked = question.gamma ? at_gamma(question, *question.gamma) : prediction.best;
   const AtGamma& asked = prediction.asked;
   if (asked.gamma && *asked.gamma >= 1) {
     prediction.break_even_c = break_even_c(question, asked);
   }
-  if (by_position(question)) {
-    if (prediction.best.gamma) prediction.near_best = near_best_by_position(question, prediction.best);
-    return prediction;
+  if (!ruled && prediction.best.gamma) {
+    const OneMaximum speedups = one_maximum(question);
+    prediction.near_best = *prediction.best.gamma < speedups.first
+                               ? GammaRange{*prediction.best.gamma, *prediction.best.gamma}
+                               : near_best_gamma(speedups, *prediction.best.gamma, near_best_tolerance);
   }
+  if (ruled && by_position(question) && prediction.best.gamma) {
+    prediction.near_best = near_best_by_position(question, prediction.best);
+  }
+  if (question.iid == nullptr) return prediction;
+  if (asked.gamma && *asked.gamma >= 1) {
+    prediction.break_even_alpha = break_even_alpha(question, *asked.gamma);
+    prediction.any_process = any_process_bounds(question.iid->alpha, *asked.gamma, question.convention);
+  }
+  if (!ruled) return prediction;
   prediction.real_gamma = real_gamma(setting_of(question));
   if (question.convention == Convention::bonus && question.drafting == Drafting::autoregressive) {
     prediction.oracle_speedup =
-        finite(oracle_speedup(question.alpha, draft_ratio(question.cost)) / question.cost.iteration);
+        finite(oracle_speedup(question.iid->alpha, draft_ratio(question.cost)) / question.cost.iteration);
   }
   prediction.near_best = near_best_gamma(setting_of(question), near_best_tolerance);
-  if (asked.gamma && *asked.gamma >= 1) {
-    prediction.break_even_alpha = break_even_alpha(question, *asked.gamma);
-    prediction.any_process = any_process_bounds(question.alpha, *asked.gamma, question.convention);
-  }
   return prediction;
 }
 

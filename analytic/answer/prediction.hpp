@@ -24,11 +24,12 @@ struct AtGamma {
 };
 
 struct Prediction {
-  std::vector<double> marginal;  ///< [i]: draft i and all before it accepted; empty: i.i.d. acceptance
+  /// [i]: draft i and all before it accepted, where acceptance depends on the position alone; else empty.
+  std::vector<double> marginal;
   AtGamma asked;
   AtGamma best;
-  std::optional<double> real_gamma{};
-  std::optional<double> oracle_speedup{};
+  std::optional<double> real_gamma{};        ///< i.i.d. only, and of verifications that cost the same whatever gamma
+  std::optional<double> oracle_speedup{};    ///< likewise
   std::optional<GammaRange> near_best{};     ///< within 1 % of the best
   std::optional<double> break_even_alpha{};  ///< at the asked gamma; i.i.d. only
   std::optional<double> break_even_c{};      ///< draft pass in target steps, at the asked gamma
@@ -38,9 +39,9 @@ struct Prediction {
 /// [i]: draft i and all before it accepted.
 [[nodiscard]] std::vector<double> marginal_of(const Positional& acceptance);
 
-/// Of a scenario of process fidelity, Iid or Positional, with a cost and a constant gamma. `gamma` takes the place of
-/// the scenario's; nothing: the best one. What is paid once a sequence does not count. Throws DomainError; gamma beyond
-/// a vector is one.
+/// Of a scenario of process fidelity with a cost and a constant gamma. `gamma` takes the place of the scenario's;
+/// nothing: the best one. What is paid once a sequence does not count. Throws DomainError; gamma beyond a vector is
+/// one, and so is a process without a closed form (Trace).
 [[nodiscard]] Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma);
 
 }  // namespace foredraft::analytic

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analytic/answer/iteration_law.hpp"
 #include "analytic/cost/batch_pass.hpp"
 #include "analytic/cost/queue_wait.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_law.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/registries.hpp"
 
@@ -35,14 +37,15 @@ class ServerForms {
     // Rows in lockstep that were taken together, and all of one length, are one row that accepts what all accept.
     const bool one_row = lockstep && full() && !server_.output.geometric;
     if (lockstep && !one_row) return answer;
-    const double together = one_row ? static_cast<double>(server_.max_batch) : 1.0;
-    const std::vector<double> pmf = tokens_of_iteration(std::pow(server_.alpha, together));
+    const std::vector<double> pmf = tokens_of_iteration(one_row ? static_cast<double>(server_.max_batch) : 1.0);
     const double iterations = mean_iterations(pmf);
     if (iterations > 0.0) {
       answer.tokens_per_iteration = decoded_tokens() / iterations;
       answer.memory_access_factor = iterations / decoded_tokens();
     }
-    if (scenario_.gamma > 0) answer.per_token = server_.alpha;
+    // Where acceptance depends on the position, the ends of answers leave fewer of the later drafts tested.
+    const auto* iid = std::get_if<foredraft::Iid>(&server_.acceptance);
+    if (scenario_.gamma > 0 && iid != nullptr) answer.per_token = iid->alpha;
     if (full()) add_full_server(pmf, iterations, answer);
     if (server_.max_batch == 1 && server_.arrivals.kind == ArrivalKind::poisson) add_queue(pmf, answer);
     return answer;
@@ -70,13 +73,19 @@ class ServerForms {
     return given && server_.target_step.context_us == 0.0 && server_.drafter_step.context_us == 0.0;
   }
 
-  [[nodiscard]] std::vector<double> tokens_of_iteration(double alpha) const {
-    const IidIteration iteration{alpha, scenario_.gamma, scenario_.convention};
-    std::vector<double> pmf;
-    for (std::int64_t k = 1; k <= max_tokens(scenario_.gamma, scenario_.convention); ++k) {
-      pmf.push_back(tokens_probability(iteration, k));
+  /// Law of the tokens that `rows` rows can all take, when each accepts by itself.
+  [[nodiscard]] std::vector<double> tokens_of_iteration(double rows) const {
+    if (const auto* iid = std::get_if<foredraft::Iid>(&server_.acceptance)) {
+      const IidIteration iteration{std::pow(iid->alpha, rows), scenario_.gamma, scenario_.convention};
+      std::vector<double> pmf;
+      for (std::int64_t k = 1; k <= max_tokens(scenario_.gamma, scenario_.convention); ++k) {
+        pmf.push_back(tokens_probability(iteration, k));
+      }
+      return pmf;
     }
-    return pmf;
+    std::vector<double> marginal = marginal_of(server_.acceptance, scenario_.gamma).value();
+    for (double& entry : marginal) entry = std::pow(entry, rows);
+    return tokens_pmf(marginal, scenario_.gamma, scenario_.convention);
   }
 
   /// Tokens of an answer that iterations emit: all but the one that its prompt yields.
@@ -96,8 +105,9 @@ class ServerForms {
     const std::int64_t drafted = drafting_ == Drafting::block ? scenario_.gamma : 1;
     const double verify = pass_time(pass_of(server_.target_step), server_.max_batch,
                                     max_tokens(scenario_.gamma, scenario_.convention), 0.0);
-    if (passes == 0) return verify;
-    return verify +
+    if (scenario_.gamma == 0) return verify;
+    if (passes == 0) return verify + server_.overhead_us;
+    return verify + server_.overhead_us +
            static_cast<double>(passes) * pass_time(pass_of(server_.drafter_step), server_.max_batch, drafted, 0.0);
   }
 

@@ -24,6 +24,13 @@ double speedup(double tokens_per_iteration, double draft_passes, const DecodingC
   return tokens_per_iteration / (cost.iteration + draft_passes * cost.draft_pass);
 }
 
+double implied_cost(double tokens_per_iteration, double speedup, double steps) {
+  check_positive("tokens_per_iteration", tokens_per_iteration);
+  check_positive("speedup", speedup);
+  check_positive("steps", steps);
+  return tokens_per_iteration / speedup - steps;
+}
+
 double sequence_speedup(double length, double iterations, double draft_passes, const DecodingCost& cost) {
   check_positive("length", length);
   check_positive("iterations", iterations);

@@ -20,6 +20,9 @@ namespace foredraft::analytic {
 /// costs paid once a sequence do not count.
 [[nodiscard]] double speedup(double tokens_per_iteration, double draft_passes, const DecodingCost& cost);
 
+/// Plain steps that an iteration of this speedup takes beyond `steps`; negative where it takes fewer. All > 0.
+[[nodiscard]] double implied_cost(double tokens_per_iteration, double speedup, double steps);
+
 /// Of sequences of `length` tokens on average in `iterations` on average, both > 0, what is paid once a sequence
 /// included: (length + plain_sequence) / (sequence + iterations (iteration + draft_passes draft_pass)).
 /// [Xia2023, Eq. 4] and the costs that it leaves out.

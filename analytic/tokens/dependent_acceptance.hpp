@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "foredraft/words.hpp"
 
@@ -18,6 +19,8 @@ struct BetaMixture {
 [[nodiscard]] double tokens_variance(const BetaMixture& mixture, std::int64_t gamma, Convention convention);
 /// P(at least k drafts accepted) = E[alpha^k] = (a)_k / (a + b)_k, k >= 0.
 [[nodiscard]] double accepted_at_least(const BetaMixture& mixture, std::int64_t k);
+/// The same for k = 1 to `gamma` <= 1e6, at [k - 1].
+[[nodiscard]] std::vector<double> marginal_of(const BetaMixture& mixture, std::int64_t gamma);
 
 /// Stationary two-state chain over token positions: would the draft at this position be accepted?
 struct MarkovAcceptance {

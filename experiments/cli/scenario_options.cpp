@@ -26,7 +26,13 @@ constexpr std::array stated_by_options{"gamma",
                                        "cost.draft_ms",
                                        "cost.verify_ms",
                                        "cost.overhead_ms",
+                                       "cost.verify_growth",
                                        "alpha",
+                                       "process",
+                                       "process.a",
+                                       "process.b",
+                                       "process.spread",
+                                       "process.rho",
                                        "process.conditional",
                                        "process.marginal",
                                        "drafter.decay",
@@ -95,7 +101,7 @@ class ScenarioReader {
 
   /// The process follows from how acceptance is stated, the cost from whether times are.
   void read_implied(bool cost) {
-    if (line_.has("conditional") || line_.has("marginal")) {
+    if (!line_.has("process") && (line_.has("conditional") || line_.has("marginal"))) {
       state("process", std::string(scenario::name_of(AcceptanceProcess(Positional{}))));
     }
     if (!cost || !states_times(line_)) return;
@@ -128,7 +134,8 @@ OptionGroup cost_options() {
            {"step-ms", "T", "measured: one token of plain decoding"},
            {"draft-ms", "T", "measured: one pass of the drafter"},
            {"verify-ms", "T", "measured: one pass of the target over a draft"},
-           {"overhead-ms", "T", "measured: whatever else an iteration costs (default 0)"}}};
+           {"overhead-ms", "T", "measured: whatever else an iteration costs (default 0)"},
+           {"verify-growth", "G", "either: plain steps that each verified token but the first adds (default 0)"}}};
 }
 
 OptionGroup drafting_options() {

@@ -2,10 +2,9 @@
 #include "experiments/commands/deployment_options.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 
 #include "core/streams.hpp"
-#include "experiments/models/read_model.hpp"
+#include "experiments/models/deployed_pair.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -25,57 +24,17 @@ std::optional<latency::NumberFormat> read_format(CommandLine& line, std::string_
   const auto word = line.text(name);
   if (!word) return std::nullopt;
   const auto format = latency::number_format(*word);
-  if (!format) {
-    std::vector<std::string> known;
-    for (const latency::NumberFormat one : latency::number_formats()) known.emplace_back(to_string(one));
-    line.refuse(name, fmt::format("unknown format \"{}\"", *word), "", suggestion_for(*word, known));
-  }
+  if (!format) line.refuse(name, fmt::format("unknown format \"{}\"", *word), "", format_suggestion(*word));
   return format;
 }
 
-bool has_steps(const latency::Profile& profile, const std::string& model) {
-  return std::any_of(profile.steps.begin(), profile.steps.end(),
-                     [&](const latency::StepRow& row) { return row.cell.model == model; });
-}
-
-/// A model that the profile has steps of keeps its name there; nothing more has to be known of it.
-std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, ProfileQuestion& question,
-                                    std::vector<FileDigest>& files) {
-  const bool known = std::ranges::find(question.models, name, &latency::ModelShape::name) != question.models.end();
-  if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) return std::nullopt;
-  ReadModel read = read_model(name);
-  name = read.shape.name;
-  for (const std::string& note : read.notes) say("{}: {}", name, note);
-  if (!read.digests.empty()) {
-    files.insert(files.end(), read.digests.begin(), read.digests.end());
-    std::erase_if(question.models, [&](const latency::ModelShape& shape) { return shape.name == name; });
-    question.models.push_back(read.shape);
-  }
-  return read;
-}
-
-latency::NumberFormat usual_cache_format(latency::NumberFormat weights) {
-  const bool narrow = latency::bits_of(weights) < latency::bits_of(latency::NumberFormat::fp16);
-  return narrow ? latency::NumberFormat::bf16 : weights;
-}
-
-latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<latency::NumberFormat> weights,
-                                  std::optional<latency::NumberFormat> cache, std::int64_t devices, double skew) {
-  latency::Deployment deployment{.tensor_parallel = devices, .expert_skew = skew};
-  deployment.weights =
-      weights ? *weights : (model ? model->weights : std::nullopt).value_or(latency::NumberFormat::fp16);
-  deployment.kv_cache =
-      cache ? *cache : (model ? model->kv_cache : std::nullopt).value_or(usual_cache_format(deployment.weights));
-  return deployment;
-}
-
-void check_pair(CommandLine& line, const ReadModel& target, const ReadModel& draft) {
-  if (const auto problem = head_problem(target.shape, draft.shape)) {
-    line.refuse("draft", *problem, "");
-  }
-  const auto problem = vocabulary_problem(target.shape, draft.shape);
-  if (problem && !line.has("allow-vocabulary-mismatch")) line.refuse("draft", *problem, "");
-  if (const auto note = vocabulary_note(target.shape, draft.shape)) say("{}", *note);
+AskedDeployment read_asked(CommandLine& line) {
+  return {.target_format = read_format(line, "target-format"),
+          .draft_format = read_format(line, "draft-format"),
+          .kv_format = read_format(line, "kv-format"),
+          .target_tp = line.integer("target-tp", 1, max_devices).value_or(1),
+          .draft_tp = line.integer("draft-tp", 1, max_devices).value_or(1),
+          .expert_skew = line.real("expert-skew", 0.0, 1.0).value_or(0.0)};
 }
 
 }  // namespace
@@ -103,36 +62,51 @@ void refuse_deployment(CommandLine& line) {
   line.refuse_any(names, "given without --device", "it says how models run on a device", "e.g. --device h200");
 }
 
-void read_deployment(CommandLine& line, const latency::Profile& profile, ProfileQuestion& question,
-                     std::vector<FileDigest>& files) {
+DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile, AskedPair asked) {
   if (profile.source != latency::Source::datasheet) {
     line.refuse_any(sheet_options(), "not used with measured times", "a profile's times are of what was measured",
                     "remove it, or name a data sheet with --device");
   }
-  const auto target_format = read_format(line, "target-format");
-  const auto draft_format = read_format(line, "draft-format");
-  const auto cache_format = read_format(line, "kv-format");
-  const std::int64_t target_devices = line.integer("target-tp", 1, max_devices).value_or(1);
-  const std::int64_t draft_devices = line.integer("draft-tp", 1, max_devices).value_or(1);
-  const double skew = line.real("expert-skew", 0.0, 1.0).value_or(0.0);
-  question.attained = {.bandwidth_efficiency = line.real("bandwidth-efficiency", 0.01, 1.0),
-                       .compute_efficiency = line.real("compute-efficiency", 0.01, 1.0),
-                       .step_us = line.real("step-overhead-us", 0.0, max_overhead_us),
-                       .iteration_us = {}};
+  asked.deployment = read_asked(line);
+  line.done();
+  DeployedPair pair = read_pair(asked, profile);
+  if (pair.head_problem) line.refuse("draft", *pair.head_problem, "");
+  if (pair.vocabulary_problem && !line.has("allow-vocabulary-mismatch")) {
+    line.refuse("draft", *pair.vocabulary_problem, "",
+                "take a draft of the target's family, or allow it by --allow-vocabulary-mismatch");
+  }
+  line.done();
+  for (const std::string& note : pair.notes) say("{}", note);
+  return pair;
+}
+
+double read_memory_utilization(CommandLine& line) {
+  return line.real("memory-utilization", 0.01, 1.0).value_or(latency::usual_memory_utilization);
+}
+
+latency::AttainableOverrides read_attained(CommandLine& line) {
+  return {.bandwidth_efficiency = line.real("bandwidth-efficiency", 0.01, 1.0),
+          .compute_efficiency = line.real("compute-efficiency", 0.01, 1.0),
+          .step_us = line.real("step-overhead-us", 0.0, max_overhead_us),
+          .iteration_us = {}};
+}
+
+void read_deployment(CommandLine& line, const latency::Profile& profile, ProfileQuestion& question,
+                     std::vector<FileDigest>& files) {
+  question.attained = read_attained(line);
   // Stated, it is charged as it is: nothing of our own beside it.
   if (line.has("overhead-us")) question.attained.iteration_us = 0.0;
-  question.memory_utilization = line.real("memory-utilization", 0.01, 1.0).value_or(question.memory_utilization);
+  question.memory_utilization = read_memory_utilization(line);
   question.ignore_memory = line.has("ignore-memory");
-  line.done();
-
-  const bool heads = question.drafting == latency::Role::head_drafting;
-  const std::optional<ReadModel> target = read_named(profile, question.target, question, files);
-  if (heads) question.draft = question.target;
-  const std::optional<ReadModel> draft = heads ? target : read_named(profile, question.draft, question, files);
-  if (target && draft && !heads) check_pair(line, *target, *draft);
-  line.done();
-  question.target_deployment = deployment_of(target, target_format, cache_format, target_devices, skew);
-  question.draft_deployment = deployment_of(draft, draft_format, cache_format, draft_devices, skew);
+  DeployedPair pair = read_deployed_pair(
+      line, profile,
+      {.target = question.target, .draft = question.draft, .heads = question.drafting == latency::Role::head_drafting});
+  question.target = std::move(pair.target);
+  question.draft = std::move(pair.draft);
+  question.models = std::move(pair.models);
+  question.target_deployment = pair.target_deployment;
+  question.draft_deployment = pair.draft_deployment;
+  files.insert(files.end(), pair.files.begin(), pair.files.end());
 }
 
 }  // namespace foredraft::experiments

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/command_line.hpp"
+#include "experiments/models/deployed_pair.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/results/result_folder.hpp"
 
@@ -12,6 +13,16 @@ namespace foredraft::experiments {
 
 /// Rejects them all: beside anything but times of a device.
 void refuse_deployment(CommandLine& line);
+
+/// The pair that the line deploys: its formats and devices, read from the models that `asked` names. Problems of the
+/// line are reported; throws InputError for models that cannot be read.
+[[nodiscard]] DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile, AskedPair asked);
+
+/// Share of a device's memory for weights and caches.
+[[nodiscard]] double read_memory_utilization(CommandLine& line);
+
+/// What the line states better than what engines reach.
+[[nodiscard]] latency::AttainableOverrides read_attained(CommandLine& line);
 
 /// Puts models, formats, parallelism, memory and attainable fractions of the line into the question; `files` gets the
 /// digests of what was read. Problems of the line are reported; throws InputError for models that cannot be read.

@@ -10,6 +10,7 @@
 #include "experiments/devices/operators_file.hpp"
 #include "experiments/models/model_table.hpp"
 #include "experiments/reproduce/experiment.hpp"
+#include "logs/log_format.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
 #include "scenario/registries.hpp"
@@ -100,9 +101,14 @@ struct Inventory {
 
 const std::vector<Inventory>& inventories() {
   static const std::vector<Inventory> all{
-      {"drafters", drafters},       {"rules", rules}, {"policies", policies},
-      {"processes", processes},     {"costs", costs}, {"models", [] { return rows_of(sim::model_registry()); }},
+      {"drafters", drafters},
+      {"rules", rules},
+      {"policies", policies},
+      {"processes", processes},
+      {"costs", costs},
+      {"models", [] { return rows_of(sim::model_registry()); }},
       {"experiments", experiments},
+      {"formats", [] { return rows_of(logs::formats()); }},
   };
   return all;
 }
@@ -120,7 +126,7 @@ Table operators_table() {
 
 CommandSpec list_spec() {
   return {.name = "list",
-          .arguments = "drafters|rules|policies|processes|costs|models|devices|experiments|parameters|metrics",
+          .arguments = "drafters|rules|policies|processes|costs|models|devices|experiments|formats|parameters|metrics",
           .summary = "What can be named in a configuration or on the command line.",
           .options = {},
           .fewest_positional = 1,

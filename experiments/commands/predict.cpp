@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analytic/answer/answer.hpp"
 #include "analytic/tokens/acceptance_definitions.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/exit_codes.hpp"
@@ -10,21 +12,44 @@
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/deployment_options.hpp"
 #include "experiments/commands/predict_from_profile.hpp"
+#include "experiments/predict/inverse_prediction.hpp"
+#include "experiments/predict/observed_prediction.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/varying_prediction.hpp"
 #include "experiments/results/manifest.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/registries.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 constexpr std::int64_t longest_predicted_draft = 1'000'000'000'000;
 
+/// The ways to state how often drafts are accepted but for --process, which may stand beside one.
+const std::vector<std::string_view>& ways_of_acceptance() {
+  static const std::vector<std::string_view> ways{"alpha",      "conditional", "marginal",  "acceptance-length",
+                                                  "accuracies", "edit-rate",   "acceptance"};
+  return ways;
+}
+
+bool states_acceptance(const CommandLine& line) {
+  const auto& ways = ways_of_acceptance();
+  return line.has("process") ||
+         std::any_of(ways.begin(), ways.end(), [&](std::string_view way) { return line.has(way); });
+}
+
 /// Acceptance is stated in exactly one way; whether it is stated.
 bool require_one_acceptance(CommandLine& line) {
-  const std::vector<std::string_view> ways{"alpha",      "conditional", "marginal", "acceptance-length",
-                                           "accuracies", "edit-rate"};
+  const auto& ways = ways_of_acceptance();
   const auto given = std::count_if(ways.begin(), ways.end(), [&](std::string_view way) { return line.has(way); });
+  if (given == 0 && line.has("process")) {
+    if (line.text("process") == scenario::name_of(AcceptanceProcess(Trace{}))) {
+      line.refuse("process", "trace has no closed form", "it is replayed",
+                  "use foredraft simulate with a configuration");
+      line.done();
+    }
+    return true;
+  }
   if (given == 0) {
     line.require("alpha", "or --conditional, --marginal, --acceptance-length: how often drafts are accepted",
                  "e.g. --alpha 0.8");
@@ -67,6 +92,11 @@ Question read_question(CommandLine& line, const std::vector<StatedValue>& known)
     stated.push_back({"alpha", invert_acceptance_length(line, question, convention)});
   }
   if (!stated_acceptance) stated.push_back({"alpha", std::nullopt});
+  if (const auto log = line.text("acceptance")) {
+    line.refuse_any({"process"}, "given beside --acceptance", "the log tells the process", "remove one");
+    stated.push_back({"process", std::string(scenario::name_of(AcceptanceProcess(Observed{})))});
+    stated.push_back({"process.file", *log});
+  }
   const std::optional<Scenario> scenario = read_scenario(line, stated);
   if (!scenario) return question;
   question.scenario = *scenario;
@@ -75,6 +105,104 @@ Question read_question(CommandLine& line, const std::vector<StatedValue>& known)
   if (positional != nullptr && line.has("marginal")) positional->marginal = line.probabilities("marginal").value();
   if (scenario::gamma_varies(question.scenario)) line.require("gamma", "the longest draft", "e.g. --gamma 20");
   return question;
+}
+
+// ---- Several at once: a list of alpha, of c, or of both.
+
+/// A line for each combination of the values of --alpha and --c, the last one fastest.
+std::vector<CommandLine> combinations(const CommandLine& line) {
+  std::vector<CommandLine> lines{line};
+  for (const char* option : {"alpha", "c"}) {
+    const auto values = line.texts(option);
+    if (!values || values->size() < 2) continue;
+    std::vector<CommandLine> more;
+    for (const CommandLine& one : lines) {
+      for (const std::string& value : *values) more.emplace_back(one).replace(option, value);
+    }
+    lines = std::move(more);
+  }
+  return lines;
+}
+
+/// Puts what a log tells in the place of its name.
+void read_acceptance(const CommandLine& line, Question& question) {
+  const auto log = line.text("acceptance");
+  if (!log) return;
+  question.observed = std::make_shared<const FittedAcceptance>(read_fitted_acceptance(*log));
+  std::get<ProcessFidelity>(question.scenario.fidelity).acceptance = fitted_runs(question.observed->fit);
+}
+
+Answered answer(CommandLine& line) {
+  Question question = read_question(line, {});
+  if (!states_times(line)) {
+    line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
+  }
+  line.done();
+  read_acceptance(line, question);
+  const bool varies = scenario::gamma_varies(question.scenario);
+  if (varies && line.has("process") && std::isnan(analytic::answer(question.scenario).tokens_per_iteration)) {
+    line.refuse("process", "no closed form under this policy", "it has one of constant drafts",
+                "use foredraft simulate with a configuration");
+    line.done();
+  }
+  return {question, varies ? analytic::Prediction{} : analytic::predict(question.scenario, question.gamma)};
+}
+
+int predict_several(std::vector<CommandLine>& lines) {
+  std::vector<Answered> all;
+  for (CommandLine& line : lines) {
+    all.push_back(answer(line));
+    if (scenario::gamma_varies(all.back().question.scenario)) {
+      line.refuse_any({"alpha", "c"}, "a list", "drafts of varying length are answered one by one", "give one value");
+      line.done();
+    }
+  }
+  print_result(lines.front().has("json") ? document_text(to_json(all)) : to_text(all));
+  return exit_done;
+}
+
+// ---- The other way round.
+
+bool asks_inverse(const CommandLine& line) {
+  return line.has("measured-speedup") || (line.has("acceptance-length") && !line.has("c") && !states_times(line));
+}
+
+std::optional<PrintedNumber> read_measured(CommandLine& line, std::string_view option) {
+  const std::string text = line.text(option).value();
+  if (is_printed_number(text) && parse_printed_number(text).value > 0.0) return parse_printed_number(text);
+  line.refuse(option, fmt::format("invalid value \"{}\"", text), "must be a positive decimal number as it is printed");
+  return std::nullopt;
+}
+
+int predict_inverse(CommandLine& line) {
+  InverseQuestion question{.is_length = !line.has("measured-speedup")};
+  const auto measured = read_measured(line, question.is_length ? "acceptance-length" : "measured-speedup");
+  if (!question.is_length) {
+    line.refuse_any({"acceptance-length"}, "given beside --measured-speedup", "one number is explained",
+                    "give the acceptance as --alpha, --conditional or --marginal");
+  }
+  line.refuse_any({"operations-ratio", "policy", "acceptance"}, "not used where a measured number is explained", "",
+                  "remove it");
+  line.require("gamma", "a measured number says something only of the draft length it was measured at",
+               "e.g. --gamma 5");
+  const bool has_cost = line.has("c") || states_times(line);
+  const bool has_acceptance = !question.is_length && states_acceptance(line);
+  question.sought = !has_acceptance ? Sought::alpha : has_cost ? Sought::overhead : Sought::c;
+  std::vector<StatedValue> stated;
+  if (!has_acceptance) stated.push_back({"alpha", 0.0});
+  if (!has_cost) stated.push_back({"c", 0.0});
+  if (question.sought == Sought::alpha && !question.is_length && !has_cost) {
+    line.require("c", "or --alpha: one of the two is sought, the other is given", "e.g. --c 0.05");
+  }
+  const std::optional<Scenario> scenario = read_scenario(line, stated);
+  if (scenario && (scenario->gamma < 1 || max_tokens(scenario->gamma, scenario->convention) < 2)) {
+    line.refuse("gamma", fmt::format("invalid gamma={}", scenario->gamma), "one token says nothing of acceptance");
+  }
+  line.done();
+  question.scenario = scenario.value();
+  question.measured = measured.value();
+  print_result(line.has("json") ? document_text(to_json(question)) : to_text(question));
+  return exit_done;
 }
 
 }  // namespace
@@ -93,20 +221,31 @@ CommandSpec predict_spec() {
           {"foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
            "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
            "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
+           "foredraft predict --process beta_mixture --a 3 --b 1.2 --c 0.05 --verify-growth 0.02",
+           "foredraft predict --acceptance vllm.log --c 0.05",
+           "foredraft predict --measured-speedup 1.7 --gamma 5 --c 0.05",
            "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
            "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
            "foredraft predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.7 --batch 1,64",
            "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"},
-      .groups = {{"acceptance and draft length",
-                  {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
-                   {"conditional", "a1,a2,...", "or: acceptance of draft i given all before it accepted"},
-                   {"marginal", "m1,m2,...", "or: draft i and all before it accepted, as engines log it"},
-                   {"acceptance-length", "X", "or: measured tokens per iteration at --gamma, from which alpha follows"},
-                   {"gamma", "G", "drafted tokens per iteration; without it the best; under a policy the most"}}},
-                 cost_options(),
-                 drafting_options(),
-                 profile_options(),
-                 deployment_options()}};
+      .groups = {
+          {"acceptance and draft length",
+           {{"alpha", "A,...", "expected acceptance of a draft, in [0, 1]; a list gives a row each"},
+            {"conditional", "a1,a2,...", "or: acceptance of draft i given all before it accepted"},
+            {"marginal", "m1,m2,...", "or: draft i and all before it accepted, as engines log it"},
+            {"acceptance-length", "X", "or: measured tokens per iteration at --gamma, from which alpha follows"},
+            {"acceptance", "FILE", "or: a log of your engine, or an observations file of foredraft import"},
+            {"process", "P", "or: beta_mixture, markov or runs; foredraft list processes"},
+            {"a", "A", "beta_mixture: first shape; markov, runs: P(accept | previous accepted)"},
+            {"b", "B", "beta_mixture: second shape; markov, runs: P(accept | previous rejected)"},
+            {"spread", "S", "runs: log odds of easy runs above the middle, of hard ones below (default 0)"},
+            {"rho", "R", "runs: odds ratio of going on across the bonus token (default 1)"},
+            {"measured-speedup", "S", "explained: by which alpha; with --alpha which c; with both which overhead"},
+            {"gamma", "G", "drafted tokens; without it the best; under a policy or with a device at most so many"}}},
+          cost_options(),
+          drafting_options(),
+          profile_options(),
+          deployment_options()}};
 }
 
 int run_predict(const std::vector<std::string>& arguments) {
@@ -118,21 +257,29 @@ int run_predict(const std::vector<std::string>& arguments) {
   const bool of_device = line.has("device") || line.has("profile") || line.has("steps-file");
   of_device ? line.convert("overhead-ms", "overhead-us", 1e3) : line.convert("overhead-us", "overhead-ms", 1e-3);
   const bool from_profile = takes_profile(line);
-  const Question question =
-      read_question(line, from_profile ? parameters_of_profiles(line) : std::vector<StatedValue>{});
-  if (from_profile) return predict_from_profile(line, question);
-  const Scenario& scenario = question.scenario;
-  if (!states_times(line)) {
-    line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
+  if (!from_profile && asks_inverse(line)) return predict_inverse(line);
+  std::vector<CommandLine> lines = combinations(line);
+  if (lines.size() > 1 && line.has("acceptance")) {
+    line.refuse_any({"c"}, "a list", "a log is answered for one cost", "give one value");
+    line.done();
   }
-  line.done();
+  if (from_profile) {
+    std::vector<Question> questions;
+    for (CommandLine& one : lines) {
+      questions.push_back(read_question(one, parameters_of_profiles(one)));
+      if (lines.size() > 1) one.done();
+    }
+    return predict_from_profile(lines.front(), questions);
+  }
+  if (lines.size() > 1) return predict_several(lines);
+  const Answered answered = answer(line);
+  const Scenario& scenario = answered.question.scenario;
   if (scenario::gamma_varies(scenario)) {
     print_result(line.has("json") ? document_text(varying_prediction_json(scenario))
                                   : varying_prediction_text(scenario));
     return exit_done;
   }
-  const analytic::Prediction prediction = analytic::predict(scenario, question.gamma);
-  print_result(line.has("json") ? document_text(to_json(question, prediction)) : to_text(question, prediction));
+  print_result(line.has("json") ? document_text(to_json(answered)) : to_text(answered));
   return exit_done;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/answer/prediction.hpp"
+#include "core/numbers.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/device_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
@@ -15,6 +16,7 @@
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/deployment_options.hpp"
 #include "experiments/devices/steps_file.hpp"
+#include "experiments/predict/observed_prediction.hpp"
 #include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/predict/verification_curve.hpp"
@@ -47,8 +49,10 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   const AcceptanceProcess& process = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance;
   if (const auto* positional = std::get_if<Positional>(&process)) {
     question.marginal = analytic::marginal_of(*positional);
+  } else if (const auto* iid = std::get_if<Iid>(&process)) {
+    question.alpha = iid->alpha;
   } else {
-    question.alpha = std::get<Iid>(process).alpha;
+    question.process = process;
   }
   line.require("target", "the model that verifies", "e.g. --target qwen1.5-7b; foredraft list models");
   if (question.drafting == latency::Role::head_drafting) {
@@ -65,6 +69,21 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
                 fmt::format("must be at most {}: every length up to it is looked at", largest_batch));
   }
   return question;
+}
+
+double alpha_of(const Question& question) {
+  return std::get<Iid>(std::get<ProcessFidelity>(question.scenario.fidelity).acceptance).alpha;
+}
+
+/// Of several one behind the other, each under its alpha.
+std::string text_of(const std::vector<ProfilePrediction>& predictions) {
+  if (predictions.size() == 1) return to_text(predictions.front());
+  std::string text;
+  for (const ProfilePrediction& prediction : predictions) {
+    text += fmt::format("{}alpha {}\n{}", text.empty() ? "" : "\n", number_text(prediction.question.alpha),
+                        to_text(prediction));
+  }
+  return text;
 }
 
 void fill(ResultFolder& folder, const ProfilePrediction& prediction, const std::vector<VerificationCurve>& curves,
@@ -102,8 +121,8 @@ bool takes_profile(CommandLine& line) {
 }
 
 std::vector<StatedValue> parameters_of_profiles(CommandLine& line) {
-  line.refuse_any({"c", "step-ms", "draft-ms", "verify-ms", "operations-ratio"}, "given beside the times of a device",
-                  "they say what a draft costs", "remove one");
+  line.refuse_any({"c", "step-ms", "draft-ms", "verify-ms", "verify-growth", "operations-ratio"},
+                  "given beside the times of a device", "they say what a draft costs", "remove one");
   line.refuse_any(
       {"decay", "recovery", "accuracies", "edit-rate", "realign", "policy", "threshold", "concentration", "bias"},
       "not used with the times of a device", "drafts have one length and the acceptance that is given",
@@ -111,9 +130,9 @@ std::vector<StatedValue> parameters_of_profiles(CommandLine& line) {
   std::vector<StatedValue> known{{"cost", std::string(scenario::name_of(Cost(ConstantRatio{})))},
                                  {"policy", std::string(scenario::name_of(Policy(ConstantGamma{})))}};
   for (const char* name :
-       {"c", "cost.step_ms", "cost.draft_ms", "cost.verify_ms", "cost.overhead_ms", "operations_ratio", "drafter.decay",
-        "drafter.recovery", "drafter.accuracies", "drafter.edit_rate", "drafter.realign", "policy.threshold",
-        "policy.concentration", "policy.bias"}) {
+       {"c", "cost.step_ms", "cost.draft_ms", "cost.verify_ms", "cost.overhead_ms", "cost.verify_growth",
+        "operations_ratio", "drafter.decay", "drafter.recovery", "drafter.accuracies", "drafter.edit_rate",
+        "drafter.realign", "policy.threshold", "policy.concentration", "policy.bias"}) {
     known.push_back({name, std::nullopt});
   }
   const bool drafter = line.word("drafter", latency::drafter_words()).has_value();
@@ -121,31 +140,53 @@ std::vector<StatedValue> parameters_of_profiles(CommandLine& line) {
   return known;
 }
 
-int predict_from_profile(CommandLine& line, const Question& acceptance) {
-  ProfileQuestion question = read_profile_question(line, acceptance);
+int predict_from_profile(CommandLine& line, const std::vector<Question>& acceptances) {
+  ProfileQuestion question = read_profile_question(line, acceptances.front());
+  if (acceptances.size() > 1)
+    line.refuse_any({"out"}, "given beside a list of --alpha", "a folder holds one answer", "give one alpha");
+  line.refuse_any({"measured-speedup"}, "not used with the times of a device", "it is explained by one c",
+                  "use --c or --step-ms, --draft-ms and --verify-ms");
   line.done();
+  std::optional<FittedAcceptance> observed;
+  if (const auto log = line.text("acceptance")) {
+    observed = read_fitted_acceptance(*log);
+    question.process = fitted_runs(observed->fit);
+  }
   const auto steps = line.text("steps-file");
   const std::string source = steps ? *steps : named_device(line);
   const ReadProfile read = steps ? read_steps(*steps) : read_named_device(line);
   const latency::Profile& profile = read.profile;
   std::vector<FileDigest> files{read.digest};
+  if (observed) files.push_back(observed->file);
   read_deployment(line, profile, question, files);
   try {
     const auto out = line.text("out");
     std::vector<VerificationCurve> curves;
-    const ProfilePrediction prediction = [&] {
+    const std::vector<ProfilePrediction> predictions = [&] {
       const Progress progress{"predicting"};
-      ProfilePrediction all = predict(question, profile);
-      if (out) curves = verification_curves(all.question, profile);
+      std::vector<ProfilePrediction> all;
+      for (const Question& acceptance : acceptances) {
+        ProfileQuestion one = question;
+        if (acceptances.size() > 1) one.alpha = alpha_of(acceptance);
+        all.push_back(predict(one, profile));
+      }
+      if (out) curves = verification_curves(all.front().question, profile);
       return all;
     }();
+    const ProfilePrediction& prediction = predictions.front();
     std::optional<ResultFolder> folder;
     if (out) {
       static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
       folder.emplace(*out, folder_kind(prediction.question, read.digest), line.words());
       fill(*folder, prediction, curves, files);
     }
-    print_result(line.has("json") ? document_text(to_json(prediction)) : to_text(prediction));
+    if (line.has("json")) {
+      auto json = to_json(predictions);
+      if (observed) json["acceptance"] = observed_json(*observed, question.gamma);
+      print_result(document_text(json));
+    } else {
+      print_result(text_of(predictions) + (observed ? "\n" + observed_text(*observed, question.gamma) : ""));
+    }
     if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
   } catch (const DomainError& error) {
     throw InputError(fmt::format("{}: {}", source, error.what()));

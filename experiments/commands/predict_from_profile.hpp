@@ -18,8 +18,8 @@ namespace foredraft::experiments {
 /// What a profile says, or has no use for, in place of the options of a scenario.
 [[nodiscard]] std::vector<StatedValue> parameters_of_profiles(CommandLine& line);
 
-/// Prints the prediction for the acceptance of `question`; with --out writes it into a folder too, and draws it.
-/// Returns an exit code. Throws InputError.
-[[nodiscard]] int predict_from_profile(CommandLine& line, const Question& question);
+/// Prints the prediction for the acceptance of each question, at least one; several differ in the alpha of Iid. With
+/// --out writes the only one into a folder too, and draws it. Returns an exit code. Throws InputError.
+[[nodiscard]] int predict_from_profile(CommandLine& line, const std::vector<Question>& questions);
 
 }  // namespace foredraft::experiments

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "core/problems.hpp"
 #include "core/readable.hpp"
@@ -9,6 +11,7 @@
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
+#include "experiments/results/manifest.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "foredraft/errors.hpp"
 #include "sim/process/instruction_set.hpp"
@@ -33,13 +36,31 @@ std::string program_help() {
          "  foredraft sweep experiments/configs/quickstart.toml --out results/quickstart\n";
 }
 
-int unknown_command(const std::string& name) {
+[[noreturn]] void refuse_command(const std::string& name) {
   std::vector<std::string> names;
   for (const Command& command : command_registry()) names.emplace_back(command.spec().name);
   ProblemList problems("foredraft");
   problems.add({.key = name, .text = "unknown command", .suggestion = suggestion_for(name, names)});
-  say("{}", problems.text());
-  return exit_bad_input;
+  throw InputError(problems.text());
+}
+
+/// Whether stdout is to hold one JSON document.
+bool asks_json(const std::vector<std::string>& arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  return std::find(arguments.begin(), end, "--json") != end;
+}
+
+/// Says on stderr why a command ended, and beside --json as a document on stdout too.
+ExitCode end_with(ExitCode code, const std::string& message, const std::vector<std::string>& arguments) {
+  say("{}", message);
+  if (!asks_json(arguments)) return code;
+  const nlohmann::ordered_json document{
+      {"schema", "foredraft.error/1"}, {"exit_code", static_cast<int>(code)}, {"error", readable_message(message)}};
+  try {
+    print_result(document_text(document));
+  } catch (const RunError&) {  // nobody reads stdout
+  }
+  return code;
 }
 
 int dispatch(const std::vector<std::string>& arguments) {
@@ -61,7 +82,7 @@ int dispatch(const std::vector<std::string>& arguments) {
   for (const Command& command : command_registry()) {
     if (command.spec().name == name) return command.run({arguments.begin() + 1, arguments.end()});
   }
-  return unknown_command(name);
+  refuse_command(name);
 }
 
 }  // namespace
@@ -71,7 +92,8 @@ const std::vector<Command>& command_registry() {
       {predict_spec, run_predict}, {simulate_spec, run_simulate},   {sweep_spec, run_sweep_command},
       {merge_spec, run_merge},     {check_spec, run_check},         {reproduce_spec, run_reproduce},
       {tree_spec, run_tree},       {calibrate_spec, run_calibrate}, {validate_spec, run_validate},
-      {plot_spec, run_plot},       {list_spec, run_list},
+      {import_spec, run_import},   {advise_spec, run_advise},       {plot_spec, run_plot},
+      {list_spec, run_list},
   };
   return commands;
 }
@@ -82,23 +104,20 @@ int run_program(const std::vector<std::string>& arguments) {
     sim::select_instruction_set_from_environment();
     return dispatch(arguments);
   } catch (const InputError& error) {
-    say("{}", error.what());
-    return exit_bad_input;
+    return end_with(exit_bad_input, error.what(), arguments);
   } catch (const DomainError& error) {
-    say("foredraft: {}", error.what());
-    return exit_bad_input;
+    return end_with(exit_bad_input, fmt::format("foredraft: {}", error.what()), arguments);
   } catch (const std::filesystem::filesystem_error& error) {
-    say("{}: cannot be used ({})", readable(error.path1().string()), error.code().message());
-    return exit_bad_input;
+    return end_with(exit_bad_input,
+                    fmt::format("{}: cannot be used ({})", readable(error.path1().string()), error.code().message()),
+                    arguments);
   } catch (const Interrupted&) {
     say("interrupted: what was written is safe; the same command resumes a sweep, and starts anything else again");
     return exit_interrupted;
   } catch (const RunError& error) {
-    say("{}", error.what());
-    return exit_failed;
+    return end_with(exit_failed, error.what(), arguments);
   } catch (const std::exception& error) {
-    say("foredraft: {}", error.what());
-    return exit_failed;
+    return end_with(exit_failed, fmt::format("foredraft: {}", error.what()), arguments);
   }
 }
 

@@ -40,7 +40,11 @@ Simulation from_options(CommandLine& line) {
   simulation.plan.seed =
       static_cast<std::uint64_t>(line.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
   simulation.plan.path = line.word("path", {"fast", "reference"}) == "reference" ? Path::reference : Path::fast;
-  if (const auto scenario = read_scenario(line, {})) simulation.scenario = *scenario;
+  std::vector<StatedValue> stated;
+  if (const auto log = line.text("acceptance")) {
+    stated = {{"process", std::string(scenario::name_of(AcceptanceProcess(Observed{})))}, {"process.file", *log}};
+  }
+  if (const auto scenario = read_scenario(line, stated)) simulation.scenario = *scenario;
   return simulation;
 }
 
@@ -94,9 +98,10 @@ Json acceptance_json(const sim::Tally& tally) {
 
 /// The alpha that every draft is accepted with; null where acceptance is another.
 const double* alpha_of(const Scenario& scenario) {
-  if (const auto* server = std::get_if<Server>(&scenario.fidelity)) return &server->alpha;
-  const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
-  const auto* iid = process == nullptr ? nullptr : std::get_if<Iid>(&process->acceptance);
+  const AcceptanceProcess* acceptance = nullptr;
+  if (const auto* server = std::get_if<Server>(&scenario.fidelity)) acceptance = &server->acceptance;
+  if (const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) acceptance = &process->acceptance;
+  const auto* iid = acceptance == nullptr ? nullptr : std::get_if<Iid>(acceptance);
   return iid == nullptr ? nullptr : &iid->alpha;
 }
 
@@ -117,6 +122,10 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
     json["policy"] = scenario::name_of(process == nullptr ? Policy(ConstantGamma{}) : process->policy);
   }
   if (const double* alpha = alpha_of(scenario)) json["alpha"] = *alpha;
+  if (const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
+      process != nullptr && std::holds_alternative<Runs>(process->acceptance)) {
+    add_acceptance(process->acceptance, json);
+  }
   const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
   json["c"] = cost ? Json(cost->draft_pass) : Json(nullptr);
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
@@ -230,9 +239,11 @@ CommandSpec simulate_spec() {
       .most_positional = 1,
       .examples = {"foredraft simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
                    "foredraft simulate --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05 --iterations 1e6 --seed 1",
+                   "foredraft simulate --acceptance vllm.log --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
                    "foredraft simulate experiments/configs/simulate_token.toml --json"},
       .groups = {{"acceptance and draft length",
                   {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
+                   {"acceptance", "FILE", "or: of a log or an observations file, replayed where it recorded steps"},
                    {"gamma", "G", "drafted tokens per iteration; under a policy the most"},
                    {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
                    {"operations-ratio", "R", "operations of one draft step over one target step"}}},
@@ -250,7 +261,8 @@ int run_simulate(const std::vector<std::string>& arguments) {
   Simulation simulation = line.positional().empty() ? from_options(line) : from_config(line);
   line.done();
   Inputs inputs;
-  const auto& [scenario, plan] = simulation;
+  const Scenario& scenario = simulation.scenario;
+  const SimulationPlan& plan = simulation.plan;
   const auto in_phase = [](std::string name, const auto& work) {
     const Progress progress(std::move(name));
     return work();

@@ -13,6 +13,7 @@
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/commands/deployment_options.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/results/result_folder.hpp"
 #include "experiments/text/digest.hpp"
@@ -32,6 +33,13 @@ constexpr std::int64_t largest_tree_context = 1'000'000;
 constexpr double any_cost = std::numeric_limits<double>::max();
 constexpr std::string_view tree_folder_schema = "foredraft.tree_result/1";
 
+/// Times of a device that the line asks for.
+struct AskedPrice {
+  AskedPair pair;
+  latency::Role drafting;
+  std::int64_t batch, context;
+};
+
 /// What the line says before any file is read.
 struct TreeOptions {
   std::int64_t nodes;
@@ -39,16 +47,17 @@ struct TreeOptions {
   std::optional<double> c;
   std::optional<double> growth;
   std::string drafter;
-  std::optional<PricedPair> pair;  ///< whose times the profile says
+  std::optional<AskedPrice> price;  ///< whose times the profile says
 };
 
 /// With --device or --profile the times of passes take the place of --c and of the cost of verification.
-std::optional<PricedPair> read_pair(CommandLine& line, const std::string& drafter) {
+std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string& drafter) {
   if (!names_device(line)) {
     for (const std::string_view name : {"target", "draft", "batch", "context"}) {
       if (line.has(name))
         line.refuse(name, "given without --profile", "it asks for times of a device", "e.g. --profile h200");
     }
+    refuse_deployment(line);
     if (drafter == "heads") {
       line.refuse("drafter", "heads without --profile", "the cost of a head is a time of a device",
                   "use block where all heads together cost --c");
@@ -67,12 +76,11 @@ std::optional<PricedPair> read_pair(CommandLine& line, const std::string& drafte
   if (heads && line.has("draft")) {
     line.refuse("draft", "not used by heads", "they stand on the target itself", "remove it");
   }
-  const std::string target = line.text("target").value_or("");
-  return PricedPair{.target = target,
-                    .draft = heads ? target : line.text("draft").value_or(""),
-                    .drafting = latency::role_of_drafter(drafter).value(),
-                    .batch = line.integer("batch", 1, largest_tree_batch).value_or(1),
-                    .context = line.integer("context", 0, largest_tree_context).value_or(512)};
+  return AskedPrice{
+      .pair = {.target = line.text("target").value_or(""), .draft = line.text("draft").value_or(""), .heads = heads},
+      .drafting = latency::role_of_drafter(drafter).value(),
+      .batch = line.integer("batch", 1, largest_tree_batch).value_or(1),
+      .context = line.integer("context", 0, largest_tree_context).value_or(512)};
 }
 
 TreeOptions read_options(CommandLine& line) {
@@ -93,7 +101,7 @@ TreeOptions read_options(CommandLine& line) {
           .c = line.real("c", 0.0, any_cost),
           .growth = line.real("verify-growth", 0.0, any_cost),
           .drafter = drafter,
-          .pair = read_pair(line, drafter)};
+          .price = read_asked_price(line, drafter)};
 }
 
 std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOptions& options,
@@ -117,13 +125,37 @@ std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOp
   return rows;
 }
 
+PricedPair read_priced_pair(CommandLine& line, const AskedPrice& asked, const latency::Profile& profile,
+                            std::vector<FileDigest>& files) {
+  DeployedPair pair = read_deployed_pair(line, profile, asked.pair);
+  files.insert(files.end(), pair.files.begin(), pair.files.end());
+  latency::SheetPair sheet{.target = pair.target_deployment, .draft = pair.draft_deployment};
+  if (profile.source == latency::Source::datasheet) {
+    sheet.attainable =
+        latency::with(read_attained(line), latency::attainable_of(latency::peaks_of(profile.device, profile.limits)));
+  }
+  std::optional<double> memory;
+  if (profile.source == latency::Source::datasheet && !line.has("ignore-memory"))
+    memory = read_memory_utilization(line);
+  line.done();
+  return {.models = {.target = std::move(pair.target),
+                     .draft = std::move(pair.draft),
+                     .models = std::move(pair.models),
+                     .sheet = sheet,
+                     .memory_utilization = memory},
+          .drafting = asked.drafting,
+          .batch = asked.batch,
+          .context = asked.context};
+}
+
 std::optional<TreePrice> read_price(CommandLine& line, const TreeOptions& options, std::int64_t nodes,
                                     std::int64_t depth, std::vector<FileDigest>& files) {
-  if (options.pair) {
+  if (options.price) {
+    const ReadProfile read = read_named_device(line);
+    if (!read.shipped) files.push_back(read.digest);
+    const PricedPair pair = read_priced_pair(line, *options.price, read.profile, files);
     try {
-      const ReadProfile read = read_named_device(line);
-      if (!read.shipped) files.push_back(read.digest);
-      return price_from_profile(read.profile, *options.pair, nodes, depth);
+      return price_from_profile(read.profile, pair, nodes, depth);
     } catch (const DomainError& error) {
       throw InputError(fmt::format("{}: {}", named_device(line), error.what()));
     }
@@ -176,24 +208,7 @@ CommandSpec tree_spec() {
       .name = "tree",
       .arguments = "--accuracies FILE --nodes N [--depth D] [options]",
       .summary = "The token tree of the most expected tokens, or of the greatest speedup, from accuracies by rank.",
-      .options = {{"accuracies", "FILE",
-                   "one row a head: marginal accuracy of rank 1, 2, ..., blanks or commas between"},
-                  {"nodes", "N", "most nodes, the root (the target's own token) included"},
-                  {"depth", "D", "most drafted tokens of one path; without it the number of heads"},
-                  {"every-depth", "", "the file's one row holds at every depth: a draft model instead of heads"},
-                  {"paths", "FILE", "judge this tree: a path of child ranks a line, or Medusa's list [[0], [0, 1]]"},
-                  {"c", "C", "draft/target time of one step; with it the tree of the greatest speedup is sought"},
-                  {"drafter", "D",
-                   "autoregressive: drafting costs depth * c (default); block: c; heads, of a profile: a head a depth"},
-                  {"verify-growth", "G", "each node beyond the first adds G of a target step (default 0)"},
-                  {"cost-file", "FILE", "or: rows nodes,time of a target pass, any unit, from 1 node on"},
-                  {"device", "D", "or times of a device: a shipped data sheet (foredraft list devices), FILE.toml,"},
-                  {"profile", "P", "  or a profile.json"},
-                  {"target", "T", "  the model that verifies"},
-                  {"draft", "D", "  the model that drafts; heads stand on the target"},
-                  {"batch", "B", "  sequences at once (default 1)"},
-                  {"context", "N", "  tokens that each already holds (default 512)"},
-                  {"json", "", "one JSON document, schema foredraft.tree/1"},
+      .options = {{"json", "", "one JSON document, schema foredraft.tree/1"},
                   {"dot", "", "the tree for Graphviz, e.g. | dot -Tsvg"},
                   {"out", "DIR", "writes tree.json, tree.csv, tree.dot and the picture tree.{pdf,svg,png} as well"}},
       .fewest_positional = 0,
@@ -202,7 +217,28 @@ CommandSpec tree_spec() {
                    "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 128 --c 0.01 "
                    "--drafter block --verify-growth 0.005 --out results/tree",
                    "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64 --profile h200 "
-                   "--target vicuna-33b --drafter heads --batch 4"}};
+                   "--target vicuna-33b --drafter heads --batch 4"},
+      .groups = {
+          {"which tree",
+           {{"accuracies", "FILE", "one row a head: marginal accuracy of rank 1, 2, ..., blanks or commas between"},
+            {"nodes", "N", "most nodes, the root (the target's own token) included"},
+            {"depth", "D", "most drafted tokens of one path; without it the number of heads"},
+            {"every-depth", "", "the file's one row holds at every depth: a draft model instead of heads"},
+            {"paths", "FILE", "judge this tree: a path of child ranks a line, or Medusa's list [[0], [0, 1]]"}}},
+          {"what passes cost; with it the tree of the greatest speedup is sought",
+           {{"c", "C", "draft/target time of one step"},
+            {"drafter", "D",
+             "autoregressive: drafting costs depth * c (default); block: c; heads, of a profile: a head a depth"},
+            {"verify-growth", "G", "each node beyond the first adds G of a target step (default 0)"},
+            {"cost-file", "FILE", "or: rows nodes,time of a target pass, any unit, from 1 node on"}}},
+          {"or times of a device",
+           {device_option,
+            {"profile", "P", "or a profile.json, or a data sheet likewise"},
+            {"target", "T", "the target model: a shipped one (foredraft list models), FILE.toml or a config.json"},
+            {"draft", "D", "the draft model likewise; heads stand on the target"},
+            {"batch", "B", "sequences at once (default 1)"},
+            {"context", "N", "tokens that each already holds (default 512)"}}},
+          deployment_options()}};
 }
 
 int run_tree(const std::vector<std::string>& arguments) {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "core/documents.hpp"
@@ -78,17 +77,7 @@ void read_row(const Reader& reader, const Json& row, const std::string& path, la
     cell.tokens = reader.count(tokens[i], fmt::format("{}.tokens[{}]", path, i), 1);
     if (!times[i].is_number()) reader.refuse(fmt::format("{}.ms[{}]", path, i), "must be a number");
     const double us = 1e3 * times[i].get<double>();
-    profile.steps.push_back({.cell = cell,
-                             .timing = {.summary = {.samples = 1,
-                                                    .median_us = us,
-                                                    .median_ci95_us = {us, us},
-                                                    .p5_us = us,
-                                                    .p25_us = us,
-                                                    .p75_us = us,
-                                                    .p95_us = us,
-                                                    .min_us = us,
-                                                    .mean_us = us,
-                                                    .mad_us = 0.0}}});
+    profile.steps.push_back({.cell = cell, .timing = {.summary = latency::one_sample(us)}});
   }
 }
 

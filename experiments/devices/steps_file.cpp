@@ -35,16 +35,7 @@ latency::StepRow read_step(UserTable& table) {
   row.cell.tokens = table.count("tokens", 1);
   row.cell.context = table.count("context", 0);
   const double us = 1e3 * table.positive("ms");
-  row.timing.summary = {.samples = 1,
-                        .median_us = us,
-                        .median_ci95_us = {us, us},
-                        .p5_us = us,
-                        .p25_us = us,
-                        .p75_us = us,
-                        .p95_us = us,
-                        .min_us = us,
-                        .mean_us = us,
-                        .mad_us = 0.0};
+  row.timing.summary = latency::one_sample(us);
   return row;
 }
 

@@ -10,6 +10,7 @@
 #include "core/problems.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/inputs/trace_file.hpp"
+#include "experiments/models/deployed_pair.hpp"
 #include "experiments/text/digest.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/inputs.hpp"
@@ -40,16 +41,63 @@ Corpus read_named_corpus(const std::vector<std::string>& names) {
   }
 }
 
+/// What distinguishes the times of two rooflines of the same models.
+std::string deployment_key(const Roofline& asked) {
+  const auto text = [](const auto& stated) { return stated ? fmt::format("{}", *stated) : std::string("-"); };
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", text(asked.target_format), text(asked.draft_format),
+                     text(asked.kv_format), asked.target_tp, asked.draft_tp, asked.expert_skew,
+                     text(asked.bandwidth_efficiency), text(asked.compute_efficiency), text(asked.step_overhead_us),
+                     text(asked.iteration_us), asked.memory_utilization, asked.ignore_memory,
+                     asked.allow_vocabulary_mismatch);
+}
+
+std::optional<latency::NumberFormat> read_format(std::string_view key, const std::optional<std::string>& word) {
+  if (!word) return std::nullopt;
+  if (const auto format = latency::number_format(*word)) return format;
+  throw DomainError(fmt::format("{}: unknown format \"{}\" - {}", key, *word, format_suggestion(*word)));
+}
+
+AskedDeployment asked_deployment(const Roofline* asked) {
+  if (asked == nullptr) return {};
+  return {.target_format = read_format("cost.target_format", asked->target_format),
+          .draft_format = read_format("cost.draft_format", asked->draft_format),
+          .kv_format = read_format("cost.kv_format", asked->kv_format),
+          .target_tp = asked->target_tp,
+          .draft_tp = asked->draft_tp,
+          .expert_skew = asked->expert_skew};
+}
+
+latency::TimedPair timed_pair(const DeployedPair& pair, const latency::Profile& profile, const Roofline* asked) {
+  latency::TimedPair timed{.target = pair.target, .draft = pair.draft, .models = pair.models};
+  if (asked == nullptr) return timed;
+  if (pair.head_problem) throw DomainError("cost.draft: " + *pair.head_problem);
+  if (pair.vocabulary_problem && !asked->allow_vocabulary_mismatch) {
+    throw DomainError("cost.draft: " + *pair.vocabulary_problem +
+                      " - take a draft of the target's family, or set cost.allow_vocabulary_mismatch = 1");
+  }
+  const latency::AttainableOverrides known{.bandwidth_efficiency = asked->bandwidth_efficiency,
+                                           .compute_efficiency = asked->compute_efficiency,
+                                           .step_us = asked->step_overhead_us,
+                                           .iteration_us = asked->iteration_us};
+  const latency::Attainable reached = latency::attainable_of(latency::peaks_of(profile.device, profile.limits));
+  timed.sheet = {
+      .target = pair.target_deployment, .draft = pair.draft_deployment, .attainable = latency::with(known, reached)};
+  if (!asked->ignore_memory) timed.memory_utilization = asked->memory_utilization;
+  return timed;
+}
+
 }  // namespace
 
 void Inputs::attach(Scenario& scenario) {
   if (auto* roofline = std::get_if<Roofline>(&scenario.cost)) {
-    roofline->times = times(*roofline, true, scenario.drafter);
+    roofline->times = times(*roofline, roofline, scenario.drafter);
   } else if (auto* measured = std::get_if<Measured>(&scenario.cost)) {
-    measured->times = times(*measured, false, scenario.drafter);
+    measured->times = times(*measured, nullptr, scenario.drafter);
   }
   if (auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) {
-    if (auto* trace = std::get_if<Trace>(&process->acceptance)) {
+    if (const auto* observed = std::get_if<Observed>(&process->acceptance)) {
+      process->acceptance = acceptance(*observed);
+    } else if (auto* trace = std::get_if<Trace>(&process->acceptance)) {
       trace->recording = recording(*trace, scenario.convention);
     }
   } else if (auto* token = std::get_if<TokenFidelity>(&scenario.fidelity)) {
@@ -73,6 +121,16 @@ std::shared_ptr<const Recording> Inputs::recording(const Trace& trace, Conventio
   return held;
 }
 
+AcceptanceProcess Inputs::acceptance(const Observed& log) {
+  const std::lock_guard lock(mutex_);
+  auto held = observed_.find(log.file);
+  if (held == observed_.end()) {
+    held = observed_.emplace(log.file, read_observed_acceptance(log.file)).first;
+    files_[log.file] = held->second.file;
+  }
+  return held->second.process;
+}
+
 const latency::Profile& Inputs::profile(const std::string& name) {
   if (const auto found = profiles_.find(name); found != profiles_.end()) return found->second;
   ReadProfile read = read_profile(name);
@@ -80,20 +138,27 @@ const latency::Profile& Inputs::profile(const std::string& name) {
   return profiles_.emplace(name, std::move(read.profile)).first->second;
 }
 
-std::shared_ptr<const PassTimes> Inputs::times(const LookedUpTimes& asked, bool datasheet, const Drafter& drafter) {
+std::shared_ptr<const PassTimes> Inputs::times(const LookedUpTimes& asked, const Roofline* roofline,
+                                               const Drafter& drafter) {
   const std::lock_guard lock(mutex_);
-  const std::string key =
-      fmt::format("{}|{}|{}|{}|{}", datasheet, asked.source, asked.target, asked.draft, scenario::name_of(drafter));
+  const std::string key = fmt::format("{}|{}|{}|{}|{}", asked.source, asked.target, asked.draft,
+                                      scenario::name_of(drafter), roofline == nullptr ? "" : deployment_key(*roofline));
   std::shared_ptr<const PassTimes>& held = times_[key];
   if (held) return held;
   const latency::Profile& read = profile(asked.source);
   // A roofline is of a data sheet, measured times are of what was measured.
-  if ((read.source == latency::Source::datasheet) != datasheet) {
+  if ((read.source == latency::Source::datasheet) != (roofline != nullptr)) {
     throw DomainError(fmt::format("{}: a profile of source {} - use cost = \"{}\"", asked.source,
                                   to_string(read.source),
-                                  scenario::name_of(datasheet ? Cost(Measured{}) : Cost(Roofline{}))));
+                                  scenario::name_of(roofline != nullptr ? Cost(Measured{}) : Cost(Roofline{}))));
   }
-  held = latency::surface_times(read, asked.source, asked, drafter);
+  const DeployedPair pair = read_pair({.target = asked.target,
+                                       .draft = asked.draft,
+                                       .heads = std::holds_alternative<Heads>(drafter),
+                                       .deployment = asked_deployment(roofline)},
+                                      read);
+  for (const FileDigest& file : pair.files) files_[file.path] = file;
+  held = latency::surface_times(read, asked.source, timed_pair(pair, read, roofline), drafter);
   return held;
 }
 
@@ -159,6 +224,8 @@ void ask_extreme_passes(const Server& server, const Scenario& scenario) {
     static_cast<void>(cost->times->drafter_us(pass));
   };
   for (const auto& [from, to, gamma] : scenario::gamma_of_batches(server, scenario.gamma)) {
+    const std::int64_t verified = std::max<std::int64_t>(1, max_tokens(gamma, scenario.convention));
+    cost->times->check_memory({.batch = std::min(to, server.max_batch), .tokens = verified, .context = longest});
     for (const std::int64_t batch : {from, std::min(to, server.max_batch)}) {
       for (const double context : {server.prompt.tokens, longest}) {
         ask(gamma, {.batch = batch, .tokens = 0, .context = context});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/inputs/corpus.hpp"
+#include "experiments/inputs/observed_acceptance.hpp"
 #include "foredraft/scenario.hpp"
 #include "latency/profile/profile.hpp"
 #include "sim/ngram/model.hpp"
@@ -16,7 +17,7 @@
 
 namespace foredraft::experiments {
 
-/// What scenarios only name: recorded traces, profiles, models trained on texts. Every file is read once, and its
+/// What scenarios only name: recorded traces, logs, profiles, models trained on texts. Every file is read once, and its
 /// digest is that of the bytes that were used. Thread-safe.
 class Inputs {
  public:
@@ -34,8 +35,10 @@ class Inputs {
     std::map<std::vector<int>, std::shared_ptr<const ngram::Model>> models;  ///< by the distances of their window
   };
 
+  AcceptanceProcess acceptance(const Observed& log);
   std::shared_ptr<const Recording> recording(const Trace& trace, Convention convention);
-  std::shared_ptr<const PassTimes> times(const LookedUpTimes& asked, bool datasheet, const Drafter& drafter);
+  /// `roofline`: of a data sheet; null: of measured times.
+  std::shared_ptr<const PassTimes> times(const LookedUpTimes& asked, const Roofline* roofline, const Drafter& drafter);
   const latency::Profile& profile(const std::string& name);
   std::shared_ptr<const TrainedModels> trained(const NgramModels& models, const Drafter& drafter, std::int64_t gamma);
   TrainedCorpus& corpus(const std::vector<std::string>& names, std::int64_t vocabulary);
@@ -44,6 +47,7 @@ class Inputs {
   mutable std::mutex mutex_;
   std::map<std::string, std::string> recorded_texts_;
   std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and how it is read
+  std::map<std::string, ObservedAcceptance> observed_;
   std::map<std::string, latency::Profile> profiles_;
   std::map<std::string, std::shared_ptr<const PassTimes>> times_;
   std::map<std::string, TrainedCorpus> corpora_;

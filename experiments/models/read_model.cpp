@@ -126,9 +126,7 @@ ReadModel read_model(const std::string& what) {
 std::optional<std::string> vocabulary_problem(const latency::ModelShape& target, const latency::ModelShape& draft) {
   if (!other_tokens(target, draft)) return std::nullopt;
   return fmt::format(
-      "{} has {} tokens and {} has {}: they are not of one tokenizer, and a draft of one is no token of the other - "
-      "take "
-      "a draft of the target's family, or allow it by --allow-vocabulary-mismatch",
+      "{} has {} tokens and {} has {}: they are not of one tokenizer, and a draft of one is no token of the other",
       readable(target.name), target.vocabulary, readable(draft.name), draft.vocabulary);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "experiments/predict/prediction.hpp"
 #include "experiments/text/data_text.hpp"
 
 namespace foredraft::experiments {
@@ -104,7 +105,7 @@ nlohmann::ordered_json deployment_json(const latency::Deployment& deployment) {
           {"expert_skew", deployment.expert_skew}};
 }
 
-nlohmann::ordered_json overrides_json(const AttainableOverrides& overrides) {
+nlohmann::ordered_json overrides_json(const latency::AttainableOverrides& overrides) {
   const auto or_null = [](const std::optional<double>& value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
@@ -134,6 +135,7 @@ ResultFolder::Kind folder_kind(const ProfileQuestion& question, const FileDigest
                                  {"memory_utilization", question.memory_utilization},
                                  {"ignore_memory", question.ignore_memory}};
   if (question.gamma) content["gamma"] = *question.gamma;
+  if (question.process) add_acceptance(*question.process, content);
   return {.schema = prediction_schema, .content = std::move(content)};
 }
 

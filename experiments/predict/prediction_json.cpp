@@ -3,6 +3,7 @@
 
 #include "core/marginals.hpp"
 #include "experiments/config/sweep_config.hpp"
+#include "experiments/predict/observed_prediction.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/registries.hpp"
@@ -18,14 +19,19 @@ Json gamma_json(const std::optional<std::int64_t>& gamma) { return gamma ? Json(
 
 }  // namespace
 
-Json to_json(const Question& question, const analytic::Prediction& prediction) {
+Json to_json(const Answered& answered) {
+  const auto& [question, prediction] = answered;
   const Scenario& scenario = question.scenario;
+  const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
   const analytic::AtGamma& asked = prediction.asked;
   Json json{{"schema", "foredraft.predict/1"},
             {"convention", to_string(scenario.convention)},
             {"drafter", scenario::name_of(scenario.drafter)}};
-  if (prediction.marginal.empty()) {
-    json["alpha"] = std::get<Iid>(std::get<ProcessFidelity>(scenario.fidelity).acceptance).alpha;
+  const auto* iid = std::get_if<Iid>(&acceptance);
+  if (prediction.marginal.empty() && iid == nullptr) {
+    add_acceptance(acceptance, json);
+  } else if (prediction.marginal.empty()) {
+    json["alpha"] = iid->alpha;
     if (question.acceptance_length) json["acceptance_length"] = *question.acceptance_length;
   } else {
     json["conditional"] = conditional_from_marginal(prediction.marginal);
@@ -33,6 +39,7 @@ Json to_json(const Question& question, const analytic::Prediction& prediction) {
   }
   json["c"] = scenario::decoding_cost(scenario).value().draft_pass;
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
+  if (const double growth = scenario::verify_growth(scenario.cost); growth > 0.0) json["verify_growth"] = growth;
   json["operations_ratio"] = or_null(scenario.operations_ratio);
   json["gamma"] = gamma_json(asked.gamma);
   json["tokens_per_iteration"] = or_null(asked.tokens);
@@ -44,7 +51,27 @@ Json to_json(const Question& question, const analytic::Prediction& prediction) {
   json["best_speedup"] = or_null(prediction.best.speedup);
   json["real_gamma"] = or_null(prediction.real_gamma);
   json["oracle_speedup"] = or_null(prediction.oracle_speedup);
+  if (question.observed) json["acceptance"] = observed_json(*question.observed, asked.gamma);
   return json;
+}
+
+Json to_json(std::span<const Answered> all) {
+  Json json = to_json(all.front());
+  json["cells"] = Json::array();
+  for (const Answered& answered : all) {
+    Json& cell = json["cells"].emplace_back(to_json(answered));
+    cell.erase("schema");
+  }
+  return json;
+}
+
+void add_acceptance(const AcceptanceProcess& acceptance, Json& json) {
+  const auto& member = entry_of(scenario::processes(), acceptance);
+  json["process"] = member.name;
+  constexpr std::string_view prefix = "process.";
+  for (const auto& parameter : member.parameters) {
+    if (const auto value = parameter.get(acceptance)) json[parameter.name.substr(prefix.size())] = to_json(*value);
+  }
 }
 
 Json cost_json(const Cost& cost) {

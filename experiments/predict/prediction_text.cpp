@@ -2,9 +2,13 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "core/intervals.hpp"
 #include "core/numbers.hpp"
+#include "experiments/predict/observed_prediction.hpp"
 #include "experiments/predict/prediction.hpp"
+#include "experiments/text/table.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/registries.hpp"
 
@@ -18,27 +22,26 @@ std::string fixed(const std::optional<double>& value, std::string_view suffix) {
   return value ? fmt::format("{:>7}{}", decimal_text(*value, 4), suffix) : "      -";
 }
 
-/// A question and its answer.
-struct Answered {
-  const Question& question;
-  const analytic::Prediction& prediction;
-  DecodingCost cost = scenario::decoding_cost(question.scenario).value();
-  Drafting drafting = scenario::drafting(question.scenario.drafter);
-};
+Drafting drafting_of(const Answered& answered) { return scenario::drafting(answered.question.scenario.drafter); }
 
 const MeasuredTimes* measured_times(const Answered& answered) {
   return std::get_if<MeasuredTimes>(&answered.question.scenario.cost);
 }
 
-/// Of i.i.d. acceptance.
-double alpha_of(const Answered& answered) {
-  return std::get<Iid>(std::get<ProcessFidelity>(answered.question.scenario.fidelity).acceptance).alpha;
+const AcceptanceProcess& acceptance_of(const Answered& answered) {
+  return std::get<ProcessFidelity>(answered.question.scenario.fidelity).acceptance;
 }
+
+/// Of i.i.d. acceptance.
+double alpha_of(const Answered& answered) { return std::get<Iid>(acceptance_of(answered)).alpha; }
 
 /// Time of an iteration of the asked gamma in plain steps of the target.
 double iteration_steps(const Answered& answered) {
-  const auto passes = static_cast<double>(draft_passes(*answered.prediction.asked.gamma, answered.drafting));
-  return answered.cost.iteration + passes * answered.cost.draft_pass;
+  Scenario scenario = answered.question.scenario;
+  scenario.gamma = *answered.prediction.asked.gamma;
+  const DecodingCost cost = scenario::decoding_cost(scenario).value();
+  const auto passes = static_cast<double>(draft_passes(scenario.gamma, drafting_of(answered)));
+  return cost.iteration + passes * cost.draft_pass;
 }
 
 std::string headline(const Answered& answered) {
@@ -127,8 +130,9 @@ std::string break_even_line(const Answered& answered) {
   }
   std::string text = at.empty() ? "" : fmt::format("at gamma {}: {}", *prediction.asked.gamma, at);
   // S(1) > 1 iff alpha > c, and no longer draft pays where one does not. [Leviathan2023, Cor. 3.9]
-  if (prediction.marginal.empty() && measured_times(answered) == nullptr &&
-      question.scenario.convention == Convention::bonus && answered.drafting == Drafting::autoregressive) {
+  if (prediction.marginal.empty() && std::holds_alternative<Iid>(acceptance_of(answered)) &&
+      scenario::verify_growth(question.scenario.cost) == 0.0 && measured_times(answered) == nullptr &&
+      question.scenario.convention == Convention::bonus && drafting_of(answered) == Drafting::autoregressive) {
     text += (text.empty() ? "" : "; ") + std::string("at some gamma: alpha above c");
   }
   return text.empty() ? "" : "break even  " + text + "\n";
@@ -147,10 +151,11 @@ std::string bounds_line(const Answered& answered) {
                      decimal_text(bounds.high / cost, 2));
 }
 
-std::string assumptions_line(const Answered& answered) {
+/// `gamma` of all that the line is about; nothing: it differs, or has no end.
+std::string assumptions_line(const Answered& answered, std::optional<std::int64_t> gamma) {
   const Question& question = answered.question;
   const analytic::Prediction& prediction = answered.prediction;
-  std::string acceptance = "i.i.d. acceptance";
+  std::string acceptance = acceptance_words(acceptance_of(answered));
   if (!prediction.marginal.empty())
     acceptance = fmt::format("acceptance by position, {} given", prediction.marginal.size());
   if (question.acceptance_length) {
@@ -158,24 +163,82 @@ std::string assumptions_line(const Answered& answered) {
                               number_text(*question.acceptance_length));
   }
   std::string verified = "all tokens of an iteration";
-  if (prediction.asked.gamma) {
-    const std::int64_t tokens = max_tokens(*prediction.asked.gamma, question.scenario.convention);
+  if (gamma) {
+    const std::int64_t tokens = max_tokens(*gamma, question.scenario.convention);
     verified = fmt::format("{} token{}", tokens, tokens == 1 ? "" : "s");
   }
+  const double growth = scenario::verify_growth(question.scenario.cost);
   std::string cost = fmt::format("{} verified at the cost of one", verified);
   if (const MeasuredTimes* measured = measured_times(answered)) {
     cost = fmt::format("{} verified in {} ms whatever gamma, a plain step {} ms", verified,
                        number_text(measured->verify_ms), number_text(measured->step_ms));
+    if (growth > 0.0) cost.replace(cost.find(" whatever gamma"), 15, "");
   }
-  return fmt::format("assumes     {}; {} convention; {}\n", acceptance, to_string(question.scenario.convention), cost);
+  if (growth > 0.0) cost += fmt::format(",\n            each but the first adds {} plain steps", number_text(growth));
+  if (std::holds_alternative<Runs>(acceptance_of(answered)))
+    acceptance += ";\n           ";
+  else
+    acceptance += ";";
+  return fmt::format("assumes     {} {} convention; {}\n", acceptance, to_string(question.scenario.convention), cost);
+}
+
+std::string log_table(const Answered& answered) {
+  if (!answered.question.observed) return "";
+  return "\n" + observed_text(*answered.question.observed, answered.prediction.asked.gamma);
 }
 
 }  // namespace
 
-std::string to_text(const Question& question, const analytic::Prediction& prediction) {
-  const Answered answered{question, prediction};
+std::string acceptance_words(const AcceptanceProcess& acceptance) {
+  if (std::holds_alternative<Iid>(acceptance)) return "i.i.d. acceptance";
+  if (std::holds_alternative<Positional>(acceptance)) return "acceptance by position";
+  const auto& member = entry_of(scenario::processes(), acceptance);
+  std::string text = fmt::format("acceptance {}", member.name);
+  constexpr std::string_view prefix = "process.";
+  for (const auto& parameter : member.parameters) {
+    const auto value = parameter.get(acceptance);
+    if (!value) continue;
+    // What is fitted has digits without meaning.
+    const auto* number = std::holds_alternative<Runs>(acceptance) ? std::get_if<double>(&*value) : nullptr;
+    text += fmt::format(" {} {}", parameter.name.substr(prefix.size()),
+                        number == nullptr ? scenario::to_text(*value) : fmt::format("{:.4g}", *number));
+  }
+  return text;
+}
+
+std::string to_text(const Answered& answered) {
   return headline(answered) + "\n\n" + table(answered) + "\n" + near_best_line(answered) + break_even_line(answered) +
-         bounds_line(answered) + assumptions_line(answered);
+         bounds_line(answered) + assumptions_line(answered, answered.prediction.asked.gamma) + log_table(answered);
+}
+
+std::string to_text(std::span<const Answered> all) {
+  Table table{.caption = "",
+              .columns = {{"alpha", Table::Align::right},
+                          {"c", Table::Align::right},
+                          {"gamma", Table::Align::right},
+                          {"tokens per iteration", Table::Align::right},
+                          {"speedup", Table::Align::right},
+                          {"best gamma", Table::Align::right},
+                          {"best speedup", Table::Align::right}},
+              .rows = {}};
+  const auto gamma_text = [](const std::optional<std::int64_t>& gamma) {
+    return gamma ? fmt::format("{}", *gamma) : std::string("unbounded");
+  };
+  std::optional<std::int64_t> gamma = all.front().prediction.asked.gamma;
+  Interval speedups{std::numeric_limits<double>::infinity(), 0.0};
+  for (const Answered& answered : all) {
+    const auto& [question, prediction] = answered;
+    if (prediction.asked.gamma != gamma) gamma.reset();
+    const double speedup = prediction.asked.speedup.value_or(std::numeric_limits<double>::infinity());
+    speedups = {std::min(speedups.low, speedup), std::max(speedups.high, speedup)};
+    table.rows.push_back(
+        {number_text(alpha_of(answered)), number_text(scenario::decoding_cost(question.scenario).value().draft_pass),
+         gamma_text(prediction.asked.gamma), fixed(prediction.asked.tokens, ""), fixed(prediction.asked.speedup, "x"),
+         gamma_text(prediction.best.gamma), fixed(prediction.best.speedup, "x")});
+  }
+  return fmt::format("speedup {}x to {}x over {} combinations.\n\n", decimal_text(speedups.low, 2),
+                     decimal_text(speedups.high, 2), all.size()) +
+         to_text(table) + "\n" + assumptions_line(all.front(), gamma);
 }
 
 }  // namespace foredraft::experiments

@@ -38,6 +38,9 @@ experiments::ProfileQuestion profile_question(const SpeedupQuestion& question) {
     check_range("most_gamma", question.most_gamma, 1, static_cast<std::int64_t>(asked.marginal.size()));
   } else if (const auto* iid = std::get_if<Iid>(&question.acceptance)) {
     asked.alpha = iid->alpha;
+  } else if (std::holds_alternative<BetaMixture>(question.acceptance) ||
+             std::holds_alternative<Markov>(question.acceptance) || std::holds_alternative<Runs>(question.acceptance)) {
+    asked.process = question.acceptance;
   } else {
     throw DomainError(
         fmt::format("no speedups from a profile under acceptance {}", scenario::name_of(question.acceptance)));

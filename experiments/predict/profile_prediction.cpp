@@ -7,6 +7,7 @@
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
 #include "core/check.hpp"
+#include "core/marginals.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/step_operations.hpp"
@@ -22,6 +23,7 @@ constexpr double near_best = 0.01;
 constexpr std::int64_t usual_longest_draft = 8;
 
 double tokens_of(const ProfileQuestion& question, std::int64_t gamma) {
+  if (question.process) return acceptance_law(question, gamma).mean.value();
   if (question.marginal.empty()) {
     return analytic::tokens_per_iteration(analytic::IidIteration{question.alpha, gamma, question.convention});
   }
@@ -62,7 +64,7 @@ AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pa
   std::vector<double> speedups{1.0};
   for (std::int64_t gamma = 1; gamma <= most_drafts(question); ++gamma) {
     at.lengths.push_back(at_length(question, pair, iteration_us, at, gamma));
-    speedups.push_back(at.lengths.back().speedup);
+    if (question.gamma != 0) speedups.push_back(at.lengths.back().speedup);
   }
   at.use = static_cast<std::int64_t>(analytic::first_near_best(speedups, near_best));
   return at;
@@ -136,17 +138,17 @@ latency::Deployment deployment_of(const latency::Profile& profile, const latency
   return {.weights = format, .kv_cache = format};
 }
 
-struct DeployedPair {
+struct DeployedModels {
   latency::DeployedModel target, draft;
 };
 
 /// Nothing where a shape is not known, or where only steps are: their format is not.
-std::optional<DeployedPair> deployed_pair(const ProfileQuestion& question, const latency::Profile& profile,
-                                          const latency::Setting& setting) {
+std::optional<DeployedModels> deployed_pair(const ProfileQuestion& question, const latency::Profile& profile,
+                                            const latency::Setting& setting) {
   if (latency::holds_steps_alone(profile.source)) return std::nullopt;
   const latency::ModelShape* target = shape_of(question, question.target);
   if (target == nullptr) return std::nullopt;
-  DeployedPair pair{.target = {target, deployment_of(profile, setting, question.target_deployment)}, .draft = {}};
+  DeployedModels pair{.target = {target, deployment_of(profile, setting, question.target_deployment)}, .draft = {}};
   if (question.drafting == latency::Role::head_drafting) return pair;
   const latency::ModelShape* draft = shape_of(question, question.draft);
   if (draft == nullptr) return std::nullopt;
@@ -162,7 +164,7 @@ ModelFacts facts_of(const latency::DeployedModel& model) {
           .deployment = model.deployment};
 }
 
-void add_memory(const ProfileQuestion& question, const DeployedPair& pair, double capacity_bytes, AtBatch& at) {
+void add_memory(const ProfileQuestion& question, const DeployedModels& pair, double capacity_bytes, AtBatch& at) {
   const std::int64_t tokens = max_tokens(question.gamma.value_or(most_drafts(question)), question.convention);
   at.need = latency::memory_need(pair.target, pair.draft, at.batch, tokens, at.context + tokens);
   at.max_batch = latency::max_batch(pair.target, pair.draft, tokens, at.context + tokens, capacity_bytes);
@@ -190,8 +192,18 @@ std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const la
 
 std::int64_t most_drafts(const ProfileQuestion& question) {
   if (question.most_gamma) return *question.most_gamma;
-  if (!question.marginal.empty()) return static_cast<std::int64_t>(question.marginal.size());
-  return std::max(usual_longest_draft, question.gamma.value_or(0));
+  if (question.gamma) return std::max<std::int64_t>(*question.gamma, 1);
+  return question.marginal.empty() ? usual_longest_draft : static_cast<std::int64_t>(question.marginal.size());
+}
+
+analytic::IterationLaw acceptance_law(const ProfileQuestion& question, std::int64_t gamma) {
+  AcceptanceProcess acceptance = Iid{question.alpha};
+  if (!question.marginal.empty()) acceptance = Positional{.conditional = conditional_from_marginal(question.marginal)};
+  if (question.process) acceptance = *question.process;
+  return analytic::iteration_law({.fidelity = ProcessFidelity{.acceptance = std::move(acceptance)},
+                                  .gamma = gamma,
+                                  .convention = question.convention},
+                                 unknown<double>);
 }
 
 const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at) {
@@ -213,16 +225,9 @@ Payoff payoff_of(const AtBatch& at) {
 std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question, const latency::Profile& profile) {
   const bool sheet = profile.source == latency::Source::datasheet;
   if (question.floor || !(sheet || profile.source == latency::Source::operators)) return std::nullopt;
-  latency::Attainable attainable =
+  const latency::Attainable attainable =
       latency::attainable_of(sheet ? latency::peaks_of(profile.device, profile.limits) : latency::DevicePeaks{});
-  const auto state = [](const std::optional<double>& stated, latency::Range& range) {
-    if (stated) range = {*stated, *stated, *stated};
-  };
-  state(question.attained.bandwidth_efficiency, attainable.bandwidth_efficiency);
-  state(question.attained.compute_efficiency, attainable.compute_efficiency);
-  state(question.attained.step_us, attainable.step_us);
-  state(question.attained.iteration_us, attainable.iteration_us);
-  return attainable;
+  return with(question.attained, attainable);
 }
 
 latency::PairSurface pair_surface_of(const ProfileQuestion& question, const latency::Profile& profile) {
@@ -239,7 +244,10 @@ latency::PairSurface pair_surface_of(const ProfileQuestion& question, const late
 ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& profile) {
   check_nonnegative("overhead_us", asked.overhead_us);
   check_at_least("batches", static_cast<std::int64_t>(asked.batches.size()), 1);
-  if (asked.gamma) check_range("gamma", *asked.gamma, min_gamma(asked.convention), most_drafts(asked));
+  if (asked.gamma) {
+    const auto entries = static_cast<std::int64_t>(asked.marginal.size());
+    check_range("gamma", *asked.gamma, min_gamma(asked.convention), entries == 0 ? most_drafts(asked) : entries);
+  }
   ProfileQuestion question = asked;
   const std::optional<latency::Attainable> attainable = attainable_of(question, profile);
   const double iteration_us = attainable ? attainable->iteration_us.value : 0.0;
@@ -251,7 +259,7 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
     of_floor.floor = true;
     limits = pair_surface_of(of_floor, profile);
   }
-  const std::optional<DeployedPair> deployed = deployed_pair(question, profile, pair.setting());
+  const std::optional<DeployedModels> deployed = deployed_pair(question, profile, pair.setting());
   const std::optional<double> memory = latency::capacity_bytes(profile.device);
   ProfilePrediction prediction{.question = question,
                                .device = profile.device.name,

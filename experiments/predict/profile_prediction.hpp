@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "analytic/answer/iteration_law.hpp"
 #include "analytic/cost/measured_iteration.hpp"
 #include "core/intervals.hpp"
+#include "foredraft/scenario.hpp"
 #include "foredraft/words.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/memory_fit.hpp"
@@ -18,31 +21,28 @@
 /// what it yields, and where speculation stops paying.
 namespace foredraft::experiments {
 
-/// What somebody knows better of an engine than latency/attainable; nothing: what stands there.
-struct AttainableOverrides {
-  std::optional<double> bandwidth_efficiency, compute_efficiency, step_us, iteration_us;
-};
-
-/// Acceptance is `alpha` or, where `marginal` has entries, depends on the position.
+/// Acceptance is `alpha` or, where `marginal` has entries, depends on the position, or is that of `process`.
 struct ProfileQuestion {
   std::string target, draft;
   latency::Role drafting = latency::Role::autoregressive_drafting;
   double alpha = 0.0;
   std::vector<double> marginal = {};
+  std::optional<AcceptanceProcess> process = {};  ///< one with a closed form: BetaMixture, Markov
   std::optional<double> acceptance_length = {};
   Convention convention = Convention::bonus;
-  std::optional<std::int64_t> gamma = {};   ///< nothing: the one to use
+  std::optional<std::int64_t> gamma = {};   ///< the longest draft that is looked at; nothing: most_drafts() says
   std::vector<std::int64_t> batches = {1};  ///< ascending
   std::vector<std::int64_t> contexts = {512};
   double overhead_us = 0.0;                     ///< of an iteration, beyond its passes
-  std::optional<std::int64_t> most_gamma = {};  ///< the longest draft that is looked at; nothing: most_drafts() says
+  std::optional<std::int64_t> most_gamma = {};  ///< likewise, of callers that answer at no gamma
   /// Where target and draft are found besides the profile's steps.
   std::vector<latency::ModelShape> models = latency::model_registry();
   latency::Deployment target_deployment = latency::SheetPair{}.target, draft_deployment = latency::SheetPair{}.draft;
   bool floor = false;  ///< of a data sheet: its limits instead of what engines reach
-  AttainableOverrides attained = {};
-  double memory_utilization = 0.9;  ///< share of a device's memory that weights, caches and activations may take
-  bool ignore_memory = false;       ///< answer also where it does not fit
+  latency::AttainableOverrides attained = {};
+  /// Share of a device's memory that weights, caches and activations may take.
+  double memory_utilization = latency::usual_memory_utilization;
+  bool ignore_memory = false;  ///< answer also where it does not fit
 };
 
 /// One draft length at one batch and context.
@@ -105,8 +105,7 @@ struct ProfilePrediction {
 enum class Payoff { pays, within_error, does_not_pay };
 [[nodiscard]] Payoff payoff_of(const AtBatch& at);
 
-/// The longest draft that is looked at: where it is not stated, the entries of the vector, else 8 or the gamma that is
-/// asked for.
+/// The longest draft that is looked at: where it is not stated, the entries of the vector, else 8.
 [[nodiscard]] std::int64_t most_drafts(const ProfileQuestion& question);
 
 /// Of a table of steps the search ends where the table does, which the question of the prediction says (most_gamma).
@@ -123,10 +122,14 @@ enum class Payoff { pays, within_error, does_not_pay };
 /// Where an iteration of the asked, else of the used draft length stands; null for plain decoding.
 [[nodiscard]] const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at);
 
+/// Tokens of an iteration in the long run.
+[[nodiscard]] analytic::IterationLaw acceptance_law(const ProfileQuestion& question, std::int64_t gamma);
+
 /// One sentence first that says what to do, then a table for each context, then what it rests on.
 [[nodiscard]] std::string to_text(const ProfilePrediction& prediction);
 
-/// Schema foredraft.predict/1: the fields of every prediction, of the first batch and context, then `cells`.
-[[nodiscard]] nlohmann::ordered_json to_json(const ProfilePrediction& prediction);
+/// Schema foredraft.predict/1: the fields of every prediction, of the first batch and context, then `cells`: those of
+/// all predictions, which differ in alpha alone, each with its alpha where there are several.
+[[nodiscard]] nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions);
 
 }  // namespace foredraft::experiments

@@ -6,6 +6,7 @@
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
 #include "core/marginals.hpp"
+#include "experiments/predict/prediction.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "latency/surfaces/drafter_words.hpp"
 
@@ -93,7 +94,9 @@ Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {
   return json;
 }
 
-double variance_of(const ProfileQuestion& question, std::int64_t gamma) {
+/// Nothing where iterations depend on each other.
+std::optional<double> variance_of(const ProfileQuestion& question, std::int64_t gamma) {
+  if (question.process) return acceptance_law(question, gamma).variance;
   if (question.marginal.empty()) {
     return analytic::tokens_variance(analytic::IidIteration{question.alpha, gamma, question.convention});
   }
@@ -102,7 +105,8 @@ double variance_of(const ProfileQuestion& question, std::int64_t gamma) {
 
 }  // namespace
 
-nlohmann::ordered_json to_json(const ProfilePrediction& prediction) {
+nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
+  const ProfilePrediction& prediction = predictions.front();
   const ProfileQuestion& question = prediction.question;
   const AtBatch& first = prediction.cells.front();
   const AtDraftLength* shown = shown_length(question, first);
@@ -110,7 +114,9 @@ nlohmann::ordered_json to_json(const ProfilePrediction& prediction) {
   const std::int64_t gamma = shown == nullptr ? 0 : shown->gamma;
   Json json{{"schema", "foredraft.predict/1"}, {"convention", to_string(question.convention)}};
   json["drafter"] = latency::drafter_word(question.drafting);
-  if (question.marginal.empty()) {
+  if (question.process) {
+    add_acceptance(*question.process, json);
+  } else if (question.marginal.empty()) {
     json["alpha"] = question.alpha;
     if (question.acceptance_length) json["acceptance_length"] = *question.acceptance_length;
   } else {
@@ -120,7 +126,7 @@ nlohmann::ordered_json to_json(const ProfilePrediction& prediction) {
   const Json cell = cell_json(prediction, first);
   json["gamma"] = gamma;
   json["tokens_per_iteration"] = tokens;
-  json["tokens_variance"] = shown == nullptr ? 0.0 : variance_of(question, gamma);
+  json["tokens_variance"] = shown == nullptr ? Json(0.0) : optional_json(variance_of(question, gamma));
   json["speedup"] = !prediction.advises(first) ? Json(nullptr) : Json(shown == nullptr ? 1.0 : shown->speedup);
   json["operations_factor"] = nullptr;
   json["memory_access_factor"] = analytic::memory_access_factor(tokens);
@@ -148,7 +154,13 @@ nlohmann::ordered_json to_json(const ProfilePrediction& prediction) {
                                  {"max_batch", max_batch ? Json(*max_batch) : Json(nullptr)}});
   }
   json["cells"] = Json::array();
-  for (const AtBatch& at : prediction.cells) json["cells"].push_back(cell_json(prediction, at));
+  for (const ProfilePrediction& each : predictions) {
+    for (const AtBatch& at : each.cells) {
+      Json of_cell = predictions.size() == 1 ? Json::object() : Json{{"alpha", each.question.alpha}};
+      of_cell.update(cell_json(each, at));
+      json["cells"].push_back(std::move(of_cell));
+    }
+  }
   return json;
 }
 

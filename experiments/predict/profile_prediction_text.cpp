@@ -10,6 +10,7 @@
 #include "core/numbers.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/text/table.hpp"
+#include "experiments/text/text_lines.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -305,8 +306,8 @@ std::string to_text(const ProfilePrediction& prediction) {
   std::string text = misfit_lines(prediction);
   const bool several = question.contexts.size() > 1;
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
-    text += several ? fmt::format("Context {}: ", question.contexts[i]) : "";
-    text += sentence(prediction, i) + "\n";
+    const std::string where = several ? fmt::format("Context {}: ", question.contexts[i]) : "";
+    text += wrapped(where + sentence(prediction, i)) + "\n";
   }
   for (const std::int64_t context : question.contexts) {
     text += several ? fmt::format("\ncontext {}\n", context) : "\n";
@@ -323,14 +324,16 @@ std::string to_text(const ProfilePrediction& prediction) {
   if (question.most_gamma && *question.most_gamma < most_drafts(unbounded)) {
     text += fmt::format("searched    gamma 1 to {}: as far as the steps reach\n", *question.most_gamma);
   }
-  return text + step_lines(prediction) + memory_line(prediction) + origin_line(prediction) + floor_line(prediction) +
-         interval_line(prediction) +
-         fmt::format("not in it   {}{}prompts and encoders{}\n",
-                     prediction.cells.front().lengths.front().iteration.overhead > 0.0
-                         ? ""
-                         : "the engine's own overhead per iteration (--overhead-us), ",
-                     prediction.sampling_known ? "" : "accepting and sampling tokens, ",
-                     prediction.cells.front().need ? "" : ", whether it fits into memory");
+  constexpr std::size_t label = 12;
+  const std::string rest = step_lines(prediction) + memory_line(prediction) + origin_line(prediction) +
+                           floor_line(prediction) + interval_line(prediction) +
+                           fmt::format("not in it   {}{}prompts and encoders{}\n",
+                                       prediction.cells.front().lengths.front().iteration.overhead > 0.0
+                                           ? ""
+                                           : "the engine's own overhead per iteration (--overhead-us), ",
+                                       prediction.sampling_known ? "" : "accepting and sampling tokens, ",
+                                       prediction.cells.front().need ? "" : ", whether it fits into memory");
+  return text + wrapped(rest, label);
 }
 
 }  // namespace foredraft::experiments

@@ -30,6 +30,12 @@ nlohmann::ordered_json or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
+/// Of heads whose accuracies stand in for the process, by position.
+std::string varying_acceptance_words(const Scenario& scenario) {
+  const AcceptanceProcess& acceptance = process_of(scenario).acceptance;
+  return std::holds_alternative<Iid>(acceptance) ? "acceptance by position" : acceptance_words(acceptance);
+}
+
 std::string what_drafts(const Scenario& scenario) {
   if (std::holds_alternative<InputCopy>(scenario.drafter)) {
     return fmt::format("drafter {}", scenario::name_of(scenario.drafter));
@@ -65,7 +71,7 @@ std::string varying_prediction_text(const Scenario& scenario) {
                     "the cost of one\n",
                     std::holds_alternative<InputCopy>(scenario.drafter) ? "independent edits"
                     : iid_of(scenario) != nullptr                       ? "i.i.d. acceptance"
-                                                                        : "acceptance by position",
+                                                                        : varying_acceptance_words(scenario),
                     scenario.gamma, to_string(scenario.convention));
 }
 
@@ -77,6 +83,10 @@ nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
                               {"policy", scenario::name_of(process_of(scenario).policy)}};
   const Iid* iid = iid_of(scenario);
   if (iid != nullptr) json["alpha"] = iid->alpha;
+  const AcceptanceProcess& acceptance = process_of(scenario).acceptance;
+  if (!std::holds_alternative<Iid>(acceptance) && !std::holds_alternative<Positional>(acceptance)) {
+    add_acceptance(acceptance, json);
+  }
   for (const auto& parameter : entry_of(scenario::drafters(), scenario.drafter).parameters) {
     constexpr std::string_view prefix = "drafter.";
     const auto value = parameter.get(scenario.drafter);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/implied_cost.hpp"
 
+#include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
@@ -14,7 +15,7 @@ double tokens(double alpha, std::int64_t gamma) {
 }
 
 double solve_c(double alpha, std::int64_t gamma, double speedup) {
-  return (tokens(alpha, gamma) / speedup - 1.0) / static_cast<double>(gamma);
+  return analytic::implied_cost(tokens(alpha, gamma), speedup, 1.0) / static_cast<double>(gamma);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "experiments/reproduce/printed_number.hpp"
+#include "experiments/text/printed_number.hpp"
 
 namespace foredraft::experiments {
 

@@ -6,6 +6,7 @@
 #include "core/check.hpp"
 #include "core/contract.hpp"
 #include "core/problems.hpp"
+#include "core/streams.hpp"
 #include "experiments/text/csv.hpp"
 #include "scenario/check.hpp"
 #include "scenario/cost.hpp"
@@ -89,17 +90,22 @@ std::vector<std::string> Points::columns() const {
 
 namespace {
 
-/// Names the line whose value the error quotes, or that of the cost model.
-[[noreturn]] void refuse_cost(const SweepConfig& config, const DomainError& error) {
-  const std::string_view what = error.what();
-  std::string_view key = "cost";
-  for (const std::string_view name : {"cost.target", "cost.draft", "cost.profile", "cost.device"}) {
+/// Names the line whose value the error quotes or begins with; nothing where it does neither.
+std::optional<std::string_view> key_of_cost(const SweepConfig& config, std::string_view what) {
+  std::optional<std::string_view> key;
+  for (const std::string_view name : {"cost.target", "cost.draft", "cost.profile", "cost.device", "cost.target_format",
+                                      "cost.draft_format", "cost.kv_format"}) {
     for (const scenario::Value& value : values_of(config, name)) {
-      if (what.find(fmt::format("\"{}\"", scenario::to_text(value))) != std::string_view::npos) key = name;
+      const std::string text = scenario::to_text(value);
+      if (what.find(fmt::format("\"{}\"", text)) != std::string_view::npos || what.starts_with(text + ": ")) key = name;
     }
   }
+  return key;
+}
+
+[[noreturn]] void refuse_at(const SweepConfig& config, std::string_view key, const std::string& what) {
   ProblemList problems(config.source);
-  report_input(config, key, {.text = error.what()}, problems);
+  report_input(config, key, {.text = what}, problems);
   throw InputError(problems.text());
 }
 
@@ -110,16 +116,29 @@ void read_inputs(const SweepConfig& config, Inputs& inputs) {
     return;
   }
   const Points points(config);
+  std::uint64_t too_large = 0;
   for (std::uint64_t index = 0; index < points.count(); ++index) {
     Scenario scenario = points.scenario(index);
     try {
       inputs.attach(scenario);
-      static_cast<void>(scenario::decoding_cost(scenario));
+      const bool timed = scenario::looked_up(scenario.cost) != nullptr && !has_server(config);
+      if (timed && !scenario::decoding_cost(scenario)) ++too_large;
       if (const auto* server = std::get_if<Server>(&scenario.fidelity)) ask_extreme_passes(*server, scenario);
     } catch (const DomainError& error) {
-      if (scenario::looked_up(scenario.cost) != nullptr) refuse_cost(config, error);
-      throw InputError(error.what());
+      if (scenario::looked_up(scenario.cost) == nullptr) throw InputError(error.what());
+      refuse_at(config, key_of_cost(config, error.what()).value_or("cost"), error.what());
+    } catch (const InputError& error) {
+      // Problems of a file stand with its own lines; a name that is not known stands in the configuration.
+      const std::string what = error.what();
+      const auto key = key_of_cost(config, what);
+      if (!key || what.find('\n') != std::string::npos) throw;
+      refuse_at(config, *key, what);
     }
+  }
+  if (too_large > 0) {
+    say("{} of {} points do not fit into memory: they have no speedup (foredraft predict says the largest batch; "
+        "cost.ignore_memory = 1 answers all the same)",
+        too_large, points.count());
   }
 }
 

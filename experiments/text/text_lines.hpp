@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace foredraft::experiments {
@@ -24,5 +26,9 @@ class TextLines {
   std::string_view line_;
   std::int64_t number_ = 0;
 };
+
+/// Breaks lines of more than 100 columns at their last blank that fits, and indents what goes on; a word that is longer
+/// stays whole.
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent = 0);
 
 }  // namespace foredraft::experiments

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "foredraft/errors.hpp"
-#include "latency/models/model_registry.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 
 namespace foredraft::experiments {
@@ -23,8 +22,11 @@ double known_us(const latency::Latency& latency, const latency::Profile& profile
 
 TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
                              std::int64_t depth) {
-  const latency::PairSurface surface(profile, latency::model_registry(), pair.target, pair.draft, pair.drafting,
-                                     latency::attainable_sheet(profile));
+  const latency::TimedPair& models = pair.models;
+  if (const auto memory = latency::memory_limit(profile, models, pair.drafting)) {
+    memory->check(pair.batch, nodes, pair.context);
+  }
+  const latency::PairSurface surface(profile, models.models, models.target, models.draft, pair.drafting, models.sheet);
   TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
   for (std::int64_t n = 1; n <= nodes; ++n) {
     price.verification.push_back(known_us(surface.target_pass(n, pair.batch, pair.context), profile));
@@ -36,7 +38,7 @@ TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& 
   const bool heads = pair.drafting == latency::Role::head_drafting;
   price.times = fmt::format(
       "{}, source {}: {} {} at batch {}, context {}; sampling and the engine's own time not in it", profile.device.name,
-      to_string(profile.source), pair.target, heads ? "with heads" : "and " + pair.draft, pair.batch, pair.context);
+      to_string(profile.source), models.target, heads ? "with heads" : "and " + models.draft, pair.batch, pair.context);
   return price;
 }
 

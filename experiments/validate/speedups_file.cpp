@@ -2,12 +2,18 @@
 #include "experiments/validate/speedups_file.hpp"
 
 #include <fmt/format.h>
+#include <optional>
 #include <set>
+#include <sstream>
 
+#include "analytic/tokens/acceptance_definitions.hpp"
+#include "analytic/tokens/token_law.hpp"
+#include "core/numbers.hpp"
 #include "experiments/text/user_table.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/cost_surface.hpp"
 #include "latency/surfaces/drafter_words.hpp"
+#include "scenario/compatibility.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -21,6 +27,63 @@ latency::Role read_drafting(UserTable& table) {
   if (role) return *role;
   table.refuse("drafter", fmt::format("unknown drafter \"{}\"", word), suggestion_for(word, latency::drafter_words()));
   return latency::Role::autoregressive_drafting;
+}
+
+/// Entries apart by blanks.
+std::optional<std::vector<double>> read_vector(UserTable& table, std::string_view column, std::int64_t gamma) {
+  std::vector<double> entries;
+  std::istringstream words(table.cell(column));
+  for (std::string word; words >> word;) {
+    const auto entry = parse_quantity(word);
+    if (!entry || !(*entry >= 0.0 && *entry <= 1.0)) {
+      table.refuse(std::string(column), fmt::format("invalid entry \"{}\"", word), "must lie in [0, 1]");
+      return std::nullopt;
+    }
+    entries.push_back(*entry);
+  }
+  if (static_cast<std::int64_t>(entries.size()) >= gamma) return entries;
+  table.refuse(std::string(column), fmt::format("has {} entries", entries.size()),
+               fmt::format("must have one for each of gamma={} drafts, apart by blanks", gamma));
+  return std::nullopt;
+}
+
+/// Tokens per iteration that a row states otherwise than by alpha; nothing, with the problem told, where it is wrong.
+std::optional<double> read_tokens(UserTable& table, std::string_view column, std::int64_t gamma) {
+  if (column == "acceptance_length") {
+    const double tokens = table.positive(column);
+    const auto most = static_cast<double>(max_tokens(gamma, Convention::bonus));
+    if (table.row_refused() || (tokens >= 1.0 && tokens <= most)) return tokens;
+    table.refuse(std::string(column), fmt::format("invalid acceptance_length={}", table.cell(column)),
+                 fmt::format("must lie in [1, {}] at gamma {}", most, gamma));
+    return std::nullopt;
+  }
+  std::optional<std::vector<double>> entries = read_vector(table, column, gamma);
+  if (!entries) return std::nullopt;
+  if (column == "conditional") {
+    entries = analytic::marginal_from_conditional(*entries);
+  } else if (scenario::first_rise(*entries)) {
+    table.refuse("marginal", "rises", "a marginal is P(this draft and all before it accepted); use conditional");
+    return std::nullopt;
+  }
+  return analytic::tokens_per_iteration(*entries, gamma, Convention::bonus);
+}
+
+/// The alpha of i.i.d. drafts that yield as many tokens per iteration, the only thing that acceptance does to a
+/// speedup.
+double read_acceptance(UserTable& table, std::int64_t gamma) {
+  std::vector<std::string_view> stated;
+  for (const std::string_view column : {"alpha", "acceptance_length", "conditional", "marginal"}) {
+    if (!table.cell(column).empty()) stated.push_back(column);
+  }
+  if (stated.size() != 1) {
+    table.refuse("alpha", stated.empty() ? "missing" : fmt::format("given beside {}", stated.back()),
+                 "a row has one of alpha, acceptance_length, conditional and marginal");
+    return 0.0;
+  }
+  if (stated.front() == "alpha") return table.probability("alpha");
+  const std::optional<double> tokens = read_tokens(table, stated.front(), gamma);
+  if (!tokens || table.row_refused()) return 0.0;
+  return analytic::alpha_from_acceptance_length(*tokens, gamma, Convention::bonus);
 }
 
 gpu_bench::LoopCell read_cell(UserTable& table, const latency::Profile& profile) {
@@ -39,7 +102,7 @@ gpu_bench::LoopCell read_cell(UserTable& table, const latency::Profile& profile)
   cell.dtype = setting.dtype;
   cell.launch = setting.launch;
   cell.gamma = table.count("gamma", 1, longest_measured_draft);
-  cell.alpha = table.probability("alpha");
+  cell.alpha = read_acceptance(table, cell.gamma);
   cell.batch = table.count("batch", 1);
   cell.context = table.count("context", 0);
   return cell;
@@ -50,7 +113,8 @@ gpu_bench::LoopCell read_cell(UserTable& table, const latency::Profile& profile)
 PredictedSpeedups predict_speedups(std::string_view text, const std::string& file, const latency::Profile& profile) {
   PredictedSpeedups found;
   std::set<gpu_bench::LoopCell> seen;
-  UserTable table(text, file, {"target", "draft", "gamma", "alpha", "batch", "context", "speedup"}, {"drafter"});
+  UserTable table(text, file, {"target", "draft", "gamma", "batch", "context", "speedup"},
+                  {"alpha", "acceptance_length", "conditional", "marginal", "drafter"});
   while (table.next()) {
     MeasuredCell measured{.cell = read_cell(table, profile)};
     measured.speedup = table.positive("speedup");

@@ -7,9 +7,10 @@
 
 #include "experiments/validate/validation.hpp"
 
-/// Speedups that a user measured in an engine: CSV with the columns target, draft, gamma, alpha, batch, context,
-/// speedup and, where drafts are not made one by one, drafter (autoregressive, block, heads), in any order. Heads stand
-/// on the target: their draft is empty or the target. Lines that begin with # are skipped.
+/// Speedups that a user measured in an engine: CSV with the columns target, draft, gamma, batch, context, speedup, how
+/// often drafts were accepted as alpha, acceptance_length, or conditional or marginal (entries apart by blanks), one of
+/// them a row, and, where drafts are not made one by one, drafter (autoregressive, block, heads), in any order. Heads
+/// stand on the target: their draft is empty or the target. Lines that begin with # are skipped.
 namespace foredraft::experiments {
 
 /// Every row and what the profile says of it.

@@ -28,7 +28,7 @@ struct BestDraftLength {
 };
 
 /// Searched over all draft lengths, whatever scenario.gamma: after [Leviathan2023, Sec. 3.4]. For process fidelity with
-/// an Iid or Positional acceptance, a constant draft length, endless text and a cost that was not looked up for one
+/// an acceptance other than Trace, a constant draft length, endless text and a cost that was not looked up for one
 /// gamma: Profile::speedups answers for those. Throws DomainError for any other scenario and as predict() does.
 [[nodiscard]] BestDraftLength best_draft_length(const Scenario& scenario);
 

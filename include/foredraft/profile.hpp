@@ -36,7 +36,7 @@ struct PassTime {
   double time_us = 0.0;
   /// Half width of the 95 % interval over the time. Of others than measured times, the error of interpolation or of
   /// held-out shapes besides. Nothing where nobody knows: steps of a user, of an engine or of operators whose error the
-  /// profile does not say, rooflines.
+  /// profile does not say, and the floor of a data sheet.
   std::optional<double> spread = {};
   TimeOrigin origin = TimeOrigin::measured;
   bool inside = true;  ///< the domain of its origin
@@ -77,7 +77,7 @@ struct SpeedupQuestion {
   std::string target = {};  ///< a shipped model (`foredraft list models`), or one that the profile has times of
   std::string draft = {};   ///< the same; not used by Heads, which stand on the target
   Drafter drafter = AutoregressiveDrafter{};  ///< or BlockDrafter or Heads; their parameters are not used
-  AcceptanceProcess acceptance = Iid{};       ///< or Positional
+  AcceptanceProcess acceptance = Iid{};       ///< any but Observed and Trace
   Convention convention = Convention::bonus;
   std::int64_t batch = 1;
   std::int64_t context = 512;
@@ -127,8 +127,7 @@ class Profile {
                                 const Drafter& drafter = AutoregressiveDrafter{}) const;
 
   /// Speedup by draft length: tokens per iteration [Leviathan2023, Eq. 1; docs/model.md] over the time of an iteration,
-  /// against a plain step. Throws DomainError as times() and PairTimes do, and for acceptances other than Iid and
-  /// Positional.
+  /// against a plain step. Throws DomainError as times() and PairTimes do, and for a Trace.
   [[nodiscard]] SpeedupTable speedups(const SpeedupQuestion& question) const;
 
  private:

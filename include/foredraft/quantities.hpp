@@ -55,6 +55,10 @@ struct Quantities {
   Number per_token_latency_p50_ms = unknown<Number>;
   Number per_token_latency_p95_ms = unknown<Number>;
   Number per_token_latency_p99_ms = unknown<Number>;
+  Number tpot_ms = unknown<Number>;
+  Number tpot_p50_ms = unknown<Number>;
+  Number tpot_p95_ms = unknown<Number>;
+  Number tpot_p99_ms = unknown<Number>;
 };
 
 using ClosedForm = Quantities<double>;

@@ -25,6 +25,8 @@ namespace foredraft {
 inline constexpr std::int64_t max_policy_gamma = 10'000;
 /// The same under OptimalStopping of a BetaMixture, whose closed form takes its square.
 inline constexpr std::int64_t max_known_alpha_gamma = 4096;
+/// The longest draft under acceptance in Runs.
+inline constexpr std::int64_t max_runs_gamma = 4096;
 /// The longest draft in token fidelity: every drafted token is drawn, and an n-gram pair writes drafts out as text.
 inline constexpr std::int64_t max_token_gamma = 100'000;
 /// The longest draft of a server.
@@ -64,11 +66,26 @@ struct Markov {
   double b = 0.0;
 };
 
+/// Acceptance in runs, what is fitted to the counts of a log (docs/adr/0018). After a rejected position the next is
+/// accepted with b and begins a run, which is easy or hard with equal chance. An easy run goes on with the probability
+/// of logit(a) + spread, a hard one with that of logit(a) - spread. Into a bonus token and out of it the odds of going
+/// on are rho times those. With a bonus token, a constant draft length and endless text; gamma at most max_runs_gamma;
+/// a < 1 or b > 0.
+struct Runs {
+  double a = 0.0;
+  double b = 0.0;
+  double spread = 0.0;  ///< 0 to 20, in log odds
+  double rho = 1.0;     ///< odds ratio, 1e-6 to 1e6; with a spread of 0 and 1 it is the Markov chain
+};
+
 /// Recorded outcomes, one entry per token position: 1 the draft would be accepted, 0 rejected, -1 not observed (the
 /// position after a fully accepted draft, which no draft was tested at). Each inner vector is one sequence.
 /// An unobserved outcome is drawn with the trace's own acceptance per observed token, once for its place in the trace.
 struct Recording {
   std::vector<std::vector<std::int8_t>> sequences;
+  /// Instead of `sequences`: [i] how many drafts of an iteration that begins at position i would be accepted, >= 0,
+  /// however many it drafts.
+  std::vector<std::vector<std::int32_t>> accepted_from = {};
 };
 
 /// A recording, replayed once at any gamma.
@@ -78,7 +95,13 @@ struct Trace {
   std::int64_t recorded_gamma = 0;                  ///< of a file of accepted counts; 0: not given
 };
 
-using AcceptanceProcess = std::variant<BetaMixture, Iid, Markov, Positional, Trace>;
+/// What a log of an engine counted. read_inputs() puts a Trace in its place where the log recorded single steps, else
+/// Runs that are fitted to its counts; gamma, policy and text as for Runs.
+struct Observed {
+  std::string file = {};  ///< a log, or an observations file
+};
+
+using AcceptanceProcess = std::variant<BetaMixture, Iid, Markov, Observed, Positional, Runs, Trace>;
 
 // ---- Drafter: where drafts come from, what they are charged, how their acceptance falls.
 
@@ -126,7 +149,7 @@ using Drafter =
 struct ConstantGamma {};
 
 /// Two drafts more after an iteration that accepted all of its drafts, one less (at least one) after any other
-/// [Wagner2024, Sec. 4.1; Wolf2020]. Any process but Trace.
+/// [Wagner2024, Sec. 4.1; Wolf2020]. Any process but Observed, Runs and Trace.
 struct Plus2Minus1 {
   std::int64_t start = 5;  ///< drafts of the first iteration of a text; `gamma` where that is less
 };
@@ -190,9 +213,11 @@ using Rule = std::variant<AcceptAll, GreedyMatch, Lenient, MultiCandidate, Rejec
 
 class PassTimes;  // scenario/pass_times.hpp
 
-/// A draft pass takes c target steps, a verification one, whatever gamma. [Leviathan2023, Thm. 3.8]
+/// A draft pass takes c target steps, a verification of n tokens 1 + verify_growth (n - 1). [Leviathan2023, Thm. 3.8,
+/// where verify_growth is 0]
 struct ConstantRatio {
   std::optional<double> c = {};  ///< nothing: no speedup
+  double verify_growth = 0.0;    ///< >= 0; with a constant draft length
 };
 
 /// Measured times, in ms: T = encoders + fixed + iterations (draft passes t_d + t_v + overhead). [Xia2023, Eq. 4]
@@ -204,6 +229,7 @@ struct MeasuredTimes {
   double target_encoder_ms = 0.0;
   double drafter_encoder_ms = 0.0;
   double fixed_ms = 0.0;
+  double verify_growth = 0.0;  ///< plain steps for each token of a verification but its first, beyond verify_ms; >= 0
 };
 
 /// Times looked up for models on a device.
@@ -217,7 +243,20 @@ struct LookedUpTimes {
   std::shared_ptr<const PassTimes> times = {};  ///< of these models there, read once
 };
 struct Measured : LookedUpTimes {};
-struct Roofline : LookedUpTimes {};
+/// Of a data sheet, whose times follow from how the models are stored and split, and from what engines reach of it
+/// (docs/step-times.md) where nothing better is stated.
+struct Roofline : LookedUpTimes {
+  /// Of the weights and of both KV caches, "fp8"; nothing: as the model's own config says, else fp16.
+  std::optional<std::string> target_format = {}, draft_format = {}, kv_format = {};
+  std::int64_t target_tp = 1, draft_tp = 1;  ///< devices that share the model
+  double expert_skew = 0.0;                  ///< 0: tokens choose their experts independently; 1: all share them
+  std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< shares of the data sheet's limits
+  std::optional<double> step_overhead_us = {};                               ///< of every pass, beside its operators
+  std::optional<double> iteration_us = {};  ///< of an iteration of speculation, beside its passes
+  double memory_utilization = 0.9;          ///< share of a device's memory for weights and caches
+  bool ignore_memory = false;               ///< answer also where it does not fit
+  bool allow_vocabulary_mismatch = false;   ///< a draft model with other tokens than the target
+};
 
 using Cost = std::variant<ConstantRatio, MeasuredTimes, Roofline, Measured>;
 
@@ -305,6 +344,13 @@ enum class Batching {
   lockstep,    ///< static; all unfinished rows advance by the tokens of the one that accepted fewest
 };
 
+/// Who joins a continuous batch between two iterations, as far as there is room. Prompts are read before those who sent
+/// them join; meanwhile others may arrive.
+enum class Admission {
+  one,  ///< those who wait when an iteration ends, read in one prompt pass; later requests wait for an iteration
+  all,  ///< prompt passes go on until nobody waits
+};
+
 enum class ArrivalKind {
   closed,   ///< so many clients, each of which sends its next request when its last one is answered
   poisson,  ///< independent of the server, exponential intervals
@@ -349,17 +395,19 @@ struct RooflineStep {
   }
 };
 
-/// A server that decodes batches of requests; every draft is accepted independently with probability alpha.
+/// A server that decodes batches of requests.
 struct Server {
-  double alpha = 0.0;
+  AcceptanceProcess acceptance = Iid{};         ///< of each sequence; BetaMixture, Iid or Positional
   std::vector<GammaRange> gamma_schedule = {};  ///< empty: gamma whatever the batch
   Batching batching = Batching::continuous;
+  Admission admission = Admission::one;  ///< of a continuous batch
   std::int64_t max_batch = 1;
   Arrivals arrivals = {};
   TokenCount prompt = {};
   TokenCount output = {.tokens = 1.0};
   RooflineStep target_step = {};  ///< under ConstantRatio; other costs look passes up
   RooflineStep drafter_step = {};
+  double overhead_us = 0.0;  ///< of an iteration that drafts, beyond its passes
   std::optional<double> latency_goal_us = {};
 };
 

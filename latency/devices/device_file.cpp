@@ -49,7 +49,6 @@ constexpr std::array device_keys{
 constexpr std::array limit_keys{
     FigureKey<Limits>{bandwidth_key, &Limits::memory_bandwidth_bytes_per_s, giga, 15.0, 50'000.0},
     FigureKey<Limits>{"link_bandwidth_gb_per_s", &Limits::link_bandwidth_bytes_per_s, giga, 1.0, 10'000.0},
-    FigureKey<Limits>{"link_latency_us", &Limits::link_latency_us, 1.0, 0.01, 1'000.0},
 };
 constexpr double least_peak = 0.1;
 constexpr double most_peak = 100'000.0;

@@ -52,7 +52,6 @@ struct Limits {
   Figure matrix_peak_tf32_flop_per_s, matrix_peak_fp32_flop_per_s;
   Figure matrix_peak_fp8_flop_per_s, matrix_peak_int8_flop_per_s, matrix_peak_fp4_flop_per_s;  ///< schema 2
   Figure link_bandwidth_bytes_per_s;  ///< each way, to the other devices of its node; schema 2
-  Figure link_latency_us;             ///< of one message over that link; schema 2
   Figure stream_launch_us, graph_node_us, grid_sync_us, event_pair_us, read_back_us;
 };
 

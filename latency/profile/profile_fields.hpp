@@ -67,7 +67,6 @@ void visit_fields(Object& limits, auto&& visit) {
   visit("matrix_peak_int8_flop_per_s", limits.matrix_peak_int8_flop_per_s);
   visit("matrix_peak_fp4_flop_per_s", limits.matrix_peak_fp4_flop_per_s);
   visit("link_bandwidth_bytes_per_s", limits.link_bandwidth_bytes_per_s);
-  visit("link_latency_us", limits.link_latency_us);
   visit("stream_launch_us", limits.stream_launch_us);
   visit("graph_node_us", limits.graph_node_us);
   visit("grid_sync_us", limits.grid_sync_us);
@@ -270,13 +269,10 @@ void visit_fields(Object& profile, auto&& visit) {
 
 /// True of the fields that foredraft.profile/1 does not have: a file holds them where they have a value.
 [[nodiscard]] constexpr bool since_schema_2(std::string_view name) {
-  constexpr std::array names{std::string_view("matrix_peak_fp8_flop_per_s"),
-                             std::string_view("matrix_peak_int8_flop_per_s"),
-                             std::string_view("matrix_peak_fp4_flop_per_s"),
-                             std::string_view("link_bandwidth_bytes_per_s"),
-                             std::string_view("link_latency_us"),
-                             std::string_view("usable_memory_bytes"),
-                             std::string_view("step_error")};
+  constexpr std::array names{
+      std::string_view("matrix_peak_fp8_flop_per_s"), std::string_view("matrix_peak_int8_flop_per_s"),
+      std::string_view("matrix_peak_fp4_flop_per_s"), std::string_view("link_bandwidth_bytes_per_s"),
+      std::string_view("usable_memory_bytes"),        std::string_view("step_error")};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 

@@ -60,6 +60,19 @@ SampleSummary summarise(std::span<const double> samples_us) {
           .mad_us = percentile(deviations, 0.5)};
 }
 
+SampleSummary one_sample(double us) {
+  return {.samples = 1,
+          .median_us = us,
+          .median_ci95_us = {us, us},
+          .p5_us = us,
+          .p25_us = us,
+          .p75_us = us,
+          .p95_us = us,
+          .min_us = us,
+          .mean_us = us,
+          .mad_us = 0.0};
+}
+
 double relative_spread(const SampleSummary& summary) {
   check_positive("median_us", summary.median_us);
   return (summary.median_ci95_us.high - summary.median_ci95_us.low) / (2.0 * summary.median_us);

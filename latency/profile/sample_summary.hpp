@@ -26,6 +26,9 @@ struct SampleSummary {
 /// At least one sample, each finite and > 0.
 [[nodiscard]] SampleSummary summarise(std::span<const double> samples_us);
 
+/// Of one time that says nothing of its spread. Not checked: files name what is wrong with a time themselves.
+[[nodiscard]] SampleSummary one_sample(double us);
+
 /// Half the width of the interval of the median over the median: how well the median is known.
 [[nodiscard]] double relative_spread(const SampleSummary& summary);
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 #include <array>
-#include <sstream>
 
 #include "core/documents.hpp"
 #include "core/problems.hpp"
@@ -63,7 +62,8 @@ Range read_range(const toml::table& file, const std::string& path, double least,
 }
 
 const AttainableFile& shipped() {
-  static const AttainableFile file = parse_attainable(attainable_texts().front().text, "latency/attainable.toml");
+  static const AttainableFile file =
+      parse_attainable(attainable_texts().front().text, "latency/attainable/attainable.toml");
   return file;
 }
 

@@ -10,6 +10,9 @@
 /// Whether a deployment fits into the memory of its devices.
 namespace foredraft::latency {
 
+/// Share of a device's memory that engines give to weights, caches and activations.
+inline constexpr double usual_memory_utilization = 0.9;
+
 struct DeployedModel {
   const ModelShape* shape = nullptr;  ///< null: no drafter
   Deployment deployment = {};
@@ -37,5 +40,18 @@ struct MemoryNeed {
 /// device: capacity times utilization); 0 where the weights alone do not fit.
 [[nodiscard]] std::int64_t max_batch(const DeployedModel& target, const DeployedModel& draft, std::int64_t tokens,
                                      std::int64_t context, double capacity_bytes);
+
+/// What a deployment has to fit into.
+struct MemoryLimit {
+  ModelShape target;
+  std::optional<ModelShape> draft;  ///< nothing: no drafter, or heads, whose weights no shape tells
+  Deployment target_deployment, draft_deployment;
+  double capacity_bytes = 0.0;  ///< of one device, times the utilization
+
+  /// Whether `batch` sequences of `context` tokens do, `tokens` of each verified at once.
+  [[nodiscard]] bool fits(std::int64_t batch, std::int64_t tokens, std::int64_t context) const;
+  /// Throws DomainError, with the largest batch that fits, where they do not.
+  void check(std::int64_t batch, std::int64_t tokens, std::int64_t context) const;
+};
 
 }  // namespace foredraft::latency

@@ -50,6 +50,17 @@ DevicePeaks peaks_of(const Device& device, const Limits& limits) {
   return peaks;
 }
 
+Attainable with(const AttainableOverrides& known, Attainable attainable) {
+  const auto state = [](const std::optional<double>& stated, Range& range) {
+    if (stated) range = {*stated, *stated, *stated};
+  };
+  state(known.bandwidth_efficiency, attainable.bandwidth_efficiency);
+  state(known.compute_efficiency, attainable.compute_efficiency);
+  state(known.step_us, attainable.step_us);
+  state(known.iteration_us, attainable.iteration_us);
+  return attainable;
+}
+
 Attained central(const Attainable& attainable) {
   return {.bandwidth_efficiency = attainable.bandwidth_efficiency.value,
           .compute_efficiency = attainable.compute_efficiency.value,

@@ -61,6 +61,12 @@ struct Attainable {
   bool operator==(const Attainable&) const = default;
 };
 
+/// What somebody knows better of an engine; nothing: the range stays.
+struct AttainableOverrides {
+  std::optional<double> bandwidth_efficiency, compute_efficiency, step_us, iteration_us;
+};
+[[nodiscard]] Attainable with(const AttainableOverrides& known, Attainable attainable);
+
 /// The values of the ranges.
 [[nodiscard]] Attained central(const Attainable& attainable);
 

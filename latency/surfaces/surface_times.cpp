@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "latency/surfaces/surface_times.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "foredraft/errors.hpp"
-#include "latency/models/model_registry.hpp"
+#include "latency/models/model_shape.hpp"
 #include "latency/surfaces/drafter_words.hpp"
+#include "latency/surfaces/memory_fit.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "scenario/registries.hpp"
 
@@ -16,30 +18,45 @@ namespace {
 /// Sampling follows straight lines beyond what was measured; nothing where the profile does not tell.
 double known_us(const std::optional<Latency>& latency) { return latency ? latency->time_us : 0.0; }
 
+const ModelShape* counted_shape(const TimedPair& pair, const std::string& name) {
+  const auto found = std::ranges::find(pair.models, name, &ModelShape::name);
+  const bool counted = found != pair.models.end() && found->architecture != Architecture::encoder_decoder;
+  return counted ? &*found : nullptr;
+}
+
 class SurfaceTimes final : public PassTimes {
  public:
-  SurfaceTimes(const Profile& profile, std::string name, const LookedUpTimes& models, const Drafter& drafter)
+  SurfaceTimes(const Profile& profile, std::string name, const TimedPair& pair, const Drafter& drafter)
       : name_(std::move(name)),
         role_(drafting_role(drafter)),
         charge_(scenario::drafting(drafter)),
-        pair_(profile, model_registry(), models.target, models.draft, role_, attainable_sheet(profile)) {}
+        iteration_us_(pair.sheet.attainable ? pair.sheet.attainable->iteration_us.value : 0.0),
+        pair_(profile, pair.models, pair.target, pair.draft, role_, pair.sheet),
+        memory_(memory_limit(profile, pair, role_)) {}
 
-  [[nodiscard]] DecodingCost cost(const LookedUpTimes& asked, std::int64_t gamma,
-                                  Convention convention) const override {
-    if (gamma == 0) return {};
+  [[nodiscard]] std::optional<DecodingCost> cost(const LookedUpTimes& asked, std::int64_t gamma,
+                                                 Convention convention) const override {
+    const std::int64_t verified = std::max<std::int64_t>(1, max_tokens(gamma, convention));
+    if (memory_ && !memory_->fits(asked.batch, verified, asked.context)) return std::nullopt;
+    if (gamma == 0) return DecodingCost{};
     const double plain_us =
         inside_us(pair_.target_pass(1, asked.batch, asked.context)) + known_us(pair_.plain_sampling(asked.batch));
     const double verify_us = inside_us(pair_.target_pass(max_tokens(gamma, convention), asked.batch, asked.context)) +
                              known_us(pair_.sampling(gamma, asked.batch));
     const double drafting_us = inside_us(pair_.drafting(gamma, asked.batch, asked.context));
     const auto passes = static_cast<double>(draft_passes(gamma, charge_));
-    return {.iteration = (verify_us + 1e3 * asked.overhead_ms) / plain_us,
-            .draft_pass = drafting_us / passes / plain_us};
+    return DecodingCost{.iteration = (verify_us + iteration_us_ + 1e3 * asked.overhead_ms) / plain_us,
+                        .draft_pass = drafting_us / passes / plain_us};
   }
 
   [[nodiscard]] double target_us(const StepShape& shape, Convention convention) const override {
+    const double between_us = drafts(shape, convention) ? iteration_us_ : 0.0;
     return inside_us(pair_.target_pass(shape.tokens, shape.batch, std::llround(shape.context))) +
-           sampling_us(shape, convention);
+           sampling_us(shape, convention) + between_us;
+  }
+
+  void check_memory(const StepShape& shape) const override {
+    if (memory_) memory_->check(shape.batch, shape.tokens, std::llround(shape.context));
   }
 
   /// Heads stand on what the target has read: prompts cost them nothing.
@@ -61,24 +78,44 @@ class SurfaceTimes final : public PassTimes {
                       "measure there (foredraft calibrate --batch --context)");
   }
 
+  /// Whether it verifies drafts: neither a prompt nor a plain step.
+  [[nodiscard]] static bool drafts(const StepShape& shape, Convention convention) {
+    return !shape.prompt && shape.tokens > max_tokens(0, convention);
+  }
+
   /// Drawing and verifying in the iteration to which a pass of the target belongs; a prompt yields one token.
   [[nodiscard]] double sampling_us(const StepShape& shape, Convention convention) const {
     const std::int64_t gamma = shape.tokens - (convention == Convention::bonus ? 1 : 0);
-    return known_us(shape.prompt || gamma == 0 ? pair_.plain_sampling(shape.batch)
-                                               : pair_.sampling(gamma, shape.batch));
+    return known_us(drafts(shape, convention) ? pair_.sampling(gamma, shape.batch) : pair_.plain_sampling(shape.batch));
   }
 
   std::string name_;
   Role role_;
   Drafting charge_;
+  double iteration_us_;  ///< what engines take beside the passes of an iteration; 0 where times were measured
   PairSurface pair_;
+  std::optional<MemoryLimit> memory_;  ///< nothing: not looked at
 };
 
 }  // namespace
 
-std::shared_ptr<const PassTimes> surface_times(const Profile& profile, const std::string& name,
-                                               const LookedUpTimes& models, const Drafter& drafter) {
-  return std::make_shared<SurfaceTimes>(profile, name, models, drafter);
+std::optional<MemoryLimit> memory_limit(const Profile& profile, const TimedPair& pair, Role role) {
+  if (!pair.memory_utilization) return std::nullopt;
+  const std::optional<double> capacity = capacity_bytes(profile.device);
+  const bool heads = role == Role::head_drafting;
+  const ModelShape* target = counted_shape(pair, pair.target);
+  const ModelShape* draft = heads ? target : counted_shape(pair, pair.draft);
+  if (!capacity || target == nullptr || draft == nullptr) return std::nullopt;
+  return MemoryLimit{.target = *target,
+                     .draft = heads ? std::nullopt : std::optional(*draft),
+                     .target_deployment = pair.sheet.target,
+                     .draft_deployment = pair.sheet.draft,
+                     .capacity_bytes = *capacity * *pair.memory_utilization};
+}
+
+std::shared_ptr<const PassTimes> surface_times(const Profile& profile, const std::string& name, const TimedPair& pair,
+                                               const Drafter& drafter) {
+  return std::make_shared<SurfaceTimes>(profile, name, pair, drafter);
 }
 
 }  // namespace foredraft::latency

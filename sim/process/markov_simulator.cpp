@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "sim/process/outcome_counts.hpp"
+#include "sim/process/cycle_counts.hpp"
 #include "sim/process/process_thresholds.hpp"
 #include "sim/process/simulators.hpp"
 #include "sim/process/steps.hpp"
@@ -44,27 +44,9 @@ class MarkovSimulator final : public Simulator {
  private:
   template <class Stepper>
   [[nodiscard]] Tally run_block(Stepper stepper, const RunKey& key, std::uint64_t block) const {
-    OutcomeCounts counts(shape_);
-    bool after_acceptance = Draws(key, chain_start_draws, block, 1).below(start_, 0, 0);
-    bool inside_first_cycle = after_acceptance;
-    StopMeter stop(key.stop);
-    const std::uint64_t iterations = plan_.in_block(block);
-    for (std::uint64_t i = 0; i < iterations; ++i) {
-      const std::int64_t steps = stepper.accepted_steps(i, after_acceptance, steps_);
-      stop.spend(1 + steps);
-      counts.add(iteration_outcome(shape_, steps));
-      after_acceptance = steps == steps_;
-      if (after_acceptance) continue;
-      if (inside_first_cycle) {
-        counts.set_unit_aside();
-        inside_first_cycle = false;
-      } else {
-        counts.end_unit();
-      }
-    }
-    counts.resume_unit();
-    counts.end_unit();
-    return counts.tally();
+    const bool after_acceptance = Draws(key, chain_start_draws, block, 1).below(start_, 0, 0);
+    return count_cycles(shape_, plan_.in_block(block), after_acceptance, key.stop,
+                        [&](std::uint64_t i, bool accepted) { return stepper.accepted_steps(i, accepted, steps_); });
   }
 
   IterationShape shape_;

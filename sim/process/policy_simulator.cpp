@@ -125,7 +125,9 @@ struct MakePolicySimulator {
   std::unique_ptr<Simulator> operator()(const Plus2Minus1& policy) const {
     check_range("gamma", simulation.gamma, 1, max_policy_gamma);
     check_at_least("policy.start", policy.start, 1);
-    if (std::holds_alternative<Trace>(simulation.process)) refuse_process("plus2_minus1", "any but a trace");
+    if (std::holds_alternative<Trace>(simulation.process) || std::holds_alternative<Runs>(simulation.process)) {
+      refuse_process("plus2_minus1", "any but runs and a trace");
+    }
     const auto* mixture = std::get_if<BetaMixture>(&simulation.process);
     const IterationShape shape = longest();
     if (mixture != nullptr && simulation.path == Path::reference) {
@@ -171,7 +173,8 @@ struct MakePolicySimulator {
   }
 
   std::unique_ptr<Simulator> operator()(const OptimalStopping& /*policy*/) const {
-    if (std::holds_alternative<Markov>(simulation.process) || std::holds_alternative<Trace>(simulation.process)) {
+    if (std::holds_alternative<Markov>(simulation.process) || std::holds_alternative<Runs>(simulation.process) ||
+        std::holds_alternative<Trace>(simulation.process)) {
       refuse_process("optimal_stopping", "iid, positional or beta_mixture");
     }
     if (simulation.drafting != Drafting::autoregressive) {

@@ -29,6 +29,29 @@ void check_shape(const char* name, double value) {
   }
 }
 
+void check_chain(double a, double b) {
+  check_probability("a", a);
+  check_probability("b", b);
+  if (a < 1.0 || b > 0.0) return;
+  throw DomainError(fmt::format("invalid b={} (must be above 0 when a is 1: the chain never leaves either state)", b));
+}
+
+void check_outcomes(const std::vector<std::vector<std::int8_t>>& sequences) {
+  bool observed = false;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    if (sequences[i].empty()) throw DomainError(fmt::format("invalid trace[{}] (must have at least one outcome)", i));
+    for (std::size_t j = 0; j < sequences[i].size(); ++j) {
+      const std::int8_t outcome = sequences[i][j];
+      if (outcome < -1 || outcome > 1) {
+        throw DomainError(fmt::format("invalid trace[{}][{}]={} (must be 1 accepted, 0 rejected or -1 not observed)", i,
+                                      j, static_cast<int>(outcome)));
+      }
+      observed = observed || outcome >= 0;
+    }
+  }
+  if (!observed) throw DomainError("invalid trace (must have at least one observed outcome)");
+}
+
 struct CheckProcess {
   std::int64_t gamma;
 
@@ -48,13 +71,12 @@ struct CheckProcess {
     check_shape("b", process.b);
   }
 
-  void operator()(const Markov& process) const {
-    check_probability("a", process.a);
-    check_probability("b", process.b);
-    if (process.a >= 1.0 && process.b <= 0.0) {
-      throw DomainError(
-          fmt::format("invalid b={} (must be above 0 when a is 1: the chain never leaves either state)", process.b));
-    }
+  void operator()(const Markov& process) const { check_chain(process.a, process.b); }
+
+  void operator()(const Runs& process) const {
+    scenario::check_ranges(scenario::processes(), AcceptanceProcess(process));
+    check_chain(process.a, process.b);
+    check_range("gamma", gamma, 0, max_runs_gamma);
   }
 
   /// Where the ranges of the parameters say it all.
@@ -64,27 +86,25 @@ struct CheckProcess {
   }
 
   void operator()(const Trace& process) const {
-    if (process.recording == nullptr || process.recording->sequences.empty())
+    const Recording* recording = process.recording.get();
+    if (recording == nullptr || (recording->sequences.empty() && recording->accepted_from.empty())) {
       throw DomainError("invalid trace (must have at least one sequence)");
-    bool observed = false;
-    for (std::size_t i = 0; i < process.recording->sequences.size(); ++i) {
-      const std::vector<std::int8_t>& sequence = process.recording->sequences[i];
-      if (sequence.empty()) throw DomainError(fmt::format("invalid trace[{}] (must have at least one outcome)", i));
-      for (std::size_t j = 0; j < sequence.size(); ++j) {
-        if (sequence[j] < -1 || sequence[j] > 1) {
-          throw DomainError(fmt::format("invalid trace[{}][{}]={} (must be 1 accepted, 0 rejected or -1 not observed)",
-                                        i, j, static_cast<int>(sequence[j])));
-        }
-        observed = observed || sequence[j] >= 0;
-      }
     }
-    if (!observed) throw DomainError("invalid trace (must have at least one observed outcome)");
+    if (!recording->sequences.empty()) check_outcomes(recording->sequences);
+    for (std::size_t i = 0; i < recording->accepted_from.size(); ++i) {
+      const std::vector<std::int32_t>& sequence = recording->accepted_from[i];
+      check_at_least(fmt::format("trace[{}] positions", i), static_cast<std::int64_t>(sequence.size()), 1);
+      for (const std::int32_t accepted : sequence) check_at_least(fmt::format("trace[{}]", i), accepted, 0);
+    }
   }
 };
 
 void check_sequence(const AcceptanceProcess& process, const SequenceLength& law) {
   if (std::holds_alternative<Trace>(process)) {
     throw DomainError("invalid sequence (must be absent: a trace brings its own sequences)");
+  }
+  if (std::holds_alternative<Runs>(process)) {
+    throw DomainError("invalid sequence (must be absent: acceptance in runs is of an endless text)");
   }
   if (!(law.tokens >= 1.0 && law.tokens <= longest_sequence)) {
     throw DomainError(fmt::format("invalid tokens={} (must lie in 1 to {})", law.tokens, longest_sequence));
@@ -101,6 +121,9 @@ std::unique_ptr<Simulator> make_process_simulator(ProcessSimulation simulation) 
   std::visit(CheckProcess{simulation.gamma}, simulation.process);
   const IterationShape shape{simulation.gamma, simulation.convention, simulation.drafting};
   if (simulation.sequence) check_sequence(simulation.process, *simulation.sequence);
+  if (std::holds_alternative<Runs>(simulation.process) && simulation.convention != Convention::bonus) {
+    throw DomainError("invalid convention for acceptance in runs (must be bonus)");
+  }
   if (!std::holds_alternative<ConstantGamma>(simulation.policy)) return make_policy_simulator(simulation);
   if (simulation.sequence) {
     return make_sequence_simulator(simulation.process, shape, *simulation.sequence, simulation.sequences,
@@ -109,6 +132,9 @@ std::unique_ptr<Simulator> make_process_simulator(ProcessSimulation simulation) 
   if (const auto* trace = std::get_if<Trace>(&simulation.process)) return make_trace_simulator(trace->recording, shape);
   if (const auto* chain = std::get_if<Markov>(&simulation.process)) {
     return make_markov_simulator(*chain, shape, simulation.iterations, simulation.path);
+  }
+  if (const auto* runs = std::get_if<Runs>(&simulation.process)) {
+    return make_runs_simulator(*runs, shape, simulation.iterations);
   }
   return make_independent_simulator(simulation.process, shape, simulation.iterations, simulation.path);
 }

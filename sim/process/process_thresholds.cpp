@@ -31,6 +31,10 @@ struct AcceptanceAt {
     return from_probability(position == 0 && !after_acceptance ? process.b : process.a);
   }
 
+  Odds operator()(const Observed& /*process*/) const { throw std::logic_error("the log was not read"); }
+
+  Odds operator()(const Runs& /*process*/) const { throw std::logic_error("runs have memory beyond one token"); }
+
   Odds operator()(const Trace& /*process*/) const { throw std::logic_error("a trace has no acceptance probability"); }
 };
 

@@ -43,8 +43,12 @@ namespace foredraft::sim {
 [[nodiscard]] std::unique_ptr<Simulator> make_markov_simulator(const Markov& chain, const IterationShape& shape,
                                                                std::uint64_t iterations, Path path);
 
-/// Sequences of finite length under any process but Trace. Unit: the sequence. A chain starts each sequence behind a
-/// token that was accepted with the chain's long-run probability.
+/// The same under acceptance in runs, one draw a text position on either path.
+[[nodiscard]] std::unique_ptr<Simulator> make_runs_simulator(const Runs& runs, const IterationShape& shape,
+                                                             std::uint64_t iterations);
+
+/// Sequences of finite length under any process but Runs and Trace. Unit: the sequence. A chain starts each sequence
+/// behind a token that was accepted with the chain's long-run probability.
 [[nodiscard]] std::unique_ptr<Simulator> make_sequence_simulator(const AcceptanceProcess& process,
                                                                  const IterationShape& shape, const SequenceLength& law,
                                                                  std::uint64_t sequences, Path path);

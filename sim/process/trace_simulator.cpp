@@ -19,6 +19,7 @@ struct Observed {
 
 Observed observe(const Recording& trace) {
   Observed seen;
+  for (const auto& sequence : trace.accepted_from) seen.positions += sequence.size();
   for (const auto& sequence : trace.sequences) {
     seen.positions += sequence.size();
     for (const std::int8_t outcome : sequence) {
@@ -33,6 +34,7 @@ class TraceSimulator final : public Simulator {
  public:
   TraceSimulator(std::shared_ptr<const Recording> recording, const IterationShape& shape)
       : recording_(std::move(recording)), shape_(shape), seen_(observe(*recording_)) {
+    if (seen_.tested == 0) return;
     const auto tested = static_cast<double>(seen_.tested);
     frequency_ = threshold_of(static_cast<double>(seen_.accepted) / tested,
                               static_cast<double>(seen_.tested - seen_.accepted) / tested);
@@ -45,25 +47,35 @@ class TraceSimulator final : public Simulator {
     StopMeter stop(key.stop);
     std::uint64_t offset = 0;  // of the sequence in the whole trace
     for (const auto& sequence : recording_->sequences) {
-      replay(sequence, offset, key, stop, counts);
+      const auto accepted_at = [&](std::size_t position, std::size_t testable) {
+        std::size_t accepted = 0;
+        while (accepted < testable && is_accepted(sequence[position + accepted], offset + position + accepted, key)) {
+          ++accepted;
+        }
+        return accepted;
+      };
+      replay(sequence.size(), accepted_at, stop, counts);
       offset += sequence.size();
+    }
+    for (const auto& sequence : recording_->accepted_from) {
+      const auto accepted_at = [&](std::size_t position, std::size_t testable) {
+        return std::min(static_cast<std::size_t>(sequence[position]), testable);
+      };
+      replay(sequence.size(), accepted_at, stop, counts);
     }
     return counts.tally();
   }
 
  private:
-  void replay(const std::vector<std::int8_t>& sequence, std::uint64_t offset, const RunKey& key, StopMeter& stop,
-              OutcomeCounts& counts) const {
-    const std::size_t batches = batches_of(sequence.size());
-    const std::size_t batch_size = (sequence.size() + batches - 1) / batches;
+  /// One sequence of `size` tokens; `accepted_at(position, testable)`: accepted drafts of an iteration.
+  template <class AcceptedAt>
+  void replay(std::size_t size, const AcceptedAt& accepted_at, StopMeter& stop, OutcomeCounts& counts) const {
+    const std::size_t batches = batches_of(size);
+    const std::size_t batch_size = (size + batches - 1) / batches;
     std::size_t batch_end = batch_size;
-    for (std::size_t position = 0; position < sequence.size();) {
-      const std::size_t remaining = sequence.size() - position;
-      const std::size_t testable = std::min(static_cast<std::size_t>(shape_.gamma), remaining);
-      std::size_t accepted = 0;
-      while (accepted < testable && is_accepted(sequence[position + accepted], offset + position + accepted, key)) {
-        ++accepted;
-      }
+    for (std::size_t position = 0; position < size;) {
+      const std::size_t remaining = size - position;
+      const std::size_t accepted = accepted_at(position, std::min(static_cast<std::size_t>(shape_.gamma), remaining));
       const Outcome outcome =
           last_outcome(shape_, static_cast<std::int64_t>(accepted), static_cast<std::int64_t>(remaining));
       stop.spend(1 + outcome.tested);
@@ -78,7 +90,7 @@ class TraceSimulator final : public Simulator {
   }
 
   [[nodiscard]] std::size_t batches_of(std::size_t tokens) const {
-    if (recording_->sequences.size() >= enough_units) return 1;
+    if (recording_->sequences.size() + recording_->accepted_from.size() >= enough_units) return 1;
     return std::max<std::size_t>(1, tokens * enough_units / seen_.positions);
   }
 

@@ -10,6 +10,8 @@
 namespace foredraft::sim {
 namespace {
 
+constexpr double ns_per_us = 1e3;
+
 /// Sums of a replica stay below it, so that products of them fit the 127 bits of the moments: 2 years in ns.
 constexpr std::int64_t largest_sum = std::int64_t{1} << 56U;
 
@@ -27,7 +29,7 @@ std::int64_t step_ns(const StepTime& time_us, const StepShape& shape) {
     throw DomainError(fmt::format("invalid step time={} us at batch {}, tokens {}, context {} (must lie in 0 to {})",
                                   us, shape.batch, shape.tokens, shape.context, longest_us));
   }
-  return std::llround(us * 1e3);
+  return std::llround(us * ns_per_us);
 }
 
 }  // namespace
@@ -53,7 +55,7 @@ Tally Server::run() {
     admit();
     if (rows_.empty()) {
       pass_time(std::max<std::int64_t>(queue_.next_ns() - now_ns_, 0));
-    } else {
+    } else if (!admits_more()) {
       iterate();
     }
   }
@@ -67,8 +69,7 @@ Tally Server::run() {
 }
 
 void Server::admit() {
-  const bool closed_to_others = simulation_.batching != Batching::continuous && !rows_.empty();
-  if (closed_to_others) return;
+  if (closed_to_others()) return;
   const std::size_t first_new = rows_.size();
   const auto places = static_cast<std::size_t>(simulation_.max_batch);
   while (rows_.size() < places && queue_.next_ns() <= now_ns_) {
@@ -95,6 +96,13 @@ void Server::admit() {
   if (rows_.size() > first_new) read_prompts(first_new);
 }
 
+bool Server::closed_to_others() const { return simulation_.batching != Batching::continuous && !rows_.empty(); }
+
+bool Server::admits_more() const {
+  return simulation_.admission == Admission::all && !closed_to_others() &&
+         rows_.size() < static_cast<std::size_t>(simulation_.max_batch) && queue_.next_ns() <= now_ns_;
+}
+
 void Server::read_prompts(std::size_t first_new) {
   StepShape pass{.batch = 0, .tokens = 0, .context = 0.0, .prompt = true};
   for (std::size_t i = first_new; i < rows_.size(); ++i) {
@@ -117,13 +125,15 @@ std::int64_t Server::iteration_ns(const IterationShape& shape) const {
   const double context = static_cast<double>(context_) / static_cast<double>(batch);
   const std::int64_t verify_ns =
       step_ns(simulation_.target_us, {.batch = batch, .tokens = shape.max_tokens(), .context = context});
+  if (shape.gamma == 0) return verify_ns;
+  const std::int64_t rest_ns = verify_ns + std::llround(simulation_.overhead_us * ns_per_us);
   const std::int64_t draft_passes = shape.draft_passes();
-  if (draft_passes == 0) return verify_ns;
+  if (draft_passes == 0) return rest_ns;
   // The passes of an autoregressive drafter see the cache grow: each is charged at the mean.
   const StepShape draft{.batch = batch,
                         .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
                         .context = context + 0.5 * static_cast<double>(draft_passes - 1)};
-  return verify_ns + draft_passes * step_ns(simulation_.drafter_us, draft);
+  return rest_ns + draft_passes * step_ns(simulation_.drafter_us, draft);
 }
 
 std::int64_t Server::draw_steps(std::int64_t gamma) {
@@ -202,8 +212,13 @@ void Server::depart(const Row& row) {
   latency_sum_ns_ += latency_ns;
   first_token_sum_ns_ += first_token_ns;
   per_token_sum_ns_ += per_token_ns;
+  if (row.output > 1) {
+    const std::int64_t tpot_ns = (latency_ns - first_token_ns) / (row.output - 1);
+    serving_.tpot.add(tpot_ns);
+    tpot_sum_ns_ += tpot_ns;
+  }
   measured_tokens_ += row.output;
-  if (static_cast<double>(latency_ns) <= simulation_.latency_goal_us * 1e3) tokens_in_goal_ += row.output;
+  if (static_cast<double>(latency_ns) <= simulation_.latency_goal_us * ns_per_us) tokens_in_goal_ += row.output;
 }
 
 /// Finished rows leave a continuous batch at once, a static one all together.
@@ -229,6 +244,8 @@ Replica Server::record() const {
   values[wait_ns] = checked_sum(wait_sum_ns_);
   values[first_token_ns] = checked_sum(first_token_sum_ns_);
   values[per_token_ns] = checked_sum(per_token_sum_ns_);
+  values[tpot_requests] = static_cast<std::int64_t>(serving_.tpot.count());
+  values[tpot_ns] = checked_sum(tpot_sum_ns_);
   values[window_ns] = now_ns_ - opened_ns_;
   values[window_tokens] = checked_sum(window_tokens_);
   values[good_tokens] = static_cast<std::int64_t>(window_tokens_ * tokens_in_goal_ / measured_tokens_);
@@ -243,6 +260,7 @@ Replica Server::record() const {
   set_quantiles(latency_p50_ns, serving_.latency);
   set_quantiles(first_token_p50_ns, serving_.first_token);
   set_quantiles(per_token_p50_ns, serving_.per_token);
+  set_quantiles(tpot_p50_ns, serving_.tpot);
   return replica;
 }
 

@@ -39,6 +39,10 @@ class Server {
   };
 
   void admit();
+  /// A static batch that was taken.
+  [[nodiscard]] bool closed_to_others() const;
+  /// Whether somebody who came during the last prompt pass is read before the next iteration.
+  [[nodiscard]] bool admits_more() const;
   void read_prompts(std::size_t first_new);
   void iterate();
   /// Draws steps_; returns the fewest of any unfinished row.
@@ -87,6 +91,7 @@ class Server {
   Int128 wait_sum_ns_ = 0;
   Int128 first_token_sum_ns_ = 0;
   Int128 per_token_sum_ns_ = 0;
+  Int128 tpot_sum_ns_ = 0;
   Int128 measured_tokens_ = 0;
   Int128 tokens_in_goal_ = 0;
   ServingTally serving_;

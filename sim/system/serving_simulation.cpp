@@ -15,6 +15,7 @@ namespace foredraft::sim {
 namespace {
 
 constexpr std::int64_t largest_max_batch = 65'536;
+constexpr double longest_overhead_us = 1e12;
 constexpr std::uint64_t most_replicas = 4096;
 constexpr std::uint64_t most_requests = std::uint64_t{1} << 40U;
 
@@ -40,7 +41,10 @@ void check_count(std::string_view name, std::uint64_t value, std::uint64_t least
 }  // namespace
 
 std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation) {
-  check_probability("alpha", simulation.alpha);
+  if (!(simulation.overhead_us >= 0.0 && simulation.overhead_us <= longest_overhead_us)) {
+    throw DomainError(
+        fmt::format("invalid overhead_us={} (must lie in 0 to {})", simulation.overhead_us, longest_overhead_us));
+  }
   check_range("max_batch", simulation.max_batch, 1, largest_max_batch);
   check_count("requests", simulation.requests, 1, most_requests);
   check_count("warmup_requests", simulation.warmup_requests, 0, most_requests);
@@ -57,7 +61,8 @@ std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation) 
     longest = std::max(longest, gamma);
   }
   prepared.longest = {longest, settled.convention, settled.drafting};
-  prepared.survival[0] = SurvivalRow(survival_thresholds(Iid{settled.alpha}, longest, false));
+  scenario::check_server_acceptance(settled.acceptance, longest);
+  prepared.survival[0] = SurvivalRow(survival_thresholds(settled.acceptance, longest, false));
   if (!settled.target_us) throw DomainError("invalid target_us (must be given)");
   if (prepared.longest.draft_passes() > 0 && !settled.drafter_us)
     throw DomainError("invalid drafter_us (must be given)");

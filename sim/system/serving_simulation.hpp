@@ -18,19 +18,21 @@ namespace foredraft::sim {
 /// Requests are served first come, first served. Prompts of those who join are read in one pass of each model, padded
 /// to the longest, while the others wait; it yields the first token of each. A prompt of 0 tokens takes no pass. An
 /// iteration drafts gamma tokens a row and verifies them in one target pass; drafts behind the end of an answer are
-/// drafted all the same. Every draft is accepted independently with probability alpha.
+/// drafted all the same.
 struct ServingSimulation {
-  double alpha;
+  AcceptanceProcess acceptance;   ///< BetaMixture, Iid or Positional with an entry for every draft
   std::vector<GammaRange> gamma;  ///< by the rows of the batch; finished rows of a static batch count
   Convention convention;
   Drafting drafting;  ///< autoregressive: gamma passes of one token; block: one pass of gamma tokens; free: none
   Batching batching;
-  std::int64_t max_batch;  ///< rows, 1 to 65,536
+  Admission admission = Admission::one;  ///< of a continuous batch
+  std::int64_t max_batch;                ///< rows, 1 to 65,536
   Arrivals arrivals;
   TokenCount prompt;  ///< >= 0 tokens
   TokenCount output;  ///< >= 1 token
   StepTime target_us;
-  StepTime drafter_us;  ///< may be empty where nothing is ever drafted, and with Drafting::free
+  StepTime drafter_us;       ///< may be empty where nothing is ever drafted, and with Drafting::free
+  double overhead_us = 0.0;  ///< of an iteration that drafts, 0 to 1e12
   double latency_goal_us =
       std::numeric_limits<double>::infinity();  ///< what goodput counts, from arrival to last token
   std::uint64_t requests;                       ///< measured in each replica, >= 1

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analytic/cost/iteration_cost.hpp"
+#include "analytic/observed/acceptance_runs.hpp"
 #include "analytic/tokens/acceptance_definitions.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
@@ -183,6 +184,26 @@ TEST_CASE("a Markov chain over token positions agrees, and no chain leaves the b
           CHECK(seen.mean >= bounds.low - standard_errors * seen.standard_error);
           CHECK(seen.mean <= bounds.high + standard_errors * seen.standard_error);
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("acceptance in runs agrees, by position and at every draft length") {
+  for (const Runs& runs : {Runs{0.7, 0.5, 0.6, 1.0}, Runs{0.85, 0.3, 1.2, 1.4}, Runs{0.4, 0.6, 0.3, 3.3},
+                           Runs{0.6, 0.4, 0.8, 0.5}, Runs{0.9, 0.4, 0.0, 1.0}}) {
+    for (const std::int64_t gamma : {1, 3, 8}) {
+      INFO("a " << runs.a << ", b " << runs.b << ", spread " << runs.spread << ", rho " << runs.rho << ", gamma "
+                << gamma);
+      const sim::Tally tally = simulate(simulation_of(runs, gamma, Convention::bonus, Path::fast));
+      const analytic::RunAcceptance model{{runs.a, runs.b}, runs.spread, runs.rho};
+      check_derived(tally, analytic::tokens_per_iteration(model, gamma), gamma, Convention::bonus,
+                    Drafting::autoregressive);
+      // What an iteration accepts depends on the one before it: twice the error of independent ones bounds it.
+      const std::vector<double> shares = analytic::accepted_shares(model, gamma);
+      const sim::Acceptance seen = sim::acceptance(tally);
+      for (std::size_t i = 0; i < shares.size(); ++i) {
+        check_agrees({seen.marginal[i].mean, 2.0 * std::sqrt(shares[i] * (1.0 - shares[i]) / iterations)}, shares[i]);
       }
     }
   }

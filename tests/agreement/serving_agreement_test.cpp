@@ -26,7 +26,7 @@ constexpr double iteration_s = (target_us + gamma * drafter_us) * 1e-6;
 
 /// As many clients as rows: the server is always full. Constant step times.
 sim::ServingSimulation saturated(Batching batching, std::int64_t batch, const TokenCount& output) {
-  return {.alpha = alpha,
+  return {.acceptance = Iid{alpha},
           .gamma = {{1, batch, gamma}},
           .convention = Convention::bonus,
           .drafting = Drafting::autoregressive,

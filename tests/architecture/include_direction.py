@@ -18,8 +18,9 @@ ALLOWED = {
     "analytic": {"analytic", "scenario", "core"},
     "sim": {"sim", "scenario", "core"},
     "latency": {"latency", "scenario", "core"},
+    "logs": {"logs", "core"},
     "gpu_bench": {"gpu_bench", "latency", "core"},
-    "experiments": {"experiments", "analytic", "sim", "latency", "gpu_bench", "scenario", "core"},
+    "experiments": {"experiments", "analytic", "sim", "latency", "logs", "gpu_bench", "scenario", "core"},
 }
 KNOWN = set(ALLOWED) | {"tests", "benchmarks", "plots"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:foredraft/)?([A-Za-z_0-9]+)/')

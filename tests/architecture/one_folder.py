@@ -16,6 +16,7 @@ NAMESPACES = {
     "analytic": "foredraft::analytic",
     "sim": "foredraft::sim",
     "latency": "foredraft::latency",
+    "logs": "foredraft::logs",
     "gpu_bench": "foredraft::gpu_bench",
     "experiments": "foredraft::experiments",
 }

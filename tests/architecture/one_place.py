@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("core", "analytic", "sim", "latency", "gpu_bench", "experiments")
+FOLDERS = ("core", "analytic", "sim", "latency", "logs", "gpu_bench", "experiments")
 # what, the pattern of it, and the files that do it; a folder ends with a slash
 RULES = (
     ("prints (core/streams.hpp does)",

@@ -19,13 +19,13 @@ COMMENT = re.compile(r"(?://|#)[^\n]*")
 CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 SOURCE = r"(?:hpp|cpp|cuh|cu|py|sh|cmake|bib|toml|md)"
 PATH = re.compile(rf"[\w.*{{}},-]+(?:/[\w.*{{}},-]*)+|[\w*{{}},-]+\.{SOURCE}")
-IN_COMMENT = re.compile(r"(?<![\w/.<])(?:core|scenario|analytic|sim|latency|gpu_bench|experiments|plots|tests|docs|scripts|"
+IN_COMMENT = re.compile(r"(?<![\w/.<])(?:core|scenario|analytic|sim|latency|logs|gpu_bench|experiments|plots|tests|docs|scripts|"
                         rf"include|cmake|benchmarks)/[\w/.*-]*\w\.{SOURCE}\b")
 MADE_BY_GUIDES = re.compile(r"^--- (\S+)$", re.MULTILINE)
 BRACES = re.compile(r"\{([^{}]*)\}")
 OUTPUT = ("build/", "results/")
 # Files that the program writes or users have, placeholders, and versions of formats (foredraft.sweep/1).
-OTHERS = re.compile(r"summary\.md|report\.md|models\.toml|.*\b(?:NAME|ID)\b.*|foredraft\.\w+/\d+")
+OTHERS = re.compile(r"summary\.md|report\.md|models\.toml|.*\b(?:NAME|ID)\b.*|foredraft(?:\.\w+)+/\d+")
 
 
 def spelled(name):

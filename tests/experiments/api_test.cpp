@@ -72,8 +72,8 @@ TEST_CASE("where draft lengths cannot be compared, the best one is refused and n
   process_of(scenario).sequence_length = SequenceLength{.tokens = 100.0};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("finite sequences"));
   scenario = iid_scenario(0.8, 5, 0.05);
-  process_of(scenario).acceptance = Markov{.a = 0.8, .b = 0.5};
-  CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("acceptance markov"));
+  process_of(scenario).acceptance = Trace{.recording = std::make_shared<const Recording>()};
+  CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("acceptance trace"));
   scenario.fidelity = TokenFidelity{.models = SyntheticModels{.alpha = 0.8}};
   CHECK_THROWS_WITH(best_draft_length(scenario), Catch::Contains("fidelity"));
 }
@@ -129,9 +129,9 @@ TEST_CASE("parts of a scenario that do not go together are refused") {
   scenario.fidelity = TokenFidelity{.rule = Lenient{.lenience = 2.0}, .models = SyntheticModels{.alpha = 0.8}};
   scenario.gamma = 3;
   check_refused(scenario, "lenience=2");
-  scenario.fidelity = Server{.alpha = 0.8, .max_batch = 0};
+  scenario.fidelity = Server{.acceptance = Iid{0.8}, .max_batch = 0};
   check_refused(scenario, "max_batch=0");
-  scenario.fidelity = Server{.alpha = 0.8, .gamma_schedule = {{2, 8, 3}}, .max_batch = 8};
+  scenario.fidelity = Server{.acceptance = Iid{0.8}, .gamma_schedule = {{2, 8, 3}}, .max_batch = 8};
   check_refused(scenario, "gamma schedule");
 }
 
@@ -153,7 +153,8 @@ TEST_CASE("files that a scenario names and nobody read are an error that says wh
 TEST_CASE("a plan that counts nothing is refused") {
   CHECK_THROWS_AS(simulate(iid_scenario(0.8, 5, 0.05), {}), DomainError);
   Scenario scenario = iid_scenario(0.8, 5, 0.05);
-  scenario.fidelity = Server{.alpha = 0.8, .max_batch = 4, .arrivals = {.kind = ArrivalKind::closed, .clients = 4}};
+  scenario.fidelity =
+      Server{.acceptance = Iid{0.8}, .max_batch = 4, .arrivals = {.kind = ArrivalKind::closed, .clients = 4}};
   CHECK_THROWS_WITH(simulate(scenario, {.requests = 10}), Catch::Contains("replicas=0"));
   CHECK_THROWS_WITH(simulate(scenario, {.replicas = 2}), Catch::Contains("requests=0"));
 }
@@ -189,8 +190,11 @@ TEST_CASE("a profile gives the times of its surfaces and the speedups that follo
             .epsilon(tests::second_route));
   question.most_gamma = 4;
   CHECK_THROWS_WITH(profile.speedups(question), Catch::Contains("most_gamma=4"));
+  question.acceptance = Trace{};
+  CHECK_THROWS_WITH(profile.speedups(question), Catch::Contains("acceptance trace"));
   question.acceptance = Markov{.a = 0.8, .b = 0.5};
-  CHECK_THROWS_WITH(profile.speedups(question), Catch::Contains("acceptance markov"));
+  // One draft: (1 - a + b) / (1 - a + b a / (1 + a)) tokens
+  CHECK(profile.speedups(question).lengths[0].tokens_per_iteration == Approx(0.7 / (0.2 + 0.4 / 1.8)));
   question.acceptance = Iid{.alpha = 1.5};
   CHECK_THROWS_AS(profile.speedups(question), DomainError);
   question.acceptance = Iid{.alpha = 0.5};

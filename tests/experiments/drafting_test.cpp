@@ -287,8 +287,8 @@ TEST_CASE("a drafter whose drafts get worse has an optimum where they cost, and 
   CHECK_FALSE(block.best.gamma.has_value());
   CHECK(block.best.speedup.value() > block.asked.speedup.value());
   CHECK_FALSE(block.best.operations.has_value());
-  CHECK(to_json(question, block)["drafter"] == "block");
-  CHECK(to_json(question, block)["best_gamma"] == "unbounded");
+  CHECK(to_json(Answered{question, block})["drafter"] == "block");
+  CHECK(to_json(Answered{question, block})["best_gamma"] == "unbounded");
   question.scenario.drafter = MlpSpeculator{.decay = 0.9, .recovery = 0.0};
   const analytic::Prediction paid = analytic::predict(question.scenario, question.gamma);
   // By comparing all lengths.

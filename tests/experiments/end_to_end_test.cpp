@@ -113,6 +113,32 @@ TEST_CASE("bad usage exits with 2, says what to do on stderr and leaves stdout e
   CHECK_THAT(foredraft(folder, "predict --acceptance-length 2.5 --c 0.1").err, Catch::Contains("add --gamma G"));
 }
 
+TEST_CASE("beside --json what ends a command is a document on stdout too, as its schema says") {
+  const TemporaryFolder folder;
+  write_text(folder / "o.jsonl", "{\"iter\": 1, \"iterLatencyMS\": 9, \"inflightBatchingStats\": {}}\n");
+  const auto schema = nlohmann::json::parse(content_of(FOREDRAFT_SOURCE "/docs/schemas/error.schema.json"));
+  const auto ends = [&](const std::string& arguments, int code) {
+    CAPTURE(arguments);
+    const Outcome outcome = foredraft(folder, arguments);
+    CHECK(outcome.code == code);
+    const auto document = nlohmann::ordered_json::parse(outcome.out, nullptr, false);
+    REQUIRE(document.is_object());
+    CHECK(document.at("schema") == schema.at("properties").at("schema").at("const"));
+    CHECK(document.at("exit_code") == code);
+    CHECK(document.at("error").get<std::string>() + "\n" == outcome.err);
+    std::vector<std::string> keys;
+    for (const auto& entry : document.items()) keys.push_back(entry.key());
+    CHECK(keys == schema.at("required").get<std::vector<std::string>>());
+  };
+  ends("predict --alpha 1.5 --c -1 --json", 2);
+  ends("import absent --json", 2);
+  ends("import o.jsonl --json", 1);
+  ends("simulate missing.toml --json", 2);
+  ends("predct --json", 2);
+  CHECK(foredraft(folder, "import -- --json").out.empty());
+  CHECK(foredraft(folder, "predict --alpha 1.5 --c 0.1").out.empty());
+}
+
 TEST_CASE("predict and simulate print one JSON document, the same bytes every time") {
   const TemporaryFolder folder;
   const Outcome predicted = foredraft(folder, "predict --acceptance-length 2.5 --gamma 3 --c 0.05 --json");

@@ -19,8 +19,8 @@ AcceptanceProcess& acceptance_of(Question& asked) {
 }
 
 analytic::Prediction predicted(const Question& asked) { return analytic::predict(asked.scenario, asked.gamma); }
-std::string text_of(const Question& asked) { return to_text(asked, predicted(asked)); }
-nlohmann::ordered_json json_of(const Question& asked) { return to_json(asked, predicted(asked)); }
+std::string text_of(const Question& asked) { return to_text(Answered{asked, predicted(asked)}); }
+nlohmann::ordered_json json_of(const Question& asked) { return to_json(Answered{asked, predicted(asked)}); }
 
 }  // namespace
 

@@ -100,6 +100,37 @@ TEST_CASE("what a server lacks, does not read or cannot serve is refused with it
              Catch::Contains("axes.fidelity: system beside another"));
 }
 
+TEST_CASE("a server takes acceptance by position, an overhead and an admission, and says nothing of those not stated") {
+  const std::string rest =
+      "fidelity = \"system\"\ngamma = 2\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n"
+      "target_step = { weights_ms = 1 }\ndrafter_step = { weights_ms = 0.1 }\n";
+  const std::string positional = "process = \"positional\"\n\"process.marginal\" = [0.8, 0.6]\n";
+  const SweepConfig config =
+      tests::config_of("[fixed]\n" + rest + positional + "overhead_us = 30\nadmission = \"all\"\n" + requests);
+  const auto served = std::get<Server>(Points(config).scenario(0).fidelity);
+  CHECK(std::get<Positional>(served.acceptance).conditional.at(1) == 0.6 / 0.8);
+  CHECK(served.overhead_us == 30.0);
+  CHECK(served.admission == Admission::all);
+  const SweepConfig plain = tests::config_of("[fixed]\nalpha = 0.7\n" + rest + requests);
+  for (const char* name : {"process", "overhead_us", "admission"}) CHECK(fixed_value(plain, name) == nullptr);
+  const auto refusal = [&](const std::string& more) { return tests::refusal_of("[fixed]\n" + rest + more + requests); };
+  CHECK_THAT(refusal("alpha = 0.7\n" + positional), Catch::Contains("fixed.alpha: not used"));
+  CHECK_THAT(refusal("process = \"positional\"\n"), Catch::Contains("fixed.process.conditional: missing"));
+  CHECK_THAT(refusal("process = \"positional\"\n\"process.conditional\" = [0.8]\n"),
+             Catch::Contains("fixed.gamma: invalid gamma=2 (process.conditional has 1 entries)"));
+  CHECK_THAT(refusal("process = \"markov\"\n\"process.a\" = 0.8\n\"process.b\" = 0.8\n"),
+             Catch::Contains("fixed.process: markov in fidelity system"));
+  CHECK_THAT(refusal("alpha = 0.7\nbatching = \"ragged\"\nadmission = \"all\"\n"),
+             Catch::Contains("fixed.admission: not used"));
+  CHECK_THAT(refusal("alpha = 0.7\noverhead_us = -1\n"), Catch::Contains("fixed.overhead_us: invalid overhead_us=-1"));
+  const std::string scheduled =
+      "fidelity = \"system\"\nmax_batch = 4\narrivals.rate_per_s = 5\noutput_tokens = 9\n"
+      "target_step = { weights_ms = 1 }\ndrafter_step = { weights_ms = 0.1 }\n";
+  CHECK_THAT(
+      tests::refusal_of("[fixed]\n" + scheduled + positional + "gamma_schedule = [[1, 2, 3], [3, 4, 1]]\n" + requests),
+      Catch::Contains("fixed.gamma_schedule: invalid gamma=3 (process.marginal has 2 entries)"));
+}
+
 // 32 replicas of a few hundred requests: throughputs to about 1 %, waits to about 5 % (five standard errors).
 TEST_CASE("servers agree with their closed forms, full and queueing") {
   const std::string full =
@@ -116,6 +147,15 @@ TEST_CASE("servers agree with their closed forms, full and queueing") {
             "[axes]\nprompt_tokens = [0, 5]\ngamma = [0, 3]\n[fixed]\noutput_tokens = 8\nmax_batch = 1\n"
             "arrivals.rate_per_s = 80\n" +
             server + "[simulation]\nrequests = 48000\nwarmup_requests = 200\nseed = 3\n")) >= 4 * 3);
+  const std::string steps =
+      "fidelity = \"system\"\noverhead_us = 400\ntarget_step = { weights_ms = 1, token_ms = 0.3 }\n"
+      "drafter_step = { weights_ms = 0.1 }\n";
+  for (const char* acceptance : {"process = \"positional\"\n\"process.conditional\" = [0.8, 0.6, 0.7]\n",
+                                 "process = \"beta_mixture\"\n\"process.a\" = 2\n\"process.b\" = 1\n"}) {
+    CHECK(tests::compare_points(
+              tests::config_of("[axes]\nbatching = [\"continuous\", \"ragged\", \"lockstep\"]\n[fixed]\n" + steps +
+                               acceptance + full + plan)) >= 5 + 3 + 2);
+  }
 }
 
 }  // namespace foredraft::experiments

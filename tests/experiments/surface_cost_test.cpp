@@ -57,7 +57,6 @@ TEST_CASE("the cost models roofline and measured charge what a prediction from t
     question.batches = {8};
     question.contexts = {128};
     question.overhead_us = 250.0;
-    question.attained.iteration_us = 0.0;  // a sweep charges the overhead that is stated
     const AtDraftLength three = predict(question, profile).cells.front().lengths[2];
     const ClosedForm answer = analytic::answer(scenario);
     CHECK(answer.speedup == Approx(three.speedup).epsilon(tests::second_route));
@@ -65,6 +64,81 @@ TEST_CASE("the cost models roofline and measured charge what a prediction from t
   };
   check("cost = \"roofline\"\n\"cost.device\" = \"h100\"\n", read_profile("h100").profile);
   check("cost = \"measured\"\n\"cost.profile\" = \"" + (folder / "p.json") + "\"\n", measured);
+}
+
+TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answered as a prediction is") {
+  const SweepConfig config = tests::config_of(
+      "[axes]\n\"cost.target_format\" = [\"bf16\", \"fp8\"]\n\"cost.target_tp\" = [1, 2]\n"
+      "\"cost.iteration_us\" = [0, 800]\n[fixed]\nalpha = 0.7\ngamma = 3\ncost = \"roofline\"\n"
+      "\"cost.device\" = \"h100\"\n\"cost.target\" = \"llama-3.1-8b\"\n\"cost.draft\" = \"llama-3.2-1b\"\n"
+      "\"cost.draft_format\" = \"int4\"\n\"cost.kv_format\" = \"fp8\"\n\"cost.batch\" = 16\n"
+      "\"cost.bandwidth_efficiency\" = 0.7\n");
+  Inputs inputs;
+  const Points points(config);
+  REQUIRE(points.count() == 8);
+  for (std::uint64_t index = 0; index < points.count(); ++index) {
+    Scenario scenario = points.scenario(index);
+    inputs.attach(scenario);
+    const auto& asked = std::get<Roofline>(scenario.cost);
+    ProfileQuestion question{.target = "llama-3.1-8b", .draft = "llama-3.2-1b"};
+    question.alpha = 0.7;
+    question.gamma = 3;
+    question.batches = {16};
+    question.target_deployment = {.weights = latency::number_format(*asked.target_format).value(),
+                                  .kv_cache = latency::NumberFormat::fp8,
+                                  .tensor_parallel = asked.target_tp};
+    question.draft_deployment = {.weights = latency::NumberFormat::int4, .kv_cache = latency::NumberFormat::fp8};
+    question.attained.bandwidth_efficiency = 0.7;
+    question.attained.iteration_us = asked.iteration_us;
+    const AtDraftLength three = predict(question, read_profile("h100").profile).cells.front().lengths[2];
+    CHECK(analytic::answer(scenario).speedup == Approx(three.speedup).epsilon(tests::second_route));
+  }
+}
+
+TEST_CASE("what does not fit into memory has no speedup in a sweep, and no server serves it") {
+  // 26.5 GB of weights and 0.8 MB of cache a token on a card of 51.5e9 bytes.
+  const std::string large = roofline_sweep("\"cost.device\" = \"a40\"\n\"cost.context\" = 1024\n");
+  const auto speedups = [](const std::string& text) {
+    const SweepConfig config = tests::config_of(text);
+    Inputs inputs;
+    read_inputs(config, inputs);
+    std::vector<double> found;
+    for (std::uint64_t index = 0; index < 4; ++index) {
+      Scenario scenario = Points(config).scenario(index);
+      inputs.attach(scenario);
+      found.push_back(analytic::answer(scenario).speedup);
+    }
+    return found;
+  };
+  const std::vector<double> all = speedups(large + "\"cost.ignore_memory\" = 1\n");
+  const std::vector<double> fitting = speedups(large);
+  for (const std::size_t index : {0U, 1U}) CHECK(fitting[index] == all[index]);
+  for (const std::size_t index : {2U, 3U}) {
+    CHECK(std::isnan(fitting[index]));
+    CHECK(std::isfinite(all[index]));
+  }
+  const std::string server =
+      "[fixed]\nfidelity = \"system\"\nalpha = 0.7\ngamma = 3\ncost = \"roofline\"\n\"cost.device\" = \"a40\"\n"
+      "\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\nmax_batch = 64\n"
+      "arrivals = \"closed\"\n\"arrivals.clients\" = 4\nprompt_tokens = 900\noutput_tokens = 100\n";
+  const std::string simulation = "[simulation]\nrequests = 10\n";
+  CHECK_THAT(
+      refused_by_inputs(server + simulation),
+      Catch::Contains("does not fit: ") && Catch::Contains(" at batch 64, context 1000; the largest batch there is "));
+  CHECK(refused_by_inputs(server + "\"cost.ignore_memory\" = 1\n" + simulation) == "accepted");
+  CHECK(refused_by_inputs(server + "\"cost.kv_format\" = \"fp8\"\n\"cost.target_tp\" = 2\n" + simulation) ==
+        "accepted");
+}
+
+TEST_CASE("a roofline is refused a format that nobody knows and a draft of other tokens, unless that is allowed") {
+  std::string sweep = roofline_sweep("\"cost.device\" = \"h200\"\n");
+  CHECK_THAT(
+      refused_by_inputs(sweep + "\"cost.kv_format\" = \"fp9\"\n"),
+      Catch::Contains("fixed.cost.kv_format: ") && Catch::Contains("unknown format \"fp9\" - did you mean fp8?"));
+  CHECK_THAT(refused_by_inputs(sweep + "\"cost.target_tp\" = 3\n"), Catch::Contains("must divide the 32 heads"));
+  sweep.replace(sweep.find("sheared-llama-1.3b"), 18, "qwen3-0.6b");
+  CHECK_THAT(refused_by_inputs(sweep), Catch::Contains("cost.draft: llama-2-7b has 32000 tokens and qwen3-0.6b has "));
+  CHECK(refused_by_inputs(sweep + "\"cost.allow_vocabulary_mismatch\" = 1\n") == "accepted");
 }
 
 TEST_CASE("a sweep over batches of a roofline simulates what its closed form says, and no draft is plain decoding") {
@@ -99,7 +173,8 @@ TEST_CASE("a sweep asks no time that nobody knows, of no device that is not ther
   CHECK_THAT(refused_by_inputs(roofline_sweep("\"cost.device\" = \"h2000\"\n")), Catch::Contains("did you mean h200?"));
   std::string misspelt = roofline_sweep("\"cost.device\" = \"h200\"\n");
   misspelt.replace(misspelt.find("llama-2-7b"), 10, "llama-2-7 ");
-  CHECK_THAT(refused_by_inputs(misspelt), Catch::Contains("e.toml:8: fixed.cost.target: unknown model \"llama-2-7 \""));
+  CHECK_THAT(refused_by_inputs(misspelt),
+             Catch::Contains("e.toml:8: fixed.cost.target: llama-2-7 : neither a shipped model nor a file"));
   std::string sheet = roofline_sweep("\"cost.profile\" = \"h200\"\n");
   sheet.replace(sheet.find("\"roofline\""), 10, "\"measured\"");
   CHECK_THAT(refused_by_inputs(sheet),

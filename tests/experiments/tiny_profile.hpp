@@ -7,6 +7,7 @@
 #include "gpu_bench/run/model_pairs.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile.hpp"
+#include "latency/profile/sample_summary.hpp"
 
 namespace foredraft::tests {
 
@@ -22,17 +23,7 @@ inline latency::Profile tiny_profile(const std::vector<std::int64_t>& batches,
       const double us =
           (cell.model == "tiny-target" ? 1000.0 : 100.0) * (1.0 + 0.1 * static_cast<double>(cell.tokens * cell.batch)) +
           0.1 * static_cast<double>(cell.context);
-      profile.steps.push_back({.cell = cell,
-                               .timing = {.summary = {.samples = 20,
-                                                      .median_us = us,
-                                                      .median_ci95_us = {us, us},
-                                                      .p5_us = us,
-                                                      .p25_us = us,
-                                                      .p75_us = us,
-                                                      .p95_us = us,
-                                                      .min_us = us,
-                                                      .mean_us = us,
-                                                      .mad_us = 0.0}}});
+      profile.steps.push_back({.cell = cell, .timing = {.summary = latency::one_sample(us)}});
     }
   }
   return profile;

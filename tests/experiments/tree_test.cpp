@@ -81,8 +81,7 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   for (int n = 1; n <= 7; ++n) steps += fmt::format("big,decoder_pass,2,{},100,{}\n", n, 10.0 + 0.5 * (n - 1));
   steps += "small,decoder_pass,2,1,100,1\nblock,block_drafting,2,1,100,1\nblock,block_drafting,2,2,100,1.5\n";
   const latency::Profile profile = parse_steps(steps, "steps.csv");
-  PricedPair pair{.target = "big",
-                  .draft = "small",
+  PricedPair pair{.models = {.target = "big", .draft = "small", .models = {}},
                   .drafting = latency::Role::autoregressive_drafting,
                   .batch = 2,
                   .context = 100};
@@ -95,13 +94,13 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   CHECK_THAT(to_text(answer),
              Catch::Contains("\ntimes     steps measured by a user, source user: big and small at batch 2, "
                              "context 100; sampling and the engine's own time not in it\n"));
-  pair.draft = "block";
+  pair.models.draft = "block";
   pair.drafting = latency::Role::block_drafting;
   const TreePrice block = price_from_profile(profile, pair, 7, 2);
   CHECK(block.drafting == Drafting::block);
   CHECK(block.c == Approx(0.15).epsilon(tests::second_route));
   CHECK_THROWS_WITH(price_from_profile(profile, pair, 8, 2), Catch::Contains("8 tokens and context 100"));
-  pair.target = "bigger";
+  pair.models.target = "bigger";
   CHECK_THROWS_WITH(price_from_profile(profile, pair, 7, 2), Catch::Contains("unknown model \"bigger\""));
 }
 
@@ -266,7 +265,8 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
   refused(heads + " --nodes 4 --drafter heads", "--drafter: heads without --profile");
   refused(heads + " --nodes 4 --profile h200 --c 0.1", "--c: given beside --profile");
   refused(heads + " --nodes 4 --profile h200 --c 0.1", "--target: missing");
-  refused(heads + " --nodes 4 --profile h200 --target llama-2-7b --draft llama", "h200: unknown model \"llama\"");
+  refused(heads + " --nodes 4 --profile h200 --target llama-2-7b --draft llama",
+          "llama: neither a shipped model nor a file");
   const std::string priced = heads + " --nodes 4 --profile h200 --target llama-2-7b --drafter heads";
   refused(priced + " --draft t5-small", "--draft: not used by heads");
   CHECK_THAT(

@@ -5,6 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "experiments/devices/devices.hpp"
+#include "experiments/validate/speedups_file.hpp"
+#include "foredraft/errors.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
 #include "latency/profile/profile_json.hpp"
 #include "tests/experiments/temporary_folder.hpp"
@@ -61,6 +64,36 @@ TEST_CASE("speedups of an engine are compared with a shipped device's, and what 
   CHECK(again.code == 2);
   CHECK_THAT(again.err, Catch::Contains("engine: is there and not empty"));
   CHECK(content_of(folder / "engine/validation.csv") == csv);
+}
+
+TEST_CASE("a row states how often drafts were accepted in one of four ways, which predict the same") {
+  const latency::Profile profile = experiments::read_profile("h200").profile;
+  const std::string rows =
+      "target,draft,gamma,alpha,acceptance_length,conditional,marginal,batch,context,speedup\n"
+      "qwen1.5-7b,qwen1.5-0.5b,2,0.8,,,,1,512,1.5\nqwen1.5-7b,qwen1.5-0.5b,2,,2.44,,,2,512,1.5\n"
+      "qwen1.5-7b,qwen1.5-0.5b,2,,,0.8 80%,,4,512,1.5\nqwen1.5-7b,qwen1.5-0.5b,2,,,,0.8 0.64 0.1,8,512,1.5\n";
+  const experiments::PredictedSpeedups found = experiments::predict_speedups(rows, "s.csv", profile);
+  REQUIRE(found.predictions.size() == 4);
+  for (const experiments::CellPrediction& one : found.predictions)
+    CHECK(one.tokens_per_iteration == Approx(2.44).epsilon(1e-12));
+  const auto said = [&](const std::string& cells) {
+    try {
+      static_cast<void>(
+          experiments::predict_speedups("target,draft,gamma,alpha,acceptance_length,conditional,marginal,batch,context,"
+                                        "speedup\nqwen1.5-7b,qwen1.5-0.5b,2," +
+                                            cells + ",1,512,1.5\n",
+                                        "s.csv", profile));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK_THAT(said(",,,"), Catch::Contains("s.csv:2: alpha: missing (a row has one of"));
+  CHECK_THAT(said("0.8,,0.8 0.8,"), Catch::Contains("alpha: given beside conditional"));
+  CHECK_THAT(said(",3.5,,"), Catch::Contains("acceptance_length: invalid acceptance_length=3.5 (must lie in [1, 3]"));
+  CHECK_THAT(said(",,0.8,"), Catch::Contains("conditional: has 1 entries"));
+  CHECK_THAT(said(",,0.8 1.8,"), Catch::Contains("conditional: invalid entry \"1.8\""));
+  CHECK_THAT(said(",,,0.5 0.7"), Catch::Contains("marginal: rises"));
 }
 
 TEST_CASE("everything that is wrong with a file of speedups is said at once, by line") {

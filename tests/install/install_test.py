@@ -24,7 +24,7 @@ id = "speed"
 x = "gamma"
 y = "speedup"
 """
-STUB = "import pathlib, sys\n(pathlib.Path(sys.argv[1]) / 'drawn').touch()\n"
+STAND_IN = "import pathlib, sys\n(pathlib.Path(sys.argv[1]) / 'drawn').touch()\n"
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES CXX)
 set(CMAKE_NO_SYSTEM_FROM_IMPORTED ON)
@@ -74,9 +74,11 @@ def check_headers(source, prefix):
 
 
 def check_library(source, prefix):
+    # As the beginning of a path: a short one, /src, may well stand inside others.
+    tree = re.compile(rb"(?<![\w./-])" + re.escape(str(source).encode()) + rb"(?![\w.-])")
     for path in [prefix / "bin/foredraft", *(prefix / "lib").rglob("*")]:
         if path.is_file():
-            check(str(source).encode() not in path.read_bytes(), f"{path.relative_to(prefix)}: names the source tree")
+            check(not tree.search(path.read_bytes()), f"{path.relative_to(prefix)}: names the source tree")
     for path in (prefix / "lib/cmake").rglob("*.cmake"):
         text = path.read_text(encoding="utf-8")
         check(not re.search(r"-W\w|-std=|INTERFACE_COMPILE_OPTIONS|INTERFACE_LINK_LIBRARIES|find_dependency", text),
@@ -112,7 +114,7 @@ def check_program(prefix, folder, version):
     check(answer.startswith("speedup 2.95x: an iteration yields 3.69 tokens"), f"predict: {answer}")
     check((prefix / "share/foredraft/plots/report.py").is_file(), "report.py is not installed")
     for script in ("plot.py", "report.py"):
-        (prefix / "share/foredraft/plots" / script).write_text(STUB)
+        (prefix / "share/foredraft/plots" / script).write_text(STAND_IN)
     done = subprocess.run([program, "sweep", "sweep.toml", "--out", "drawn"], cwd=folder, capture_output=True, text=True)
     check(done.returncode == 0, f"sweep: {done.stderr}")
     check((folder / "drawn/drawn").exists() or "no Python with matplotlib" in done.stderr,

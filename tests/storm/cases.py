@@ -39,7 +39,7 @@ class Case:
     name: str
     family: str  # cases of one family may meet in one folder
     arguments: list
-    draws: bool = False  # starts the scripts of `plots/` (of the stub)
+    draws: bool = False  # starts the scripts of `plots/` (of the stand-in)
     from_case: str = ""  # begins in what that case leaves
     volatile: bool = False  # writes another profile every time: whole or absent is all that is asked
     resumes: bool = True  # or, once it has written something, it exits with 2 and changes nothing

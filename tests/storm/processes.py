@@ -33,7 +33,7 @@ class Storm:
 
     def environment(self, draws, fault=None):
         environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.root), "LC_ALL": "C",
-                       "FOREDRAFT_PLOTS": str(self.root / ("stub" if draws else "no_plots"))}
+                       "FOREDRAFT_PLOTS": str(self.root / ("stand_in" if draws else "no_plots"))}
         if fault:
             environment |= {"LD_PRELOAD": str(self.root / "faults.so"), "STORM_LOG": str(self.root / "calls"),
                             "STORM_PROGRAM": self.program.name, **fault}

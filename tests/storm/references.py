@@ -49,12 +49,12 @@ def last_line(text):
 
 def prepare(storm):
     """Runs every case undisturbed; returns those that can be run here."""
-    for name in ("in", "stub", "no_plots"):
+    for name in ("in", "stand_in", "no_plots"):
         (storm.root / name).mkdir()
     for name, text in INPUTS.items():
         (storm.root / "in" / name).write_text(text)
     for name in ("plot.py", "report.py"):
-        shutil.copy(HERE / "stub_plots.py", storm.root / "stub" / name)
+        shutil.copy(HERE / "stand_in_plots.py", storm.root / "stand_in" / name)
     subprocess.run([os.environ.get("CC", "cc"), "-O1", "-shared", "-fPIC", "-o", storm.root / "faults.so",
                     HERE / "faults.c", "-ldl"], check=True)
     for part in (1, 2):

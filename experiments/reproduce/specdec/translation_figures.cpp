@@ -88,7 +88,7 @@ Estimate simulated_latency_ms(const Clock& clock, const TranslationSetting& sett
                               const ExperimentSettings& settings) {
   const auto rows = static_cast<std::uint64_t>(batch);
   const auto simulator = sim::make_serving_simulator(
-      {.alpha = setting.alpha,
+      {.acceptance = Iid{setting.alpha},
        .gamma = {{1, batch, specdec_block}},
        .convention = Convention::no_bonus,
        .drafting = Drafting::free,  // drafting is in the time of the step

@@ -27,18 +27,10 @@ double one_us(const LatencyModel& model, const Operation& operation, DataType ty
 }
 
 Measurement known_to_04_percent(double us) {
-  return {.name = "modelled",
-          .summary = {.samples = 21,
-                      .median_us = us,
-                      .median_ci95_us = {0.996 * us, 1.004 * us},
-                      .p5_us = us,
-                      .p25_us = us,
-                      .p75_us = us,
-                      .p95_us = us,
-                      .min_us = us,
-                      .mean_us = us,
-                      .mad_us = 0.0},
-          .samples_us = {}};
+  SampleSummary summary = one_sample(us);
+  summary.samples = 21;
+  summary.median_ci95_us = {0.996 * us, 1.004 * us};
+  return {.name = "modelled", .summary = summary, .samples_us = {}};
 }
 
 class NormalStream {

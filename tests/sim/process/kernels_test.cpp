@@ -140,6 +140,7 @@ TEST_CASE("whole runs are the same under every instruction set") {
       iterations_of(Iid{0.9999}, 2000, 10'001, Path::fast),
       iterations_of(Markov{0.9, 0.3}, 4, 10'001, Path::fast),
       iterations_of(Markov{0.9, 0.3}, 4, 10'001, Path::reference),
+      iterations_of(Runs{0.9, 0.3, 1.0, 1.4}, 70, 2'001, Path::fast),
       iterations_of(BetaMixture{2.0, 0.5}, 70, 2'001, Path::reference),
       sequences_of(Iid{0.7}, 3, {.tokens = 50.0, .geometric = true}, 301, Path::reference)};
   for (const ProcessSimulation& simulation : runs) {

@@ -36,7 +36,7 @@ sim::ProcessSimulation unsure(std::int64_t gamma, std::uint64_t iterations) {
 
 /// Requests that come so fast that the clock is all about them.
 sim::ServingSimulation crowd(double rate_per_s) {
-  return {.alpha = 0.5,
+  return {.acceptance = Iid{0.5},
           .gamma = {{1, 1, 2}},
           .convention = Convention::bonus,
           .drafting = Drafting::autoregressive,

@@ -79,6 +79,21 @@ TEST_CASE("unobserved outcomes are drawn with the trace's own frequency, each on
   CHECK_FALSE(replay(trace, 1, Convention::no_bonus, {test_key.seed, test_key.point + 1}) == tally);
 }
 
+TEST_CASE("accepted drafts by text position are replayed at any draft length, up to the end of the text") {
+  // Not those of outcomes: from position 0 three would be accepted, from position 1 none.
+  const Recording trace{.sequences = {}, .accepted_from = {{3, 0, 1, 0, 2, 1, 0, 0}}};
+  const Tally three = replay(trace, 3);  // from 0, 4 and 7
+  CHECK(three.tokens_count == std::vector<std::uint64_t>{1, 0, 1, 1});
+  CHECK(three.tested_at == std::vector<std::uint64_t>{3, 2, 2});
+  const Tally one = replay(trace, 1);  // from 0, 2, 4, 6 and 7
+  CHECK(one.tokens_count == std::vector<std::uint64_t>{2, 3});
+  CHECK(replay(trace, 2, Convention::no_bonus).units.sum(tokens) == 8);
+  const Recording many{.sequences = {}, .accepted_from = std::vector(30, std::vector<std::int32_t>{1, 0})};
+  CHECK(replay(many, 2).units.count() == 30);
+  CHECK_THROWS_AS(replay({.sequences = {}, .accepted_from = {{1, -1}}}, 2), DomainError);
+  CHECK_THROWS_AS(replay({.sequences = {}, .accepted_from = {{}}}, 2), DomainError);
+}
+
 TEST_CASE("many sequences are a unit each, few are cut into about thirty batches") {
   Recording many;
   for (std::size_t i = 0; i < 30; ++i) many.sequences.emplace_back(10 + i, std::int8_t{1});

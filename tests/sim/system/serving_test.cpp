@@ -23,7 +23,7 @@ constexpr RunKey serving_key{.seed = 21, .point = 0};
 
 /// One client, plain decoding of 5 tokens at 100 us a step, without prompt.
 ServingSimulation one_client() {
-  return {.alpha = 1.0,
+  return {.acceptance = Iid{1.0},
           .gamma = {{1, 64, 0}},
           .convention = Convention::bonus,
           .drafting = Drafting::autoregressive,
@@ -93,6 +93,9 @@ TEST_CASE("the passes of a request: its prompt, then drafts and verifications ov
         std::vector<Pass>{{1, 10, 0.0}, {1, 1, 11.5}, {1, 1, 14.5}, {1, 10, 0.0}, {1, 1, 11.5}, {1, 1, 14.5}});
   CHECK(values_of(tally)[first_token_ns] == 2 * 107'000);
   CHECK(values_of(tally)[latency_ns] == 2 * (107'000 + 2 * (100'000 + 2 * 7'000)));
+  // Two iterations of 114 us for the five tokens after the first.
+  CHECK(values_of(tally)[tpot_requests] == 2);
+  CHECK(values_of(tally)[tpot_ns] == 2 * 45'600);
   CHECK(tally.tokens_count == std::vector<std::uint64_t>{0, 2, 2});
 }
 
@@ -164,7 +167,7 @@ TEST_CASE("finished rows in lockstep hold nobody back") {
 
 TEST_CASE("rows in lockstep advance by the fewest accepted drafts of those unfinished, others by their own") {
   ServingSimulation simulation = one_client();
-  simulation.alpha = 0.6;
+  simulation.acceptance = Iid{0.6};
   simulation.gamma = {{1, 64, 4}};
   simulation.max_batch = 8;
   simulation.arrivals.clients = 8;
@@ -188,7 +191,7 @@ TEST_CASE("the batch decides gamma") {
   simulation.gamma = {{1, 2, 3}, {3, 4, 1}, {5, 8, 0}};
   simulation.max_batch = 8;
   simulation.arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = 4000.0};
-  simulation.alpha = 0.5;
+  simulation.acceptance = Iid{0.5};
   simulation.output.tokens = 20;
   simulation.requests = 300;
   simulation.target_us = recording(target, 100.0);
@@ -256,6 +259,68 @@ TEST_CASE("prompts that join are read together, padded to the longest, while the
   CHECK(std::get<0>(target[0]) == 2);
 }
 
+// Prompts and steps of 100 us, requests at 50, 100, 150, ... us, room for three. In us:
+//   one   50 prompt of the 1st, 150 its step, 250 prompts of the 2nd and 3rd, 350 a step of all, 450
+//   all   50 prompt of the 1st, 150 prompts of the 2nd and 3rd, 250 a step of all, 350 another, 450
+TEST_CASE("one prompt pass between two steps, or as many as it takes until nobody waits") {
+  std::vector<Pass> target;
+  ServingSimulation simulation = one_client();
+  simulation.max_batch = 3;
+  simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 20'000.0};
+  simulation.prompt.tokens = 10;
+  simulation.output.tokens = 3;
+  simulation.requests = 3;
+  simulation.target_us = recording(target, 100.0);
+  const auto first_passes = [&] { return std::vector<Pass>(target.begin(), target.begin() + 4); };
+  const Tally one = serve(simulation);
+  CHECK(first_passes() == std::vector<Pass>{{1, 10, 0.0}, {1, 1, 11.0}, {2, 10, 0.0}, {3, 1, (12.0 + 11 + 11) / 3}});
+  CHECK(values_of(one)[first_token_ns] == (100 + 250 + 200) * 1000);
+  target.clear();
+  simulation.admission = Admission::all;
+  const Tally all = serve(simulation);
+  CHECK(first_passes() == std::vector<Pass>{{1, 10, 0.0}, {2, 10, 0.0}, {3, 1, 11.0}, {3, 1, 12.0}});
+  CHECK(values_of(all)[first_token_ns] == (100 + 150 + 100) * 1000);
+  CHECK(values_of(all)[latency_ns] == (400 + 350 + 300) * 1000);
+}
+
+TEST_CASE("a static batch is closed once it was taken, whatever the admission") {
+  ServingSimulation simulation = one_client();
+  simulation.batching = Batching::ragged;
+  simulation.max_batch = 3;
+  simulation.arrivals = {.kind = ArrivalKind::regular, .rate_per_s = 20'000.0};
+  simulation.prompt.tokens = 10;
+  const Tally one = serve(simulation);
+  simulation.admission = Admission::all;
+  CHECK(serve(simulation) == one);
+}
+
+TEST_CASE("an iteration that drafts is charged its overhead once, a plain step and a prompt none") {
+  ServingSimulation simulation = one_client();
+  simulation.prompt.tokens = 10;
+  simulation.overhead_us = 30.0;
+  CHECK(values_of(serve(simulation))[latency_ns] == 10 * 500'000);
+  simulation.gamma = {{1, 1, 2}};
+  simulation.output.tokens = 6;  // of the prompt, then 3 and 2
+  CHECK(values_of(serve(simulation))[latency_ns] == 10 * (107'000 + 2 * (114'000 + 30'000)));
+  simulation.drafting = Drafting::free;
+  CHECK(values_of(serve(simulation))[latency_ns] == 10 * (100'000 + 2 * (100'000 + 30'000)));
+}
+
+TEST_CASE("acceptance may depend on the position, or vary from iteration to iteration") {
+  ServingSimulation simulation = one_client();
+  simulation.gamma = {{1, 1, 3}};
+  simulation.output.tokens = 8;
+  simulation.acceptance = Positional{.conditional = {1.0, 1.0, 0.0}};
+  CHECK(serve(simulation).tokens_count == std::vector<std::uint64_t>{0, 10, 20, 0});
+  // Beta(1, 1): 1 + 1/2 + 1/3 + 1/4 tokens. 20,000 answers of 200 tokens see a mean to 0.001; their ends are cut.
+  simulation.acceptance = BetaMixture{.a = 1.0, .b = 1.0};
+  simulation.output.tokens = 200;
+  simulation.requests = 20'000;
+  const double mean = tokens_per_iteration(serve(simulation)).mean;
+  constexpr double end_effect = 0.02;  // of one iteration in 96
+  CHECK(std::abs(mean - 25.0 / 12.0) < end_effect);
+}
+
 TEST_CASE("an answer of one token is done with its prompt, in any batching") {
   for (const Batching batching : {Batching::continuous, Batching::ragged, Batching::lockstep}) {
     ServingSimulation simulation = one_client();
@@ -267,12 +332,28 @@ TEST_CASE("an answer of one token is done with its prompt, in any batching") {
     const Tally tally = serve(simulation);
     CHECK(values_of(tally)[passes] == 0);
     CHECK(tally.units.count() == 0);
+    CHECK(values_of(tally)[tpot_requests] == 0);
+    CHECK(std::isnan(serving_estimates(tally.serving).tpot.p50_ms.mean));
   }
+}
+
+TEST_CASE("the time per output token averages the requests that have one") {
+  ServingSimulation simulation = one_client();
+  simulation.prompt.tokens = 3;
+  simulation.output = {.tokens = 2, .spread = 1};
+  simulation.requests = 200;
+  const Tally tally = serve(simulation);
+  const ServingEstimates estimates = serving_estimates(tally.serving);
+  // Plain steps of 100 us, whatever the length; requests of one token, a third, have none.
+  CHECK(estimates.tpot.mean_ms.mean == Approx(0.1).epsilon(few_ulp));
+  CHECK(estimates.tpot.p99_ms.mean == Approx(0.1).epsilon(DurationHistogram::resolution));
+  CHECK(values_of(tally)[tpot_requests] > 100);
+  CHECK(values_of(tally)[tpot_requests] < 167);
 }
 
 TEST_CASE("replicas differ, and the same seed gives the same counts for any number of threads") {
   ServingSimulation simulation = one_client();
-  simulation.alpha = 0.7;
+  simulation.acceptance = Iid{0.7};
   simulation.gamma = {{1, 4, 3}};
   simulation.max_batch = 4;
   simulation.arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = 9000.0};
@@ -313,7 +394,15 @@ TEST_CASE("a simulation of serving refuses arguments outside their domain") {
     CHECK_THROWS_AS(make_serving_simulator(simulation), DomainError);
   };
   CHECK_NOTHROW(make_serving_simulator(one_client()));
-  refused([](ServingSimulation& s) { s.alpha = std::nan(""); });
+  refused([](ServingSimulation& s) { s.acceptance = Iid{std::nan("")}; });
+  refused([](ServingSimulation& s) { s.acceptance = Markov{.a = 0.5, .b = 0.5}; });
+  refused([](ServingSimulation& s) { s.acceptance = Trace{}; });
+  refused([](ServingSimulation& s) {
+    s.acceptance = Positional{.conditional = {0.5}};
+    s.gamma = {{1, 64, 2}};
+  });
+  refused([](ServingSimulation& s) { s.overhead_us = -1.0; });
+  refused([](ServingSimulation& s) { s.overhead_us = std::nan(""); });
   refused([](ServingSimulation& s) { s.max_batch = 0; });
   refused([](ServingSimulation& s) { s.max_batch = 65; });  // beyond the schedule
   refused([](ServingSimulation& s) { s.arrivals.clients = 0; });

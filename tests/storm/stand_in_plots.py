@@ -11,7 +11,7 @@ FILLER = b" " * 20_000
 
 def contents(folder, script):
     if script == "report.py":
-        return {"report.html": b"<!doctype html><title>stub</title>" + FILLER}
+        return {"report.html": b"<!doctype html><title>stand-in</title>" + FILLER}
     begins = {"pdf": b"%PDF", "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>", "png": b"PNG"}
     names = sorted(path.name for path in folder.glob("*.csv") if path.name not in TABLES)
     return {f"{name[:-len('.csv')]}.{kind}": begins[kind] + FILLER for name in names for kind in begins}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analytic/observed/acceptance_counts.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "analytic/observed/acceptance_runs.hpp"
+#include "core/check.hpp"
+
+namespace foredraft::analytic {
+namespace {
+
+double accepted_tokens_of(const AcceptanceCounts& counts) {
+  return counts.accepted_at.empty() ? counts.accepted_tokens
+                                    : std::accumulate(counts.accepted_at.begin(), counts.accepted_at.end(), 0.0);
+}
+
+void check_counts_of_one(const AcceptanceCounts& counts) {
+  check_range("gamma", counts.gamma, 1, max_observed_gamma);
+  check_positive("steps", counts.steps);
+  check_probability("rounding", counts.rounding);
+  const auto positions = static_cast<double>(counts.gamma);
+  if (!counts.accepted_at.empty() && counts.accepted_at.size() != static_cast<std::size_t>(counts.gamma)) {
+    throw DomainError(fmt::format("invalid accepted_at (must be empty or have gamma = {} entries, has {})",
+                                  counts.gamma, counts.accepted_at.size()));
+  }
+  const double most = counts.steps * (1.0 + counts.rounding);
+  for (const double accepted : counts.accepted_at) {
+    if (!(accepted >= 0.0 && accepted <= most)) {
+      throw DomainError(
+          fmt::format("invalid accepted_at={} (must lie between 0 and steps = {})", accepted, counts.steps));
+    }
+  }
+  if (!(counts.accepted_tokens >= 0.0 && counts.accepted_tokens <= positions * most)) {
+    throw DomainError(fmt::format("invalid accepted_tokens={} (must lie between 0 and gamma * steps = {})",
+                                  counts.accepted_tokens, positions * counts.steps));
+  }
+}
+
+PooledCounts pooled(std::int64_t gamma, std::span<const AcceptanceCounts* const> clusters) {
+  PooledCounts all{
+      .gamma = gamma, .steps = 0.0, .marginal = {}, .accepted = 0.0, .rounding = 0.0, .clusters = clusters.size()};
+  const bool positions = std::none_of(clusters.begin(), clusters.end(),
+                                      [](const AcceptanceCounts* one) { return one->accepted_at.empty(); });
+  if (positions) all.marginal.resize(static_cast<std::size_t>(gamma));
+  for (const AcceptanceCounts* one : clusters) {
+    all.steps += one->steps;
+    all.accepted += accepted_tokens_of(*one);
+    all.rounding = std::max(all.rounding, one->rounding);
+    for (std::size_t i = 0; i < all.marginal.size(); ++i) all.marginal[i] += one->accepted_at[i];
+  }
+  all.accepted = std::min(all.accepted / all.steps, static_cast<double>(gamma));
+  for (double& share : all.marginal) share = std::min(share / all.steps, 1.0);
+  return all;
+}
+
+std::map<std::int64_t, std::vector<const AcceptanceCounts*>> by_gamma(std::span<const AcceptanceCounts> clusters) {
+  std::map<std::int64_t, std::vector<const AcceptanceCounts*>> groups;
+  for (const AcceptanceCounts& one : clusters) groups[one.gamma].push_back(&one);
+  return groups;
+}
+
+/// Sum of squares of accepted - mean * steps over groups of `size` neighbors, as a variance of one step.
+double variance_by_groups(std::span<const AcceptanceCounts* const> clusters, double mean, double all_steps,
+                          std::size_t size) {
+  const std::size_t groups = clusters.size() / size;
+  double squares = 0.0;
+  for (std::size_t group = 0; group < groups; ++group) {
+    double deviation = 0.0;
+    // What does not fill a group joins the last one.
+    const std::size_t end = group + 1 == groups ? clusters.size() : (group + 1) * size;
+    for (std::size_t i = group * size; i < end; ++i) {
+      deviation += accepted_tokens_of(*clusters[i]) - mean * clusters[i]->steps;
+    }
+    squares += deviation * deviation;
+  }
+  const auto count = static_cast<double>(groups);
+  return squares * count / (count - 1.0) / all_steps;
+}
+
+}  // namespace
+
+void check_counts(std::span<const AcceptanceCounts> clusters) {
+  if (clusters.empty()) throw DomainError("invalid counts (must hold at least one cluster of steps)");
+  for (const AcceptanceCounts& one : clusters) check_counts_of_one(one);
+}
+
+std::vector<PooledCounts> pooled_by_gamma(std::span<const AcceptanceCounts> clusters) {
+  check_counts(clusters);
+  std::vector<PooledCounts> all;
+  for (const auto& [gamma, group] : by_gamma(clusters)) all.push_back(pooled(gamma, group));
+  return all;
+}
+
+double variance_of_a_step(const PooledCounts& counts) {
+  if (counts.marginal.empty()) return counts.accepted * (static_cast<double>(counts.gamma) - counts.accepted);
+  double square = 0.0;
+  for (std::size_t i = 0; i < counts.marginal.size(); ++i) {
+    square += static_cast<double>(2 * i + 1) * counts.marginal[i];
+  }
+  return std::max(0.0, square - counts.accepted * counts.accepted);
+}
+
+std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCounts> clusters) {
+  constexpr std::size_t fewest_groups = 8;
+  check_counts(clusters);
+  ClusterVariance all{.factor = 0.0, .degrees = 0.0};
+  for (const auto& [gamma, group] : by_gamma(clusters)) {
+    if (group.size() < 2) continue;
+    const PooledCounts counts = pooled(gamma, group);
+    const double of_a_step = variance_of_a_step(counts);
+    double factor = 1.0;
+    for (std::size_t size = 1; size == 1 || group.size() / size >= fewest_groups; size *= 2) {
+      const double variance = variance_by_groups(group, counts.accepted, counts.steps, size);
+      if (of_a_step > 0.0) factor = std::max(factor, variance / of_a_step);
+    }
+    const auto degrees = static_cast<double>(group.size() - 1);
+    all.factor += degrees * factor;
+    all.degrees += degrees;
+  }
+  if (all.degrees == 0.0) return std::nullopt;
+  all.factor /= all.degrees;
+  return all;
+}
+
+}  // namespace foredraft::analytic

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analytic/observed/iteration_times.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <span>
+
+#include "core/check.hpp"
+
+namespace foredraft::analytic {
+namespace {
+
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+constexpr TimeAt unknown_time{TimeAt::Knowledge::unknown, not_known, not_known, not_known};
+
+void check_positive_estimate(std::string_view name, const Estimate& time) {
+  check_positive(name, time.mean);
+  check_nonnegative("standard_error", time.standard_error);
+}
+
+/// Entries of one point weighed by their precision, or alike where one claims to be exact. Its error is at least what
+/// the entries' scatter says.
+Estimate together(std::span<const Estimate> entries) {
+  const bool exact =
+      std::any_of(entries.begin(), entries.end(), [](const Estimate& one) { return one.standard_error == 0.0; });
+  double weights = 0.0;
+  double sum = 0.0;
+  double variance = 0.0;
+  const auto weight_of = [&](const Estimate& one) {
+    return exact ? 1.0 : 1.0 / (one.standard_error * one.standard_error);
+  };
+  for (const Estimate& one : entries) {
+    const double weight = weight_of(one);
+    weights += weight;
+    sum += weight * one.mean;
+    variance += weight * weight * one.standard_error * one.standard_error;
+  }
+  const double mean = sum / weights;
+  if (entries.size() == 1) return entries.front();
+  double scatter = 0.0;
+  for (const Estimate& one : entries) scatter += weight_of(one) * (one.mean - mean) * (one.mean - mean);
+  const auto others = static_cast<double>(entries.size() - 1);
+  return {mean, std::sqrt(std::max(variance / (weights * weights), scatter / weights / others))};
+}
+
+/// What was logged at one gamma of a batch.
+struct Point {
+  Estimate time;
+  std::optional<Estimate> drafting;
+};
+
+std::map<std::int64_t, Point> points_at(const ObservedTimes& times, double batch) {
+  std::map<std::int64_t, std::vector<Estimate>> iterations;
+  std::map<std::int64_t, std::vector<Estimate>> drafts;
+  for (const LoggedTime& one : times.logged) {
+    if (one.batch != batch) continue;
+    iterations[one.gamma].push_back(one.time);
+    if (one.drafting) drafts[one.gamma].push_back(*one.drafting);
+  }
+  std::map<std::int64_t, Point> points;
+  for (const auto& [gamma, entries] : iterations) {
+    points[gamma].time = together(entries);
+    if (drafts[gamma].size() == entries.size()) points[gamma].drafting = together(drafts[gamma]);
+  }
+  return points;
+}
+
+TimeAt measured(const Estimate& time) {
+  const Interval interval = normal_interval(time);
+  return {TimeAt::Knowledge::measured, time.mean, std::max(0.0, interval.low), interval.high};
+}
+
+/// Stairs may rise anywhere between two logged gamma, once or often.
+TimeAt between(std::int64_t gamma, const std::pair<const std::int64_t, Point>& shorter,
+               const std::pair<const std::int64_t, Point>& longer) {
+  const double part = static_cast<double>(gamma - shorter.first) / static_cast<double>(longer.first - shorter.first);
+  const TimeAt below = measured(shorter.second.time);
+  const TimeAt above = measured(longer.second.time);
+  return {TimeAt::Knowledge::interpolated, below.value + part * (above.value - below.value),
+          std::min(below.low, above.low), std::max(below.high, above.high)};
+}
+
+/// Below the shortest logged gamma: verification takes at most what it took there, at least a plain step; drafts take
+/// what they took, per draft or in all.
+TimeAt below(std::int64_t gamma, const std::pair<const std::int64_t, Point>& shortest,
+             const std::optional<Estimate>& plain, Drafting kind) {
+  const TimeAt most = measured(shortest.second.time);
+  TimeAt time{TimeAt::Knowledge::bounded, not_known, plain ? measured(*plain).low : 0.0, most.high};
+  if (const auto& drafting = shortest.second.drafting) {
+    const double share = static_cast<double>(gamma) / static_cast<double>(shortest.first);
+    const double part = kind == Drafting::autoregressive ? share : 1.0;
+    const Interval drafts = normal_interval(*drafting);
+    time.low += part * std::max(0.0, drafts.low);
+    time.high -= (1.0 - part) * std::max(0.0, drafts.low);
+  }
+  // Plain decoding in another process may be slower than an iteration: the bounds then say nothing of each other.
+  time.low = std::min(time.low, time.high);
+  return time;
+}
+
+}  // namespace
+
+void check_times(const ObservedTimes& times) {
+  for (const LoggedTime& one : times.logged) {
+    check_at_least("gamma", one.gamma, 1);
+    check_positive("batch", one.batch);
+    check_positive_estimate("time", one.time);
+    if (!one.drafting) continue;
+    check_nonnegative("drafting", one.drafting->mean);
+    check_nonnegative("standard_error", one.drafting->standard_error);
+    if (one.drafting->mean > one.time.mean) {
+      throw DomainError(fmt::format("invalid drafting={} (must be at most the time of its iteration, {})",
+                                    one.drafting->mean, one.time.mean));
+    }
+  }
+  std::set<double> batches;
+  for (const PlainTime& one : times.plain) {
+    check_positive("batch", one.batch);
+    check_positive_estimate("time", one.time);
+    if (!batches.insert(one.batch).second) {
+      throw DomainError(fmt::format("invalid plain times (must be one a batch; batch {} has two)", one.batch));
+    }
+  }
+}
+
+TimeAt time_at(const ObservedTimes& times, std::int64_t gamma, double batch) {
+  check_times(times);
+  check_at_least("gamma", gamma, 1);
+  const std::map<std::int64_t, Point> points = points_at(times, batch);
+  const auto longer = points.lower_bound(gamma);
+  if (longer == points.end()) return unknown_time;
+  if (longer->first == gamma) return measured(longer->second.time);
+  if (longer != points.begin()) return between(gamma, *std::prev(longer), *longer);
+  return below(gamma, *longer, plain_time_at(times, batch), times.drafting);
+}
+
+std::vector<double> logged_batches(const ObservedTimes& times) {
+  std::set<double> batches;
+  for (const LoggedTime& one : times.logged) batches.insert(one.batch);
+  return {batches.begin(), batches.end()};
+}
+
+std::optional<Estimate> plain_time_at(const ObservedTimes& times, double batch) {
+  for (const PlainTime& one : times.plain) {
+    if (one.batch == batch) return one.time;
+  }
+  return std::nullopt;
+}
+
+TimeAt break_even_tokens(const ObservedTimes& times, std::int64_t gamma, double batch) {
+  const TimeAt time = time_at(times, gamma, batch);
+  const std::optional<Estimate> plain = plain_time_at(times, batch);
+  if (!plain || time.knowledge == TimeAt::Knowledge::unknown) return unknown_time;
+  const double plain_error = normal_quantile(0.95) * plain->standard_error / plain->mean;
+  TimeAt tokens{time.knowledge, time.value / plain->mean, time.low / plain->mean, time.high / plain->mean};
+  if (time.knowledge == TimeAt::Knowledge::bounded) {
+    // Its lower end is a multiple of the plain time itself, or less: only the upper end has the plain time's error.
+    tokens.high *= 1.0 + plain_error;
+    return tokens;
+  }
+  tokens.low = tokens.value * std::exp(-std::hypot(std::log(tokens.value / tokens.low), plain_error));
+  tokens.high = tokens.value * std::exp(std::hypot(std::log(tokens.high / tokens.value), plain_error));
+  return tokens;
+}
+
+}  // namespace foredraft::analytic

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/intervals.hpp"
+#include "foredraft/quantities.hpp"
+#include "foredraft/words.hpp"
+
+/// Iteration times at other draft lengths, as far as a log identifies them. Times in one unit throughout.
+///
+/// T(gamma, batch) = plain step + drafts + growth of verification + engine. Verification grows in stairs (tiles and
+/// graph sizes), so nothing is continued beyond what was measured: two points make no line.
+namespace foredraft::analytic {
+
+/// One logged iteration time.
+struct LoggedTime {
+  std::int64_t gamma;                               ///< >= 1: an engine's gamma 0 is no plain decoding
+  double batch;                                     ///< sequences in flight, > 0; loads are equal where this is
+  Estimate time;                                    ///< > 0
+  std::optional<Estimate> drafting = std::nullopt;  ///< of it: all drafts, where the engine logs them
+};
+
+/// Plain decoding at one load.
+struct PlainTime {
+  double batch;
+  Estimate time;  ///< per token (TPOT), > 0
+};
+
+/// What a log says of times. Several entries of one gamma and batch are put together.
+struct ObservedTimes {
+  std::vector<LoggedTime> logged;
+  std::vector<PlainTime> plain;  ///< may be empty; at most one a batch
+  Drafting drafting;             ///< block: all drafts in one pass, whose time does not grow with gamma
+};
+
+struct TimeAt {
+  enum class Knowledge {
+    measured,      ///< logged at this gamma and batch
+    interpolated,  ///< between two logged gamma of this batch: the interval is that of both
+    bounded,       ///< below the shortest logged gamma: a shorter draft takes no longer, nor less than plain decoding
+    unknown,       ///< above the longest logged gamma, or at a batch that was not logged
+  };
+  Knowledge knowledge;
+  double value;  ///< NaN where bounded or unknown
+  double low;    ///< of a 95 % interval; NaN where unknown
+  double high;
+};
+
+/// Throws DomainError on times out of range: not finite, not > 0, standard errors < 0, drafting longer than its
+/// iteration, two plain times of one batch.
+void check_times(const ObservedTimes& times);
+
+/// gamma >= 1. Throws DomainError as check_times.
+[[nodiscard]] TimeAt time_at(const ObservedTimes& times, std::int64_t gamma, double batch);
+
+/// The logged batches, ascending.
+[[nodiscard]] std::vector<double> logged_batches(const ObservedTimes& times);
+
+/// The plain time of a batch, where there is one.
+[[nodiscard]] std::optional<Estimate> plain_time_at(const ObservedTimes& times, double batch);
+
+/// Tokens per iteration above which speculative decoding pays at this gamma and batch: iteration time over plain time.
+/// With the knowledge of the time; unknown without a plain time.
+[[nodiscard]] TimeAt break_even_tokens(const ObservedTimes& times, std::int64_t gamma, double batch);
+
+}  // namespace foredraft::analytic

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "core/readable.hpp"
+#include "experiments/advise/advice.hpp"
+#include "experiments/text/table.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr std::size_t advice_columns = 100;
+constexpr std::size_t advice_label_width = 12;
+constexpr std::size_t most_loads = 6;
+
+/// Words behind a label, in lines of at most 100 columns.
+std::string labeled(std::string_view label, const std::string& text) {
+  std::string lines;
+  std::string line = fmt::format("{:<{}}", label, label.empty() ? 0 : advice_label_width);
+  const std::size_t indent = line.size();
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (line.size() > indent && line.size() + 1 + word.size() > advice_columns) {
+      lines += line + "\n";
+      line = std::string(indent, ' ');
+    }
+    line += (line.size() > indent ? " " : "") + word;
+  }
+  return lines + line + "\n";
+}
+
+std::string count_text(double count) {
+  std::string text = fmt::format("{:.0f}", count);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+std::string what_was_read(const Advice& advice) {
+  std::string text = advice.engine.empty() ? "format " + advice.format : advice.engine;
+  if (!advice.version.empty()) text += " " + readable(advice.version, 24);
+  if (advice.settings.method) text += ", " + readable(*advice.settings.method, 24);
+  std::set<std::int64_t> gammas;
+  double plain = 0.0;
+  for (const Run& run : advice.runs) {
+    if (run.gamma) gammas.insert(*run.gamma);
+    if (run.decoding == logs::Decoding::plain) plain += static_cast<double>(run.observations);
+  }
+  text += ": " + (advice.verification_steps ? count_text(*advice.verification_steps) + " verification steps"
+                  : advice.tokens_observed  ? std::string("acceptance lengths as printed")
+                                            : std::string("no acceptance"));
+  std::string at;
+  if (gammas.size() <= 4) {
+    for (const std::int64_t gamma : gammas) at += fmt::format("{}{}", at.empty() ? " at K = " : ", ", gamma);
+  } else {
+    at = fmt::format(" at K = {} to {}", *gammas.begin(), *gammas.rbegin());
+  }
+  if (plain > 0.0) at += fmt::format(", {:.0f} plain {}", plain, plain == 1.0 ? "observation" : "observations");
+  return text + at;
+}
+
+// ---- loads
+
+std::string_view factor_title(analytic::ChainFactor factor) {
+  using analytic::ChainFactor;
+  switch (factor) {
+    case ChainFactor::verification:
+      return "verification";
+    case ChainFactor::drafting:
+      return "drafting";
+    case ChainFactor::engine_overhead:
+      return "engine";
+    case ChainFactor::plain_overhead:
+      return "in both";
+    case ChainFactor::iteration_cost:
+      break;
+  }
+  return "iteration cost";
+}
+
+std::string with_half_width(const Estimate& estimate) {
+  const double half = std::ceil(100.0 * normal_quantile(0.95) * estimate.standard_error) / 100.0;  // rounded up
+  return fmt::format("{:.2f} +- {:.2f}", estimate.mean, half);
+}
+
+/// All loads, or the smallest and largest ones.
+std::vector<const LoadAdvice*> shown_loads(const Advice& advice) {
+  std::vector<const LoadAdvice*> loads;
+  const std::size_t all = advice.loads.size();
+  for (std::size_t i = 0; i < all; ++i) {
+    if (all <= most_loads || i < most_loads / 2 || i + most_loads / 2 >= all) loads.push_back(&advice.loads[i]);
+  }
+  return loads;
+}
+
+std::string loads_table(const Advice& advice) {
+  using Align = Table::Align;
+  const auto loads = shown_loads(advice);
+  std::set<analytic::ChainFactor> factors;
+  for (const LoadAdvice* load : loads) {
+    if (!load->chain) continue;
+    for (const analytic::ChainLink& link : load->chain->links) factors.insert(link.factor);
+  }
+  Table table{.caption = {},
+              .columns = {{"", Align::left}, {"K", Align::right}, {"acceptance length", Align::right}},
+              .rows = {}};
+  for (const auto factor : factors) table.columns.push_back({std::string(factor_title(factor)), Align::right});
+  table.columns.push_back({"TPOT ms", Align::right});
+  table.columns.push_back({"speedup", Align::right});
+  for (const LoadAdvice* load : loads) {
+    std::vector<std::string> row{load->name, load->gamma ? std::to_string(*load->gamma) : "",
+                                 fmt::format("{:.3f}", load->tokens->mean)};
+    for (const auto factor : factors) {
+      std::string cell;
+      for (const analytic::ChainLink& link : load->chain ? load->chain->links : std::vector<analytic::ChainLink>{}) {
+        if (link.factor == factor) cell = fmt::format("x {:.3f}", link.value);
+      }
+      row.push_back(cell);
+    }
+    const double token_ms =
+        load->iteration_ms ? load->iteration_ms->mean / load->tokens->mean : std::numeric_limits<double>::quiet_NaN();
+    row.push_back(!load->iteration_ms ? ""
+                  : load->plain_ms    ? fmt::format("{:.3g} -> {:.3g}", load->plain_ms->mean, token_ms)
+                                      : fmt::format("{:.3g}", token_ms));
+    row.push_back(load->chain ? with_half_width(load->chain->speedup) : "not known");
+    table.rows.push_back(std::move(row));
+  }
+  return to_text(table);
+}
+
+// ---- draft lengths
+
+bool is_shown(const Advice& advice, std::int64_t gamma) {
+  constexpr std::int64_t near = 5;
+  const bool logged = gamma == advice.gamma_observed;
+  return gamma <= near || gamma == 8 || gamma == longest_advised || logged;
+}
+
+std::string lengths_text(const Advice& advice) {
+  std::string text;
+  for (const analytic::TokensAtGamma& at : advice.by_gamma) {
+    if (!is_shown(advice, at.gamma)) continue;
+    const bool open = at.source == analytic::TokensAtGamma::Source::left_open;
+    const std::string value = open ? fmt::format("{:.2f}..{:.2f}", at.low, at.high) : fmt::format("{:.2f}", at.value);
+    text += fmt::format("{}{}: {}{}", text.empty() ? "" : ", ", at.gamma, value,
+                        at.gamma == advice.gamma_observed ? " (logged)"
+                        : at.extrapolated && !open        ? fmt::format(" +- {:.2f}", (at.high - at.low) / 2.0)
+                                                          : "");
+  }
+  return text;
+}
+
+std::string speedup_by_k_text(const LoadAdvice& load) {
+  std::string text;
+  for (const analytic::SpeedupAt& at : load.by_gamma) {
+    const std::string value =
+        std::isfinite(at.value) ? fmt::format("{:.2f}", at.value) : fmt::format("at most {:.2f}", at.high);
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", at.gamma, value);
+  }
+  return text;
+}
+
+std::string by_gamma_text(const Advice& advice) {
+  if (advice.by_gamma.empty()) return "";
+  std::string text = labeled("by K", "acceptance length " + lengths_text(advice));
+  for (const LoadAdvice* load : shown_loads(advice)) {
+    if (load->best) text += labeled(" ", fmt::format("speedup at {} {}", load->name, speedup_by_k_text(*load)));
+  }
+  return text;
+}
+
+std::string warnings_text(const Advice& advice) {
+  std::set<std::string> codes;
+  std::string text;
+  for (const logs::LogWarning& warning : advice.warnings) {
+    if (!codes.insert(warning.code).second) continue;
+    text += labeled(text.empty() ? "warnings" : " ", warning.code + " " + readable(warning.message));
+  }
+  return text;
+}
+
+/// A line to paste in lines of at most 100 columns: a command goes on behind a backslash, JSON behind a comma.
+std::string continued(std::string line) {
+  constexpr std::string_view indent = "  ";
+  std::string text;
+  while (line.size() > advice_columns) {
+    const std::size_t option = line.rfind(" --", advice_columns - 2);
+    const std::size_t comma = line.rfind(',', advice_columns - 1);
+    if (option != std::string::npos && option > indent.size()) {
+      text += line.substr(0, option) + " \\\n";
+      line = fmt::format("{}{}", indent, line.substr(option + 1));
+    } else if (comma != std::string::npos) {
+      text += line.substr(0, comma + 1) + "\n";
+      line = fmt::format("{}{}", indent, line.substr(comma + 1));
+    } else {
+      break;
+    }
+  }
+  return text + line + "\n";
+}
+
+std::string settings_text(std::string_view settings) {
+  if (settings.empty()) return "";
+  if (settings.find('\n') == std::string_view::npos && settings.size() + advice_label_width <= advice_columns) {
+    return fmt::format("{:<{}}{}\n", "suggested", advice_label_width, settings);
+  }
+  std::string text = "suggested\n";
+  std::istringstream lines{std::string(settings)};
+  for (std::string line; std::getline(lines, line);) text += continued(line);
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Advice& advice, std::string_view settings) {
+  const bool measured = std::any_of(advice.loads.begin(), advice.loads.end(),
+                                    [](const LoadAdvice& load) { return load.chain.has_value(); });
+  const std::string sign = !measured ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
+  std::string text = labeled("", advice.action) + labeled("evidence", advice.evidence + sign);
+  text += labeled("read", what_was_read(advice));
+  if (!advice.loads.empty()) text += "\n" + loads_table(advice) + "\n";
+  if (!advice.cause.empty()) text += labeled("cause", advice.cause);
+  text += by_gamma_text(advice);
+  if (!advice.why_not.empty()) text += labeled("next", advice.why_not);
+  return text + settings_text(settings) + warnings_text(advice);
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiments/advise/runs.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/readable.hpp"
+#include "experiments/inputs/observed_acceptance.hpp"
+#include "logs/acceptance_length.hpp"
+#include "logs/observation_fields.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+using logs::Decoding;
+using logs::Observation;
+
+/// Lengths and loads that differ by less are taken as equal.
+constexpr double alike = 1.25;
+constexpr std::int64_t longest_replay = 12;
+constexpr double few_steps = 20.0;
+constexpr std::size_t longest_category = 16;
+
+bool are_alike(double first, double second) { return std::max(first, second) <= alike * std::min(first, second); }
+
+RunLoad run_load(const Observation& observation) {
+  RunLoad load;
+  if (observation.span == logs::Span::run) load.category = observation.stratum.category;
+  load.request_rate_per_s = observation.times.request_rate_per_s;
+  const double requests = observation.requests.value_or(0.0);
+  if (load.request_rate_per_s || !(requests >= 0.5) || !std::isfinite(requests)) return load;
+  const bool window = observation.span == logs::Span::window;
+  load.requests = window ? std::exp2(std::round(std::log2(requests))) : std::max(1.0, std::round(requests));
+  return load;
+}
+
+// ---- acceptance
+
+/// A window of few steps says nothing of how windows differ: it joins its neighbor.
+void add_cluster(analytic::AcceptanceCounts cluster, std::vector<analytic::AcceptanceCounts>& clusters) {
+  const bool joins = !clusters.empty() && std::min(cluster.steps, clusters.back().steps) < few_steps &&
+                     cluster.accepted_at.size() == clusters.back().accepted_at.size();
+  if (!joins) return clusters.push_back(std::move(cluster));
+  analytic::AcceptanceCounts& last = clusters.back();
+  last.rounding = (last.rounding * last.steps + cluster.rounding * cluster.steps) / (last.steps + cluster.steps);
+  last.steps += cluster.steps;
+  last.accepted_tokens += cluster.accepted_tokens;
+  for (std::size_t i = 0; i < last.accepted_at.size(); ++i) last.accepted_at[i] += cluster.accepted_at[i];
+}
+
+/// One request that is replayed from what was recorded at each text position.
+analytic::AcceptanceCounts replayed(std::span<const std::int32_t> by_position, std::int64_t gamma) {
+  analytic::AcceptanceCounts cluster{
+      .gamma = gamma, .steps = 0.0, .accepted_at = std::vector<double>(static_cast<std::size_t>(gamma), 0.0)};
+  for (std::size_t at = 0; at < by_position.size();) {
+    const auto accepted = static_cast<std::size_t>(std::clamp<std::int64_t>(by_position[at], 0, gamma));
+    for (std::size_t i = 0; i < accepted; ++i) cluster.accepted_at[i] += 1.0;
+    cluster.steps += 1.0;
+    at += accepted + 1;
+  }
+  return cluster;
+}
+
+/// Of counts whose steps may depend on each other.
+Estimate counted_tokens(std::span<const analytic::AcceptanceCounts> clusters) {
+  const analytic::PooledCounts pooled = analytic::pooled_by_gamma(clusters).front();
+  const auto dependent = analytic::cluster_variance(clusters);
+  const double variance =
+      (dependent ? dependent->factor : 1.0) * (analytic::variance_of_a_step(pooled) + 1.0 / pooled.steps);
+  return {1.0 + pooled.accepted, std::sqrt(variance / pooled.steps)};
+}
+
+/// The mean of printed lengths; one alone is as good as a single run.
+std::optional<Estimate> printed_tokens(std::span<const Observation> observations) {
+  double sum = 0.0;
+  for (const Observation& one : observations) {
+    if (!one.acceptance_length || !(*one.acceptance_length >= 1.0)) return std::nullopt;
+    sum += *one.acceptance_length;
+  }
+  const double mean = sum / static_cast<double>(observations.size());
+  return Estimate{mean, single_run_error * mean};
+}
+
+std::optional<Estimate> run_tokens(const Run& run, std::span<const Observation> observations) {
+  if (run.decoding == Decoding::plain) return Estimate{1.0, 0.0};
+  if (!run.clusters.empty()) return counted_tokens(run.clusters);
+  auto length = logs::acceptance_length(observations);
+  if (!length) return printed_tokens(observations);
+  // Without positions: as many accepted drafts as a geometric distribution of this mean scatters by.
+  if (std::isnan(length->standard_error)) {
+    length->standard_error = std::sqrt(length->mean * std::max(0.0, length->mean - 1.0) / std::max(1.0, run.steps));
+  }
+  return length;
+}
+
+// ---- times
+
+std::optional<double> length_of(const Observation& observation) {
+  if (observation.acceptance && observation.acceptance->steps > 0 && observation.acceptance->accepted_tokens) {
+    return 1.0 + static_cast<double>(*observation.acceptance->accepted_tokens) /
+                     static_cast<double>(observation.acceptance->steps);
+  }
+  return observation.acceptance_length;
+}
+
+/// The time per token of one request, from what there is: throughput says it only where requests wait for the server.
+std::optional<double> token_ms(const Observation& observation) {
+  const logs::ObservedTimes& times = observation.times;
+  if (times.tpot_ms) return times.tpot_ms;
+  const bool of_server = times.output_tokens_per_s && observation.requests && !times.request_rate_per_s;
+  if (of_server && *times.output_tokens_per_s > 0.0) return 1000.0 * *observation.requests / *times.output_tokens_per_s;
+  return std::nullopt;
+}
+
+std::optional<double> iteration_ms(const Observation& observation) {
+  if (observation.decoding == Decoding::speculative) {
+    const auto length = length_of(observation);
+    // What a client sees of tokens is compared with what it sees of plain ones: its chunks may hold several.
+    if (observation.times.tpot_ms && length) return *length * *observation.times.tpot_ms;
+    if (observation.times.iteration_ms) return observation.times.iteration_ms;
+    const auto token = token_ms(observation);
+    return length && token ? std::optional(*length * *token) : std::nullopt;
+  }
+  if (observation.times.tpot_ms) return observation.times.tpot_ms;
+  return observation.times.iteration_ms ? observation.times.iteration_ms : token_ms(observation);
+}
+
+/// The mean over those that have a value, weighted by steps, with the standard error that their scatter says.
+template <typename Value>
+std::optional<Estimate> observed_mean(std::span<const Observation> observations, const Value& value) {
+  constexpr double few = 4.0;
+  double weights = 0.0;
+  double sum = 0.0;
+  double number = 0.0;
+  std::vector<std::pair<double, double>> values;
+  for (const Observation& one : observations) {
+    const std::optional<double> found = value(one);
+    if (!found || !std::isfinite(*found) || *found < 0.0) continue;
+    const double weight = one.acceptance ? std::max(1.0, static_cast<double>(one.acceptance->steps)) : 1.0;
+    values.emplace_back(*found, weight);
+    weights += weight;
+    sum += weight * *found;
+    number += 1.0;
+  }
+  if (values.empty()) return std::nullopt;
+  const double mean = sum / weights;
+  double squares = 0.0;
+  for (const auto& [one, weight] : values) squares += weight * weight * (one - mean) * (one - mean);
+  const double scatter = number > 1.0 ? std::sqrt(squares * number / (number - 1.0)) / weights : 0.0;
+  return Estimate{mean, number < few ? std::max(scatter, single_run_error * mean) : scatter};
+}
+
+std::optional<Estimate> positive(std::optional<Estimate> time) {
+  return time && time->mean > 0.0 ? time : std::nullopt;
+}
+
+std::optional<double> mean_value(std::span<const Observation> observations, auto&& value) {
+  const auto mean = observed_mean(observations, value);
+  return mean ? std::optional(mean->mean) : std::nullopt;
+}
+
+// ---- runs
+
+void add_circumstances(const logs::Stratum& stratum, Run& run) {
+  logs::visit_fields(stratum, [&](std::string_view name, const auto& value) {
+    if (!value || name == "request" || name.ends_with("_tokens")) return;
+    run.circumstances[std::string(name)].insert(readable(fmt::format("{}", *value)));
+  });
+}
+
+void add_counts(std::span<const Observation> observations, Run& run) {
+  for (const Observation& one : observations) {
+    if (!one.acceptance || one.acceptance->steps <= 0) continue;
+    run.steps += static_cast<double>(one.acceptance->steps);
+    if (static_cast<double>(one.acceptance->steps) < few_steps) ++run.tiny_observations;
+    if (!run.gamma) continue;
+    if (auto cluster = counts_for_fit(one)) add_cluster(std::move(*cluster), run.clusters);
+    run.drafts_differ = run.drafts_differ || !drafts_are_whole(one);
+  }
+  if (run.drafts_differ) run.clusters.clear();
+}
+
+/// The part of an iteration, where every observation has it.
+std::optional<Estimate> part_of(std::span<const Observation> observations,
+                                std::optional<double> logs::ObservedTimes::*part) {
+  const bool all = std::all_of(observations.begin(), observations.end(),
+                               [&](const Observation& one) { return (one.times.*part).has_value(); });
+  return all ? observed_mean(observations, [&](const Observation& one) { return one.times.*part; }) : std::nullopt;
+}
+
+Run run_of(std::span<const Observation> observations) {
+  const Observation& first = observations.front();
+  Run run{.decoding = first.decoding,
+          .gamma = first.decoding == Decoding::speculative ? first.gamma : std::nullopt,
+          .load = run_load(first),
+          .requests = mean_value(observations, [](const Observation& one) { return one.requests; }),
+          .observations = observations.size()};
+  add_counts(observations, run);
+  run.tokens = run_tokens(run, observations);
+  run.iteration_ms = positive(observed_mean(observations, iteration_ms));
+  run.draft_ms = part_of(observations, &logs::ObservedTimes::draft_ms);
+  run.verification_ms = positive(part_of(observations, &logs::ObservedTimes::verification_ms));
+  run.output_tokens_per_s =
+      observed_mean(observations, [](const Observation& one) { return one.times.output_tokens_per_s; });
+  const auto prompt = mean_value(observations, [](const Observation& one) { return one.times.prompt_tokens_per_s; });
+  if (prompt && run.output_tokens_per_s && *prompt + run.output_tokens_per_s->mean > 0.0) {
+    run.prompt_share = *prompt / (*prompt + run.output_tokens_per_s->mean);
+  }
+  run.context_tokens = mean_value(observations, [](const Observation& one) { return one.stratum.context_tokens; });
+  run.output_tokens = mean_value(observations, [](const Observation& one) { return one.stratum.output_tokens; });
+  for (const Observation& one : observations) {
+    add_circumstances(one.stratum, run);
+    run.without_graphs = run.without_graphs || one.cuda_graphs == false;
+  }
+  return run;
+}
+
+Run replayed_run(std::span<const Observation> traces, std::int64_t gamma) {
+  Run run{.decoding = Decoding::speculative, .gamma = gamma, .observations = traces.size()};
+  for (const Observation& trace : traces) {
+    run.clusters.push_back(replayed(trace.trace.by_position, gamma));
+    run.steps += run.clusters.back().steps;
+    add_circumstances(trace.stratum, run);
+  }
+  run.tokens = counted_tokens(run.clusters);
+  return run;
+}
+
+/// Decoding, gamma (-1: unknown) and load: what one run holds.
+using RunKey = std::tuple<Decoding, std::int64_t, RunLoad>;
+
+struct Sorted {
+  std::map<RunKey, std::vector<Observation>> groups;
+  std::vector<Observation> traces;
+  std::vector<logs::LogWarning> warnings;
+
+  void warn(std::string_view code, std::int64_t line, std::string message) {
+    const bool said = std::any_of(warnings.begin(), warnings.end(),
+                                  [&](const logs::LogWarning& one) { return one.message == message; });
+    if (!said) warnings.push_back({std::string(code), line, std::move(message)});
+  }
+
+  void add(Observation observation, bool plain_log) {
+    if (!observation.acceptance && !observation.trace.by_position.empty()) return traces.push_back(observation);
+    if (plain_log) {
+      if (observation.decoding == Decoding::speculative) {
+        return warn("W09", observation.line, "--plain holds speculative decoding, which is left out");
+      }
+      observation.decoding = Decoding::plain;
+    }
+    if (observation.decoding == Decoding::unknown) {
+      return warn("W09", observation.line, "runs that say neither plain nor speculative are left out");
+    }
+    if (observation.decoding == Decoding::speculative && observation.gamma == 0) {
+      return warn("W09", observation.line,
+                  "iterations of a speculative server that drafted nothing are no plain decoding: left out");
+    }
+    const std::int64_t gamma = observation.decoding == Decoding::plain ? -1 : observation.gamma.value_or(-1);
+    groups[{observation.decoding, gamma, run_load(observation)}].push_back(std::move(observation));
+  }
+};
+
+std::string values_text(const std::set<std::string>& values) {
+  constexpr std::size_t shown = 3;
+  std::string text;
+  for (const std::string& one : values) text += (text.empty() ? "" : ", ") + one;
+  return values.size() <= shown ? text : fmt::format("{} values", values.size());
+}
+
+std::string lengths_differ(std::string_view name, const std::optional<double>& one,
+                           const std::optional<double>& other) {
+  if (!one || !other || are_alike(*one, *other)) return "";
+  return fmt::format("{} {:.0f} against {:.0f} tokens", name, *one, *other);
+}
+
+std::string loads_differ(const Run& one, const Run& other) {
+  if (one.load.request_rate_per_s && one.load == other.load) return "";
+  const bool rates = one.load.request_rate_per_s != other.load.request_rate_per_s;
+  const bool known = one.requests && other.requests;
+  if (!rates && (known ? are_alike(*one.requests, *other.requests) : one.load == other.load)) return "";
+  return fmt::format("{} against {}", load_text(one), load_text(other));
+}
+
+}  // namespace
+
+RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain) {
+  Sorted sorted;
+  for (const logs::ObservedLog& log : logs) {
+    for (const Observation& one : log.contents.observations) sorted.add(one, false);
+  }
+  for (const logs::ObservedLog& log : plain) {
+    for (const Observation& one : log.contents.observations) sorted.add(one, true);
+  }
+  RunList runs{.all = {}, .warnings = std::move(sorted.warnings)};
+  for (const auto& [key, observations] : sorted.groups) runs.all.push_back(run_of(observations));
+  if (!sorted.traces.empty()) {
+    for (std::int64_t gamma = 1; gamma <= longest_replay; ++gamma) {
+      runs.all.push_back(replayed_run(sorted.traces, gamma));
+    }
+  }
+  return runs;
+}
+
+std::string difference_of(const Run& one, const Run& other) {
+  for (const auto& [name, values] : one.circumstances) {
+    const auto found = other.circumstances.find(name);
+    if (found == other.circumstances.end() || found->second == values) continue;
+    return fmt::format("{} {} against {}", name, values_text(values), values_text(found->second));
+  }
+  std::string differs = loads_differ(one, other);
+  if (differs.empty()) differs = lengths_differ("context", one.context_tokens, other.context_tokens);
+  return differs.empty() ? lengths_differ("output", one.output_tokens, other.output_tokens) : differs;
+}
+
+std::string load_text(const Run& run) {
+  const std::string of = run.load.category ? " of " + readable(*run.load.category, longest_category) : "";
+  if (run.load.request_rate_per_s) return fmt::format("{:.3g} requests/s{}", *run.load.request_rate_per_s, of);
+  if (!run.requests || !run.load.requests) return "unknown load" + of;
+  return fmt::format("{:.3g} request{}{}", *run.requests, *run.requests == 1.0 ? "" : "s", of);
+}
+
+}  // namespace foredraft::experiments

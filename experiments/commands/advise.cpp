@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/streams.hpp"
+#include "experiments/advise/advice.hpp"
+#include "experiments/advise/advice_folder.hpp"
+#include "experiments/advise/engine_settings.hpp"
+#include "experiments/cli/device_options.hpp"
+#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/commands/deployment_options.hpp"
+#include "experiments/inputs/log_file.hpp"
+#include "experiments/results/manifest.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr std::size_t most_advised_logs = 1000;
+constexpr std::int64_t largest_advised_batch = 65'536;
+constexpr std::int64_t largest_advised_context = 1'000'000;
+constexpr std::int64_t usual_context = 512;
+
+std::vector<std::string> export_names() {
+  std::vector<std::string> names;
+  for (const EngineExport& one : engine_exports()) names.emplace_back(one.name);
+  return names;
+}
+
+std::string evidence_of(latency::Source source) {
+  if (source == latency::Source::datasheet) return "a data sheet";
+  if (source == latency::Source::operators) return "operators measured in engines";
+  return "steps that were measured";
+}
+
+/// One standard deviation of the ratio of two predicted times, over that ratio: what the range of verifications leaves
+/// open, which holds 90 % (docs/step-times.md), else the widest interval of a measured speedup; of steps whose error
+/// nobody knows that of a single run.
+double error_of(const ProfilePrediction& prediction) {
+  if (prediction.attainable) {
+    const latency::Range& range = prediction.attainable->verification;
+    return (range.high - range.low) / (2.0 * range.value * normal_quantile(0.9));
+  }
+  double spread = 0.0;
+  for (const AtBatch& at : prediction.cells) {
+    for (const AtDraftLength& length : at.lengths) spread = std::max(spread, length.spread.value_or(0.0));
+  }
+  return spread > 0.0 ? spread / normal_quantile(0.95) : single_run_error;
+}
+
+/// The loads that times are wanted at: those of the log, and where it names none, those of --batch.
+std::vector<std::int64_t> batches_of(const AdviceQuestion& question) {
+  std::vector<std::int64_t> batches;
+  for (const Run& run : runs_of(question.logs, question.plain).all) {
+    if (run.decoding != logs::Decoding::speculative || !run.requests) continue;
+    batches.push_back(std::clamp<std::int64_t>(std::llround(*run.requests), 1, largest_advised_batch));
+  }
+  std::sort(batches.begin(), batches.end());
+  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
+  return batches;
+}
+
+PredictedTimes predicted_times(const ProfilePrediction& prediction) {
+  PredictedTimes predicted{.evidence = evidence_of(prediction.source), .error = error_of(prediction)};
+  for (const AtBatch& at : prediction.cells) {
+    for (const AtDraftLength& length : at.lengths) {
+      constexpr double ms_per_us = 1e-3;
+      predicted.times.push_back({.batch = static_cast<double>(at.batch),
+                                 .gamma = length.gamma,
+                                 .plain = ms_per_us * analytic::plain_time(length.iteration),
+                                 .drafting = ms_per_us * length.drafting.time_us,
+                                 .verification = ms_per_us * length.verify.time_us,
+                                 .iteration = ms_per_us * analytic::iteration_time(length.iteration)});
+    }
+  }
+  return predicted;
+}
+
+/// Sets the load of observations that log none.
+void set_requests(std::vector<logs::ObservedLog>& logs, double requests) {
+  for (logs::ObservedLog& log : logs) {
+    for (logs::Observation& one : log.contents.observations) {
+      if (!one.requests) one.requests = requests;
+    }
+  }
+}
+
+void add_prediction(CommandLine& line, AdviceQuestion& question, std::vector<FileDigest>& files) {
+  const ReadProfile read = read_named_device(line);
+  files.push_back(read.digest);
+  ProfileQuestion asked{.target = line.text("target").value_or(""),
+                        .draft = line.text("draft").value_or(""),
+                        .alpha = 0.5,
+                        .batches = batches_of(question),
+                        .contexts = {line.integer("context", 0, largest_advised_context).value_or(usual_context)}};
+  asked.most_gamma = longest_advised;
+  read_deployment(line, read.profile, asked, files);
+  if (asked.batches.empty()) {
+    throw InputError(
+        fmt::format("{}: batch: required (the log does not say how many requests ran at once) - add "
+                    "--batch B",
+                    named_device(line)));
+  }
+  try {
+    question.predicted = predicted_times(predict(asked, read.profile));
+  } catch (const DomainError& error) {
+    throw InputError(fmt::format("{}: {}", named_device(line), error.what()));
+  }
+}
+
+void check_options(CommandLine& line) {
+  if (names_device(line)) {
+    line.require("target", "the model that verifies", "e.g. --target llama-3.1-8b; foredraft list models");
+    line.require("draft", "the model that drafts", "e.g. --draft llama-3.2-1b; foredraft list models");
+  } else {
+    line.refuse_any({"target", "draft", "context"}, "given without --profile or --device",
+                    "it asks for times of a device", "e.g. --device h200");
+    refuse_deployment(line);
+  }
+  static_cast<void>(line.word("for", export_names()));
+}
+
+/// Settings of TensorRT-LLM mean different things from version to version.
+std::string settings_of(const CommandLine& line, const Advice& advice) {
+  const std::string engine = line.text("for").value_or(advice.engine);
+  const std::string version = line.text("engine-version").value_or("");
+  if (line.has("for") && needs_version(engine) && version.empty() && advice.version.empty()) {
+    throw InputError(
+        "--engine-version: required (the keys of draft_len_schedule are lower bounds up to 1.2 and upper bounds from "
+        "1.3 on) - e.g. --engine-version 1.3.0");
+  }
+  return settings_for(advice, engine, version);
+}
+
+}  // namespace
+
+CommandSpec advise_spec() {
+  return {.name = "advise",
+          .arguments = "LOG... [--plain LOG,...] [options]",
+          .summary = "Reads logs of an engine: does speculation pay, why not, and what to set.",
+          .options = {{"plain", "LOG,...", "logs of the same load without speculation: without them no speedup"},
+                      {"format", "F", "read this format alone; without it each is told by the content"},
+                      {"for", "E",
+                       "settings for vllm, sglang, trtllm, llama.cpp, aiconfigurator, prometheus, or to "
+                       "replay the acceptance: vllm-synthetic, sglang-synthetic, trtllm-synthetic"},
+                      {"engine-version", "V", "of the engine, where its log does not say it (--for trtllm needs it)"},
+                      {"out", "DIR", "a folder as well: advice.json, advice.txt, by_gamma.csv, chain.csv, loads.csv"},
+                      {"json", "", "one JSON document, schema foredraft.advise/1"}},
+          .fewest_positional = 1,
+          .most_positional = most_advised_logs,
+          .examples = {"foredraft advise vllm.log", "foredraft advise k3.log k1.log --plain plain.log --for vllm",
+                       "foredraft advise run.json --plain plain.json --device h100 --target llama-3.1-8b --draft "
+                       "llama-3.2-1b",
+                       "foredraft advise trtllm.json --for trtllm --engine-version 1.3.0 --json"},
+          .groups = {{"times at draft lengths that were not logged",
+                      {device_option,
+                       {"profile", "P", "or a profile.json, or a data sheet likewise"},
+                       {"target", "T", "the target model (foredraft list models), FILE.toml or a config.json"},
+                       {"draft", "D", "the draft model likewise"},
+                       {"batch", "B", "requests at once, where the log does not say it"},
+                       {"context", "N", "tokens that each already holds (default 512)"}}},
+                     deployment_options()}};
+}
+
+int run_advise(const std::vector<std::string>& arguments) {
+  CommandLine line(advise_spec(), arguments);
+  if (line.wants_help()) {
+    print_result(help_text(advise_spec()));
+    return exit_done;
+  }
+  check_options(line);
+  const auto batch = line.integer("batch", 1, largest_advised_batch);
+  line.done();
+  const StopToken stop(&catch_interrupts(usual_patience));
+  const std::string format = line.text("format").value_or("");
+  AdviceQuestion question{.logs = read_logs(line.positional(), format, stop)};
+  if (const auto plain = line.texts("plain")) question.plain = read_logs(*plain, "", stop);
+  if (batch) {
+    set_requests(question.logs, static_cast<double>(*batch));
+    set_requests(question.plain, static_cast<double>(*batch));
+  }
+  std::vector<FileDigest> files;
+  for (const auto* logs : {&question.logs, &question.plain}) {
+    for (const logs::ObservedLog& log : *logs) {
+      files.push_back({.path = log.file, .bytes = log.bytes, .sha256 = log.sha256});
+    }
+  }
+  if (names_device(line)) add_prediction(line, question, files);
+  const Advice advice = advise(question);
+  const std::string settings = settings_of(line, advice);
+  const std::string version = line.text("engine-version").value_or("");
+  if (const auto out = line.text("out")) {
+    ResultFolder folder(*out, advice_kind(question), line.words());
+    for (const FileDigest& file : files) folder.add_input(file);
+    write_advice(folder, advice, settings, version);
+    folder.complete();
+  }
+  print_result(line.has("json") ? document_text(to_json(advice, version)) : to_text(advice, settings));
+  return advice.concludes() ? exit_done : exit_failed;
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiments/inputs/observed_acceptance.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/numbers.hpp"
+#include "core/problems.hpp"
+#include "experiments/inputs/log_file.hpp"
+#include "sim/process/process_simulation.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+using logs::Observation;
+using Observations = std::vector<const Observation*>;
+
+[[noreturn]] void refuse(const std::string& file, Problem problem) {
+  ProblemList problems(file);
+  problems.add(std::move(problem));
+  problems.raise();
+  throw std::logic_error("a problem was not raised");
+}
+
+bool has_trace(const Observation& observation) {
+  return !observation.trace.by_position.empty() || (!observation.trace.by_step.empty() && observation.gamma);
+}
+
+bool has_counts(const Observation& observation) {
+  return observation.decoding != logs::Decoding::plain && observation.acceptance && observation.acceptance->steps > 0;
+}
+
+/// What acceptance is taken from: of requests, windows and runs the finest, since the others hold the same steps.
+Observations used_observations(const logs::LogContents& contents) {
+  Observations used;
+  for (const logs::Span span : {logs::Span::request, logs::Span::window, logs::Span::run}) {
+    for (const Observation& observation : contents.observations) {
+      if (observation.span == span && (has_trace(observation) || has_counts(observation))) used.push_back(&observation);
+    }
+    if (!used.empty()) break;
+  }
+  return used;
+}
+
+/// Refuses observations that differ in `value`, where it was logged.
+template <class Value>
+void check_equal(const std::string& file, const Observations& used, std::string_view name, std::string_view why,
+                 const Value& value) {
+  const Observation* first = nullptr;
+  for (const Observation* observation : used) {
+    const auto here = value(*observation);
+    if (!here) continue;
+    if (first == nullptr) first = observation;
+    const auto before = value(*first);
+    if (*before == *here) continue;
+    refuse(file, {.line = observation->line,
+                  .text = fmt::format("{} {} beside {} at line {}", name, *here, *before, first->line),
+                  .why = std::string(why),
+                  .suggestion = "give the log of one of them"});
+  }
+}
+
+void check_settings(const std::string& file, const Observations& used) {
+  constexpr std::string_view sampling = "acceptance depends on it";
+  check_equal(file, used, "temperature", sampling, [](const auto& one) { return one.stratum.temperature; });
+  check_equal(file, used, "top_p", sampling, [](const auto& one) { return one.stratum.top_p; });
+  check_equal(file, used, "draft sampling", sampling, [](const auto& one) { return one.stratum.draft_sampling; });
+  check_equal(file, used, "reasoning", sampling, [](const auto& one) { return one.stratum.reasoning; });
+  // Lists by text position name their drafter there; elsewhere it is a kind of prompts, whose mix is asked for.
+  check_equal(file, used, "drafter", "each has an acceptance of its own",
+              [](const auto& one) { return one.trace.by_position.empty() ? std::nullopt : one.stratum.category; });
+}
+
+// ---- Counts.
+
+/// Positions behind the last that was accepted are missing in some logs.
+std::vector<double> accepted_at(const logs::AcceptanceCounts& counts, std::int64_t gamma) {
+  std::vector<double> result(counts.accepted_at.begin(), counts.accepted_at.end());
+  if (result.empty() || result.size() == static_cast<std::size_t>(gamma)) return result;
+  double sum = 0.0;
+  for (const double at : result) sum += at;
+  const bool all = counts.accepted_tokens && sum == static_cast<double>(*counts.accepted_tokens);
+  if (!all || result.size() > static_cast<std::size_t>(gamma)) return {};
+  result.resize(static_cast<std::size_t>(gamma), 0.0);
+  return result;
+}
+
+std::vector<analytic::AcceptanceCounts> clusters_of(const std::string& file, const Observations& used) {
+  std::vector<analytic::AcceptanceCounts> clusters;
+  for (const Observation* observation : used) {
+    if (!has_counts(*observation)) continue;
+    if (!observation->gamma) {
+      refuse(file, {.line = observation->line,
+                    .text = "no draft length",
+                    .why = "accepted drafts say nothing without how many were drafted",
+                    .suggestion = "write a table of your own with gamma: docs/logs.md"});
+    }
+    if (!drafts_are_whole(*observation)) {
+      refuse(file, {.line = observation->line,
+                    .text = fmt::format("drafts of several lengths, at most {}", *observation->gamma),
+                    .why = "what is fitted are drafts of one length",
+                    .suggestion = "log a run with a fixed draft length"});
+    }
+    if (auto counts = counts_for_fit(*observation)) clusters.push_back(*std::move(counts));
+  }
+  return clusters;
+}
+
+[[noreturn]] void refuse_fit(const std::string& file, const analytic::FitRefusal& refusal) {
+  using Reason = analytic::FitRefusal::Reason;
+  switch (refusal.reason) {
+    case Reason::too_few_steps:
+      refuse(file, {.text = fmt::format("{} verification steps", number_text(refusal.steps)),
+                    .why = fmt::format("at least {} are needed", number_text(analytic::fewest_steps)),
+                    .suggestion = fmt::format("log {} more: then tokens per iteration are known to 2 %",
+                                              number_text(refusal.more_steps_needed))});
+    case Reason::all_accepted:
+      refuse(file, {.text = "every draft was accepted",
+                    .why = "a counter that is 100 % by construction tells no acceptance",
+                    .suggestion = "check that drafts were verified"});
+    case Reason::rising:
+      refuse(file, {.text = fmt::format("position {} was accepted more often than the one before", refusal.position),
+                    .why = fmt::format("at gamma {} a draft is accepted with all before it", refusal.gamma),
+                    .suggestion = "the counts do not belong together"});
+  }
+  throw std::logic_error("unknown reason");
+}
+
+/// What one draft length without positions, or of one draft, leaves open at another.
+[[noreturn]] void refuse_unidentified(const std::string& file, const analytic::AcceptanceFit& fit) {
+  const analytic::PooledCounts& logged = fit.counts.front();
+  const std::int64_t other = logged.gamma == 1 ? 3 : 1;
+  const analytic::TokensAtGamma open = analytic::tokens_at(fit, other);
+  refuse(file, {.text = logged.gamma == 1
+                            ? "gamma 1 alone tells no other draft length"
+                            : fmt::format("gamma {} without positions tells no other draft length", logged.gamma),
+                .why = fmt::format("{} tokens per iteration there; at gamma {} any of {} to {} may be",
+                                   decimal_text(1.0 + logged.accepted, 4), other, decimal_text(open.low, 3),
+                                   decimal_text(open.high, 3)),
+                .suggestion = logged.gamma == 1 ? "log some minutes at gamma 3" : "log acceptance by position"});
+}
+
+/// The log of a file and what acceptance is taken from.
+struct UsedLog {
+  FileDigest file;
+  logs::ObservedLog log;
+  Observations used;  ///< of the log
+};
+
+std::unique_ptr<const UsedLog> read_used_log(const std::string& path, StopToken stop) {
+  auto logs = read_logs(std::span(&path, 1), "", stop);
+  auto result = std::make_unique<UsedLog>();
+  result->log = std::move(logs.front());
+  const std::string& file = result->log.file;
+  result->file = {.path = file, .bytes = result->log.bytes, .sha256 = result->log.sha256};
+  result->used = used_observations(result->log.contents);
+  if (result->used.empty()) {
+    refuse(file, {.text = "no counts of acceptance",
+                  .why = "it is a log of plain decoding, or of an engine that does not count drafts",
+                  .suggestion = "foredraft import shows what was read"});
+  }
+  check_settings(file, result->used);
+  return result;
+}
+
+analytic::AcceptanceFit fit_of(const UsedLog& used) {
+  const std::string& file = used.file.path;
+  const std::vector<analytic::AcceptanceCounts> clusters = clusters_of(file, used.used);
+  if (clusters.empty()) {
+    const bool by_position = !used.used.front()->trace.by_position.empty();
+    refuse(file, {.text = by_position ? "acceptance by text position" : "no accepted drafts",
+                  .why = by_position ? "it is replayed, nothing is fitted to it"
+                                     : "steps were counted, what they accepted was not",
+                  .suggestion = by_position ? "use foredraft simulate" : ""});
+  }
+  auto result = analytic::fit_acceptance(clusters, drafter_class(used.log.contents.settings.method.value_or("")));
+  if (const auto* refusal = std::get_if<analytic::FitRefusal>(&result)) refuse_fit(file, *refusal);
+  auto& fit = std::get<analytic::AcceptanceFit>(result);
+  if (!fit.model) refuse_unidentified(file, fit);
+  return std::move(fit);
+}
+
+// ---- Recordings.
+
+std::shared_ptr<const Recording> recording_of(const std::string& file, const Observations& used) {
+  if (!std::all_of(used.begin(), used.end(), [](const Observation* one) { return has_trace(*one); })) return nullptr;
+  Recording recording;
+  for (const Observation* observation : used) {
+    const logs::AcceptanceTrace& trace = observation->trace;
+    if (!trace.by_position.empty()) {
+      recording.accepted_from.push_back(trace.by_position);
+      continue;
+    }
+    const std::vector<std::int64_t> accepted(trace.by_step.begin(), trace.by_step.end());
+    try {
+      recording.sequences.push_back(sim::trace_from_accepted_counts(accepted, *observation->gamma, Convention::bonus));
+    } catch (const DomainError& error) {
+      refuse(file, {.line = observation->line, .text = error.what()});
+    }
+  }
+  return std::make_shared<const Recording>(std::move(recording));
+}
+
+}  // namespace
+
+bool drafts_are_whole(const Observation& observation) {
+  constexpr double cut_short = 0.02;  // by the ends of texts
+  const auto gamma = observation.gamma.value_or(0);
+  if (!has_counts(observation) || gamma < 1 || gamma > analytic::max_observed_gamma) return false;
+  const logs::AcceptanceCounts& counts = *observation.acceptance;
+  const double whole = static_cast<double>(counts.steps) * (1.0 - cut_short);
+  if (!counts.drafted_at.empty()) return static_cast<double>(counts.drafted_at.back()) >= whole;
+  return !counts.drafted_tokens || static_cast<double>(*counts.drafted_tokens) >= whole * static_cast<double>(gamma);
+}
+
+std::optional<analytic::AcceptanceCounts> counts_for_fit(const Observation& observation) {
+  if (!drafts_are_whole(observation)) return std::nullopt;
+  const logs::AcceptanceCounts& counts = *observation.acceptance;
+  const std::int64_t gamma = *observation.gamma;
+  analytic::AcceptanceCounts taken{
+      .gamma = gamma,
+      .steps = static_cast<double>(counts.steps),
+      .accepted_at = accepted_at(counts, gamma),
+      .accepted_tokens = static_cast<double>(counts.accepted_tokens.value_or(0)),
+      .rounding = std::min(1.0, counts.accepted_at_rounding / static_cast<double>(counts.steps))};
+  if (taken.accepted_at.empty() && !counts.accepted_tokens) return std::nullopt;
+  return taken;
+}
+
+analytic::DrafterClass drafter_class(std::string_view method) {
+  using analytic::DrafterClass;
+  std::string lower(method);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto names = [&](const auto& words) {
+    return std::any_of(words.begin(), words.end(), [&](const char* word) { return lower.find(word) != lower.npos; });
+  };
+  if (names(std::array{"eagle", "mtp", "nextn"})) return DrafterClass::feature_head;
+  if (names(std::array{"medusa", "dflash", "parallel"})) return DrafterClass::parallel_heads;
+  if (names(std::array{"ngram", "n-gram", "suffix", "lookup", "lookahead", "draft", "standalone"})) {
+    return DrafterClass::text;
+  }
+  return DrafterClass::unknown;
+}
+
+Runs fitted_runs(const analytic::AcceptanceFit& fit) {
+  const analytic::RunAcceptance& model = fit.model.value();
+  return {.a = model.chain.a, .b = model.chain.b, .spread = model.spread, .rho = model.rho};
+}
+
+ObservedAcceptance read_observed_acceptance(const std::string& path, StopToken stop) {
+  const auto used = read_used_log(path, stop);
+  if (const auto recording = recording_of(path, used->used)) {
+    return {.file = used->file, .process = Trace{.recording = recording, .file = path}};
+  }
+  return {.file = used->file, .process = fitted_runs(fit_of(*used))};
+}
+
+FittedAcceptance read_fitted_acceptance(const std::string& path, StopToken stop) {
+  const auto used = read_used_log(path, stop);
+  return {.file = used->file, .fit = fit_of(*used)};
+}
+
+}  // namespace foredraft::experiments

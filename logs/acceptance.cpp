@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/acceptance.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/numbers.hpp"
+#include "logs/line_fields.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+/// How far a count may be off that is a share written in full times up to 10^11 steps.
+constexpr double whole_count = 1e-4;
+/// A log that runs along catches the parts of one step on both sides of a line: so many steps may differ.
+constexpr double steps_under_way = 1.0;
+/// Of which share a mean of requests may differ from that of all steps before it is said.
+constexpr double same_mean = 0.005;
+
+void require_positions(std::int64_t positions, std::int64_t line) {
+  if (positions > max_positions) {
+    refuse({.line = line,
+            .key = "accepted",
+            .text = fmt::format("{} drafts in one step", positions),
+            .why = fmt::format("must be at most {}", max_positions)});
+  }
+}
+
+/// Half of the last digit with which the most exact of `shares` was printed; 0 where each is that of a whole count, as
+/// shares written in full are.
+double rounding_of(std::span<const double> shares, double steps) {
+  const bool whole_counts = std::all_of(shares.begin(), shares.end(), [steps](double share) {
+    return std::abs(share * steps - std::round(share * steps)) < whole_count;
+  });
+  if (whole_counts) return 0.0;
+  std::size_t digits = 0;
+  for (const double share : shares) {
+    const std::string text = number_text(share);
+    if (text.find('e') != std::string::npos) return 0.0;
+    digits = std::max(digits, text.size() - 1 - std::min(text.find('.'), text.size() - 1));
+  }
+  return 0.5 * std::pow(10.0, -static_cast<double>(digits));
+}
+
+void check_tokens(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma, std::int64_t line) {
+  if (!counts.drafted_tokens) return;
+  if (counts.accepted_tokens && *counts.accepted_tokens > *counts.drafted_tokens) {
+    refuse({.line = line,
+            .key = "accepted",
+            .text = fmt::format("{} tokens accepted of {} drafted", *counts.accepted_tokens, *counts.drafted_tokens),
+            .why = "must be at most those drafted",
+            .suggestion = "check whether the log was edited or two runs were mixed"});
+  }
+  if (!gamma || counts.steps_estimated) return;
+  const auto drafted = static_cast<double>(*counts.drafted_tokens);
+  if (drafted > static_cast<double>(counts.steps) * static_cast<double>(*gamma)) {
+    refuse({.line = line,
+            .key = "drafted",
+            .text = fmt::format("{} tokens", *counts.drafted_tokens),
+            .why = fmt::format("{} steps draft at most {} each", counts.steps, *gamma)});
+  }
+}
+
+void check_positions(const AcceptanceCounts& counts, std::int64_t line, LogContents& contents) {
+  double before = static_cast<double>(counts.steps);
+  double sum = 0.0;
+  const double slack = 2.0 * counts.accepted_at_rounding + steps_under_way;
+  for (std::size_t i = 0; i < counts.accepted_at.size(); ++i) {
+    const auto here = static_cast<double>(counts.accepted_at[i]);
+    if (here < 0.0 || here > before + slack) {
+      refuse({.line = line,
+              .key = fmt::format("position {}", i),
+              .text = fmt::format("reached by {} steps, the one before by {}", here, before),
+              .why = "a draft is accepted only after those before it",
+              .suggestion = "check whether the log gives conditional rates"});
+    }
+    before = here;
+    sum += here;
+  }
+  const double accepted = static_cast<double>(counts.accepted_tokens.value_or(0));
+  const double off = slack * static_cast<double>(counts.accepted_at.size());
+  if (counts.accepted_tokens && !counts.accepted_at.empty() && std::abs(sum - accepted) > off) {
+    warn_once(contents, "W18", line,
+              fmt::format("positions add up to {} accepted tokens, {} are logged", sum, *counts.accepted_tokens));
+  }
+}
+
+}  // namespace
+
+std::int64_t sum_of_counts(std::span<const std::int64_t> counts, std::string_view key, std::int64_t line) {
+  std::int64_t sum = 0;
+  for (const std::int64_t count : counts) {
+    if (count < 0 || count > max_logged_count - sum) {
+      refuse({.line = line,
+              .key = std::string(key),
+              .text = fmt::format("{} and more", sum),
+              .why = "the counts must add up to at most 2^53"});
+    }
+    sum += count;
+  }
+  return sum;
+}
+
+AcceptanceCounts counts_of_histogram(std::span<const std::int64_t> histogram, std::optional<std::int64_t> gamma,
+                                     std::int64_t line) {
+  std::size_t length = histogram.size();
+  while (length > 0 && histogram[length - 1] == 0) --length;
+  const auto observed = length == 0 ? 0 : static_cast<std::int64_t>(length) - 1;
+  const std::int64_t positions = std::max(observed, gamma.value_or(0));
+  require_positions(positions, line);
+  AcceptanceCounts counts{.steps = sum_of_counts(histogram, "acceptance_histogram", line)};
+  counts.accepted_at.assign(static_cast<std::size_t>(positions), 0);
+  std::int64_t at_least = 0;
+  for (std::int64_t i = observed; i > 0; --i) {
+    at_least += histogram[static_cast<std::size_t>(i)];
+    counts.accepted_at[static_cast<std::size_t>(i - 1)] = at_least;
+  }
+  counts.accepted_tokens = sum_of_counts(counts.accepted_at, "acceptance_histogram", line);
+  return counts;
+}
+
+AcceptanceCounts counts_of_steps(std::span<const std::int64_t> accepted, std::span<const std::int64_t> drafted,
+                                 std::int64_t line) {
+  if (!drafted.empty() && drafted.size() != accepted.size()) {
+    refuse({.line = line,
+            .key = "per_step_drafted",
+            .text = fmt::format("{} steps", drafted.size()),
+            .why = fmt::format("{} steps accepted", accepted.size())});
+  }
+  std::vector<std::int64_t> accepted_histogram, drafted_histogram;
+  const auto add = [line](std::vector<std::int64_t>& histogram, std::int64_t value) {
+    require_positions(value, line);
+    const auto at = static_cast<std::size_t>(value);
+    if (histogram.size() <= at) histogram.resize(at + 1, 0);
+    ++histogram[at];
+  };
+  for (std::size_t i = 0; i < accepted.size(); ++i) {
+    add(accepted_histogram, accepted[i]);
+    if (drafted.empty()) continue;
+    if (accepted[i] > drafted[i]) {
+      refuse({.line = line,
+              .key = fmt::format("step {}", i + 1),
+              .text = fmt::format("{} drafts accepted", accepted[i]),
+              .why = fmt::format("{} were drafted", drafted[i])});
+    }
+    add(drafted_histogram, drafted[i]);
+  }
+  AcceptanceCounts counts = counts_of_histogram(accepted_histogram, std::nullopt, line);
+  if (!drafted.empty()) {
+    const AcceptanceCounts drafts = counts_of_histogram(drafted_histogram, std::nullopt, line);
+    counts.drafted_tokens = drafts.accepted_tokens;
+    counts.drafted_at = drafts.accepted_at;
+    counts.accepted_at.resize(drafts.accepted_at.size(), 0);
+  }
+  return counts;
+}
+
+void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std::optional<std::int64_t> gamma,
+                   std::optional<double> rounding, std::int64_t line) {
+  if (gamma && std::cmp_less(*gamma, rates.size())) rates = rates.first(static_cast<std::size_t>(*gamma));
+  if (rates.empty()) return;
+  require_positions(static_cast<std::int64_t>(rates.size()), line);
+  const auto steps = static_cast<double>(counts.steps);
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (!(rates[i] >= 0.0 && rates[i] <= 1.0)) {
+      refuse({.line = line,
+              .key = fmt::format("position {}", i),
+              .text = fmt::format("accepted in a share {} of the steps", rates[i]),
+              .why = "must lie between 0 and 1"});
+    }
+    counts.accepted_at.push_back(std::llround(rates[i] * steps));
+  }
+  // Both are whole numbers.
+  counts.accepted_at_rounding = std::floor(rounding.value_or(rounding_of(rates, steps)) * steps + 0.5);
+  if (counts.steps_estimated) counts.accepted_at_rounding = std::max(counts.accepted_at_rounding, 1.0);
+}
+
+std::optional<double> tokens_per_step(const AcceptanceCounts& counts) {
+  if (!counts.accepted_tokens || counts.steps <= 0) return std::nullopt;
+  return 1.0 + static_cast<double>(*counts.accepted_tokens) / static_cast<double>(counts.steps);
+}
+
+std::optional<std::int64_t> steady_gamma(const AcceptanceCounts& counts) {
+  if (counts.steps <= 0 || counts.steps_estimated || !counts.drafted_tokens) return std::nullopt;
+  if (*counts.drafted_tokens == 0 || *counts.drafted_tokens % counts.steps != 0) return std::nullopt;
+  return *counts.drafted_tokens / counts.steps;
+}
+
+void check_counts(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma, std::int64_t line,
+                  LogContents& contents) {
+  check_tokens(counts, gamma, line);
+  check_positions(counts, line, contents);
+}
+
+void check_printed_length(const AcceptanceCounts& counts, std::optional<double> printed, double tolerance,
+                          std::int64_t line, LogContents& contents) {
+  const auto length = tokens_per_step(counts);
+  if (!printed || !length || std::abs(*length - *printed) <= tolerance) return;
+  warn_once(contents, "W18", line,
+            fmt::format("the printed acceptance length {:.4g} is not that of the counts, {:.4g}", *printed, *length));
+}
+
+void check_mean_length(const AcceptanceCounts& counts, std::optional<double> printed, std::int64_t line,
+                       LogContents& contents) {
+  const auto length = tokens_per_step(counts);
+  if (!printed || !length || std::abs(*printed / *length - 1.0) <= same_mean) return;
+  warn_once(contents, "W10", line,
+            fmt::format("the printed acceptance length {:.4g} is a mean of requests; of all steps it is {:.4g}",
+                        *printed, *length));
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <re2/re2.h>
+#include <re2/set.h>
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace foredraft::logs {
+
+/// Logs may hold bytes that are no text.
+inline RE2::Options byte_options() {
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  return options;
+}
+
+/// Patterns that are looked for all at once.
+class AnchorSet {
+ public:
+  void add(std::string_view pattern) {
+    std::string error;
+    if (set_.Add("(?m)" + std::string(pattern), &error) < 0) throw std::logic_error(error);
+    empty_ = false;
+  }
+
+  void compile() {
+    if (!empty_ && !set_.Compile()) throw std::logic_error("too many patterns");
+  }
+
+  /// Numbers of those that `text` holds, ascending, as they were added from 0.
+  [[nodiscard]] std::vector<int> in(std::string_view text) const {
+    std::vector<int> found;
+    if (!empty_ && set_.Match(text, &found)) std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  RE2::Set set_{byte_options(), RE2::UNANCHORED};
+  bool empty_ = true;
+};
+
+}  // namespace foredraft::logs

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/formats.hpp"
+
+#include "logs/observations_file.hpp"
+
+namespace foredraft::logs {
+
+std::span<const LogFormat> formats() {
+  static const std::vector<LogFormat> all = {
+      // lines of servers and consoles
+      vllm_v0_format(),
+      vllm_metrics_format(),
+      sglang_decode_format(),
+      llama_server_format(),
+      llama_speculative_format(),
+      prometheus_format(),
+      serving_console_format(),
+      trtllm_console_format(),
+      llama_tables_format(),
+      genai_perf_format(),
+      key_values_format(),
+      acceptance_table_format(),
+      // JSON values and tables
+      observations_format(),
+      vllm_bench_format(),
+      sglang_bench_format(),
+      request_metrics_format(),
+      trtllm_iterations_format(),
+      trtllm_bench_format(),
+      llamacpp_timings_format(),
+      speed_bench_format(),
+      llama_bench_format(),
+      llama_bench_csv_format(),
+      llama_batched_bench_format(),
+      ik_spec_bench_format(),
+      specforge_format(),
+      aiperf_records_format(),
+      aiperf_run_format(),
+      specdec_bench_format(),
+      speculation_profile_format(),
+      speculators_format(),
+      guidellm_format(),
+      benchmark_records_format(),
+      answers_format(),
+      acceptance_traces_format(),
+      own_csv_format(),
+  };
+  return all;
+}
+
+}  // namespace foredraft::logs

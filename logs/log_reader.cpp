@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/log_reader.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "core/documents.hpp"
+#include "logs/anchor_set.hpp"
+#include "logs/csv_cells.hpp"
+#include "logs/json_values.hpp"
+#include "logs/terminal_text.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+/// Of what is added so much is looked at in one go.
+constexpr std::size_t slice_bytes = std::size_t{1} << 18U;
+constexpr std::string_view list_formats = "run `foredraft list formats`";
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// Kinds of observations that may alternate in a log, such as those of several engines.
+constexpr std::size_t kinds_at_once = 64;
+
+/// Pools two by two: each with the next of its kind.
+void pool_neighbors(std::vector<Observation>& observations) {
+  std::vector<Observation> fewer;
+  fewer.reserve(observations.size());
+  std::vector<std::size_t> alone;  // in `fewer`, one of each kind
+  for (Observation& observation : observations) {
+    const auto match =
+        std::find_if(alone.begin(), alone.end(), [&](std::size_t i) { return may_be_pooled(fewer[i], observation); });
+    if (match != alone.end()) {
+      fewer[*match] = pooled(fewer[*match], observation);
+      alone.erase(match);
+    } else {
+      if (alone.size() == kinds_at_once) alone.erase(alone.begin());
+      alone.push_back(fewer.size());
+      fewer.push_back(std::move(observation));
+    }
+  }
+  observations = std::move(fewer);
+}
+
+}  // namespace
+
+struct LogReader::State {
+ public:
+  State(std::string source, std::string_view format, std::span<const LogFormat> known);
+
+  void add(std::string_view bytes);
+  LogContents finish();
+
+ private:
+  struct Lines {
+    const LogFormat* format;
+    std::unique_ptr<LineReader> reader;
+    bool found = false;  ///< a line of its format
+  };
+  struct Table {
+    const LogFormat* format;
+    const CsvFormat* csv;
+    std::vector<std::string> columns;
+    bool begun = false;  ///< has rows
+  };
+
+  void scan(bool last);
+  bool step(bool last);
+  bool skip_rest_of_line();
+  bool look_at_unfinished_line();
+  bool look_for_end_of_value(bool last);
+  void look_at_row();
+  void look_at_line(std::string_view line);
+
+  bool offer_line(std::string_view line);
+  bool offer_value(std::string_view text);
+  void offer_header(std::string_view line);
+  template <typename Offer>
+  bool claimed(const LogFormat& format, const Offer& offer);
+  template <typename Read>
+  bool taken(const Read& read);
+  void refuse_unknown();
+
+  [[nodiscard]] std::string_view rest() const { return std::string_view(buffer_).substr(position_); }
+  [[nodiscard]] bool may_begin_value() const;
+  void advance(std::size_t bytes);
+
+  std::vector<const LogFormat*> formats_;
+  std::vector<Lines> line_formats_;
+  std::vector<const LogFormat*> value_formats_;
+  std::optional<RE2> anything_;    ///< the anchors of all formats
+  std::optional<RE2> beginnings_;  ///< the same, and where a value may begin
+  AnchorSet line_anchors_;
+  AnchorSet value_anchors_;
+  LogContents contents_;
+  ProblemList problems_;
+
+  EscapeFilter escapes_;
+  std::string buffer_;                    ///< what was not looked at yet begins at `position_`
+  std::size_t position_ = 0;              ///< of a line that begins, unless `in_dull_line_`
+  std::size_t complete_ = 0;              ///< behind the last line that has its end
+  std::int64_t line_ = 1;                 ///< at `position_`
+  std::optional<JsonExtent> value_ = {};  ///< that begins at `position_`
+  std::size_t no_value_before_ = 0;       ///< there text turned out to be no value, or one that no format claims
+  std::optional<Table> table_ = {};
+  bool in_dull_line_ = false;  ///< nothing more is looked for in this line
+  bool at_start_ = true;
+  bool ends_in_line_ = false;
+  bool binary_ = false;
+  std::size_t pool_beyond_ = most_observations;
+};
+
+LogReader::State::State(std::string source, std::string_view format, std::span<const LogFormat> all_known)
+    : problems_(std::move(source)) {
+  std::vector<std::string> anchors;
+  std::vector<std::string> names;
+  for (const LogFormat& known : all_known) {
+    names.emplace_back(known.name);
+    if (!format.empty() && format != known.name) continue;
+    formats_.push_back(&known);
+    std::visit([&](const auto& reads) { anchors.push_back(fmt::format("(?:{})", reads.anchor)); }, known.reads);
+    if (const auto* const lines = std::get_if<LineFormat>(&known.reads)) {
+      line_anchors_.add(lines->anchor);
+      line_formats_.push_back({.format = &known, .reader = lines->open()});
+    } else if (const auto* const json = std::get_if<JsonFormat>(&known.reads)) {
+      value_anchors_.add(json->anchor);
+      value_formats_.push_back(&known);
+    }
+  }
+  if (formats_.empty() && !format.empty()) {
+    const std::string_view near = nearest(format, names);
+    problems_.add({.key = "format",
+                   .text = fmt::format("\"{}\" is no known format", format),
+                   .suggestion = near.empty() ? std::string(list_formats) : fmt::format("did you mean {}?", near)});
+    problems_.raise();
+  }
+  const std::string any = fmt::format("{}", fmt::join(anchors, "|"));
+  anything_.emplace("(?m)" + any, byte_options());
+  beginnings_.emplace(fmt::format("(?m){}|{}", json_anchor, any), byte_options());
+  if (!beginnings_->ok()) throw std::logic_error(beginnings_->error());
+  line_anchors_.compile();
+  value_anchors_.compile();
+}
+
+void LogReader::State::add(std::string_view bytes) {
+  if (!bytes.empty()) ends_in_line_ = bytes.back() != '\n';
+  while (!bytes.empty()) {
+    const std::string_view slice = bytes.substr(0, slice_bytes);
+    binary_ = binary_ || slice.find('\0') != std::string_view::npos;
+    escapes_.append(slice, buffer_);
+    scan(false);
+    bytes.remove_prefix(slice.size());
+  }
+}
+
+LogContents LogReader::State::finish() {
+  scan(true);
+  for (const Lines& lines : line_formats_) {
+    if (!lines.found) continue;
+    taken([&] {
+      lines.reader->finish(contents_);
+      return true;
+    });
+  }
+  contents_.lines = line_ - (ends_in_line_ ? 0 : 1);
+  if (contents_.format.empty() && problems_.empty()) refuse_unknown();
+  problems_.raise();
+  std::stable_sort(contents_.observations.begin(), contents_.observations.end(),
+                   [](const Observation& a, const Observation& b) { return a.line < b.line; });
+  return std::move(contents_);
+}
+
+void LogReader::State::scan(bool last) {
+  if (at_start_ && (last || buffer_.size() >= byte_order_mark.size())) {
+    if (buffer_.starts_with(byte_order_mark)) buffer_.erase(0, byte_order_mark.size());
+    at_start_ = false;
+  }
+  const std::size_t last_end = buffer_.rfind('\n');
+  complete_ = last ? buffer_.size() : last_end == std::string::npos ? 0 : last_end + 1;
+  while (step(last)) {
+  }
+  buffer_.erase(0, position_);
+  no_value_before_ -= std::min(no_value_before_, position_);
+  position_ = 0;
+}
+
+/// Looks at whatever comes next; false where that needs further bytes.
+bool LogReader::State::step(bool last) {
+  if (value_) return look_for_end_of_value(last);
+  if (in_dull_line_) return skip_rest_of_line();
+  if (position_ >= complete_) return look_at_unfinished_line();
+  if (table_) {
+    look_at_row();
+    return true;
+  }
+  if (may_begin_value()) {
+    value_.emplace();
+    return true;
+  }
+  re2::StringPiece found;
+  if (!beginnings_->Match(buffer_, position_, complete_, RE2::UNANCHORED, &found, 1)) {
+    advance(complete_ - position_);
+    return true;
+  }
+  const auto at = static_cast<std::size_t>(found.data() - buffer_.data());
+  const std::size_t end_before = at == 0 ? std::string::npos : buffer_.rfind('\n', at - 1);
+  if (end_before != std::string::npos && end_before >= position_) advance(end_before + 1 - position_);
+  look_at_line(rest().substr(0, rest().find('\n')));
+  return true;
+}
+
+bool LogReader::State::skip_rest_of_line() {
+  const std::size_t end = rest().find('\n');
+  in_dull_line_ = end == std::string_view::npos;
+  advance(in_dull_line_ ? rest().size() : end + 1);
+  return !in_dull_line_;
+}
+
+bool LogReader::State::look_at_unfinished_line() {
+  if (rest().size() <= max_line_bytes) return false;
+  if (may_begin_value()) {
+    value_.emplace();
+  } else {
+    ++contents_.skipped_lines;
+    in_dull_line_ = true;
+  }
+  return true;
+}
+
+bool LogReader::State::may_begin_value() const {
+  return position_ >= no_value_before_ && begins_value(rest().substr(0, rest().find('\n')));
+}
+
+bool LogReader::State::look_for_end_of_value(bool last) {
+  const JsonExtent::Found found = rest().size() > max_json_bytes ? JsonExtent::Found::no_value : value_->look(rest());
+  if (found == JsonExtent::Found::nothing_yet && !last) return false;
+  const std::size_t size = found == JsonExtent::Found::end ? value_->size() : 1;
+  value_.reset();
+  const std::size_t line_end = rest().find('\n', size);
+  const bool dull = line_end != std::string_view::npos && !RE2::PartialMatch(rest().substr(0, line_end), *anything_);
+  if (found == JsonExtent::Found::end && (dull || offer_value(rest().substr(0, size)))) {
+    advance(size);
+    in_dull_line_ = true;
+  } else {
+    no_value_before_ = position_ + size;
+  }
+  return true;
+}
+
+void LogReader::State::look_at_row() {
+  const std::string_view line = rest().substr(0, rest().find('\n'));
+  const std::vector<std::string> cells = csv_cells(shown(line));
+  if (cells.size() != table_->columns.size()) {
+    if (!table_->begun && cells.size() > 1) {
+      warn_once(contents_, "W18", line_,
+                fmt::format("a table of {} columns whose first row has {} cells is left out", table_->columns.size(),
+                            cells.size()));
+    }
+    table_.reset();
+    return;
+  }
+  table_->begun = true;
+  if (cells != table_->columns) {
+    claimed(*table_->format, [&] {
+      table_->csv->row(table_->columns, cells, line_, contents_);
+      return true;
+    });
+  }
+  in_dull_line_ = true;
+}
+
+/// A line in which something was found.
+void LogReader::State::look_at_line(std::string_view line) {
+  if (may_begin_value()) {
+    value_.emplace();
+    return;
+  }
+  in_dull_line_ = true;
+  if (line.size() > max_line_bytes) {
+    ++contents_.skipped_lines;
+  } else if (!offer_line(shown(line)) && position_ >= no_value_before_) {
+    offer_header(shown(line));
+  }
+}
+
+void LogReader::State::advance(std::size_t bytes) {
+  const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(position_);
+  line_ += std::count(begin, begin + static_cast<std::ptrdiff_t>(bytes), '\n');
+  position_ += bytes;
+}
+
+bool LogReader::State::offer_line(std::string_view line) {
+  const std::vector<int> matching = line_anchors_.in(line);
+  return std::any_of(matching.begin(), matching.end(), [&](int index) {
+    Lines& lines = line_formats_[static_cast<std::size_t>(index)];
+    const bool taken = claimed(*lines.format, [&] { return lines.reader->line(line, line_, contents_); });
+    lines.found = lines.found || taken;
+    return taken;
+  });
+}
+
+bool LogReader::State::offer_value(std::string_view text) {
+  const std::vector<int> matching = value_anchors_.in(text);
+  if (matching.empty()) return false;
+  const std::optional<nlohmann::ordered_json> value = parse_value(text);
+  return value && std::any_of(matching.begin(), matching.end(), [&](int index) {
+           const LogFormat& format = *value_formats_[static_cast<std::size_t>(index)];
+           const auto& json = std::get<JsonFormat>(format.reads);
+           return json.claims(*value) && claimed(format, [&] {
+                    json.read(*value, line_, contents_);
+                    return true;
+                  });
+         });
+}
+
+void LogReader::State::offer_header(std::string_view line) {
+  std::vector<std::string> columns = csv_cells(line);
+  if (columns.size() < 3) return;
+  for (const LogFormat* format : formats_) {
+    const auto* const csv = std::get_if<CsvFormat>(&format->reads);
+    if (csv == nullptr) continue;
+    bool sound = false;  // else its rows would say again what is wrong with its header
+    if (!taken([&] { return sound = csv->claims(columns); })) continue;
+    if (sound) table_ = {.format = format, .csv = csv, .columns = std::move(columns)};
+    return;
+  }
+}
+
+/// Whether `offer` says that its format took what it was offered, which is then noted.
+template <typename Offer>
+bool LogReader::State::claimed(const LogFormat& format, const Offer& offer) {
+  const std::string engine_before = contents_.engine;
+  if (!taken(offer)) return false;
+  if (!format.engine.empty()) contents_.engine = format.engine;
+  if (!engine_before.empty() && contents_.engine != engine_before) {
+    problems_.add({.line = line_,
+                   .text = fmt::format("written by {}, lines before by {}", contents_.engine, engine_before),
+                   .why = "observations of two engines are not comparable",
+                   .suggestion = "give the log of each as a file of its own"});
+    problems_.raise();
+  }
+  const std::string padded = fmt::format(" {} ", contents_.format);
+  if (padded.find(fmt::format(" {} ", format.name)) == std::string::npos) {
+    contents_.format += contents_.format.empty() ? "" : " ";
+    contents_.format += format.name;
+  }
+  if (contents_.observations.size() > pool_beyond_) {
+    pool_neighbors(contents_.observations);
+    pool_beyond_ = std::max(most_observations, 2 * contents_.observations.size());
+  }
+  return true;
+}
+
+/// What `read` returns; true where it refuses something, which is collected.
+template <typename Read>
+bool LogReader::State::taken(const Read& read) {
+  try {
+    return read();
+  } catch (const RefusedRecord& refused) {
+    for (Problem problem : refused.problems()) {
+      if (problem.line == 0) problem.line = line_;
+      problems_.add(std::move(problem));
+    }
+    if (problems_.problems().size() >= most_problems) problems_.raise();
+    return true;
+  }
+}
+
+void LogReader::State::refuse_unknown() {
+  const bool empty = line_ == 1 && !ends_in_line_;
+  const std::string_view of = formats_.size() == 1 ? formats_.front()->name : "";
+  problems_.add({.text = empty        ? "the file is empty"
+                         : binary_    ? "binary, not text"
+                         : of.empty() ? "no line of a known format"
+                                      : fmt::format("no line of the format {}", of),
+                 .suggestion = std::string(binary_ ? "save it as text in UTF-8" : list_formats)});
+}
+
+LogReader::LogReader(std::string source, std::string_view format, std::span<const LogFormat> known)
+    : state_(std::make_unique<State>(std::move(source), format, known)) {}
+LogReader::LogReader(LogReader&&) noexcept = default;
+LogReader& LogReader::operator=(LogReader&&) noexcept = default;
+LogReader::~LogReader() = default;
+
+void LogReader::add(std::string_view bytes) { state_->add(bytes); }
+
+LogContents LogReader::finish() { return state_->finish(); }
+
+}  // namespace foredraft::logs

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/observation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace foredraft::logs {
+namespace {
+
+using Real = std::optional<double>;
+
+/// The mean of two values by weights; equally where both weights are 0.
+Real mean(const Real& first, double first_weight, const Real& second, double second_weight) {
+  if (!first || !second) return std::nullopt;
+  const double sum = first_weight + second_weight;
+  if (!(sum > 0.0)) return 0.5 * *first + 0.5 * *second;
+  return *first * (first_weight / sum) + *second * (second_weight / sum);
+}
+
+Real sum(const Real& first, const Real& second) {
+  if (!first || !second) return std::nullopt;
+  return *first + *second;
+}
+
+std::optional<std::int64_t> sum(const std::optional<std::int64_t>& first, const std::optional<std::int64_t>& second) {
+  if (!first || !second) return std::nullopt;
+  return *first + *second;
+}
+
+/// Position by position; a shorter list ends with zeros, since nothing was drafted there.
+std::vector<std::int64_t> sum(const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& second) {
+  if (first.empty() || second.empty()) return {};
+  std::vector<std::int64_t> all(std::max(first.size(), second.size()), 0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i] = (i < first.size() ? first[i] : 0) + (i < second.size() ? second[i] : 0);
+  }
+  return all;
+}
+
+std::optional<AcceptanceCounts> sum(const std::optional<AcceptanceCounts>& first,
+                                    const std::optional<AcceptanceCounts>& second) {
+  if (!first || !second) return std::nullopt;
+  return AcceptanceCounts{.steps = first->steps + second->steps,
+                          .drafted_tokens = sum(first->drafted_tokens, second->drafted_tokens),
+                          .accepted_tokens = sum(first->accepted_tokens, second->accepted_tokens),
+                          .accepted_at = sum(first->accepted_at, second->accepted_at),
+                          .accepted_at_rounding = first->accepted_at_rounding + second->accepted_at_rounding,
+                          .drafted_at = sum(first->drafted_at, second->drafted_at),
+                          .steps_estimated = first->steps_estimated || second->steps_estimated};
+}
+
+struct Weights {
+  double seconds, steps, tokens;
+};
+
+Weights weights_of(const Observation& observation) {
+  const double seconds = observation.times.duration_s.value_or(0.0);
+  if (!observation.acceptance) {
+    return {.seconds = seconds, .steps = 0.0, .tokens = seconds * observation.times.output_tokens_per_s.value_or(0.0)};
+  }
+  const auto steps = static_cast<double>(observation.acceptance->steps);
+  return {.seconds = seconds,
+          .steps = steps,
+          .tokens = steps + static_cast<double>(observation.acceptance->accepted_tokens.value_or(0))};
+}
+
+ObservedTimes mean(const ObservedTimes& first, const Weights& a, const ObservedTimes& second, const Weights& b) {
+  return {.duration_s = sum(first.duration_s, second.duration_s),
+          .output_tokens_per_s = mean(first.output_tokens_per_s, a.seconds, second.output_tokens_per_s, b.seconds),
+          .prompt_tokens_per_s = mean(first.prompt_tokens_per_s, a.seconds, second.prompt_tokens_per_s, b.seconds),
+          .iteration_ms = mean(first.iteration_ms, a.steps, second.iteration_ms, b.steps),
+          .draft_ms = mean(first.draft_ms, a.steps, second.draft_ms, b.steps),
+          .verification_ms = mean(first.verification_ms, a.steps, second.verification_ms, b.steps),
+          .tpot_ms = mean(first.tpot_ms, a.tokens, second.tpot_ms, b.tokens),
+          .ttft_ms = mean(first.ttft_ms, 0.0, second.ttft_ms, 0.0),
+          .request_rate_per_s = first.request_rate_per_s};
+}
+
+/// -1: not logged or none.
+int power_of_two(const Real& number) {
+  return number && *number >= 1.0 && std::isfinite(*number) ? std::ilogb(*number) : -1;
+}
+
+/// What must be equal of a stratum: its lengths are means.
+Stratum without_lengths(Stratum stratum) {
+  stratum.request = std::nullopt;
+  stratum.context_tokens = std::nullopt;
+  stratum.output_tokens = std::nullopt;
+  return stratum;
+}
+
+std::optional<std::int64_t> minus(const std::optional<std::int64_t>& later,
+                                  const std::optional<std::int64_t>& earlier) {
+  if (!later || !earlier) return std::nullopt;
+  return *later - *earlier;
+}
+
+bool fell(const std::optional<std::int64_t>& difference) { return difference && *difference < 0; }
+
+}  // namespace
+
+bool may_be_pooled(const Observation& first, const Observation& second) {
+  return first.span == second.span && first.decoding == second.decoding && first.gamma == second.gamma &&
+         without_lengths(first.stratum) == without_lengths(second.stratum) &&
+         power_of_two(first.stratum.context_tokens) == power_of_two(second.stratum.context_tokens) &&
+         first.cuda_graphs == second.cuda_graphs && first.times.request_rate_per_s == second.times.request_rate_per_s &&
+         first.acceptance.has_value() == second.acceptance.has_value() &&
+         power_of_two(first.requests) == power_of_two(second.requests);
+}
+
+Observation pooled(const Observation& first, const Observation& second) {
+  const Weights a = weights_of(first);
+  const Weights b = weights_of(second);
+  Observation both = second;
+  both.trace = {};
+  both.acceptance = sum(first.acceptance, second.acceptance);
+  both.acceptance_length = mean(first.acceptance_length, a.steps, second.acceptance_length, b.steps);
+  both.requests = mean(first.requests, a.seconds, second.requests, b.seconds);
+  both.waiting = mean(first.waiting, a.seconds, second.waiting, b.seconds);
+  both.times = mean(first.times, a, second.times, b);
+  if (first.stratum.request != second.stratum.request) both.stratum.request = std::nullopt;
+  both.stratum.context_tokens = mean(first.stratum.context_tokens, a.tokens, second.stratum.context_tokens, b.tokens);
+  both.stratum.output_tokens = mean(first.stratum.output_tokens, 0.0, second.stratum.output_tokens, 0.0);
+  if (first.cuda_graphs != second.cuda_graphs) both.cuda_graphs = std::nullopt;
+  if (first.times.request_rate_per_s != second.times.request_rate_per_s) both.times.request_rate_per_s = std::nullopt;
+  return both;
+}
+
+std::optional<Observation> difference(const Observation& later, const Observation& earlier) {
+  if (!later.acceptance || !earlier.acceptance) return std::nullopt;
+  const AcceptanceCounts& all = *later.acceptance;
+  const AcceptanceCounts& before = *earlier.acceptance;
+  AcceptanceCounts counts{.steps = all.steps - before.steps,
+                          .drafted_tokens = minus(all.drafted_tokens, before.drafted_tokens),
+                          .accepted_tokens = minus(all.accepted_tokens, before.accepted_tokens),
+                          .accepted_at = all.accepted_at};
+  bool restarted = counts.steps < 0 || fell(counts.drafted_tokens) || fell(counts.accepted_tokens) ||
+                   all.accepted_at.size() < before.accepted_at.size();
+  for (std::size_t i = 0; !restarted && i < before.accepted_at.size(); ++i) {
+    counts.accepted_at[i] -= before.accepted_at[i];
+    restarted = counts.accepted_at[i] < 0;
+  }
+  if (restarted) return std::nullopt;
+  Observation between = later;
+  between.acceptance = std::move(counts);
+  return between;
+}
+
+}  // namespace foredraft::logs

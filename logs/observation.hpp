@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What a log counted, whoever wrote it. What was not logged is empty, never guessed; rates that a log prints become
+/// the counts that they were computed from.
+namespace foredraft::logs {
+
+/// Over what an observation was counted.
+enum class Span {
+  window,   ///< some seconds of a server
+  request,  ///< one request
+  run,      ///< all of a run, or of a server since its start
+};
+
+enum class Decoding { plain, speculative, unknown };
+
+/// The circumstances that must be equal for runs to be compared; empty: not logged.
+struct Stratum {
+  std::optional<double> temperature = {};
+  std::optional<double> top_p = {};
+  std::optional<std::string> draft_sampling = {};  ///< "greedy", "probabilistic"
+  std::optional<bool> reasoning = {};
+  std::optional<std::string> category = {};  ///< of prompts: a data set, a task
+  std::optional<std::string> request = {};
+  std::optional<double> context_tokens = {};  ///< of a request, or the mean: prompt and half of the output
+  std::optional<double> output_tokens = {};   ///< of a request, or the mean over requests
+  bool operator==(const Stratum&) const = default;
+};
+
+/// Counts of verification steps. A step drafts up to gamma tokens and accepts a beginning of them; it emits one more.
+struct AcceptanceCounts {
+  std::int64_t steps = 0;
+  std::optional<std::int64_t> drafted_tokens = {};
+  std::optional<std::int64_t> accepted_tokens = {};
+  /// [i]: steps that accepted their first i + 1 drafts; never rising. Empty: positions were not logged.
+  std::vector<std::int64_t> accepted_at = {};
+  /// How far an entry of `accepted_at` may be off, since a log printed a rate of few digits; 0: exact.
+  double accepted_at_rounding = 0.0;
+  /// [i]: steps that drafted at least i + 1 tokens, where drafts differ in length and the log says so; else empty.
+  std::vector<std::int64_t> drafted_at = {};
+  /// Whether `steps` follows from rounded numbers (a mean length) instead of a count.
+  bool steps_estimated = false;
+};
+
+/// Accepted drafts one by one in their order, where a log has them: they replay other draft lengths exactly.
+struct AcceptanceTrace {
+  std::vector<std::int32_t> by_step = {};  ///< of each verification step
+  /// [i]: of a step that would begin at output token i, however many tokens it drafts
+  std::vector<std::int32_t> by_position = {};
+  bool operator==(const AcceptanceTrace&) const = default;
+};
+
+/// Times and throughput; each is what a log printed or follows from it by multiplication alone.
+struct ObservedTimes {
+  std::optional<double> duration_s = {};
+  std::optional<double> output_tokens_per_s = {};  ///< all requests together, accepted drafts included
+  std::optional<double> prompt_tokens_per_s = {};
+  std::optional<double> iteration_ms = {};     ///< from one verification step to the next, everything in it
+  std::optional<double> draft_ms = {};         ///< drafting of one iteration
+  std::optional<double> verification_ms = {};  ///< the target's pass of one iteration
+  std::optional<double> tpot_ms = {};          ///< a token of one request, the first one left out
+  std::optional<double> ttft_ms = {};
+  std::optional<double> request_rate_per_s =
+      {};  ///< stated by the load generator; nothing: as fast as possible, or unknown
+};
+
+/// One window, request or run.
+struct Observation {
+  std::int64_t line = 0;  ///< where it ends in its file
+  Span span = Span::window;
+  Decoding decoding = Decoding::unknown;
+  /// Drafted tokens an iteration (the most of them, where drafts differ); nothing: unknown or plain.
+  std::optional<std::int64_t> gamma = {};
+  std::optional<AcceptanceCounts> acceptance = {};  ///< nothing: plain, or not logged
+  std::optional<double> acceptance_length = {};     ///< as printed, where no counts are
+  std::optional<double> requests = {};              ///< in a batch at once: running, concurrency
+  std::optional<double> waiting = {};
+  std::optional<bool> cuda_graphs = {};
+  AcceptanceTrace trace = {};  ///< of one request; what is pooled has none
+  ObservedTimes times = {};
+  Stratum stratum = {};
+};
+
+/// A remark about a log with a stable code: W01 and so on (docs/advise.md).
+struct LogWarning {
+  std::string code;
+  std::int64_t line = 0;  ///< 0: of the whole log
+  std::string message;
+};
+
+/// How an engine was set up, as its log says.
+struct EngineSettings {
+  std::optional<std::string> method = {};  ///< "eagle3", "mtp", "ngram", "draft_model"
+  std::optional<std::string> target = {};
+  std::optional<std::string> draft = {};
+  std::optional<std::int64_t> gamma = {};
+  std::vector<std::int64_t> graph_sizes = {};  ///< batch sizes in tokens for which launches are captured
+};
+
+/// All of one file.
+struct LogContents {
+  std::string format = {};   ///< of the registry; several with a blank between
+  std::string engine = {};   ///< "vllm", "sglang", "llama.cpp", "tensorrt-llm"; empty: unknown
+  std::string version = {};  ///< of the engine as logged; empty: unknown
+  EngineSettings settings = {};
+  std::vector<Observation> observations = {};
+  std::vector<LogWarning> warnings = {};
+  std::int64_t lines = 0;
+  std::int64_t skipped_lines = 0;  ///< longer than max_line_bytes: not looked at
+};
+
+/// Whether `second` may be counted together with `first`: equal in span, decoding, gamma, stated load and stratum, at
+/// the same power of two of requests at once and of the context length.
+[[nodiscard]] bool may_be_pooled(const Observation& first, const Observation& second);
+
+/// `first` and `second` as one observation of the same kind: counts add up, times and lengths are weighted by what they
+/// are means of (steps, tokens, seconds; equally where that was not logged), and what one of them lacks is lacking.
+/// Precondition: they may be pooled.
+[[nodiscard]] Observation pooled(const Observation& first, const Observation& second);
+
+/// What was counted between two readings of counters that run since the start of a server; nothing where one of them
+/// has no counts, or where a counter fell, which says that the server was started again in between.
+[[nodiscard]] std::optional<Observation> difference(const Observation& later, const Observation& earlier);
+
+}  // namespace foredraft::logs

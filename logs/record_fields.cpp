@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/record_fields.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/numbers.hpp"
+#include "logs/line_fields.hpp"
+
+namespace foredraft::logs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::optional<double> real_of(const Json& value) {
+  const auto number = value.is_number()   ? std::optional(value.get<double>())
+                      : value.is_string() ? parse_real(value.get_ref<const std::string&>())
+                                          : std::nullopt;
+  return number && std::isfinite(*number) && *number >= 0.0 ? number : std::nullopt;
+}
+
+std::string shown_value(const Json& value) {
+  return value.is_structured() ? std::string(value.type_name())
+                               : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+constexpr std::string_view must_be_real = "must be a number of at least 0";
+constexpr std::string_view must_be_count = "must be a whole number from 0 to 2^53";
+
+}  // namespace
+
+JsonFields::JsonFields(const Json& object, std::int64_t line, std::string path)
+    : object_(&object), line_(line), path_(std::move(path)) {
+  if (object.is_object()) return;
+  logs::refuse({.line = line_,
+                .key = path_.empty() ? "value" : path_.substr(0, path_.size() - 1),
+                .text = shown_value(object),
+                .why = "must be an object"});
+}
+
+const Json* JsonFields::find(std::string_view key) const {
+  const auto found = object_->find(key);
+  return found == object_->end() || found->is_null() ? nullptr : &*found;
+}
+
+void JsonFields::refuse(std::string_view key, std::string_view text, std::string_view why) const {
+  logs::refuse({.line = line_, .key = path_ + std::string(key), .text = std::string(text), .why = std::string(why)});
+}
+
+std::optional<double> JsonFields::real(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  const auto number = real_of(*value);
+  if (!number) refuse(key, shown_value(*value), must_be_real);
+  return number;
+}
+
+std::optional<std::int64_t> JsonFields::count(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  const auto number = whole(real_of(*value));
+  if (!number) refuse(key, shown_value(*value), must_be_count);
+  return number;
+}
+
+std::optional<std::string> JsonFields::text(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number_integer()) return value->dump();
+  if (!value->is_string()) refuse(key, shown_value(*value), "must be a text");
+  return value->get<std::string>();
+}
+
+std::optional<bool> JsonFields::flag(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_boolean()) refuse(key, shown_value(*value), "must be true or false");
+  return value->get<bool>();
+}
+
+const Json& JsonFields::list(std::string_view key) const {
+  static const Json none = Json::array();
+  const Json* value = find(key);
+  if (value == nullptr) return none;
+  if (!value->is_array()) refuse(key, shown_value(*value), "must be a list");
+  return *value;
+}
+
+std::vector<double> JsonFields::reals(std::string_view key) const {
+  std::vector<double> numbers;
+  for (const Json& entry : list(key)) {
+    const auto number = real_of(entry);
+    if (!number) refuse(key, shown_value(entry), must_be_real);
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+std::vector<std::int64_t> JsonFields::counts(std::string_view key) const {
+  std::vector<std::int64_t> numbers;
+  for (const Json& entry : list(key)) {
+    const auto number = whole(real_of(entry));
+    if (!number) refuse(key, shown_value(entry), must_be_count);
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+std::optional<JsonFields> JsonFields::object(std::string_view key) const {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  return JsonFields(*value, line_, fmt::format("{}{}.", path_, key));
+}
+
+std::int64_t JsonFields::required_count(std::string_view key) const {
+  if (!has(key)) refuse(key, "missing", must_be_count);
+  return *count(key);
+}
+
+double JsonFields::required_real(std::string_view key) const {
+  if (!has(key)) refuse(key, "missing", must_be_real);
+  return *real(key);
+}
+
+JsonFields JsonFields::required_object(std::string_view key) const {
+  if (!has(key)) refuse(key, "missing", "must be an object");
+  return *object(key);
+}
+
+std::vector<JsonFields> JsonFields::objects(std::string_view key) const {
+  std::vector<JsonFields> records;
+  const Json& entries = list(key);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    records.emplace_back(entries[i], line_, fmt::format("{}{}[{}].", path_, key, i));
+  }
+  return records;
+}
+
+std::optional<std::string> CsvFields::text(std::string_view column) const {
+  const auto found = std::find(columns_.begin(), columns_.end(), column);
+  const auto at = static_cast<std::size_t>(found - columns_.begin());
+  if (at >= std::min(columns_.size(), cells_.size()) || cells_[at].empty()) return std::nullopt;
+  return cells_[at];
+}
+
+std::optional<double> CsvFields::real(std::string_view column) const {
+  const auto cell = text(column);
+  if (!cell) return std::nullopt;
+  const auto number = parse_real(*cell);
+  if (!number || *number < 0.0) refuse(column, *cell, must_be_real);
+  return number;
+}
+
+std::optional<std::int64_t> CsvFields::count(std::string_view column) const {
+  const auto number = real(column);
+  if (!number) return std::nullopt;
+  const auto count = whole(number);
+  if (!count) refuse(column, *text(column), must_be_count);
+  return count;
+}
+
+void CsvFields::refuse(std::string_view column, std::string_view text, std::string_view why) const {
+  logs::refuse({.line = line_, .key = std::string(column), .text = std::string(text), .why = std::string(why)});
+}
+
+bool has_keys(const Json& value, std::initializer_list<const char*> keys) {
+  return value.is_object() &&
+         std::all_of(keys.begin(), keys.end(), [&](const char* key) { return value.contains(key); });
+}
+
+}  // namespace foredraft::logs

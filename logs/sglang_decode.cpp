@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+
+/// SGLang: a line every so many decode steps, with a mean acceptance length and, in some versions, a rate.
+namespace foredraft::logs {
+namespace {
+
+/// --decode-log-interval, unless the log says otherwise.
+constexpr std::int64_t default_interval = 40;
+constexpr double decode_rounding = 0.005;
+
+/// A number that is the same in all lines, each of which bounds it.
+class SharedNumber {
+ public:
+  void bound(double low, double high) {
+    low_ = std::max(low_, low);
+    high_ = std::min(high_, high);
+  }
+
+  /// Where the bounds hold one whole number.
+  [[nodiscard]] std::optional<std::int64_t> whole_number() const {
+    const double number = std::ceil(low_);
+    if (!(number >= 1.0) || number > high_ || std::floor(high_) > number) return std::nullopt;
+    return static_cast<std::int64_t>(number);
+  }
+
+ private:
+  double low_ = 0.0;
+  double high_ = std::numeric_limits<double>::infinity();
+};
+
+struct DecodeLine {
+  std::int64_t running;
+  double tokens_per_s;
+  std::optional<double> length, rate;
+};
+
+/// Nothing where a field is missing or the last number may be cut: it has two decimals.
+std::optional<DecodeLine> read_decode_line(std::string_view text) {
+  constexpr std::string_view label = "gen throughput (token/s): ";
+  const auto running = count_after(text, "#running-req: ");
+  const auto throughput = number_after(text, label);
+  if (!running || !throughput) return std::nullopt;
+  const std::string_view digits = text.substr(text.find(label) + label.size());
+  const std::size_t point = digits.find('.');
+  if (point == std::string_view::npos || digits.size() < point + 3) return std::nullopt;
+  return DecodeLine{.running = *running,
+                    .tokens_per_s = *throughput,
+                    .length = number_after(text, "accept len: "),
+                    .rate = number_after(text, "accept rate: ")};
+}
+
+class SglangReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    if (text.find("ServerArgs(") != std::string_view::npos) return configure(text, contents);
+    if (text.find("Prefill batch") == std::string_view::npos) return read_window(text, number, contents);
+    // A batch that is filled while nothing runs ends a pause, which the next line counts as its own time.
+    if (count_after(text, "#running-req: ") == 0) after_pause_ = true;
+    return true;
+  }
+
+  void finish(LogContents& contents) override;
+
+ private:
+  bool configure(std::string_view text, LogContents& contents);
+  bool read_window(std::string_view text, std::int64_t number, LogContents& contents);
+  [[nodiscard]] std::optional<std::int64_t> drafts_each(LogContents& contents) const;
+  void set_counts(const DecodeLine& logged, Observation& window);
+  void bound_drafts(double length, double rate);
+
+  std::int64_t interval_ = default_interval;
+  SharedNumber draft_tokens_;  ///< length / rate, where the rate is of all verified tokens
+  SharedNumber drafts_;        ///< (length - 1) / rate, where it is of the drafts
+  std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines
+  bool is_tree_ = false;
+  bool after_pause_ = false;
+  std::int64_t pauses_ = 0;
+};
+
+bool SglangReader::configure(std::string_view text, LogContents& contents) {
+  EngineSettings& settings = contents.settings;
+  const auto quoted = [&](std::string_view label) {
+    const auto value = text_after(text, label, "'");
+    return value ? std::optional(std::string(*value)) : std::nullopt;
+  };
+  if (auto target = quoted("model_path='")) settings.target = std::move(target);
+  if (auto method = quoted("speculative_algorithm='")) settings.method = std::move(method);
+  if (auto draft = quoted("speculative_draft_model_path='")) settings.draft = std::move(draft);
+  if (const auto steps = count_after(text, "speculative_num_steps=")) settings.gamma = steps;
+  if (const auto top_k = count_after(text, "speculative_eagle_topk=")) is_tree_ = *top_k > 1;
+  if (const auto interval = count_after(text, "decode_log_interval=")) interval_ = std::max<std::int64_t>(*interval, 1);
+  return true;
+}
+
+void SglangReader::set_counts(const DecodeLine& logged, Observation& window) {
+  if (!logged.length || !(*logged.length >= 1.0)) return;
+  window.decoding = Decoding::speculative;
+  const double steps = static_cast<double>(interval_) * static_cast<double>(logged.running);
+  const double accepted = std::round(steps * (*logged.length - 1.0));
+  constexpr double most = 1e15;
+  if (!(steps > 0.0) || !(steps < most) || !(accepted < most)) {
+    window.acceptance_length = logged.length;
+    return;
+  }
+  window.acceptance = {.steps = static_cast<std::int64_t>(steps),
+                       .accepted_tokens = static_cast<std::int64_t>(accepted),
+                       .steps_estimated = true};
+  if (!logged.rate || !(*logged.rate > 0.0) || *logged.length <= 1.0) return;
+  bound_drafts(*logged.length, *logged.rate);
+  if (!first_rate_) first_rate_ = window.line;
+  last_rate_ = window.line;
+}
+
+void SglangReader::bound_drafts(double length, double rate) {
+  const double most_rate = rate + decode_rounding;
+  const double least_rate = std::max(rate - decode_rounding, 0.0);  // divides to infinity at worst
+  draft_tokens_.bound((length - decode_rounding) / most_rate, (length + decode_rounding) / least_rate);
+  drafts_.bound((length - 1.0 - decode_rounding) / most_rate, (length - 1.0 + decode_rounding) / least_rate);
+}
+
+bool SglangReader::read_window(std::string_view text, std::int64_t number, LogContents& contents) {
+  const std::optional<DecodeLine> logged = read_decode_line(text);
+  if (!logged) return false;
+  Observation window{.line = number, .decoding = Decoding::plain};
+  set_counts(*logged, window);
+  window.requests = static_cast<double>(logged->running);
+  window.waiting = number_after(text, "#queue-req: ");
+  if (const auto graphs = text_after(text, "cuda graph: ", ",")) window.cuda_graphs = *graphs == "True";
+  const bool paused = std::exchange(after_pause_, false);
+  if (paused) {
+    ++pauses_;
+  } else {
+    window.times.output_tokens_per_s = logged->tokens_per_s;
+    if (logged->running > 0 && logged->tokens_per_s > 0.0) {
+      window.times.iteration_ms = 1000.0 * logged->length.value_or(1.0) * *window.requests / logged->tokens_per_s;
+    }
+  }
+  if (!paused || window.acceptance) contents.observations.push_back(std::move(window));
+  return true;
+}
+
+/// Drafts an iteration: what the server was started with, else what the lines have in common.
+std::optional<std::int64_t> SglangReader::drafts_each(LogContents& contents) const {
+  if (contents.settings.gamma) return contents.settings.gamma;
+  if (!first_rate_) return std::nullopt;
+  const auto tokens = draft_tokens_.whole_number();
+  const auto drafts = drafts_.whole_number();
+  if (drafts && !tokens) {
+    warn_once(contents, "W06", 0, fmt::format("the accept rate is that of {} drafts, in every line", *drafts));
+    return drafts;
+  }
+  if (tokens && !drafts && *tokens > 1) {
+    warn_once(contents, "W06", 0,
+              fmt::format("the accept rate is accept len by {} verified tokens: {} drafts", *tokens, *tokens - 1));
+    return *tokens - 1;
+  }
+  warn_once(contents, "W06", 0,
+            "the accept rate has several definitions, and the lines do not tell which: drafts unknown");
+  return std::nullopt;
+}
+
+void SglangReader::finish(LogContents& contents) {
+  const std::optional<std::int64_t> gamma = drafts_each(contents);
+  for (Observation& window : contents.observations) {
+    if (!gamma || window.span != Span::window || window.decoding != Decoding::speculative) continue;
+    // Lines without a rate were written by another server, whose drafts are not known.
+    if (!contents.settings.gamma && (window.line < *first_rate_ || window.line > *last_rate_)) continue;
+    window.gamma = gamma;
+    if (window.acceptance && !is_tree_ && *gamma < std::numeric_limits<std::int32_t>::max()) {
+      window.acceptance->drafted_tokens = window.acceptance->steps * *gamma;
+    }
+  }
+  if (pauses_ > 0) {
+    warn_once(contents, "W11", 0, fmt::format("windows whose times hold a pause of the server: {}, left out", pauses_));
+  }
+}
+
+}  // namespace
+
+LogFormat sglang_decode_format() {
+  return {.name = "sglang",
+          .summary = "log of an SGLang server: decode lines, settings",
+          .engine = "sglang",
+          .reads = LineFormat{.anchor = R"(Decode batch|Prefill batch|ServerArgs\()",
+                              .open = [] { return std::make_unique<SglangReader>(); }}};
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "logs/acceptance.hpp"
+#include "logs/formats.hpp"
+#include "logs/record_fields.hpp"
+
+/// speculators' `acceptance.csv` (a subset a row: counts and shares by position) and `perf_results.csv` (the same with
+/// load and times).
+namespace foredraft::logs {
+namespace {
+
+bool claims_speculators(std::span<const std::string> columns) {
+  const auto has = [&](std::string_view name) {
+    return std::find(columns.begin(), columns.end(), name) != columns.end();
+  };
+  return has("subset") && (has("num_drafts") || has("output_tps_median"));
+}
+
+void read_speculators_acceptance(const CsvFields& row, std::size_t columns, Observation& observation,
+                                 LogContents& contents) {
+  AcceptanceCounts counts{.steps = row.count("num_drafts").value_or(0),
+                          .drafted_tokens = row.count("num_draft_tokens"),
+                          .accepted_tokens = row.count("num_accepted_tokens")};
+  if (counts.steps == 0) return;
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < columns; ++i) {
+    const auto share = row.real(fmt::format("acceptance_at_pos_{}", i));
+    if (!share) break;
+    shares.push_back(*share);
+  }
+  observation.gamma = steady_gamma(counts);
+  if (observation.gamma && static_cast<std::int64_t>(shares.size()) > *observation.gamma) {
+    warn_once(contents, "W08", row.line(), "positions beyond the draft length are left out: nothing was drafted there");
+  }
+  set_positions(counts, shares, observation.gamma, std::nullopt, row.line());
+  check_counts(counts, observation.gamma, row.line(), contents);
+  check_printed_length(counts, row.real("acceptance_length"), two_digits, row.line(), contents);
+  observation.decoding = Decoding::speculative;
+  observation.acceptance = std::move(counts);
+}
+
+void read_speculators_row(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line,
+                          LogContents& contents) {
+  const CsvFields row(columns, cells, line);
+  Observation observation{.line = line, .span = Span::run};
+  observation.stratum.category = row.text("subset");
+  observation.times.output_tokens_per_s = row.real("output_tps_median");
+  observation.times.tpot_ms = row.real("itl_median_ms");
+  observation.times.ttft_ms = row.real("ttft_median_ms");
+  const std::string strategy = row.text("strategy").value_or("");
+  if (strategy == "constant" || strategy == "poisson") observation.times.request_rate_per_s = row.real("target_rate");
+  if (strategy == "concurrent") observation.requests = row.real("target_rate");
+  if (strategy == "synchronous") observation.requests = 1.0;
+  read_speculators_acceptance(row, columns.size(), observation, contents);
+  contents.observations.push_back(std::move(observation));
+}
+
+}  // namespace
+
+LogFormat speculators_format() {
+  return {.name = "speculators",
+          .summary = "speculators acceptance.csv and perf_results.csv, by subset",
+          .engine = "vllm",
+          .reads = CsvFormat{"subset", claims_speculators, read_speculators_row}};
+}
+
+}  // namespace foredraft::logs

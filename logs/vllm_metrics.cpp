@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "logs/acceptance.hpp"
+#include "logs/formats.hpp"
+#include "logs/line_fields.hpp"
+#include "logs/vllm_engine_line.hpp"
+
+/// vLLM's V1 engine: every ten seconds an engine line and, where something was drafted, a line of metrics.
+namespace foredraft::logs {
+namespace {
+
+constexpr double length_rounding = 0.005;
+constexpr double rate_rounding = 0.0005;
+/// What the last digit of a decimal number may be off as a double.
+constexpr double slack = 1e-9;
+
+/// What a line of metrics says; the first versions had neither lengths nor positions.
+struct Metrics {
+  std::int64_t accepted = 0;
+  std::int64_t drafted = 0;
+  std::optional<double> length = {};
+  std::optional<std::int64_t> depth = {};  ///< where the draft length changes while serving
+  std::vector<double> rates = {};
+  std::optional<double> drafted_per_s = {};
+};
+
+std::optional<Metrics> read_metrics(std::string_view text) {
+  const auto accepted = count_after(text, "Accepted: ", " tokens");
+  const auto drafted = count_after(text, "Drafted: ", " tokens");
+  if (!accepted || !drafted) return std::nullopt;
+  Metrics metrics{.accepted = *accepted,
+                  .drafted = *drafted,
+                  .length = number_after(text, "Mean acceptance length: "),
+                  .depth = count_after(text, "Current speculative depth: "),
+                  .drafted_per_s = number_after(text, "Drafted throughput: ", " tokens/s")};
+  constexpr std::string_view rates = "Per-position acceptance rate: ";
+  if (const std::size_t at = text.find(rates); at != std::string_view::npos) {
+    metrics.rates = take_numbers(text.substr(at + rates.size()));
+  }
+  // The longest form ends with a share in percent, the one before it with the rates, which add up to the length.
+  const bool cut = metrics.drafted_per_s && !number_after(text, "Avg Draft acceptance rate: ", "%");
+  double sum = 0.0;
+  for (const double rate : metrics.rates) sum += rate;
+  const double off = length_rounding + rate_rounding * static_cast<double>(metrics.rates.size()) + slack;
+  const bool rates_cut = !metrics.drafted_per_s && metrics.length && sum < *metrics.length - 1.0 - off;
+  if (cut || rates_cut) return std::nullopt;
+  return metrics;
+}
+
+std::size_t used_positions(const std::vector<double>& rates) {
+  std::size_t used = rates.size();
+  while (used > 0 && rates[used - 1] == 0.0) --used;
+  return used;
+}
+
+/// Whether `gamma` drafts in every step give the numbers of the line.
+bool fits(const Metrics& metrics, std::int64_t gamma) {
+  if (gamma <= 0 || metrics.drafted % gamma != 0) return false;
+  if (!metrics.rates.empty() && static_cast<std::int64_t>(used_positions(metrics.rates)) > gamma) return false;
+  const std::int64_t steps = metrics.drafted / gamma;
+  const double length = 1.0 + static_cast<double>(metrics.accepted) / static_cast<double>(steps);
+  return !metrics.length || std::abs(length - *metrics.length) <= length_rounding + slack;
+}
+
+/// Drafts an iteration, where each had equally many: what the line states, else all of its positions or the most that
+/// fit, else what the server was started with.
+std::optional<std::int64_t> drafts_each(const Metrics& metrics, std::optional<std::int64_t> configured) {
+  if (metrics.depth && fits(metrics, *metrics.depth)) return metrics.depth;
+  for (auto gamma = static_cast<std::int64_t>(metrics.rates.size()); gamma > 0; --gamma) {
+    if (fits(metrics, gamma)) return gamma;
+  }
+  if (metrics.rates.empty() && configured && fits(metrics, *configured)) return configured;
+  return std::nullopt;
+}
+
+/// Nothing where the steps cannot be told from the line.
+std::optional<AcceptanceCounts> counts_of(const Metrics& metrics, std::optional<std::int64_t> gamma,
+                                          std::int64_t line) {
+  AcceptanceCounts counts{.drafted_tokens = metrics.drafted, .accepted_tokens = metrics.accepted};
+  if (gamma) {
+    counts.steps = metrics.drafted / *gamma;
+  } else if (metrics.length && *metrics.length > 1.0) {
+    const double steps = std::round(static_cast<double>(metrics.accepted) / (*metrics.length - 1.0));
+    // A step that is counted drafts something.
+    counts.steps = static_cast<std::int64_t>(std::min(steps, static_cast<double>(metrics.drafted)));
+    counts.steps_estimated = true;
+  }
+  if (counts.steps <= 0) return std::nullopt;
+  set_positions(counts, metrics.rates, gamma, rate_rounding, line);
+  return counts;
+}
+
+class VllmReader final : public LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    if (text.find("SpecDecoding metrics: ") != std::string_view::npos) return read_window(text, number, contents);
+    if (text.find("Avg generation throughput: ") == std::string_view::npos) return configure(text, number, contents);
+    const std::optional<VllmEngineLine> engine = vllm_engine_line(text, number);
+    if (!engine) return false;
+    windows_.engine(*engine, contents);
+    has_engine_lines_ = true;
+    return true;
+  }
+
+  void finish(LogContents& contents) override {
+    windows_.finish(contents);
+    if (throughput_line_ && !has_engine_lines_) {
+      warn_once(contents, "W04", *throughput_line_,
+                "no engine lines: accepted throughput is a part of the generation throughput, which is not logged");
+    }
+  }
+
+ private:
+  bool read_window(std::string_view text, std::int64_t number, LogContents& contents);
+  bool configure(std::string_view text, std::int64_t number, LogContents& contents);
+
+  VllmWindows windows_;
+  std::optional<std::int64_t> throughput_line_ = {};  ///< the first that gives accepted throughput
+  bool has_engine_lines_ = false;
+};
+
+bool VllmReader::read_window(std::string_view text, std::int64_t number, LogContents& contents) {
+  const std::optional<Metrics> metrics = read_metrics(text);
+  if (!metrics) return false;
+  windows_.speculates();
+  const std::optional<VllmEngineLine> engine = windows_.take(clock_in(text), contents);
+  if (metrics->drafted == 0 && metrics->accepted == 0) {
+    windows_.idle();
+    return true;
+  }
+  const std::optional<std::int64_t> gamma = drafts_each(*metrics, contents.settings.gamma);
+  Observation observation{.line = number,
+                          .decoding = Decoding::speculative,
+                          .gamma = gamma,
+                          .acceptance = counts_of(*metrics, gamma, number),
+                          .acceptance_length = std::nullopt};
+  if (!gamma && !metrics->rates.empty()) observation.gamma = static_cast<std::int64_t>(metrics->rates.size());
+  if (gamma && static_cast<std::size_t>(*gamma) < metrics->rates.size()) {
+    warn_once(
+        contents, "W08", number,
+        fmt::format("{} positions are logged, {} were drafted: the others say nothing", metrics->rates.size(), *gamma));
+  }
+  if (!observation.acceptance) {
+    observation.acceptance_length = metrics->length;
+    if (!metrics->length) {
+      warn_once(contents, "W08", number,
+                "no positions and no mean length: steps cannot be told without the number of speculative tokens");
+    }
+  }
+  const AcceptanceCounts logged{.drafted_tokens = metrics->drafted, .accepted_tokens = metrics->accepted};
+  check_counts(observation.acceptance.value_or(logged), gamma, number, contents);
+  if (metrics->drafted_per_s && *metrics->drafted_per_s > 0.0) {
+    observation.times.duration_s = static_cast<double>(metrics->drafted) / *metrics->drafted_per_s;
+    if (!throughput_line_) throughput_line_ = number;
+  }
+  if (engine) set_engine_line(*engine, observation);
+  contents.observations.push_back(std::move(observation));
+  return true;
+}
+
+void note_text(std::optional<std::string>& setting, std::optional<std::string_view> text) {
+  if (text) setting = std::string(*text);
+}
+
+/// The lines in which a server says how it was started.
+bool VllmReader::configure(std::string_view text, std::int64_t number, LogContents& contents) {
+  std::optional<std::string_view> version = text_after(text, "LLM engine (v", ")");
+  if (version) {
+    windows_.begin_server(number, contents);
+  } else if (const std::size_t at = text.find("vLLM API server version "); at != std::string_view::npos) {
+    version = trimmed(text.substr(at + std::string_view("vLLM API server version ").size()));
+  }
+  if (version) contents.version = *version;
+  note_text(contents.settings.target, text_after(text, "with config: model='", "'"));
+  if (const auto speculation = text_after(text, "SpeculativeConfig(", ")")) {
+    note_text(contents.settings.method, text_after(*speculation, "method='", "'"));
+    note_text(contents.settings.draft, text_after(*speculation, "model='", "'"));
+    contents.settings.gamma = count_after(*speculation, "num_spec_tokens=");
+    windows_.speculates();
+  }
+  constexpr std::string_view sizes = "cudagraph_capture_sizes";
+  if (const std::size_t at = text.find(sizes); at != std::string_view::npos) {
+    const std::string_view list = text.substr(std::min(text.find('[', at), text.size() - 1) + 1);
+    contents.settings.graph_sizes.clear();
+    for (const double size : take_numbers(list)) {
+      if (const auto tokens = whole(size)) contents.settings.graph_sizes.push_back(*tokens);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+LogFormat vllm_metrics_format() {
+  return {.name = "vllm",
+          .summary = "log of a vLLM server (V1): metrics, engine and configuration lines",
+          .engine = "vllm",
+          .reads = LineFormat{.anchor = R"(SpecDecoding metrics: |Avg generation throughput: |SpeculativeConfig\()"
+                                        R"(|LLM engine \(v|vLLM API server version )",
+                              .open = [] { return std::make_unique<VllmReader>(); }}};
+}
+
+}  // namespace foredraft::logs

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analytic/observed/acceptance_counts.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "core/check.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::analytic {
+namespace {
+
+using tests::few_ulp;
+
+AcceptanceCounts window(double steps, double first, double second) {
+  return {.gamma = 2, .steps = steps, .accepted_at = {first, second}};
+}
+
+}  // namespace
+
+TEST_CASE("counts of one gamma are pooled as counts, not as rates") {
+  const std::vector clusters{window(100, 90, 80), AcceptanceCounts{.gamma = 1, .steps = 10, .accepted_at = {5}},
+                             window(300, 30, 0)};
+  const std::vector<PooledCounts> pooled = pooled_by_gamma(clusters);
+  REQUIRE(pooled.size() == 2);
+  CHECK(pooled[0].gamma == 1);
+  CHECK(pooled[1].gamma == 2);
+  CHECK(pooled[1].steps == 400);
+  CHECK(pooled[1].clusters == 2);
+  CHECK(pooled[1].marginal == std::vector{0.3, 0.2});
+  CHECK(pooled[1].accepted == 0.5);
+}
+
+TEST_CASE("a cluster without positions leaves its gamma with accepted drafts only") {
+  const std::vector clusters{window(100, 90, 80),
+                             AcceptanceCounts{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 30}};
+  const std::vector<PooledCounts> pooled = pooled_by_gamma(clusters);
+  REQUIRE(pooled.size() == 1);
+  CHECK(pooled[0].marginal.empty());
+  CHECK(pooled[0].accepted == 1.0);
+}
+
+TEST_CASE("the variance of a step is that of its accepted drafts") {
+  // 0, 1 or 2 accepted with 0.5, 0.3 and 0.2: mean 0.7, second moment 1.1.
+  CHECK(variance_of_a_step(pooled_by_gamma(std::vector{window(10, 5, 2)})[0]) == Approx(1.1 - 0.49).epsilon(few_ulp));
+  // Without positions the widest law of that mean: 0 or 2.
+  const std::vector totals{AcceptanceCounts{.gamma = 2, .steps = 10, .accepted_at = {}, .accepted_tokens = 7}};
+  CHECK(variance_of_a_step(pooled_by_gamma(totals)[0]) == Approx(0.35 * 0.65 * 4.0).epsilon(few_ulp));
+}
+
+TEST_CASE("clusters that differ more than their steps widen the variance by as much") {
+  // Four clusters of 100 steps; accepted 150, 50, 150, 50 drafts: deviations of 50. 4/3 of 4 x 2,500 over 400 steps.
+  const std::vector clusters{window(100, 75, 75), window(100, 25, 25), window(100, 75, 75), window(100, 25, 25)};
+  const auto variance = cluster_variance(clusters);
+  REQUIRE(variance);
+  CHECK(variance->degrees == 3.0);
+  const double of_a_step = variance_of_a_step(pooled_by_gamma(clusters)[0]);
+  CHECK(variance->factor == Approx(4.0 / 3.0 * 4.0 * 2500.0 / 400.0 / of_a_step).epsilon(few_ulp));
+  CHECK_FALSE(cluster_variance(std::vector{window(100, 75, 75)}));
+  CHECK(cluster_variance(std::vector{window(100, 50, 20), window(100, 50, 20)})->factor == 1.0);
+}
+
+TEST_CASE("neighboring clusters that go together widen the variance by groups of them") {
+  // 16 clusters, eight of one mood and eight of the other: pairs deviate twice as far.
+  std::vector<AcceptanceCounts> clusters;
+  for (int i = 0; i < 16; ++i) clusters.push_back(i % 4 < 2 ? window(100, 75, 75) : window(100, 25, 25));
+  const double of_a_step = variance_of_a_step(pooled_by_gamma(clusters)[0]);
+  CHECK(cluster_variance(clusters)->factor == Approx(8.0 / 7.0 * 8.0 * 10000.0 / 1600.0 / of_a_step).epsilon(few_ulp));
+}
+
+TEST_CASE("counts that no log can hold are refused") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_AS(check_counts({}), DomainError);
+  CHECK_THROWS_AS(check_counts(std::vector{window(0, 0, 0)}), DomainError);
+  CHECK_THROWS_AS(check_counts(std::vector{window(nan, 0, 0)}), DomainError);
+  CHECK_THROWS_AS(check_counts(std::vector{window(10, 11, 0)}), DomainError);
+  CHECK_THROWS_AS(check_counts(std::vector{window(10, 5, nan)}), DomainError);
+  CHECK_THROWS_AS(check_counts(std::vector{AcceptanceCounts{.gamma = 2, .steps = 10, .accepted_at = {5}}}),
+                  DomainError);
+  CHECK_THROWS_AS(check_counts(std::vector{AcceptanceCounts{.gamma = 0, .steps = 10, .accepted_at = {}}}), DomainError);
+  const std::vector too_many{AcceptanceCounts{.gamma = 2, .steps = 10, .accepted_at = {}, .accepted_tokens = 21}};
+  CHECK_THROWS_AS(check_counts(too_many), DomainError);
+  CHECK_NOTHROW(check_counts(std::vector{window(10, 10, 0)}));
+}
+
+}  // namespace foredraft::analytic

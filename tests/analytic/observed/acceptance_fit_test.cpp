@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analytic/observed/acceptance_fit.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "core/check.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::analytic {
+namespace {
+
+/// The prior of the spread pulls a chain without any away from 0: seen to move tokens by up to 0.2 % from two drafts
+/// of which nothing is known.
+constexpr double pull_of_the_prior = 2e-3;
+/// From two drafts the spread is the prior's, and a chain without spread is missed by it.
+constexpr double unknown_spread = 1.2e-2;
+
+/// Counts as a process is expected to give them.
+AcceptanceCounts expected_counts(const RunAcceptance& acceptance, std::int64_t gamma, double steps) {
+  AcceptanceCounts counts{.gamma = gamma, .steps = steps, .accepted_at = accepted_shares(acceptance, gamma)};
+  for (double& share : counts.accepted_at) share *= steps;
+  return counts;
+}
+
+AcceptanceFit fit_of(const std::vector<AcceptanceCounts>& clusters, DrafterClass drafter = DrafterClass::text) {
+  return std::get<AcceptanceFit>(fit_acceptance(clusters, drafter));
+}
+
+FitRefusal refusal_of(const std::vector<AcceptanceCounts>& clusters) {
+  return std::get<FitRefusal>(fit_acceptance(clusters, DrafterClass::text));
+}
+
+AcceptanceCounts counts_of(std::vector<double> accepted_at, double steps) {
+  return {
+      .gamma = static_cast<std::int64_t>(accepted_at.size()), .steps = steps, .accepted_at = std::move(accepted_at)};
+}
+
+double relative_miss(const TokensAtGamma& tokens, const RunAcceptance& truth) {
+  return std::abs(tokens.value / tokens_per_iteration(truth, tokens.gamma) - 1.0);
+}
+
+}  // namespace
+
+TEST_CASE("counts of a Markov chain at one gamma give its tokens at every other") {
+  for (const MarkovAcceptance chain : {MarkovAcceptance{0.8, 0.4}, {0.6, 0.6}, {0.72, 0.1}, {0.3, 0.7}}) {
+    for (const std::int64_t logged : {2, 3, 5}) {
+      const AcceptanceFit fit = fit_of({expected_counts({.chain = chain}, logged, 1e6)});
+      for (std::int64_t gamma = 1; gamma <= 12; ++gamma) {
+        CAPTURE(chain.a, chain.b, logged, gamma);
+        CHECK(relative_miss(tokens_at(fit, gamma), {.chain = chain}) <
+              (logged == 2 ? unknown_spread : pull_of_the_prior));
+      }
+    }
+  }
+}
+
+TEST_CASE("easy and hard runs are told apart from three drafts on") {
+  const RunAcceptance truth{.chain = {0.7, 0.3}, .spread = 0.9};
+  for (const std::int64_t logged : {3, 5, 8}) {
+    const AcceptanceFit fit = fit_of({expected_counts(truth, logged, 1e6)});
+    CHECK(fit.model->spread == Approx(truth.spread).margin(0.05));
+    for (const std::int64_t gamma : {1, 2, 4, 12}) {
+      CAPTURE(logged, gamma);
+      CHECK(relative_miss(tokens_at(fit, gamma), truth) < pull_of_the_prior);
+    }
+  }
+}
+
+TEST_CASE("two logged gamma tell what the bonus token does, one takes it from the class of the drafter") {
+  const RunAcceptance truth{.chain = {0.65, 0.6}, .spread = 0.6, .rho = 1.4};
+  const std::vector one{expected_counts(truth, 3, 1e6)};
+  CHECK(fit_of(one, DrafterClass::text).model->rho == Approx(1.0).epsilon(1e-3));
+  CHECK(fit_of(one, DrafterClass::feature_head).model->rho == Approx(1.4).epsilon(1e-3));
+  CHECK(fit_of(one, DrafterClass::parallel_heads).model->rho == Approx(3.3).epsilon(1e-3));
+  const std::vector both{expected_counts(truth, 1, 1e6), expected_counts(truth, 6, 1e6)};
+  CHECK(fit_of(both, DrafterClass::unknown).model->rho == Approx(1.4).epsilon(0.04));
+}
+
+TEST_CASE("an unknown drafter has the interval of the classes that it may be of") {
+  const RunAcceptance text{.chain = {0.7, 0.4}, .spread = 0.6};
+  RunAcceptance head = text;
+  head.rho = 1.4;
+  for (const RunAcceptance& truth : {text, head}) {
+    const AcceptanceFit fit = fit_of({expected_counts(truth, 3, 1e5)}, DrafterClass::unknown);
+    for (const std::int64_t gamma : {1, 2, 5, 12}) {
+      CAPTURE(truth.rho, gamma);
+      const TokensAtGamma tokens = tokens_at(fit, gamma);
+      CHECK(tokens.low <= tokens_per_iteration(truth, gamma));
+      CHECK(tokens.high >= tokens_per_iteration(truth, gamma));
+    }
+  }
+}
+
+TEST_CASE("the logged gamma is answered by what was counted") {
+  const TokensAtGamma tokens = tokens_at(fit_of({counts_of({600, 300, 90}, 1000)}), 3);
+  CHECK(tokens.source == TokensAtGamma::Source::observed);
+  CHECK(tokens.value == Approx(1.99).epsilon(tests::few_ulp));
+  // 0 to 3 accepted with 0.4, 0.3, 0.21, 0.09: a variance of 0.9699, and one step's worth of doubt.
+  const double half_width = 1.959964 * std::sqrt((0.9699 + 1e-3) / 1000.0);
+  CHECK(tokens.high - tokens.value == Approx(half_width).epsilon(1e-6));
+  CHECK(tokens.value - tokens.low == Approx(half_width).epsilon(1e-6));
+}
+
+TEST_CASE("a handful of steps at a gamma does not go before the model of all") {
+  const RunAcceptance truth{.chain = {0.7, 0.5}, .spread = 0.6};
+  const AcceptanceFit fit = fit_of({counts_of({9, 9}, 10), expected_counts(truth, 5, 1e5)});
+  CHECK(tokens_at(fit, 2).source == TokensAtGamma::Source::fitted);
+  CHECK(relative_miss(tokens_at(fit, 2), truth) < 0.01);
+  CHECK(tokens_at(fit, 5).source == TokensAtGamma::Source::observed);
+}
+
+TEST_CASE("no draft yields one token, and beyond 1.5 times the logged gamma is extrapolated") {
+  const AcceptanceFit fit = fit_of({counts_of({600, 300, 90, 30}, 1000)});
+  CHECK(tokens_at(fit, 0).value == 1.0);
+  CHECK(tokens_at(fit, 0).high == 1.0);
+  CHECK(tokens_at(fit, 0).source == TokensAtGamma::Source::observed);
+  CHECK_FALSE(tokens_at(fit, 6).extrapolated);
+  CHECK(tokens_at(fit, 7).extrapolated);
+  CHECK(tokens_at(fit, 7).source == TokensAtGamma::Source::fitted);
+  CHECK(tokens_at(fit, 12).high - tokens_at(fit, 12).low > tokens_at(fit, 6).high - tokens_at(fit, 6).low);
+}
+
+TEST_CASE("where drafts fall with depth beyond noise, the counts go before the model") {
+  // A drafter that was trained for two drafts: the third is nearly always wrong, at whatever gamma.
+  const AcceptanceFit fit = fit_of({counts_of({60'000, 40'000, 2'000, 100, 0}, 100'000)});
+  CHECK(tokens_at(fit, 2).value > 1.95);
+  CHECK(tokens_at(fit, 12).value < 2.1);
+  CHECK(fit.chi_squared > 100.0 * fit.degrees_of_freedom);
+  CHECK(fit.collapsed_position == 3);
+}
+
+TEST_CASE("one draft does not identify a model, it leaves a range") {
+  const AcceptanceFit fit = fit_of({counts_of({500}, 1e6 / 1000)});
+  CHECK_FALSE(fit.model);
+  CHECK(tokens_at(fit, 1).value == 1.5);
+  const TokensAtGamma tokens = tokens_at(fit, 5);
+  CHECK(tokens.source == TokensAtGamma::Source::left_open);
+  CHECK(std::isnan(tokens.value));
+  CHECK(tokens.low < 1.5);
+  CHECK(tokens.high > 3.0);
+}
+
+TEST_CASE("acceptance length without positions gives one alpha within a range") {
+  for (const MarkovAcceptance chain : {MarkovAcceptance{0.62, 0.62}, {0.8, 0.4}, {0.2, 0.9}}) {
+    // Every chain of these tokens at gamma 4 lies in the range at gamma 8.
+    const double tokens = tokens_per_iteration(chain, 4, Convention::bonus);
+    const AcceptanceFit of_chain =
+        fit_of({{.gamma = 4, .steps = 1e6, .accepted_at = {}, .accepted_tokens = 1e6 * (tokens - 1.0)}});
+    const TokensAtGamma at_eight = tokens_at(of_chain, 8);
+    CHECK(at_eight.low <= tokens_per_iteration(chain, 8, Convention::bonus));
+    CHECK(at_eight.high >= tokens_per_iteration(chain, 8, Convention::bonus));
+  }
+  // An alpha of 1/2 accepts 15/16 of four drafts.
+  const AcceptanceFit half = fit_of({{.gamma = 4, .steps = 1e6, .accepted_at = {}, .accepted_tokens = 937'500}});
+  CHECK_FALSE(half.model);
+  CHECK(tokens_at(half, 8).value == Approx(2.0 - std::pow(0.5, 8)).epsilon(tests::solved_root));
+}
+
+TEST_CASE("acceptance lengths at two gamma identify a model together") {
+  const RunAcceptance truth{.chain = {0.75, 0.35}, .spread = 0.6};
+  std::vector<AcceptanceCounts> clusters;
+  for (const std::int64_t gamma : {2, 6}) {
+    clusters.push_back({.gamma = gamma,
+                        .steps = 1e6,
+                        .accepted_at = {},
+                        .accepted_tokens = 1e6 * (tokens_per_iteration(truth, gamma) - 1.0)});
+  }
+  const AcceptanceFit fit = fit_of(clusters);
+  REQUIRE(fit.model);
+  for (const std::int64_t gamma : {3, 4, 8}) CHECK(relative_miss(tokens_at(fit, gamma), truth) < 0.01);
+}
+
+TEST_CASE("gammas of one text fit together, those of two texts are told apart") {
+  const RunAcceptance truth{.chain = {0.7, 0.5}, .spread = 0.6};
+  const AcceptanceFit one = fit_of({expected_counts(truth, 2, 1e4), expected_counts(truth, 5, 1e4)});
+  CHECK_FALSE(one.text_changed);
+  REQUIRE(one.misfit.size() == 2);
+  CHECK(std::abs(one.misfit[1].deviation) < 0.5);
+  const RunAcceptance other{.chain = {0.5, 0.4}, .spread = 0.6};
+  const AcceptanceFit two = fit_of({expected_counts(truth, 2, 1e4), expected_counts(other, 5, 1e4)});
+  CHECK(two.text_changed);
+  CHECK(two.chi_squared > 10.0 * two.degrees_of_freedom);
+}
+
+TEST_CASE("clusters that differ widen intervals, one cluster says that its interval is a lower bound") {
+  const RunAcceptance easy{.chain = {0.85, 0.7}};
+  const RunAcceptance hard{.chain = {0.5, 0.3}};
+  std::vector<AcceptanceCounts> clusters;
+  for (int i = 0; i < 10; ++i) clusters.push_back(expected_counts(i % 2 == 0 ? easy : hard, 3, 1000));
+  AcceptanceCounts pooled = clusters[0];
+  for (std::size_t i = 0; i < 3; ++i)
+    pooled.accepted_at[i] = 5.0 * (clusters[0].accepted_at[i] + clusters[1].accepted_at[i]);
+  pooled.steps = 10'000;
+  const AcceptanceFit many = fit_of(clusters);
+  const AcceptanceFit single = fit_of({pooled});
+  CHECK_FALSE(many.interval_is_lower_bound);
+  CHECK(single.interval_is_lower_bound);
+  for (const std::int64_t gamma : {3, 5}) {
+    const TokensAtGamma wide = tokens_at(many, gamma);
+    const TokensAtGamma narrow = tokens_at(single, gamma);
+    CHECK(wide.value == Approx(narrow.value).epsilon(0.02));
+    CHECK(wide.high - wide.low > 4.0 * (narrow.high - narrow.low));
+  }
+}
+
+TEST_CASE("too few steps are refused with how many more are needed") {
+  const FitRefusal refusal = refusal_of({counts_of({60, 30, 9}, 100)});
+  CHECK(refusal.reason == FitRefusal::Reason::too_few_steps);
+  CHECK(refusal.steps == 100);
+  // +-2 % of 1.99 tokens with a variance of 0.9699 a step: 1.96^2 (0.9699 + 0.01) / 0.0398^2 = 2,376.4 steps.
+  CHECK(refusal.more_steps_needed == 2277);
+  CHECK(refusal_of({counts_of({0, 0, 0}, 150)}).more_steps_needed == 50);
+}
+
+TEST_CASE("a counter that accepts everything and one that rises are refused") {
+  CHECK(refusal_of({counts_of({1000, 1000}, 1000)}).reason == FitRefusal::Reason::all_accepted);
+  const FitRefusal rising = refusal_of({counts_of({600, 650, 100}, 1000)});
+  CHECK(rising.reason == FitRefusal::Reason::rising);
+  CHECK(rising.position == 2);
+  // Rates of three digits may rise by their rounding.
+  AcceptanceCounts rounded = counts_of({600, 602}, 1e4);
+  rounded.rounding = 0.0005;
+  CHECK(fit_of({rounded}).model);
+  CHECK(fit_of({counts_of({999, 998}, 1000)}).model);
+}
+
+TEST_CASE("a log in which nothing was accepted has one token at every gamma") {
+  const AcceptanceFit fit = fit_of({counts_of({0, 0, 0}, 5000)});
+  CHECK(tokens_at(fit, 3).value == 1.0);
+  for (const std::int64_t gamma : {1, 2, 5, 12}) {
+    const TokensAtGamma tokens = tokens_at(fit, gamma);
+    CHECK(tokens.value < 1.001);
+    CHECK(tokens.low == 1.0);
+    CHECK(tokens.high < 1.02);
+  }
+}
+
+TEST_CASE("a log in which nearly everything was accepted stays within gamma + 1") {
+  const AcceptanceFit fit = fit_of({counts_of({100'000, 100'000, 99'999}, 100'000)});
+  for (const std::int64_t gamma : {1, 2, 5, 12}) {
+    const TokensAtGamma tokens = tokens_at(fit, gamma);
+    CHECK(tokens.high <= static_cast<double>(gamma) + 1.0);
+    CHECK(tokens.value > 0.99 * (static_cast<double>(gamma) + 1.0));
+  }
+}
+
+TEST_CASE("acceptance that collapses at one draft is a fault of the drafter") {
+  CHECK_FALSE(fit_of({expected_counts({.chain = {0.7, 0.1}, .spread = 0.6}, 5, 1e5)}).collapsed_position);
+  CHECK(fit_of({counts_of({7000, 5000, 500, 350}, 10'000)}).collapsed_position == 3);
+  CHECK(fit_of({counts_of({7000, 0, 0, 0}, 10'000)}).collapsed_position == 2);
+  // Too few to be sure.
+  CHECK_FALSE(fit_of({counts_of({20, 0, 0}, 300)}).collapsed_position);
+}
+
+}  // namespace foredraft::analytic

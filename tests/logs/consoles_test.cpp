@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/logs/logs_testing.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+using logs::Observation;
+
+std::string before(const std::string& text, const std::string& what) { return text.substr(0, text.find(what)); }
+std::string from(const std::string& text, const std::string& what) { return text.substr(text.find(what)); }
+
+}  // namespace
+
+TEST_CASE("vllm bench serve gives a plain and a speculative run with counts") {
+  const LogContents contents = read_log(sample("vllm_bench_serve.txt"));
+  CHECK(contents.engine == "vllm");
+  REQUIRE(contents.observations.size() == 2);
+  const Observation& plain = contents.observations[0];
+  CHECK(plain.decoding == Decoding::plain);
+  CHECK(plain.requests == 8.0);
+  CHECK(plain.times.iteration_ms == 51.0);
+  CHECK_FALSE(plain.times.request_rate_per_s);
+  const Observation& run = contents.observations[1];
+  CHECK(run.decoding == Decoding::speculative);
+  CHECK(run.gamma == 4);
+  CHECK(run.acceptance->steps == 10000);
+  CHECK(run.acceptance->drafted_tokens == 40000);
+  CHECK(run.acceptance->accepted_tokens == 20000);
+  CHECK(run.acceptance->accepted_at == Counts{8000, 5500, 4000, 2500});
+  CHECK(run.times.iteration_ms == 59.0);
+  CHECK(run.times.tpot_ms == 20.0);
+  CHECK(run.times.ttft_ms == 210.5);
+  CHECK(run.times.request_rate_per_s == 0.5);
+  CHECK(*run.requests == Approx(3.0).epsilon(few_ulp));
+  CHECK(run.stratum.output_tokens == 300.0);
+  CHECK(run.stratum.context_tokens == 350.0);
+}
+
+TEST_CASE("a fixed request rate and the meaning of ITL are warned of") {
+  const LogContents contents = read_log(sample("vllm_bench_serve.txt"));
+  CHECK(warns(contents, "W01"));
+  CHECK(warns(contents, "W07"));
+  const LogContents plain = read_log(before(sample("vllm_bench_serve.txt"), "##### speculative"));
+  CHECK(plain.warnings.empty());
+}
+
+TEST_CASE("parts of a console that people paste give what they hold") {
+  const std::string log = sample("vllm_bench_serve.txt");
+  const LogContents counts = read_log(before(from(log, "Drafts:"), "Per-position"));
+  REQUIRE(counts.observations.size() == 1);
+  CHECK(counts.observations[0].gamma == 4);
+  CHECK(counts.observations[0].acceptance->accepted_tokens == 20000);
+  const LogContents length = read_log("Acceptance length:    3.00\n");
+  REQUIRE(length.observations.size() == 1);
+  CHECK(length.observations[0].acceptance_length == 3.0);
+  CHECK_FALSE(length.observations[0].acceptance);
+}
+
+TEST_CASE("a run without acceptance whose chunks hold several tokens is not taken as plain") {
+  const std::string log = sample("vllm_bench_serve.txt");
+  const LogContents contents = read_log(before(from(log, "##### spec"), "-----Speculative"));
+  REQUIRE(contents.observations.size() == 1);
+  CHECK(contents.observations[0].decoding == Decoding::unknown);
+  CHECK_FALSE(contents.observations[0].times.iteration_ms);
+  CHECK(warns(contents, "W09"));
+}
+
+TEST_CASE("bench_serving of SGLang prints times per token and a length since the start") {
+  const LogContents contents = read_log(sample("sglang_bench_serving.txt"));
+  CHECK(contents.engine == "sglang");
+  REQUIRE(contents.observations.size() == 2);
+  const Observation& run = contents.observations[0];
+  CHECK(run.decoding == Decoding::speculative);
+  CHECK(run.acceptance_length == 2.5);
+  CHECK(run.requests == 16.0);
+  CHECK(*run.times.iteration_ms == Approx(60.0).epsilon(few_ulp));
+  CHECK(contents.observations[1].decoding == Decoding::plain);
+  CHECK(contents.observations[1].times.iteration_ms == 24.0);
+  CHECK(warns(contents, "W02"));
+  CHECK(warns(contents, "W07"));
+}
+
+TEST_CASE("lists of counters give a run each, and positions that were not drafted are left out") {
+  const LogContents contents = read_log(sample("spec_decode.txt"));
+  CHECK(contents.engine == "vllm");
+  REQUIRE(contents.observations.size() == 2);
+  const Observation& run = contents.observations[0];
+  CHECK(run.gamma == 3);
+  CHECK(run.acceptance->steps == 1000);
+  CHECK(run.acceptance->accepted_at == Counts{700, 480, 320});
+  CHECK(run.acceptance->accepted_at_rounding == 5.0);
+  CHECK(warns(contents, "W08"));
+  CHECK(contents.observations[1].acceptance->steps == 800);
+  CHECK(contents.observations[1].acceptance->accepted_at.empty());
+}
+
+TEST_CASE("lists are read in other spellings") {
+  const LogContents contents =
+      read_log("- Num speculative tokens: 5\n- num draft tokens = 5,000\n- num accepted tokens = 2,000\n");
+  REQUIRE(contents.observations.size() == 1);
+  CHECK(contents.settings.gamma == 5);
+  CHECK(contents.observations[0].acceptance->steps == 1000);
+  CHECK(contents.observations[0].acceptance->accepted_tokens == 2000);
+  CHECK(read_log("Average acceptance length: 2.7\n").observations.at(0).acceptance_length == 2.7);
+  CHECK(refusal("num_drafts: 10\nnum_draft_tokens: 20\nnum_accepted_tokens: 21\n").find("some.log:3: accepted: ") == 0);
+}
+
+TEST_CASE("trtllm-bench prints a mean length over requests, which is no count") {
+  const LogContents contents = read_log(sample("trtllm_bench.txt"));
+  CHECK(contents.engine == "tensorrt-llm");
+  CHECK(contents.settings.method == "EAGLE3");
+  REQUIRE(contents.observations.size() == 1);
+  const Observation& run = contents.observations[0];
+  CHECK(run.decoding == Decoding::speculative);
+  CHECK(run.acceptance_length == 2.6);
+  CHECK_FALSE(run.acceptance);
+  CHECK(run.requests == 7.5);
+  CHECK(run.times.output_tokens_per_s == 250.0);
+  CHECK(run.times.tpot_ms == 29.5);
+  CHECK(run.stratum.context_tokens == 228.0);
+  CHECK(warns(contents, "W10"));
+  const LogContents plain = read_log(before(sample("trtllm_bench.txt"), "= DECODING"));
+  CHECK(plain.observations.at(0).decoding == Decoding::plain);
+}
+
+TEST_CASE("tables of GenAI-Perf give load and throughput, with commas between thousands") {
+  const LogContents contents = read_log(sample("genai_perf.txt") + sample("genai_perf.txt"));
+  REQUIRE(contents.observations.size() == 2);
+  const Observation& run = contents.observations[0];
+  CHECK(run.decoding == Decoding::unknown);
+  CHECK(run.times.output_tokens_per_s == 1280.0);
+  CHECK(*run.requests == Approx(2.0).epsilon(few_ulp));
+  CHECK(*run.times.duration_s == Approx(40.0).epsilon(few_ulp));
+  CHECK(run.stratum.context_tokens == 668.0);
+}
+
+}  // namespace foredraft::tests

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/logs/logs_testing.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+using logs::Decoding;
+using logs::LogContents;
+using logs::Observation;
+
+const std::string decode = "[2026-02-03 10:00:02 TP0] Decode batch. #running-req: 2, #token: 9, token usage: 0.01, ";
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  return at == std::string::npos ? text : text.replace(at, what.size(), with);
+}
+
+}  // namespace
+
+TEST_CASE("SGLang's accept rate is told by what is the same in all lines") {
+  const LogContents drafts = read_log(sample("sglang_2026.log"));
+  REQUIRE(drafts.observations.size() == 3);
+  for (const Observation& window : drafts.observations) CHECK(window.gamma == 3);
+  CHECK(drafts.observations[1].acceptance->steps == 80);
+  CHECK(drafts.observations[1].acceptance->accepted_tokens == 168);
+  CHECK(drafts.observations[1].acceptance->drafted_tokens == 240);
+  CHECK(drafts.observations[1].acceptance->steps_estimated);
+  CHECK(warns(drafts, "W06"));
+  const LogContents tokens = read_log(sample("sglang_2025.log"));
+  REQUIRE(tokens.observations.size() == 3);
+  for (const Observation& window : tokens.observations) CHECK(window.gamma == 4);
+}
+
+TEST_CASE("SGLang's drafts are unknown without rates and where the lines do not tell the definition") {
+  const LogContents none = read_log(decode + "accept len: 2.50, gen throughput (token/s): 125.00, \n");
+  REQUIRE(none.observations.size() == 1);
+  CHECK_FALSE(none.observations[0].gamma);
+  CHECK(none.observations[0].acceptance->accepted_tokens == 120);
+  CHECK_FALSE(none.observations[0].acceptance->drafted_tokens);
+  const LogContents both = read_log(decode + "accept len: 1.33, accept rate: 0.33, gen throughput (token/s): 125.00\n");
+  CHECK_FALSE(both.observations[0].gamma);
+  CHECK(warns(both, "W06"));
+}
+
+TEST_CASE("SGLang's settings give drafts and the steps of a line") {
+  const LogContents contents = read_log(
+      "server_args=ServerArgs(model_path='acme/t', speculative_algorithm='EAGLE', "
+      "speculative_draft_model_path='acme/d', "
+      "speculative_num_steps=5, speculative_eagle_topk=1, decode_log_interval=10)\n" +
+      decode + "accept len: 2.50, gen throughput (token/s): 125.00, \n");
+  CHECK(contents.settings.method == "EAGLE");
+  CHECK(contents.settings.target == "acme/t");
+  CHECK(contents.settings.draft == "acme/d");
+  REQUIRE(contents.observations.size() == 1);
+  CHECK(contents.observations[0].gamma == 5);
+  CHECK(contents.observations[0].acceptance->steps == 20);
+  CHECK(contents.observations[0].acceptance->drafted_tokens == 100);
+}
+
+TEST_CASE("SGLang's time behind a pause is no time of an iteration") {
+  const LogContents contents = read_log(sample("sglang_2026.log"));
+  REQUIRE(contents.observations.size() == 3);
+  CHECK_FALSE(contents.observations[0].times.iteration_ms);
+  CHECK_FALSE(contents.observations[0].times.output_tokens_per_s);
+  CHECK(*contents.observations[1].times.iteration_ms == Approx(40.0).epsilon(few_ulp));
+  CHECK(*contents.observations[2].times.iteration_ms == Approx(40.0).epsilon(few_ulp));
+  CHECK(contents.observations[1].cuda_graphs == true);
+  CHECK(contents.observations[1].waiting == 1.0);
+  CHECK(warns(contents, "W11"));
+}
+
+TEST_CASE("SGLang's lines without acceptance are plain windows, and what is cut is no line") {
+  const LogContents contents = read_log(decode + "gen throughput (token/s): 50.00, #queue-req: 0\n");
+  REQUIRE(contents.observations.size() == 1);
+  CHECK(contents.observations[0].decoding == Decoding::plain);
+  CHECK(*contents.observations[0].times.iteration_ms == Approx(40.0).epsilon(few_ulp));
+  CHECK_FALSE(refusal(decode + "gen throughput (token/s): 50.0").empty());
+}
+
+TEST_CASE("llama-server's requests get their steps and positions from the totals") {
+  const LogContents contents = read_log(sample("llama_server.log"));
+  REQUIRE(contents.observations.size() == 2);
+  const Observation& second = contents.observations[1];
+  CHECK(second.span == logs::Span::request);
+  CHECK(second.gamma == 2);
+  CHECK(second.acceptance->steps == 80);
+  CHECK(second.acceptance->drafted_tokens == 160);
+  CHECK(second.acceptance->accepted_tokens == 60);
+  CHECK(second.acceptance->accepted_at == Counts{48, 12});
+  CHECK_FALSE(second.acceptance->steps_estimated);
+  CHECK(*second.times.draft_ms == Approx(3.0).epsilon(few_ulp));
+  CHECK(*second.times.iteration_ms == Approx(37.5).epsilon(few_ulp));
+  CHECK(second.stratum.request == "7");
+  CHECK(second.stratum.context_tokens == 90.5);
+  CHECK(second.requests == 1.0);
+  CHECK(contents.settings.method == "draft-mtp");
+}
+
+TEST_CASE("llama-server's requests without totals have estimated steps, without drafts they are plain") {
+  const LogContents old = read_log(sample("llama_server_old.log"));
+  REQUIRE(old.observations.size() == 1);
+  CHECK(old.observations[0].acceptance->steps == 100);
+  CHECK(old.observations[0].acceptance->steps_estimated);
+  CHECK(*old.observations[0].times.ttft_ms == 75.13);
+  const std::string log = sample("llama_server_old.log");
+  const LogContents plain = read_log(log.substr(0, log.find("slot")));
+  REQUIRE(plain.observations.size() == 1);
+  CHECK(plain.observations[0].decoding == Decoding::plain);
+  CHECK(*plain.observations[0].times.iteration_ms == *plain.observations[0].times.tpot_ms);
+}
+
+TEST_CASE("llama-server's acceptance of 100 % by construction is replaced by its totals or left out") {
+  const std::string log =
+      replaced(sample("llama_server.log"), "0.75000 (  150 accepted /  200", "1.00000 (  120 accepted /  120");
+  const LogContents contents = read_log(log);
+  REQUIRE(contents.observations.size() == 2);
+  CHECK(warns(contents, "W13"));
+  CHECK(contents.observations[0].acceptance->accepted_tokens == 150);
+  CHECK(contents.observations[0].acceptance->drafted_tokens == 200);
+  const LogContents alone = read_log(
+      "the target context does not support partial sequence removal\n"
+      "draft acceptance = 1.00000 (    8 accepted /     8 generated), mean len =  3.00\n");
+  REQUIRE(alone.observations.size() == 1);
+  CHECK(warns(alone, "W13"));
+  CHECK_FALSE(alone.observations[0].acceptance);
+  CHECK_FALSE(
+      warns(read_log("draft acceptance = 1.00000 (    8 accepted /     8 generated), mean len =  3.00\n"), "W13"));
+}
+
+TEST_CASE("llama-server that accepts more than it drafted is refused") {
+  CHECK(refusal("\ndraft acceptance = 1.10000 (    9 accepted /     8 generated)\n")
+            .find("some.log:2: accepted: 9 tokens accepted of 8 drafted") == 0);
+}
+
+TEST_CASE("llama-speculative gives counts, speed and the time of drafting") {
+  const LogContents contents = read_log(sample("llama_speculative.txt"));
+  REQUIRE(contents.observations.size() == 1);
+  const Observation& run = contents.observations[0];
+  CHECK(run.gamma == 8);
+  CHECK(run.acceptance->steps == 160);
+  CHECK(run.acceptance->drafted_tokens == 1200);
+  CHECK(run.acceptance->accepted_tokens == 240);
+  CHECK(*run.times.iteration_ms == Approx(125.0).epsilon(few_ulp));
+  CHECK(*run.times.draft_ms == Approx(30.0).epsilon(few_ulp));
+  const LogContents twice = read_log(sample("llama_speculative.txt") + sample("llama_speculative.txt"));
+  CHECK(twice.observations.size() == 2);
+  CHECK(*twice.observations[1].times.draft_ms == Approx(30.0).epsilon(few_ulp));
+}
+
+TEST_CASE("tables of llama.cpp are plain step times") {
+  const LogContents bench = read_log(sample("llama_bench.md"));
+  REQUIRE(bench.observations.size() == 3);
+  CHECK(bench.observations[0].times.prompt_tokens_per_s == 2000.0);
+  CHECK_FALSE(bench.observations[0].times.iteration_ms);
+  CHECK(bench.observations[1].decoding == Decoding::plain);
+  CHECK(*bench.observations[1].times.iteration_ms == Approx(12.5).epsilon(few_ulp));
+  CHECK(bench.observations[2].stratum.context_tokens == 4160.0);
+  const LogContents batched = read_log(sample("llama_batched_bench.txt"));
+  REQUIRE(batched.observations.size() == 2);
+  CHECK(batched.observations[1].requests == 8.0);
+  CHECK(*batched.observations[1].times.iteration_ms == Approx(20.0).epsilon(few_ulp));
+  CHECK(batched.observations[1].times.output_tokens_per_s == 400.0);
+}
+
+TEST_CASE("gauges of SGLang are read once, not once a rank, and not those of the draft model") {
+  const LogContents contents = read_log(sample("prometheus_sglang.prom"));
+  REQUIRE(contents.observations.size() == 1);
+  const Observation& run = contents.observations[0];
+  CHECK(contents.engine == "sglang");
+  CHECK(run.acceptance_length == 2.75);
+  CHECK_FALSE(run.acceptance);
+  CHECK(run.gamma == 3);
+  CHECK(run.requests == 6.0);
+  CHECK(warns(contents, "W02"));
+  std::string tree = sample("prometheus_sglang.prom");
+  tree.replace(tree.find("} 4.0"), 5, "} 8.0");
+  CHECK_FALSE(read_log(tree).observations[0].gamma);
+}
+
+TEST_CASE("a table of acceptance lengths has an observation for each draft length, with and without thinking") {
+  const LogContents contents = read_log(sample("acceptance_table.yaml"));
+  REQUIRE(contents.observations.size() == 3);
+  CHECK(contents.settings.target == "acme-8b-nvfp4");
+  const Observation& second = contents.observations[1];
+  CHECK(second.line == 7);
+  CHECK(second.gamma == 3);
+  CHECK(second.acceptance_length == 2.9);
+  CHECK(second.stratum == logs::Stratum{.temperature = 1.0, .top_p = 0.95, .reasoning = true, .category = "coding"});
+  CHECK(contents.observations[2].stratum.reasoning == false);
+  CHECK(contents.observations[2].stratum.temperature == 0.6);
+  const std::string text = sample("acceptance_table.yaml");
+  CHECK(refusal(text + "    2: 3.5\n") == "some.log:10: 2: acceptance length 3.5 (must lie between 1 and 3)");
+  CHECK(refusal(text + "other-model:\n  thinking_on:\n    1: 1.5\n").starts_with("some.log:12: other-model: stands"));
+  CHECK(refusal("    1: 1.5\n").ends_with("run `foredraft list formats`"));
+}
+
+}  // namespace foredraft::tests

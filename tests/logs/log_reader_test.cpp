@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/log_reader.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/documents.hpp"
+#include "foredraft/errors.hpp"
+#include "tests/logs/logs_testing.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+using logs::LogContents;
+using logs::LogFormat;
+using logs::LogReader;
+
+void note(LogContents& contents, std::int64_t line, std::string what) {
+  contents.observations.push_back({.line = line, .stratum = {.category = std::move(what)}});
+}
+
+/// Takes every line with "mark".
+class Marks final : public logs::LineReader {
+ public:
+  bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
+    if (text.find("refused") != std::string_view::npos) logs::refuse({.line = number, .key = "mark", .text = "bad"});
+    note(contents, number, std::string(text));
+    return true;
+  }
+  void finish(LogContents& contents) override { contents.version += "finished "; }
+};
+
+std::span<const LogFormat> test_formats() {
+  static const std::vector<LogFormat> all = {
+      {.name = "marks",
+       .summary = "",
+       .engine = "one",
+       .reads = logs::LineFormat{.anchor = "mark", .open = [] { return std::make_unique<Marks>(); }}},
+      {.name = "others",
+       .summary = "",
+       .engine = "two",
+       .reads = logs::LineFormat{.anchor = "other", .open = [] { return std::make_unique<Marks>(); }}},
+      {.name = "values",
+       .summary = "",
+       .engine = "",
+       .reads = logs::JsonFormat{
+           .anchor = "a|\\[",
+           .claims = [](const auto& value) { return value.is_array() || value.contains("a"); },
+           .read =
+               [](const auto& value, std::int64_t line, LogContents& contents) {
+                 if (value.contains("bad")) {
+                   throw logs::RefusedRecord({{.key = "a", .text = "bad"}, {.line = line, .key = "b", .text = "bad"}});
+                 }
+                 note(contents, line, value.dump());
+               }}},
+      {.name = "rows",
+       .summary = "",
+       .engine = "",
+       .reads = logs::CsvFormat{.anchor = "^k",
+                                .claims =
+                                    [](auto columns) {
+                                      if (columns.back() == "bad") logs::refuse({.key = "bad", .text = "no column"});
+                                      return columns.front() == "k";
+                                    },
+                                .row =
+                                    [](auto /*columns*/, auto cells, std::int64_t line, LogContents& contents) {
+                                      std::string row;
+                                      for (const std::string& cell : cells) row += cell + "|";
+                                      note(contents, line, row);
+                                    }}},
+  };
+  return all;
+}
+
+LogContents read(std::string_view text, std::size_t piece = std::string_view::npos) {
+  LogReader reader("some.log", "", test_formats());
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) reader.add(text.substr(0, piece));
+  return reader.finish();
+}
+
+std::string found(const LogContents& contents) {
+  std::string all;
+  for (const auto& observation : contents.observations) {
+    all += std::to_string(observation.line) + " " + observation.stratum.category.value_or("") + "\n";
+  }
+  return all;
+}
+
+std::string error_of(std::string_view text) {
+  try {
+    read(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+const std::string mixed =
+    "\xEF\xBB\xBFtext\n\x1b[1;31ma\x1b[0m mark\r\n{\"a\": 1}\n  {\"a\":\n [\"}\", 2]}\n{\"b\": \"mark\"}\n{not json\n"
+    "k,l,m\n1,\"2,\"\"3\"\"\",4\n5,6,7\n8,9\n{'a': True, 'it\\'s': None}\n[\n[1]]\nold\rnew mark\nlast mark";
+
+}  // namespace
+
+TEST_CASE("logs cut at any byte are read as in one piece") {
+  const std::string whole = found(read(mixed));
+  CHECK(whole ==
+        "2 a mark\n3 {\"a\":1}\n4 {\"a\":[\"}\",2]}\n6 {\"b\": \"mark\"}\n9 1|2,\"3\"|4|\n10 5|6|7|\n"
+        "12 {\"a\":true,\"it's\":null}\n13 [[1]]\n15 new mark\n16 last mark\n");
+  CHECK(read(mixed).lines == 16);
+  for (std::size_t piece = 1; piece < mixed.size(); ++piece) {
+    INFO(piece);
+    REQUIRE(found(read(mixed, piece)) == whole);
+    REQUIRE(read(mixed, piece).lines == 16);
+  }
+}
+
+TEST_CASE("a log names every format that was found in it, and its engine") {
+  const LogContents contents = read(mixed);
+  CHECK(contents.format == "marks values rows");
+  CHECK(contents.engine == "one");
+}
+
+TEST_CASE("a format without a line in the log does not change what others found") {
+  CHECK(read("mark\nmark\n").version == "finished ");
+  CHECK(read("{\"a\": 1}\n").version.empty());
+}
+
+TEST_CASE("lines of two engines in one log are refused with the line") {
+  CHECK(error_of("mark\ntext\nother\n") ==
+        "some.log:3: written by two, lines before by one (observations of two engines are not comparable) - give the "
+        "log of each as a file of its own");
+}
+
+TEST_CASE("everything that formats refuse is reported at once with file and line") {
+  CHECK(error_of("text\nmark refused\nmark\n{\"bad\": 1, \"a\": 2}\nk,l,bad\n1,2,3\nmark refused\n") ==
+        "some.log:2: mark: bad\nsome.log:4: a: bad\nsome.log:4: b: bad\nsome.log:5: bad: no column\n"
+        "some.log:7: mark: bad");
+  CHECK(error_of("mark refused\nother\n").starts_with("some.log:1: mark: bad\nsome.log:2: written by two"));
+}
+
+TEST_CASE("a log of refused lines is read no further than what is printed of it") {
+  std::string text;
+  for (std::size_t i = 0; i < 2 * most_problems; ++i) text += "mark refused\n";
+  const std::string all = error_of(text);
+  CHECK(std::count(all.begin(), all.end(), '\n') + 1 == static_cast<std::ptrdiff_t>(most_problems));
+  CHECK(all.ends_with("some.log:100: mark: bad"));
+}
+
+TEST_CASE("a file without a known line is refused with where the formats are listed") {
+  const std::string list = " - run `foredraft list formats`";
+  CHECK(error_of("text\n") == "some.log: no line of a known format" + list);
+  CHECK(error_of("") == "some.log: the file is empty" + list);
+  CHECK(error_of(std::string_view("\0\1\2", 3)) == "some.log: binary, not text - save it as text in UTF-8");
+  LogReader reader("some.log", "rows", test_formats());
+  reader.add("mark\n");
+  CHECK_THROWS_WITH(reader.finish(), "some.log: no line of the format rows" + list);
+}
+
+TEST_CASE("bytes that are no text do not hide the lines around them") {
+  CHECK(found(read(std::string("\0\xff\n\x80 mark\n\0", 11))) == "2 \x80 mark\n");
+}
+
+TEST_CASE("a format that is not known is refused, and one that is given is the only one read") {
+  try {
+    const LogReader reader("some.log", "mark", test_formats());
+    FAIL("must be refused");
+  } catch (const InputError& error) {
+    CHECK(std::string(error.what()) == "some.log: format: \"mark\" is no known format - did you mean marks?");
+  }
+  CHECK_THROWS_WITH(LogReader("some.log", "table", test_formats()),
+                    "some.log: format: \"table\" is no known format - run `foredraft list formats`");
+  LogReader reader("some.log", "rows", test_formats());
+  reader.add(mixed);
+  CHECK(found(reader.finish()) == "9 1|2,\"3\"|4|\n10 5|6|7|\n");
+}
+
+TEST_CASE("lines beyond the limit are skipped and counted, a value on one line is not") {
+  const std::string long_line(max_line_bytes + 10, 'x');
+  const LogContents contents = read(long_line + " mark\n{\"a\": \"" + long_line + "\"}\nmark\n" + long_line);
+  CHECK(contents.skipped_lines == 2);
+  REQUIRE(contents.observations.size() == 2);
+  CHECK(contents.observations[0].line == 2);
+  CHECK(contents.observations[1].line == 3);
+  CHECK(contents.lines == 4);
+}
+
+TEST_CASE("a byte order mark is no part of the first line") {
+  CHECK(found(read("\xEF\xBB\xBF{\"a\": 1}\n")) == "1 {\"a\":1}\n");
+}
+
+TEST_CASE("a bracket that is never closed hides nothing behind it") {
+  CHECK(found(read("{\nmark\n")) == "2 mark\n");
+  CHECK(found(read("{\"a\": [1,\n2,\nmark\n")) == "3 mark\n");
+  CHECK(found(read("{\"a\": 1\n{\"a\": 2}\n")) == "2 {\"a\":2}\n");
+  CHECK(found(read("{\"a\": \"open\nmark\n")) == "2 mark\n");
+  std::string deep;
+  for (int i = 0; i < 200; ++i) deep += "{\n";
+  CHECK(found(read(deep + "mark\n")) == "201 mark\n");
+}
+
+TEST_CASE("observations that may be pooled do not grow with the log") {
+  class Windows final : public logs::LineReader {
+   public:
+    bool line(std::string_view /*text*/, std::int64_t number, LogContents& contents) override {
+      // Two engines by turns.
+      contents.observations.push_back(
+          {.line = number, .acceptance = logs::AcceptanceCounts{.steps = 3}, .requests = number % 2 == 0 ? 1.0 : 4.0});
+      return true;
+    }
+    void finish(LogContents& /*contents*/) override {}
+  };
+  const std::vector<LogFormat> windows = {
+      {.name = "windows", .summary = "", .engine = "", .reads = logs::LineFormat{.anchor = "w", .open = [] {
+                                                                                   return std::make_unique<Windows>();
+                                                                                 }}}};
+  constexpr std::int64_t lines = 3 * static_cast<std::int64_t>(logs::most_observations);
+  LogReader reader("some.log", "", windows);
+  for (std::int64_t i = 0; i < lines; ++i) reader.add("w\n");
+  const LogContents contents = reader.finish();
+  CHECK(contents.observations.size() <= logs::most_observations);
+  std::int64_t steps = 0;
+  for (const auto& observation : contents.observations) steps += observation.acceptance->steps;
+  CHECK(steps == 3 * lines);
+}
+
+}  // namespace foredraft::tests

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "foredraft/errors.hpp"
+#include "logs/log_reader.hpp"
+
+namespace foredraft::tests {
+
+/// A file of tests/logs/samples.
+inline std::string sample(const std::string& name) {
+  std::ifstream file(FOREDRAFT_SOURCE "/tests/logs/samples/" + name, std::ios::binary);
+  if (!file) throw std::runtime_error("no sample " + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline logs::LogContents read_log(std::string_view text, std::string_view format = "") {
+  logs::LogReader reader("some.log", format);
+  reader.add(text);
+  return reader.finish();
+}
+
+/// What is said of a log that is refused; empty where it is read.
+inline std::string refusal(std::string_view text) {
+  try {
+    read_log(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+inline bool warns(const logs::LogContents& contents, std::string_view code) {
+  for (const logs::LogWarning& warning : contents.warnings) {
+    if (warning.code == code) return true;
+  }
+  return false;
+}
+
+using Counts = std::vector<std::int64_t>;
+
+}  // namespace foredraft::tests

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/logs/mutated_logs.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace foredraft::tests {
+
+TEST_CASE("no fault in a log does more than refuse it") {
+  LogMutator mutator(all_samples(), 20250301);
+  for (int i = 0; i < 4000; ++i) {
+    const std::string text = mutator.next();
+    INFO(text);
+    REQUIRE_NOTHROW(read_mutated(text, 1 + mutator.below(text.size() + 1)));
+  }
+}
+
+}  // namespace foredraft::tests

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "logs/observation.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/logs/logs_testing.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::tests {
+namespace {
+
+logs::Observation window(std::int64_t steps, double iteration_ms, double running) {
+  return {.line = steps,
+          .decoding = logs::Decoding::speculative,
+          .gamma = 2,
+          .acceptance =
+              logs::AcceptanceCounts{
+                  .steps = steps, .drafted_tokens = 2 * steps, .accepted_tokens = steps, .accepted_at = {steps, 0}},
+          .requests = running,
+          .times = {.duration_s = 10.0, .iteration_ms = iteration_ms}};
+}
+
+}  // namespace
+
+TEST_CASE("pooled counts add up and times are weighted by the steps they are means of") {
+  const logs::Observation both = logs::pooled(window(100, 20.0, 2.0), window(300, 40.0, 3.0));
+  REQUIRE(both.acceptance);
+  CHECK(both.acceptance->steps == 400);
+  CHECK(both.acceptance->drafted_tokens == 800);
+  CHECK(both.acceptance->accepted_tokens == 400);
+  CHECK(both.acceptance->accepted_at == Counts{400, 0});
+  CHECK(*both.times.iteration_ms == Approx(35.0).epsilon(few_ulp));
+  CHECK(*both.times.duration_s == 20.0);
+  CHECK(*both.requests == Approx(2.5).epsilon(few_ulp));
+  CHECK(both.line == 300);
+}
+
+TEST_CASE("pooled observations lack what one of them lacks") {
+  logs::Observation other = window(300, 40.0, 3.0);
+  other.times.iteration_ms = std::nullopt;
+  other.acceptance->drafted_tokens = std::nullopt;
+  const logs::Observation both = logs::pooled(window(100, 20.0, 2.0), other);
+  CHECK_FALSE(both.times.iteration_ms);
+  CHECK_FALSE(both.acceptance->drafted_tokens);
+}
+
+TEST_CASE("windows of another draft length, decoding, load or setting are not pooled") {
+  const logs::Observation first = window(100, 20.0, 2.0);
+  CHECK(logs::may_be_pooled(first, window(5, 90.0, 3.0)));
+  CHECK_FALSE(logs::may_be_pooled(first, window(100, 20.0, 4.0)));
+  logs::Observation other = first;
+  other.gamma = 3;
+  CHECK_FALSE(logs::may_be_pooled(first, other));
+  other = first;
+  other.decoding = logs::Decoding::plain;
+  CHECK_FALSE(logs::may_be_pooled(first, other));
+  other = first;
+  other.stratum.temperature = 1.0;
+  CHECK_FALSE(logs::may_be_pooled(first, other));
+}
+
+TEST_CASE("the difference of two scrapes is what was counted between them") {
+  const logs::Observation earlier = window(100, 20.0, 2.0);
+  logs::Observation later = window(300, 40.0, 3.0);
+  later.acceptance->accepted_at = {300, 40, 7};
+  const auto between = logs::difference(later, earlier);
+  REQUIRE(between);
+  CHECK(between->acceptance->steps == 200);
+  CHECK(between->acceptance->drafted_tokens == 400);
+  CHECK(between->acceptance->accepted_tokens == 200);
+  CHECK(between->acceptance->accepted_at == Counts{200, 40, 7});
+}
+
+TEST_CASE("there is no difference where a counter fell or is missing") {
+  const logs::Observation earlier = window(100, 20.0, 2.0);
+  CHECK_FALSE(logs::difference(window(99, 20.0, 2.0), earlier));
+  logs::Observation later = window(300, 20.0, 2.0);
+  later.acceptance->accepted_at = {99, 0};
+  CHECK_FALSE(logs::difference(later, earlier));
+  later.acceptance = std::nullopt;
+  CHECK_FALSE(logs::difference(later, earlier));
+}
+
+}  // namespace foredraft::tests
