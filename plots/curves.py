@@ -102,8 +102,14 @@ def break_even(first, every, even=1.0):
     low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
     first.set_ylim(low, high)
     for axes in every:
-        axes.axhspan(low, even, color=style.SHADE, linewidth=0, zorder=0)
-        axes.axhline(even, zorder=1, **_BREAK_EVEN)
+        shade_losses(axes, low, even)
+
+
+def shade_losses(axes, low, even=1.0, upright=False):
+    """Shades one panel from `low` to break-even, along the vertical axis or, `upright`, along the other."""
+    span, line = (axes.axvspan, axes.axvline) if upright else (axes.axhspan, axes.axhline)
+    span(low, even, color=style.SHADE, linewidth=0, zorder=0)
+    line(even, zorder=1, **_BREAK_EVEN)
 
 
 def break_even_entry():

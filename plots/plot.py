@@ -17,6 +17,7 @@ import command  # noqa: E402
 if __name__ == "__main__":
     command.start()
 
+import acceptance_length
 import batch_speedup
 import decision_map
 import emnlp_figure5
@@ -31,6 +32,8 @@ import leviathan_figure5
 import load
 import ngram_iid_check
 import rule_lossiness
+import speedup_by_load
+import speedup_chain
 import step_time
 import survey_batch_context
 import survey_medusa_tree
@@ -45,7 +48,8 @@ import wagner_figure5
 EXPERIMENTS = (leviathan_figure2, leviathan_figure3, leviathan_figure4, leviathan_figure5, ngram_iid_check,
                emnlp_figure5, emnlp_figure6, iclr_figure2, iclr_figure4, iclr_figure5, rule_lossiness,
                survey_batch_context, survey_medusa_tree, token_tree, wagner_figure3, wagner_figure4, wagner_figure5,
-               batch_speedup, decision_map, step_time, verification_cost, validation)
+               batch_speedup, decision_map, step_time, verification_cost, validation, acceptance_length, speedup_chain,
+               speedup_by_load)
 _SUFFIX = ".figure.json"
 
 

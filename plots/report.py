@@ -3,10 +3,10 @@
 
 One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, how well
 this machine was predicted where that was tried, then every paper with its tables side by side and its figures. For a
-sweep: figures, tables and the first points. The manifest closes both. Nothing of a file reaches the page as markup:
-text is escaped, and drawings are images, in which no script runs and which load nothing. Exit status: 0 written; 1 a
-file could not be used or the report not be written; 2 bad usage or nothing to report; 130 interrupted (an earlier
-report stays).
+sweep: figures, tables and the first points. For an advice: its text and figures. The manifest closes each. Nothing of a
+file reaches the page as markup: text is escaped, and drawings are images, in which no script runs and which load
+nothing. Exit status: 0 written; 1 a file could not be used or the report not be written; 2 bad usage or nothing to
+report; 130 interrupted (an earlier report stays).
 """
 
 import base64
@@ -75,6 +75,8 @@ def page(directory):
             contents.append(f'<li><a href="#{anchor}">{title}</a></li>')
             parts.extend(section)
 
+    if load.exists(directory / "advice.json"):
+        add("advice", "Advice", _advice(directory))
     if score is not None:
         add("overview", "Overview", scorecard.overview(score, lambda experiment: papers.paper(experiment)[0], _anchor))
         add("findings", "Findings", scorecard.findings(score, _anchor))
@@ -195,6 +197,13 @@ def _cell(text):
     verdict = _VERDICT.fullmatch(text)
     shown = f"{verdict[1]}{scorecard.mark(verdict[2])}" if verdict else text
     return f'<td class="brief">{shown}</td>' if len(text) <= _BRIEF else f"<td>{shown}</td>"
+
+
+def _advice(directory):
+    """What to do, and below it what the command printed."""
+    advice = load.document(directory / "advice.json", "foredraft.advise/1")
+    return ['<h2 id="advice">Advice</h2>', f"<p><strong>{html.escape(str(advice.get('action', '')))}</strong></p>",
+            f'<pre class="wide">{html.escape(load.text(directory / "advice.txt"))}</pre>']
 
 
 def _points(directory):

@@ -25,6 +25,7 @@ p { margin: .5rem 0; max-width: 46rem; }
 a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
 .soft, figcaption { color: var(--soft); font-size: .85rem; }
 code { overflow-wrap: anywhere; font-size: .85em; }
+pre { font-size: .82rem; line-height: 1.4; }
 
 nav { font-size: .85rem; margin: 1.2rem 0 0; padding: .8rem 1rem; background: var(--card); border-radius: .5rem; }
 nav ul { list-style: none; margin: 0; padding: 0; } nav li { margin: .15rem 0; }

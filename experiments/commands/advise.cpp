@@ -11,6 +11,7 @@
 #include "experiments/cli/device_options.hpp"
 #include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/plot_script.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/deployment_options.hpp"
 #include "experiments/inputs/log_file.hpp"
@@ -147,7 +148,7 @@ CommandSpec advise_spec() {
                        "settings for vllm, sglang, trtllm, llama.cpp, aiconfigurator, prometheus, or to "
                        "replay the acceptance: vllm-synthetic, sglang-synthetic, trtllm-synthetic"},
                       {"engine-version", "V", "of the engine, where its log does not say it (--for trtllm needs it)"},
-                      {"out", "DIR", "a folder as well: advice.json, advice.txt, by_gamma.csv, chain.csv, loads.csv"},
+                      {"out", "DIR", "a folder as well: report.html, figures, advice.json and every number as CSV"},
                       {"json", "", "one JSON document, schema foredraft.advise/1"}},
           .fewest_positional = 1,
           .most_positional = most_advised_logs,
@@ -192,13 +193,15 @@ int run_advise(const std::vector<std::string>& arguments) {
   const Advice advice = advise(question);
   const std::string settings = settings_of(line, advice);
   const std::string version = line.text("engine-version").value_or("");
+  std::optional<ResultFolder> folder;
   if (const auto out = line.text("out")) {
-    ResultFolder folder(*out, advice_kind(question), line.words());
-    for (const FileDigest& file : files) folder.add_input(file);
-    write_advice(folder, advice, settings, version);
-    folder.complete();
+    folder.emplace(*out, advice_kind(question), line.words());
+    for (const FileDigest& file : files) folder->add_input(file);
+    write_advice(*folder, advice, settings, version);
+    folder->complete();
   }
   print_result(line.has("json") ? document_text(to_json(advice, version)) : to_text(advice, settings));
+  if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
   return advice.concludes() ? exit_done : exit_failed;
 }
 

@@ -12,7 +12,7 @@ namespace foredraft::experiments {
 namespace {
 
 /// Files of results folders, without their endings: a figure would replace them, or be drawn and reported as them.
-constexpr std::array<std::string_view, 35> names_of_results{"points",
+constexpr std::array<std::string_view, 41> names_of_results{"points",
                                                             "summary",
                                                             "manifest",
                                                             "report",
@@ -29,6 +29,12 @@ constexpr std::array<std::string_view, 35> names_of_results{"points",
                                                             "decision-map",
                                                             "step-time",
                                                             "verification-cost",
+                                                            "advice",
+                                                            "loads",
+                                                            "marginal",
+                                                            "acceptance-length",
+                                                            "speedup-chain",
+                                                            "speedup-by-load",
                                                             "leviathan-figure2",
                                                             "leviathan-figure3",
                                                             "leviathan-figure4",

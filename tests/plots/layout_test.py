@@ -6,6 +6,7 @@ import itertools
 import sample_data
 from support import InDirectory, drawn_texts
 
+import acceptance_length
 import batch_speedup
 import decision_map
 import emnlp_figure5
@@ -21,6 +22,8 @@ import leviathan_figure5
 import load
 import ngram_iid_check
 import rule_lossiness
+import speedup_by_load
+import speedup_chain
 import step_time
 import survey_batch_context
 import survey_medusa_tree
@@ -161,6 +164,18 @@ class Layout(InDirectory):
                     figure = self.experiment(module, lambda directory: sample_data.write_prediction(directory,
                                                                                                     **changes))
                     self.check(figure, "single_column" if module is decision_map else width)
+
+    def test_the_figures_of_an_advice_with_little_and_with_much_to_hold(self):
+        little = {"loads": ("1 request",), "gammas": (3,), "split": False}
+        much = {"loads": tuple(f"{2**i} requests of a category with a long name" for i in range(14)),
+                "gammas": range(1, 33)}
+        for changes, wide in ((little, ()), ({}, (speedup_chain, speedup_by_load)), (much, (speedup_chain,
+                                                                                         speedup_by_load))):
+            for module in (acceptance_length, speedup_chain, speedup_by_load):
+                with self.subTest(figure=module.ID, changes=changes):
+                    figure = self.experiment(module,
+                                             lambda directory: sample_data.write_advice(directory, **changes))
+                    self.check(figure, "double_column" if module in wide else "single_column")
 
     def test_wrapping_keeps_every_word_and_balances_the_lines(self):
         lines = layout.wrap("operations relative to plain decoding", 1.7).split("\n")

@@ -21,7 +21,7 @@ import report
 VOID = {"meta", "wbr", "img"}
 # All that a page may hold, whatever its folder holds: elements, and the values of attributes.
 ELEMENTS = set("""html head meta title style body div header nav main h1 h2 h3 h4 p ul li a figure figcaption img table
-  thead tbody tr th td code wbr details summary dl dt dd strong span""".split())
+  thead tbody tr th td code wbr details summary dl dt dd strong span pre""".split())
 ATTRIBUTES = {"lang": "en", "charset": "utf-8", "name": "viewport", "http-equiv": "Content-Security-Policy",
               "content": "width=device-width, initial-scale=1|default-src 'none'; img-src data:; style-src "
                          "'unsafe-inline'; base-uri 'none'; form-action 'none'",
@@ -286,6 +286,19 @@ class Report(InDirectory):
         (self.directory / "validation.json").unlink()
         sample_data.write_validation(self.directory, between_runs=0.021)
         self.assertIn("noisy", self.report())
+
+    def test_an_advice_begins_with_what_to_do_and_has_its_text_and_figures(self):
+        sample_data.write_advice(self.directory)
+        sample_data.write_manifest(self.directory, schema="foredraft.advice/1")
+        self.stand_ins("speedup-chain")
+        text = self.report()
+        self.assertIn('<li><a href="#advice">Advice</a></li>', text)
+        self.assertIn("<strong>Keep K = 3: &lt;1.00x&gt;.</strong>", text)
+        self.assertIn('<pre class="wide">Keep K = 3: &lt;1.00x&gt;.\n</pre>', text)
+        self.assertLess(text.index('id="advice"'), text.index('id="figures"'))
+        (self.directory / "advice.json").write_text("{}", encoding="utf-8")
+        (self.directory / "report.html").unlink()
+        self.refused("advice.json", "unknown schema null")
 
     def test_what_it_cannot_use_is_named(self):
         self.refused("nothing to report", status=2)

@@ -416,3 +416,33 @@ def write_hostile(directory, origin):
         MARKUP: MARKUP, "seed": MARKUP, "program": {"version": MARKUP}, "run": {"ended": MARKUP},
         "experiments": ["leviathan-table1", MARKUP, {MARKUP: MARKUP}], "half": "\ud800",
         "summaries": {MARKUP: MARKUP}, f"nested {MARKUP}": {MARKUP: [{MARKUP: MARKUP}]}, "measured_by": MARKUP})
+
+
+def write_advice(directory, loads=("1 request", "64 requests"), gammas=range(1, 13), split=True, bounded=True):
+    """What `advise --out` leaves: one draft length, 3, logged at every load; an iteration takes 2.5 times as long at
+    the second load as at the first, and 2.5 times that at all others. With `bounded` the times of draft lengths above 3 are bounds."""
+    lengths = [[gamma, tokens(0.7, gamma), 0.98 * tokens(0.7, gamma), 1.02 * tokens(0.7, gamma),
+                "observed" if gamma == 3 else "fitted", "yes" if gamma > 3 else "no"] for gamma in gammas]
+    chain, speedups = [], []
+    for i, name in enumerate(loads):
+        cost, promised = 1.2 * 2.5**min(i, 2), tokens(0.7, 3)
+        factors = {"verification": 0.8 / 2.5**min(i, 2), "drafting": 0.9, "engine_overhead": 0.97,
+                   "plain_overhead": 1 / (cost * 0.8 / 2.5**min(i, 2) * 0.9 * 0.97)} if split else {"iteration_cost": 1 / cost}
+        measured = promised / cost
+        chain += [[name, 4**i, 3, factor, value, 0.01, ""] for factor, value in
+                  {"promised": promised, **factors, "measured": measured}.items()]
+        for gamma in gammas:
+            gain = tokens(0.7, gamma) / (cost * (1 + 0.1 * (gamma - 3)))
+            known = gamma <= 3 or not bounded
+            speedups.append([name, 4**i, gamma, gain if known else "", 0.95 * gain if known else "", 1.05 * gain,
+                             "logged" if gamma == 3 else "interpolated" if known else "bounded",
+                             "yes" if gamma == 3 and gain > 1 else "no"])
+    write_csv(directory / "acceptance-length.csv",
+              ["gamma", "tokens_per_iteration", "low", "high", "source", "extrapolated"], lengths)
+    write_csv(directory / "speedup-chain.csv",
+              ["load", "batch", "gamma", "factor", "value", "standard_error", "share"], chain)
+    write_csv(directory / "speedup-by-load.csv",
+              ["load", "batch", "gamma", "speedup", "low", "high", "iteration_time", "use"], speedups)
+    (directory / "advice.txt").write_text("Keep K = 3: <1.00x>.\n", encoding="utf-8")
+    (directory / "advice.json").write_text(json.dumps({"schema": "foredraft.advise/1", "action": "Keep K = 3: <1.00x>."}),
+                                           encoding="utf-8")
