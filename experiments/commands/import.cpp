@@ -12,6 +12,7 @@
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/import_summary.hpp"
 #include "experiments/inputs/log_file.hpp"
+#include "logs/interchange.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -56,6 +57,17 @@ void require_observations(const std::vector<logs::ObservedLog>& logs) {
   }
 }
 
+/// What --as names; observations without it.
+const logs::Interchange& written_format(CommandLine& line) {
+  std::vector<std::string> names;
+  for (const logs::Interchange& one : logs::interchanges()) names.emplace_back(one.name);
+  const auto name = line.word("as", names);
+  if (name) line.require("out", "the file to write", "e.g. --out FILE");
+  const auto found = std::find_if(logs::interchanges().begin(), logs::interchanges().end(),
+                                  [&](const logs::Interchange& one) { return one.name == name; });
+  return found == logs::interchanges().end() ? logs::interchanges().front() : *found;
+}
+
 }  // namespace
 
 CommandSpec import_spec() {
@@ -64,11 +76,13 @@ CommandSpec import_spec() {
           .summary = "Reads what engines log of speculative decoding: counts, load and times, as one file.",
           .options = {{"format", "F", "read this format alone; without it each is told by the content"},
                       {"out", "FILE", "write the observations; a file that exists is left alone"},
+                      {"as", "F", "write FILE as aiperf-records or speculation-profile instead of observations"},
                       {"json", "", "print the observations, schema foredraft.observations/1"}},
           .fewest_positional = 1,
           .most_positional = most_logs,
           .examples = {"foredraft import vllm.log --out observations.json",
                        "foredraft import speculative.json plain.json --json",
+                       "foredraft import vllm.log --as speculation-profile --out speculation_profile.json",
                        "foredraft import - --format vllm < server.log"}};
 }
 
@@ -81,19 +95,20 @@ int run_import(const std::vector<std::string>& arguments) {
   if (std::count(line.positional().begin(), line.positional().end(), "-") > 1) {
     line.problems().add({.key = "-", .text = "given twice", .why = "standard input is read once"});
   }
-  line.done();
   const auto out = line.text("out");
+  const logs::Interchange& format = written_format(line);
+  line.done();
   if (out) require_new_file(*out);
   const std::vector<logs::ObservedLog> logs = read_with_progress(line.positional(), line.text("format").value_or(""));
   require_observations(logs);
-  const std::string document = out || line.has("json") ? logs::observations_text(logs) : "";
   if (out) {
+    const std::string document = format.text(logs);
     const WriteLock lock = WriteLock::of_file(*out);
     require_new_file(*out);
     replace_file(*out, document);
   }
   if (line.has("json")) {
-    print_result(document);
+    print_result(logs::observations_text(logs));
     return exit_done;
   }
   print_result(import_summary(logs) + (out ? fmt::format("{:<12}{}\n", "written to", readable(*out))
