@@ -150,6 +150,8 @@ Advice advise(const AdviceQuestion& question) {
   for (logs::LogWarning& warning : runs.warnings) advice.warnings.push_back(std::move(warning));
   add_acceptance(question, advice);
   add_acceptance_warnings(advice);
+  advice.spread = spread_of_requests(question.logs, advice.gamma_observed);
+  advice.strata = tokens_by_stratum(question.logs, advice.gamma_observed);
   add_loads(question, advice);
   if (advice.fit() != nullptr) add_choice(question, advice);
   if (std::holds_alternative<analytic::FitRefusal>(advice.acceptance)) {

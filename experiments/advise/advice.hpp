@@ -14,6 +14,7 @@
 #include "analytic/observed/speedup_chain.hpp"
 #include "core/intervals.hpp"
 #include "experiments/advise/runs.hpp"
+#include "experiments/advise/strata.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 
 /// What logs say of speculative decoding: whether it pays, why not, and what to set where that is identified.
@@ -51,6 +52,7 @@ struct LoadAdvice {
   std::optional<analytic::SpeedupChain> chain = {};          ///< nothing: no plain run at this load
   std::string arms_differ = {};                              ///< why the plain run may not be compared
   std::optional<double> prompt_share = {};
+  std::optional<analytic::PrefillTime> prefill = {};  ///< where windows tell what prompts take of iterations
   std::vector<analytic::SpeedupAt> by_gamma = {};
   std::optional<analytic::BestAt> best = {};  ///< over the draft lengths of known time, two at least
   double at_most = 0.0;                       ///< no draft length gains more; NaN: not known
@@ -76,6 +78,8 @@ struct Advice {
   std::optional<Estimate> tokens_observed = {};     ///< at gamma_observed
   std::variant<NoAcceptance, analytic::FitRefusal, analytic::AcceptanceFit> acceptance = NoAcceptance{};
   std::vector<analytic::TokensAtGamma> by_gamma = {};  ///< gamma 1 to 12 at least, unless nothing identifies them
+  std::optional<RequestSpread> spread = {};            ///< at gamma_observed, as are the strata
+  std::vector<StratumTokens> strata = {};
   std::vector<LoadAdvice> loads = {};
   std::vector<std::string> causes = {};  ///< words of the contract, the first is the main one
   std::optional<Recommendation> recommendation = {};

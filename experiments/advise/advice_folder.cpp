@@ -43,6 +43,16 @@ std::string marginal_csv(const nlohmann::ordered_json& advice) {
   return data.csv();
 }
 
+std::string strata_csv(const Advice& advice) {
+  DataText data({"dimension", "name", "observations", "verification_steps", "tokens_per_iteration",
+                 "tokens_per_iteration_standard_error"});
+  for (const StratumTokens& one : advice.strata) {
+    data.row().cell(one.dimension).cell(one.name).cell(static_cast<double>(one.observations)).cell(one.steps);
+    data.cell(std::optional(one.tokens));
+  }
+  return data.csv();
+}
+
 /// The factors between the promised speedup, first of each load, and the measured one, last of it.
 std::string speedup_chain_csv(const Advice& advice, const nlohmann::ordered_json& loads) {
   DataText data({"load", "batch", "gamma", "factor", "value", "standard_error", "share"});
@@ -112,6 +122,7 @@ void write_advice(ResultFolder& folder, const Advice& advice, std::string_view s
                                     [](const LoadAdvice& load) { return load.chain.has_value(); });
   const bool by_gamma = std::any_of(advice.loads.begin(), advice.loads.end(),
                                     [](const LoadAdvice& load) { return !load.by_gamma.empty(); });
+  if (!advice.strata.empty()) folder.write("strata.csv", strata_csv(advice));
   if (!json.at("marginal").empty()) folder.write("marginal.csv", marginal_csv(json));
   if (!advice.by_gamma.empty()) folder.write("acceptance-length.csv", acceptance_length_csv(json));
   if (compared) folder.write("speedup-chain.csv", speedup_chain_csv(advice, loads));

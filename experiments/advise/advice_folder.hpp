@@ -12,8 +12,8 @@ namespace foredraft::experiments {
 /// Of the logs: their digests.
 [[nodiscard]] ResultFolder::Kind advice_kind(const AdviceQuestion& question);
 
-/// Writes advice.json, advice.txt and loads.csv; where they have a row also marginal.csv, acceptance-length.csv,
-/// speedup-chain.csv and speedup-by-load.csv.
+/// Writes advice.json, advice.txt and loads.csv; where they have a row also strata.csv, marginal.csv,
+/// acceptance-length.csv, speedup-chain.csv and speedup-by-load.csv.
 void write_advice(ResultFolder& folder, const Advice& advice, std::string_view settings,
                   std::string_view engine_version);
 

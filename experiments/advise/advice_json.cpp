@@ -143,6 +143,32 @@ ordered_json speedups_json(const LoadAdvice& load) {
   return rows;
 }
 
+ordered_json prefill_json(const std::optional<analytic::PrefillTime>& prefill) {
+  if (!prefill) return nullptr;
+  return {{"decode_ms", prefill->decode_ms.mean},
+          {"decode_ms_ci95", interval_json(prefill->decode_ms)},
+          {"prompt_token_ms", prefill->per_prompt_token_ms.mean},
+          {"prompt_token_ms_ci95", interval_json(prefill->per_prompt_token_ms)}};
+}
+
+ordered_json spread_json(const std::optional<RequestSpread>& spread) {
+  if (!spread) return nullptr;
+  return {{"requests", spread->requests}, {"p10", spread->tenth}, {"p50", spread->half}, {"p90", spread->nine_tenths}};
+}
+
+ordered_json strata_json(const std::vector<StratumTokens>& strata) {
+  ordered_json rows = ordered_json::array();
+  for (const StratumTokens& one : strata) {
+    rows.push_back({{"dimension", one.dimension},
+                    {"name", one.name},
+                    {"observations", one.observations},
+                    {"verification_steps", std::llround(one.steps)},
+                    {"tokens_per_iteration", one.tokens.mean},
+                    {"ci95", interval_json(one.tokens)}});
+  }
+  return rows;
+}
+
 ordered_json load_json(const LoadAdvice& load) {
   ordered_json json{{"batch", value_or_null(load.requests)},
                     {"context", value_or_null(load.context_tokens)},
@@ -157,7 +183,8 @@ ordered_json load_json(const LoadAdvice& load) {
                     {"speedup_by_gamma", speedups_json(load)},
                     {"best_gamma", nullptr},
                     {"arms_differ", word_or_null(load.arms_differ)},
-                    {"prompt_share", value_or_null(load.prompt_share)}};
+                    {"prompt_share", value_or_null(load.prompt_share)},
+                    {"prefill", prefill_json(load.prefill)}};
   if (load.best) json["best_gamma"] = {{"gamma", load.best->best.gamma}, {"ties", load.best->ties}};
   return json;
 }
@@ -201,6 +228,8 @@ ordered_json to_json(const Advice& advice, std::string_view engine_version) {
           {"verification_steps",
            advice.verification_steps ? ordered_json(std::llround(*advice.verification_steps)) : ordered_json(nullptr)},
           {"tokens_per_iteration", tokens},
+          {"spread", spread_json(advice.spread)},
+          {"strata", strata_json(advice.strata)},
           {"marginal", marginal_json(advice)},
           {"model", model_json(advice.fit())},
           {"tokens_per_iteration_by_gamma", by_gamma_json(advice)},

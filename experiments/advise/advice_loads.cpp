@@ -117,7 +117,8 @@ LoadAdvice load_of(const RunsOfLoad& runs, const AdviceQuestion& question, const
                   .gammas = {},
                   .tokens = main.tokens,
                   .iteration_ms = main.iteration_ms,
-                  .prompt_share = main.prompt_share};
+                  .prompt_share = main.prompt_share,
+                  .prefill = main.prefill};
   for (const Run* run : runs) {
     if (run->gamma && run->iteration_ms) load.gammas.push_back(*run->gamma);
   }

@@ -131,6 +131,56 @@ std::string loads_table(const Advice& advice) {
   return to_text(table);
 }
 
+// ---- kinds of requests and prompts
+
+std::string spread_text(const Advice& advice) {
+  if (!advice.spread) return "";
+  const RequestSpread& spread = *advice.spread;
+  return labeled("spread", fmt::format("of {} requests 10 % stay below {:.2f} tokens per iteration, half below {:.2f}, "
+                                       "90 % below {:.2f}",
+                                       spread.requests, spread.tenth, spread.half, spread.nine_tenths));
+}
+
+/// A line a dimension, at most six of its values: those at both ends.
+std::string strata_text(const Advice& advice) {
+  constexpr std::size_t at_each_end = 3;
+  std::string text;
+  for (auto first = advice.strata.begin(); first != advice.strata.end();) {
+    const auto last = std::find_if(first, advice.strata.end(),
+                                   [&](const StratumTokens& one) { return one.dimension != first->dimension; });
+    const auto number = static_cast<std::size_t>(last - first);
+    std::string values;
+    for (std::size_t i = 0; i < number; ++i) {
+      if (i >= at_each_end && i + at_each_end < number) {
+        if (i == at_each_end) values += fmt::format(", {} more", number - 2 * at_each_end);
+        continue;
+      }
+      const StratumTokens& one = *(first + static_cast<std::ptrdiff_t>(i));
+      values += fmt::format("{}{} {}", values.empty() ? "" : ", ", one.name,
+                            std::isfinite(one.tokens.standard_error) ? with_half_width(one.tokens)
+                                                                     : fmt::format("{:.2f}", one.tokens.mean));
+    }
+    text += labeled("by " + first->dimension, values);
+    first = last;
+  }
+  return text;
+}
+
+std::string prefill_text(const Advice& advice) {
+  std::string text;
+  for (const LoadAdvice* load : shown_loads(advice)) {
+    if (!load->prefill || !load->iteration_ms) continue;
+    const std::string share =
+        load->prompt_share ? fmt::format("prompts are {:.0f} % of the tokens; ", 100.0 * *load->prompt_share) : "";
+    text += labeled(text.empty() ? "prefill" : " ",
+                    fmt::format("at {} {}1,000 prompt tokens take {:.3g} ms; an iteration without any {:.3g} ms, {:.3g} as "
+                                "logged",
+                                load->name, share, 1000.0 * load->prefill->per_prompt_token_ms.mean,
+                                load->prefill->decode_ms.mean, load->iteration_ms->mean));
+  }
+  return text;
+}
+
 // ---- draft lengths
 
 bool is_shown(const Advice& advice, std::int64_t gamma) {
@@ -220,10 +270,10 @@ std::string to_text(const Advice& advice, std::string_view settings) {
                                     [](const LoadAdvice& load) { return load.chain.has_value(); });
   const std::string sign = !measured ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
   std::string text = labeled("", advice.action) + labeled("evidence", advice.evidence + sign);
-  text += labeled("read", what_was_read(advice));
+  text += labeled("read", what_was_read(advice)) + spread_text(advice);
   if (!advice.loads.empty()) text += "\n" + loads_table(advice) + "\n";
   if (!advice.cause.empty()) text += labeled("cause", advice.cause);
-  text += by_gamma_text(advice);
+  text += prefill_text(advice) + strata_text(advice) + by_gamma_text(advice);
   if (!advice.why_not.empty()) text += labeled("next", advice.why_not);
   return text + settings_text(settings) + warnings_text(advice);
 }

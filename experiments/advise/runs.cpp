@@ -161,6 +161,17 @@ std::optional<double> mean_value(std::span<const Observation> observations, auto
   return mean ? std::optional(mean->mean) : std::nullopt;
 }
 
+std::optional<analytic::PrefillTime> prefill_of(std::span<const Observation> observations) {
+  std::vector<analytic::MixedWindow> windows;
+  for (const Observation& one : observations) {
+    const auto iteration = iteration_ms(one);
+    const double prompts = one.times.prompt_tokens_per_s.value_or(-1.0);
+    const bool known = iteration && *iteration > 0.0 && std::isfinite(*iteration) && std::isfinite(prompts);
+    if (one.span == logs::Span::window && known && prompts >= 0.0) windows.push_back({*iteration, prompts});
+  }
+  return analytic::prefill_time(windows);
+}
+
 // ---- runs
 
 void add_circumstances(const logs::Stratum& stratum, Run& run) {
@@ -208,6 +219,7 @@ Run run_of(std::span<const Observation> observations) {
   if (prompt && run.output_tokens_per_s && *prompt + run.output_tokens_per_s->mean > 0.0) {
     run.prompt_share = *prompt / (*prompt + run.output_tokens_per_s->mean);
   }
+  run.prefill = prefill_of(observations);
   run.context_tokens = mean_value(observations, [](const Observation& one) { return one.stratum.context_tokens; });
   run.output_tokens = mean_value(observations, [](const Observation& one) { return one.stratum.output_tokens; });
   for (const Observation& one : observations) {

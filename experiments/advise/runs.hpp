@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analytic/observed/acceptance_counts.hpp"
+#include "analytic/observed/prefill_time.hpp"
 #include "foredraft/quantities.hpp"
 #include "logs/observations_file.hpp"
 
@@ -45,6 +46,7 @@ struct Run {
   std::optional<Estimate> draft_ms = {}, verification_ms = {};
   std::optional<Estimate> output_tokens_per_s = {};
   std::optional<double> prompt_share = {};  ///< prompt tokens over all tokens
+  std::optional<analytic::PrefillTime> prefill = {};
   std::optional<double> context_tokens = {}, output_tokens = {};
   bool without_graphs = false;  ///< some steps ran without CUDA graphs
   /// What was logged of temperature, sampling, category and so on: the values of each.

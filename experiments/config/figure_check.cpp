@@ -12,7 +12,7 @@ namespace foredraft::experiments {
 namespace {
 
 /// Files of results folders, without their endings: a figure would replace them, or be drawn and reported as them.
-constexpr std::array<std::string_view, 41> names_of_results{"points",
+constexpr std::array<std::string_view, 42> names_of_results{"points",
                                                             "summary",
                                                             "manifest",
                                                             "report",
@@ -32,6 +32,7 @@ constexpr std::array<std::string_view, 41> names_of_results{"points",
                                                             "advice",
                                                             "loads",
                                                             "marginal",
+                                                            "strata",
                                                             "acceptance-length",
                                                             "speedup-chain",
                                                             "speedup-by-load",
