@@ -44,6 +44,7 @@ enum class Purpose : std::uint8_t {
   bootstrap = 31,        ///< which shapes a fit is made to again
   arrival = 40,          ///< when requests arrive
   prompt_length = 41,    ///< tokens of their prompts
+  recording = 42,        ///< which recorded sequence an answer replays
   test = 255,            ///< reserved for tests
 };
 

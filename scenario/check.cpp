@@ -218,7 +218,7 @@ bool takes_process(const Usage& usage, const AcceptanceProcess& process) {
 }
 
 void check_chain(const Space& space, const Usage& usage, ProblemList& problems) {
-  if (!takes_process(usage, Markov{}) && !takes_process(usage, Runs{})) return;
+  if (!takes_process(usage, Markov{}) && !usage.takes("process", name_of(Runs{}))) return;
   const auto holds = [&](std::string_view name, double wanted) {
     const auto values = values_of(space, name);
     return std::any_of(values.begin(), values.end(),
@@ -234,8 +234,8 @@ void check_chain(const Space& space, const Usage& usage, ProblemList& problems) 
 }
 
 void check_endless(const Space& space, const Usage& usage, const AcceptanceProcess& process, ProblemList& problems) {
-  if (!takes_process(usage, process)) return;
   const std::string_view name = name_of(process);
+  if (!usage.takes("process", name)) return;
   for (const Value& value : values_of(space, "gamma")) {
     if (std::get<std::int64_t>(value) <= max_runs_gamma) continue;
     report(space, "gamma",

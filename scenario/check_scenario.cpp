@@ -95,7 +95,8 @@ class FidelityCheck {
     check_input("max_batch", server.max_batch);
     const std::vector<std::int64_t> gamma =
         gamma_by_batch(gamma_of_batches(server, scenario_.gamma), server.max_batch, scenario_.convention);
-    check_server_acceptance(server.acceptance, *std::max_element(gamma.begin(), gamma.end()));
+    check_server_acceptance(server.acceptance, *std::max_element(gamma.begin(), gamma.end()), server.batching,
+                            scenario_.convention);
     check_token_count("prompt", server.prompt, 0);
     check_token_count("output", server.output, 1);
     if (server.arrivals.kind == ArrivalKind::closed) {
@@ -214,10 +215,10 @@ void check_read(const Scenario& scenario) {
   };
   const LookedUpTimes* cost = looked_up(scenario.cost);
   if (cost != nullptr && !cost->times) refuse_unread("the times", cost->source);
-  if (const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) {
-    const auto* trace = std::get_if<Trace>(&process->acceptance);
+  if (const AcceptanceProcess* acceptance = acceptance_of(scenario)) {
+    const auto* trace = std::get_if<Trace>(acceptance);
     if (trace != nullptr && !trace->recording) refuse_unread("the outcomes", trace->file);
-    const auto* observed = std::get_if<Observed>(&process->acceptance);
+    const auto* observed = std::get_if<Observed>(acceptance);
     if (observed != nullptr) refuse_unread("the counts", observed->file);
   } else if (const auto* token = std::get_if<TokenFidelity>(&scenario.fidelity)) {
     const auto* models = std::get_if<NgramModels>(&token->models);

@@ -69,11 +69,7 @@ Alternative* models_of(Scenario& scenario) {
   return token == nullptr ? nullptr : std::get_if<Alternative>(&token->models);
 }
 
-AcceptanceProcess* acceptance_of(Scenario& scenario) {
-  if (ProcessFidelity* process = process_of(scenario)) return &process->acceptance;
-  Server* server = server_of(scenario);
-  return server == nullptr ? nullptr : &server->acceptance;
-}
+AcceptanceProcess* stated_acceptance(Scenario& scenario) { return acceptance_of(scenario); }
 Policy* policy_of(Scenario& scenario) {
   ProcessFidelity* process = process_of(scenario);
   return process == nullptr ? nullptr : &process->policy;
@@ -281,7 +277,7 @@ void add_costs(Table& table) {
 
 void add_processes(Table& table) {
   table.push_back(family_choice("process", processes(), name_of(AcceptanceProcess(Iid{})),
-                                "acceptance process; foredraft list processes", with_process, acceptance_of));
+                                "acceptance process; foredraft list processes", with_process, stated_acceptance));
   table.push_back(mandatory(real("alpha", {.maximum = 1.0}, "probability that a draft is accepted", with_alpha,
                                  [](Scenario& to, const Value& value) {
                                    if (AcceptanceProcess* process = acceptance_of(to)) {
@@ -289,7 +285,7 @@ void add_processes(Table& table) {
                                    }
                                  })));
   for (const auto& process : processes()) {
-    add_member<Member<AcceptanceProcess>, AcceptanceProcess>(table, "process", process, with_process, acceptance_of);
+    add_member<Member<AcceptanceProcess>, AcceptanceProcess>(table, "process", process, with_process, stated_acceptance);
   }
   const auto sequence = [](Scenario& to) -> SequenceLength* {
     ProcessFidelity* process = process_of(to);

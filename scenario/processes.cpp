@@ -121,4 +121,16 @@ const std::vector<Member<AcceptanceProcess>>& processes() {
 
 std::string_view name_of(const AcceptanceProcess& process) { return entry_of(processes(), process).name; }
 
+AcceptanceProcess* acceptance_of(Scenario& scenario) {
+  if (auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) return &process->acceptance;
+  auto* server = std::get_if<Server>(&scenario.fidelity);
+  return server == nullptr ? nullptr : &server->acceptance;
+}
+
+const AcceptanceProcess* acceptance_of(const Scenario& scenario) {
+  if (const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) return &process->acceptance;
+  const auto* server = std::get_if<Server>(&scenario.fidelity);
+  return server == nullptr ? nullptr : &server->acceptance;
+}
+
 }  // namespace foredraft::scenario

@@ -38,6 +38,10 @@ struct RuleMember : Member<Rule> {
 
 /// What users call it.
 [[nodiscard]] std::string_view name_of(const AcceptanceProcess& process);
+
+/// The process of a scenario in process or system fidelity; null in token fidelity.
+[[nodiscard]] AcceptanceProcess* acceptance_of(Scenario& scenario);
+[[nodiscard]] const AcceptanceProcess* acceptance_of(const Scenario& scenario);
 [[nodiscard]] std::string_view name_of(const Drafter& drafter);
 [[nodiscard]] std::string_view name_of(const Policy& policy);
 [[nodiscard]] std::string_view name_of(const Rule& rule);

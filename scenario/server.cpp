@@ -7,6 +7,7 @@
 
 #include "core/check.hpp"
 #include "scenario/check_scenario.hpp"
+#include "scenario/compatibility.hpp"
 #include "scenario/registries.hpp"
 
 namespace foredraft::scenario {
@@ -44,17 +45,22 @@ std::vector<GammaRange> gamma_of_batches(const Server& server, std::int64_t gamm
   return {{1, server.max_batch, gamma}};
 }
 
-bool serves(const AcceptanceProcess& acceptance) {
-  return std::holds_alternative<Iid>(acceptance) || std::holds_alternative<Positional>(acceptance) ||
-         std::holds_alternative<BetaMixture>(acceptance);
+bool serves(const AcceptanceProcess& acceptance) { return !std::holds_alternative<Markov>(acceptance); }
+
+bool goes_with(const AcceptanceProcess& acceptance, Batching batching) {
+  return batching != Batching::lockstep || !needs_endless_text(acceptance);
 }
 
-void check_server_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest) {
-  if (!serves(acceptance)) {
-    throw DomainError(
-        fmt::format("invalid acceptance={} (must be iid, positional or beta_mixture in fidelity system: sequences of a "
-                    "batch keep no memory of acceptance)",
-                    name_of(acceptance)));
+void check_server_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest, Batching batching,
+                             Convention convention) {
+  const auto refuse = [&](std::string_view why) {
+    throw DomainError(fmt::format("invalid acceptance={} ({})", name_of(acceptance), why));
+  };
+  if (!serves(acceptance)) refuse("no server has it: runs of spread 0 and rho 1 are the same chain");
+  if (!goes_with(acceptance, batching)) refuse("does not go with batching lockstep, which throws accepted drafts away");
+  if (needs_endless_text(acceptance) && convention != Convention::bonus) refuse("needs the convention bonus");
+  if (needs_endless_text(acceptance) && longest > max_runs_gamma) {
+    refuse(fmt::format("drafts of at most {} tokens", max_runs_gamma));
   }
   check_acceptance(acceptance, longest);
 }

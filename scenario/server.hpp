@@ -18,11 +18,16 @@ namespace foredraft::scenario {
 /// The schedule of a server; gamma at every batch where it has none.
 [[nodiscard]] std::vector<GammaRange> gamma_of_batches(const Server& server, std::int64_t gamma);
 
-/// Whether the sequences of a server can have it: iterations must not depend on each other.
+/// Whether the answers of a server can have it: a Markov chain cannot, but Runs without spread and with rho 1 are one.
 [[nodiscard]] bool serves(const AcceptanceProcess& acceptance);
 
-/// Throws DomainError unless it does, with numbers in their ranges and an entry for each of `longest` drafts.
-void check_server_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest);
+/// Whether it goes with rows that wait for each other: Runs say nothing of accepted drafts that are thrown away.
+[[nodiscard]] bool goes_with(const AcceptanceProcess& acceptance, Batching batching);
+
+/// Throws DomainError unless it serves, with numbers in their ranges and an entry for each of `longest` drafts, and
+/// goes with batching and convention.
+void check_server_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest, Batching batching,
+                             Convention convention);
 
 /// Throws DomainError, naming the count `name`, unless every length is a whole number from `shortest` to 1e9.
 void check_token_count(std::string_view name, const TokenCount& count, std::int64_t shortest);

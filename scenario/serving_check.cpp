@@ -43,9 +43,15 @@ class ServingCheck {
 
   void check_acceptance() {
     for (const std::string& word : usage_.words.at("process")) {
-      if (serves(find_entry(processes(), word)->value)) continue;
-      refuse("process", fmt::format("{} in fidelity system", word), "sequences of a batch keep no memory of acceptance",
-             "use iid, positional or beta_mixture");
+      const AcceptanceProcess& process = find_entry(processes(), word)->value;
+      if (!serves(process)) {
+        refuse("process", fmt::format("{} in fidelity system", word), "no server has it",
+               "use runs, which with spread 0 and rho 1 are the same chain");
+      }
+      if (usage_.takes("batching", "lockstep") && !goes_with(process, Batching::lockstep)) {
+        refuse("process", fmt::format("{} with batching lockstep", word), "lockstep throws accepted drafts away",
+               "use continuous or ragged");
+      }
     }
   }
 

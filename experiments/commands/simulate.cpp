@@ -98,9 +98,7 @@ Json acceptance_json(const sim::Tally& tally) {
 
 /// The alpha that every draft is accepted with; null where acceptance is another.
 const double* alpha_of(const Scenario& scenario) {
-  const AcceptanceProcess* acceptance = nullptr;
-  if (const auto* server = std::get_if<Server>(&scenario.fidelity)) acceptance = &server->acceptance;
-  if (const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) acceptance = &process->acceptance;
+  const AcceptanceProcess* acceptance = scenario::acceptance_of(scenario);
   const auto* iid = acceptance == nullptr ? nullptr : std::get_if<Iid>(acceptance);
   return iid == nullptr ? nullptr : &iid->alpha;
 }
@@ -122,10 +120,8 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
     json["policy"] = scenario::name_of(process == nullptr ? Policy(ConstantGamma{}) : process->policy);
   }
   if (const double* alpha = alpha_of(scenario)) json["alpha"] = *alpha;
-  if (const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
-      process != nullptr && std::holds_alternative<Runs>(process->acceptance)) {
-    add_acceptance(process->acceptance, json);
-  }
+  const AcceptanceProcess* acceptance = scenario::acceptance_of(scenario);
+  if (acceptance != nullptr && std::holds_alternative<Runs>(*acceptance)) add_acceptance(*acceptance, json);
   const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
   json["c"] = cost ? Json(cost->draft_pass) : Json(nullptr);
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);

@@ -94,10 +94,10 @@ void Inputs::attach(Scenario& scenario) {
   } else if (auto* measured = std::get_if<Measured>(&scenario.cost)) {
     measured->times = times(*measured, nullptr, scenario.drafter);
   }
-  if (auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) {
-    if (const auto* observed = std::get_if<Observed>(&process->acceptance)) {
-      process->acceptance = acceptance(*observed);
-    } else if (auto* trace = std::get_if<Trace>(&process->acceptance)) {
+  if (AcceptanceProcess* stated = scenario::acceptance_of(scenario)) {
+    if (const auto* observed = std::get_if<Observed>(stated)) {
+      *stated = acceptance(*observed);
+    } else if (auto* trace = std::get_if<Trace>(stated)) {
       trace->recording = recording(*trace, scenario.convention);
     }
   } else if (auto* token = std::get_if<TokenFidelity>(&scenario.fidelity)) {

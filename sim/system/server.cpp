@@ -34,6 +34,12 @@ std::int64_t step_ns(const StepTime& time_us, const StepShape& shape) {
 
 }  // namespace
 
+RowAcceptance PreparedServing::rows(const RunKey& key, std::uint64_t block) const {
+  if (const auto* law = std::get_if<RunsLaw>(&acceptance)) return RunsOfRows(*law, key, block, longest.gamma);
+  if (const auto* recorded = std::get_if<RecordedOutcomes>(&acceptance)) return ReplayedRows(*recorded, key, block);
+  return IndependentRows(std::get<SurvivalByState>(acceptance), key, block);
+}
+
 Server::Server(const PreparedServing& prepared, const RunKey& key, std::uint64_t block)
     : prepared_(prepared),
       simulation_(prepared.simulation),
@@ -42,7 +48,7 @@ Server::Server(const PreparedServing& prepared, const RunKey& key, std::uint64_t
       doors_(queue_),
       prompts_(key.seed, {.purpose = Purpose::prompt_length, .point = key.point, .block = block}),
       outputs_(key.seed, {.purpose = Purpose::sequence_length, .point = key.point, .block = block}),
-      stepper_(prepared.survival, key, block),
+      acceptance_(prepared.rows(key, block)),
       stop_(key.stop),
       measured_left_(simulation_.requests),
       counts_(prepared.longest) {
@@ -87,7 +93,8 @@ void Server::admit() {
                      .prompt = prompt,
                      .output = output,
                      .remaining = output,
-                     .measured = measured});
+                     .measured = measured,
+                     .memory = std::visit([&](auto& rows) { return rows.begin(admitted_ - 1); }, acceptance_)});
     if (measured) wait_sum_ns_ += now_ns_ - queue_.next_ns();
     queue_.pop();
     ++unfinished_;
@@ -139,10 +146,14 @@ std::int64_t Server::iteration_ns(const IterationShape& shape) const {
 std::int64_t Server::draw_steps(std::int64_t gamma) {
   steps_.clear();
   std::int64_t fewest = gamma;
-  for (const Row& row : rows_) {
-    steps_.push_back(row.remaining > 0 ? stepper_.accepted_steps(draws_++, false, gamma) : gamma);
-    fewest = std::min(fewest, steps_.back());
-  }
+  std::visit(
+      [&](auto& acceptance) {
+        for (Row& row : rows_) {
+          steps_.push_back(row.remaining > 0 ? acceptance.accepted(draws_++, row.memory, gamma) : gamma);
+          fewest = std::min(fewest, steps_.back());
+        }
+      },
+      acceptance_);
   return fewest;
 }
 
@@ -187,6 +198,7 @@ void Server::pass_time(std::int64_t duration_ns) {
 void Server::emit(Row& row, std::int64_t tokens) {
   if (row.remaining == row.output) row.first_token_ns = now_ns_;
   row.remaining -= tokens;
+  row.memory.emitted += static_cast<std::uint64_t>(tokens);
   context_ += tokens;
   account_.emitted_tokens += tokens;
   if (open_) window_tokens_ += tokens;

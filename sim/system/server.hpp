@@ -5,19 +5,24 @@
 #include <vector>
 
 #include "core/stop.hpp"
-#include "sim/process/steps.hpp"
 #include "sim/process/varying_counts.hpp"
+#include "sim/system/row_acceptance.hpp"
 #include "sim/system/run_account.hpp"
 #include "sim/system/serving_simulation.hpp"
 
 namespace foredraft::sim {
+
+/// Survival thresholds of the longest draft, or what rows with a memory are drawn from.
+using PreparedAcceptance = std::variant<SurvivalByState, RunsLaw, RecordedOutcomes>;
 
 /// A checked simulation with what all its replicas share.
 struct PreparedServing {
   ServingSimulation simulation;
   std::vector<IterationShape> shapes;  ///< [batch]
   IterationShape longest;              ///< of these
-  SurvivalByState survival;            ///< of the longest draft
+  PreparedAcceptance acceptance;
+
+  [[nodiscard]] RowAcceptance rows(const RunKey& key, std::uint64_t block) const;
 };
 
 /// One replica: the clock, the batch, and what is counted.
@@ -36,6 +41,7 @@ class Server {
     std::int64_t output;
     std::int64_t remaining;  ///< 0: finished, padding of a static batch
     bool measured;
+    RowMemory memory;
   };
 
   void admit();
@@ -62,7 +68,7 @@ class Server {
   ArrivalStream doors_;  // who arrives next
   RandomStream prompts_;
   RandomStream outputs_;
-  SurvivalStepper stepper_;
+  RowAcceptance acceptance_;
   StopMeter stop_;
 
   std::int64_t now_ns_ = 0;

@@ -38,6 +38,18 @@ void check_count(std::string_view name, std::uint64_t value, std::uint64_t least
   throw DomainError(fmt::format("invalid {}={} (must lie in {} to {})", name, value, least, most));
 }
 
+PreparedAcceptance prepared_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest) {
+  if (const auto* runs = std::get_if<Runs>(&acceptance)) return RunsLaw(*runs, longest);
+  if (const auto* trace = std::get_if<Trace>(&acceptance)) {
+    if (!trace->recording) throw DomainError("the outcomes of the trace were not read");
+    RecordedOutcomes recorded(trace->recording);
+    if (recorded.positions() == 0) throw DomainError("invalid trace (must hold a position)");
+    return recorded;
+  }
+  if (std::holds_alternative<Observed>(acceptance)) throw DomainError("the counts of the log were not read");
+  return SurvivalByState{SurvivalRow(survival_thresholds(acceptance, longest, false))};
+}
+
 }  // namespace
 
 std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation) {
@@ -53,7 +65,7 @@ std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation) 
   scenario::check_token_count("prompt", simulation.prompt, 0);
   scenario::check_token_count("output", simulation.output, 1);
   if (!(simulation.latency_goal_us >= 0.0)) check_nonnegative("latency_goal_us", simulation.latency_goal_us);
-  PreparedServing prepared{.simulation = std::move(simulation), .shapes = {}, .longest = {}, .survival = {}};
+  PreparedServing prepared{.simulation = std::move(simulation), .shapes = {}, .longest = {}, .acceptance = {}};
   const ServingSimulation& settled = prepared.simulation;
   std::int64_t longest = 0;
   for (const std::int64_t gamma : scenario::gamma_by_batch(settled.gamma, settled.max_batch, settled.convention)) {
@@ -61,8 +73,8 @@ std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation) 
     longest = std::max(longest, gamma);
   }
   prepared.longest = {longest, settled.convention, settled.drafting};
-  scenario::check_server_acceptance(settled.acceptance, longest);
-  prepared.survival[0] = SurvivalRow(survival_thresholds(settled.acceptance, longest, false));
+  scenario::check_server_acceptance(settled.acceptance, longest, settled.batching, settled.convention);
+  prepared.acceptance = prepared_acceptance(settled.acceptance, longest);
   if (!settled.target_us) throw DomainError("invalid target_us (must be given)");
   if (prepared.longest.draft_passes() > 0 && !settled.drafter_us)
     throw DomainError("invalid drafter_us (must be given)");

@@ -20,7 +20,9 @@ namespace foredraft::sim {
 /// iteration drafts gamma tokens a row and verifies them in one target pass; drafts behind the end of an answer are
 /// drafted all the same.
 struct ServingSimulation {
-  AcceptanceProcess acceptance;   ///< BetaMixture, Iid or Positional with an entry for every draft
+  /// BetaMixture, Iid, Positional with an entry for every draft; Runs, of which each answer is a text; Trace, of which
+  /// each answer replays a sequence drawn with equal chance, from its start and round again.
+  AcceptanceProcess acceptance;
   std::vector<GammaRange> gamma;  ///< by the rows of the batch; finished rows of a static batch count
   Convention convention;
   Drafting drafting;  ///< autoregressive: gamma passes of one token; block: one pass of gamma tokens; free: none

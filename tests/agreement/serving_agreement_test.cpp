@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analytic/cost/queue_wait.hpp"
+#include "analytic/observed/acceptance_runs.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
@@ -77,6 +78,22 @@ TEST_CASE("rows in lockstep advance by the tokens of one row whose drafts are ac
   const double tau = analytic::tokens_per_iteration({alpha * alpha, gamma, Convention::bonus});
   const Estimate simulated = sim::tokens_per_iteration(serve(simulation));
   CHECK(std::abs(simulated.mean - tau) <= tests::standard_errors * simulated.standard_error + end_effect * tau);
+}
+
+TEST_CASE("answers in runs have the tokens per iteration of an endless text, however many are decoded at once") {
+  constexpr double long_answer = 4000.0;
+  constexpr double end_effect = 5e-4;  // of one iteration cut short in more than 1,000
+  for (const Runs& runs : {Runs{0.7, 0.5, 0.6, 1.0}, Runs{0.85, 0.3, 1.2, 1.4}}) {
+    const double tau = analytic::tokens_per_iteration({{runs.a, runs.b}, runs.spread, runs.rho}, gamma);
+    for (const std::int64_t batch : {1, 7}) {
+      auto simulation = saturated(Batching::continuous, batch, {.tokens = long_answer});
+      simulation.acceptance = runs;
+      simulation.requests = static_cast<std::uint64_t>(4 * batch);
+      const Estimate simulated = sim::tokens_per_iteration(serve(simulation));
+      CAPTURE(runs.a, runs.spread, batch, simulated.mean, simulated.standard_error, tau);
+      CHECK(std::abs(simulated.mean - tau) <= tests::standard_errors * simulated.standard_error + end_effect * tau);
+    }
+  }
 }
 
 TEST_CASE("a ragged static batch takes the iterations of its slowest row") {

@@ -120,6 +120,11 @@ TEST_CASE("a server takes acceptance by position, an overhead and an admission, 
              Catch::Contains("fixed.gamma: invalid gamma=2 (process.conditional has 1 entries)"));
   CHECK_THAT(refusal("process = \"markov\"\n\"process.a\" = 0.8\n\"process.b\" = 0.8\n"),
              Catch::Contains("fixed.process: markov in fidelity system"));
+  const std::string runs = "process = \"runs\"\n\"process.a\" = 0.8\n\"process.b\" = 0.6\n";
+  CHECK(refusal(runs).empty());
+  CHECK_THAT(refusal(runs + "batching = \"lockstep\"\n"),
+             Catch::Contains("fixed.process: runs with batching lockstep"));
+  CHECK_THAT(refusal(runs + "convention = \"no_bonus\"\n"), Catch::Contains("no_bonus"));
   CHECK_THAT(refusal("alpha = 0.7\nbatching = \"ragged\"\nadmission = \"all\"\n"),
              Catch::Contains("fixed.admission: not used"));
   CHECK_THAT(refusal("alpha = 0.7\noverhead_us = -1\n"), Catch::Contains("fixed.overhead_us: invalid overhead_us=-1"));
