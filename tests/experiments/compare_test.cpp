@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -240,6 +241,18 @@ TEST_CASE("a plain log that speculates, or of another load, gives no speedup, an
   const Comparison elsewhere =
       compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 8, 12.0, 0.8)}, {plain(64, 10.0)});
   CHECK(elsewhere.runs.at(0).unknown.at("speedup") == "the plain run differs: 8 requests against 64 requests");
+}
+
+TEST_CASE("times of unknown loads are compared with a warning") {
+  logs::Observation unknown = speculative(3, 8, 12.0, 0.7);
+  unknown.requests.reset();
+  const auto warned = [](const Comparison& comparison) {
+    return std::any_of(comparison.warnings.begin(), comparison.warnings.end(), [](const logs::LogWarning& one) {
+      return one.code == "W09" && one.message.starts_with("requests at once were not logged");
+    });
+  };
+  CHECK(warned(compared({unknown}, {unknown})));
+  CHECK_FALSE(warned(compared({speculative(3, 8, 12.0, 0.7)}, {speculative(3, 8, 12.0, 0.7)})));
 }
 
 TEST_CASE("a counter that is full by construction tells no acceptance") {
