@@ -186,7 +186,7 @@ void compare_sides(const std::vector<Side>& sides, Comparison& comparison) {
 
 /// The first of speedup, TPOT and acceptance length that all runs of a group know.
 std::string ranking_metric(const std::vector<std::size_t>& group, const Comparison& comparison) {
-  for (const std::string metric : {"speedup", "tpot_ms", "acceptance_length"}) {
+  for (const char* metric : {"speedup", "tpot_ms", "acceptance_length"}) {
     const bool all = std::all_of(group.begin(), group.end(),
                                  [&](std::size_t run) { return comparison.runs[run].find(metric) != nullptr; });
     if (all) return metric;
