@@ -33,6 +33,12 @@ po::options_description describe(const CommandSpec& command) {
   return description;
 }
 
+bool is_repeatable(const CommandSpec& command, std::string_view name) {
+  const std::vector<OptionSpec> options = all_options(command);
+  return std::any_of(options.begin(), options.end(),
+                     [&](const OptionSpec& option) { return option.name == name && option.repeatable; });
+}
+
 std::vector<std::string> split_at_commas(const std::string& list) {
   std::vector<std::string> entries;
   for (std::size_t at = 0; at <= list.size();) {
@@ -67,6 +73,7 @@ std::string help_text(const CommandSpec& command) {
   for (const OptionGroup& group : command.groups) list(group.title, group.options);
   list("options", command.options);
   text += fmt::format("  {:<{}}  {}\n", "--help", width, "this text");
+  if (!command.notes.empty()) text += fmt::format("\n{}", command.notes);
   if (!command.examples.empty()) text += "\nexamples\n";
   for (const std::string_view example : command.examples) text += fmt::format("  {}\n", example);
   return text;
@@ -102,7 +109,7 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
       problems_.add({.key = name, .text = "unknown option", .suggestion = suggestion_for(name, option_names(command))});
     } else if (option.string_key == "help") {
       help_ = true;
-    } else if (has(option.string_key)) {
+    } else if (has(option.string_key) && !is_repeatable(command, option.string_key)) {
       refuse(option.string_key, "given twice", "");
     } else {
       given_.push_back({option.string_key, option.value.empty() ? "" : option.value.front()});
@@ -133,6 +140,14 @@ const std::string* CommandLine::find(std::string_view name) const {
 std::optional<std::string> CommandLine::text(std::string_view name) const {
   const std::string* value = find(name);
   return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+std::vector<std::string> CommandLine::all(std::string_view name) const {
+  std::vector<std::string> values;
+  for (const Given& given : given_) {
+    if (given.name == name) values.push_back(given.value);
+  }
+  return values;
 }
 
 std::optional<std::vector<std::string>> CommandLine::texts(std::string_view name) const {

@@ -17,6 +17,7 @@ struct OptionSpec {
   std::string_view name;   ///< without the dashes
   std::string_view value;  ///< what stands for its value in the help text; empty for a switch
   std::string_view summary;
+  bool repeatable = false;  ///< may be given several times: CommandLine::all
 };
 
 /// Options that belong together, under a title of their own in the help text.
@@ -41,6 +42,7 @@ struct CommandSpec {
   std::size_t most_positional;
   std::vector<std::string_view> examples;
   std::vector<OptionGroup> groups = {};  ///< before `options`
+  std::string_view notes = {};           ///< lines between options and examples
   std::string_view program = "foredraft";
 };
 
@@ -62,6 +64,8 @@ class CommandLine {
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
+  /// Every value of a repeatable option, in the order given.
+  [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
 
   /// Numbers in [minimum, maximum], as parse_quantity reads them (80%, 32k); nothing where absent or wrong.
   std::optional<double> real(std::string_view name, double minimum, double maximum);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <boost/math/distributions/beta.hpp>
 #include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
 
 #include "core/check.hpp"
 
@@ -20,6 +21,14 @@ double normal_quantile(double level) {
   check_level(level);
   return boost::math::quantile(
       boost::math::complement(boost::math::normal_distribution<double>{}, (1.0 - level) / 2.0));
+}
+
+double student_quantile(double level, double degrees) {
+  check_level(level);
+  if (!(degrees > 0.0)) throw DomainError(fmt::format("invalid degrees={} (must be positive)", degrees));
+  if (std::isinf(degrees)) return normal_quantile(level);
+  return boost::math::quantile(
+      boost::math::complement(boost::math::students_t_distribution<double>(degrees), (1.0 - level) / 2.0));
 }
 
 Interval normal_interval(const Estimate& estimate, double level) {

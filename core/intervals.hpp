@@ -21,6 +21,10 @@ struct Interval {
 /// Two-sided standard normal quantile: 1.96 for 0.95.
 [[nodiscard]] double normal_quantile(double level);
 
+/// Two-sided quantile of Student's distribution: 12.7 for 0.95 with 1 degree of freedom, normal_quantile with
+/// infinitely many. `degrees` > 0, need not be whole.
+[[nodiscard]] double student_quantile(double level, double degrees);
+
 /// mean +- normal_quantile(level) * standard_error.
 [[nodiscard]] Interval normal_interval(const Estimate& estimate, double level = 0.95);
 

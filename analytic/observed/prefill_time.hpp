@@ -20,7 +20,7 @@ struct PrefillTime {
   Estimate per_prompt_token_ms;  ///< > 0
 };
 
-/// Least squares of iterations per second over prompt tokens per second (D27). Nothing with fewer than 8 windows, or
+/// Least squares of iterations per second over prompt tokens per second (D28). Nothing with fewer than 8 windows, or
 /// where prompts take no time within 95 %. Throws DomainError on a value out of range.
 [[nodiscard]] std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows);
 

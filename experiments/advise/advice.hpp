@@ -13,9 +13,9 @@
 #include "analytic/observed/gamma_choice.hpp"
 #include "analytic/observed/speedup_chain.hpp"
 #include "core/intervals.hpp"
-#include "experiments/advise/runs.hpp"
 #include "experiments/advise/strata.hpp"
 #include "experiments/predict/profile_prediction.hpp"
+#include "experiments/runs/runs.hpp"
 
 /// What logs say of speculative decoding: whether it pays, why not, and what to set where that is identified.
 namespace foredraft::experiments {

@@ -5,29 +5,12 @@
 
 #include "experiments/advise/advice.hpp"
 #include "experiments/advise/engine_settings.hpp"
+#include "experiments/text/json_values.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json finite_json(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
-
-template <typename Value>
-ordered_json value_or_null(const std::optional<Value>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
-ordered_json word_or_null(const std::string& word) { return word.empty() ? ordered_json(nullptr) : ordered_json(word); }
-
-ordered_json interval_json(double low, double high) {
-  return std::isfinite(low) && std::isfinite(high) ? ordered_json{low, high} : ordered_json(nullptr);
-}
-
-ordered_json interval_json(const Estimate& estimate) {
-  const Interval interval = normal_interval(estimate);
-  return interval_json(interval.low, interval.high);
-}
 
 ordered_json mean_json(const std::optional<Estimate>& estimate) {
   return estimate ? finite_json(estimate->mean) : ordered_json(nullptr);
@@ -109,7 +92,7 @@ std::string_view factor_word(analytic::ChainFactor factor) {
 
 ordered_json speedup_json(const LoadAdvice& load) {
   if (!load.chain) return nullptr;
-  return {{"measured", load.chain->speedup.mean}, {"ci95", interval_json(load.chain->speedup)}};
+  return {{"measured", load.chain->speedup.mean}, {"ci95", interval_json(normal_interval(load.chain->speedup))}};
 }
 
 ordered_json explanation_json(const LoadAdvice& load) {
@@ -146,9 +129,9 @@ ordered_json speedups_json(const LoadAdvice& load) {
 ordered_json prefill_json(const std::optional<analytic::PrefillTime>& prefill) {
   if (!prefill) return nullptr;
   return {{"decode_ms", prefill->decode_ms.mean},
-          {"decode_ms_ci95", interval_json(prefill->decode_ms)},
+          {"decode_ms_ci95", interval_json(normal_interval(prefill->decode_ms))},
           {"prompt_token_ms", prefill->per_prompt_token_ms.mean},
-          {"prompt_token_ms_ci95", interval_json(prefill->per_prompt_token_ms)}};
+          {"prompt_token_ms_ci95", interval_json(normal_interval(prefill->per_prompt_token_ms))}};
 }
 
 ordered_json spread_json(const std::optional<RequestSpread>& spread) {
@@ -164,7 +147,7 @@ ordered_json strata_json(const std::vector<StratumTokens>& strata) {
                     {"observations", one.observations},
                     {"verification_steps", std::llround(one.steps)},
                     {"tokens_per_iteration", one.tokens.mean},
-                    {"ci95", interval_json(one.tokens)}});
+                    {"ci95", interval_json(normal_interval(one.tokens))}});
   }
   return rows;
 }
@@ -218,7 +201,7 @@ ordered_json to_json(const Advice& advice, std::string_view engine_version) {
                         {"message", warning.message}});
   }
   ordered_json tokens{{"observed", mean_json(advice.tokens_observed)}, {"ci95", nullptr}};
-  if (advice.tokens_observed) tokens["ci95"] = interval_json(*advice.tokens_observed);
+  if (advice.tokens_observed) tokens["ci95"] = interval_json(normal_interval(*advice.tokens_observed));
   return {{"schema", "foredraft.advise/1"},
           {"format", advice.format},
           {"engine", word_or_null(advice.engine)},

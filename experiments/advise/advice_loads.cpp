@@ -1,43 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <tuple>
 
-#include "core/readable.hpp"
 #include "experiments/advise/advice_parts.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 using logs::Decoding;
-
-/// "Llama-3.1-8B" of a path or a repository, in small letters.
-std::string short_name(std::string_view model) {
-  while (model.ends_with('/')) model.remove_suffix(1);
-  std::string name(model.substr(model.find_last_of('/') + 1));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
-
-std::set<std::string> targets_of(const std::vector<logs::ObservedLog>& logs) {
-  std::set<std::string> names;
-  for (const logs::ObservedLog& log : logs) {
-    if (log.contents.settings.target) names.insert(short_name(*log.contents.settings.target));
-  }
-  return names;
-}
-
-/// Why no load of the two sets of logs may be compared; empty: nothing says so.
-std::string models_differ(const AdviceQuestion& question) {
-  const auto main = targets_of(question.logs);
-  const auto plain = targets_of(question.plain);
-  if (main.size() > 1) return fmt::format("target {} against {}", readable(*main.begin()), readable(*main.rbegin()));
-  if (main.empty() || plain.empty() || main == plain) return "";
-  return fmt::format("target {} against {}", readable(*main.begin()), readable(*plain.begin()));
-}
 
 /// The plain run to compare with: of the same load if there is one, else nothing and how the nearest one differs.
 struct PlainRun {
@@ -156,7 +129,7 @@ void warn_of_stairs(const RunsOfLoad& runs, Advice& advice) {
 }  // namespace
 
 void add_loads(const AdviceQuestion& question, Advice& advice) {
-  const std::string models = models_differ(question);
+  const std::string models = targets_differ(question.logs, question.plain);
   if (!models.empty()) {
     advice.warnings.push_back({"W03", 0, models + ": counts of one are not put beside times of the other"});
   }

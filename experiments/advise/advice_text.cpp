@@ -9,29 +9,13 @@
 #include "core/readable.hpp"
 #include "experiments/advise/advice.hpp"
 #include "experiments/text/table.hpp"
+#include "experiments/text/text_lines.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 constexpr std::size_t advice_columns = 100;
-constexpr std::size_t advice_label_width = 12;
 constexpr std::size_t most_loads = 6;
-
-/// Words behind a label, in lines of at most 100 columns.
-std::string labeled(std::string_view label, const std::string& text) {
-  std::string lines;
-  std::string line = fmt::format("{:<{}}", label, label.empty() ? 0 : advice_label_width);
-  const std::size_t indent = line.size();
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (line.size() > indent && line.size() + 1 + word.size() > advice_columns) {
-      lines += line + "\n";
-      line = std::string(indent, ' ');
-    }
-    line += (line.size() > indent ? " " : "") + word;
-  }
-  return lines + line + "\n";
-}
 
 std::string count_text(double count) {
   std::string text = fmt::format("{:.0f}", count);
@@ -172,11 +156,12 @@ std::string prefill_text(const Advice& advice) {
     if (!load->prefill || !load->iteration_ms) continue;
     const std::string share =
         load->prompt_share ? fmt::format("prompts are {:.0f} % of the tokens; ", 100.0 * *load->prompt_share) : "";
-    text += labeled(text.empty() ? "prefill" : " ",
-                    fmt::format("at {} {}1,000 prompt tokens take {:.3g} ms; an iteration without any {:.3g} ms, {:.3g} as "
-                                "logged",
-                                load->name, share, 1000.0 * load->prefill->per_prompt_token_ms.mean,
-                                load->prefill->decode_ms.mean, load->iteration_ms->mean));
+    text +=
+        labeled(text.empty() ? "prefill" : " ",
+                fmt::format("at {} {}1,000 prompt tokens take {:.3g} ms; an iteration without any {:.3g} ms, {:.3g} as "
+                            "logged",
+                            load->name, share, 1000.0 * load->prefill->per_prompt_token_ms.mean,
+                            load->prefill->decode_ms.mean, load->iteration_ms->mean));
   }
   return text;
 }
@@ -254,8 +239,8 @@ std::string continued(std::string line) {
 
 std::string settings_text(std::string_view settings) {
   if (settings.empty()) return "";
-  if (settings.find('\n') == std::string_view::npos && settings.size() + advice_label_width <= advice_columns) {
-    return fmt::format("{:<{}}{}\n", "suggested", advice_label_width, settings);
+  if (settings.find('\n') == std::string_view::npos && settings.size() + columns_of_label <= advice_columns) {
+    return fmt::format("{:<{}}{}\n", "suggested", columns_of_label, settings);
   }
   std::string text = "suggested\n";
   std::istringstream lines{std::string(settings)};

@@ -43,6 +43,8 @@ CommandSpec advise_spec();
 int run_advise(const std::vector<std::string>& arguments);
 CommandSpec import_spec();
 int run_import(const std::vector<std::string>& arguments);
+CommandSpec compare_spec();
+int run_compare(const std::vector<std::string>& arguments);
 CommandSpec plot_spec();
 int run_plot(const std::vector<std::string>& arguments);
 CommandSpec list_spec();

@@ -92,8 +92,8 @@ const std::vector<Command>& command_registry() {
       {predict_spec, run_predict}, {simulate_spec, run_simulate},   {sweep_spec, run_sweep_command},
       {merge_spec, run_merge},     {check_spec, run_check},         {reproduce_spec, run_reproduce},
       {tree_spec, run_tree},       {calibrate_spec, run_calibrate}, {validate_spec, run_validate},
-      {import_spec, run_import},   {advise_spec, run_advise},       {plot_spec, run_plot},
-      {list_spec, run_list},
+      {import_spec, run_import},   {advise_spec, run_advise},       {compare_spec, run_compare},
+      {plot_spec, run_plot},       {list_spec, run_list},
   };
   return commands;
 }

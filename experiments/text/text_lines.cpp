@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiments/text/text_lines.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
+#include <sstream>
 
 namespace foredraft::experiments {
+namespace {
+
+constexpr std::size_t text_columns = 100;
+
+}  // namespace
 
 bool TextLines::next() {
   while (!rest_.empty()) {
@@ -18,13 +25,12 @@ bool TextLines::next() {
 }
 
 std::string wrapped(std::string_view text, std::size_t indent) {
-  constexpr std::size_t columns = 100;
   std::string result;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string line(text.substr(0, end));
-    while (line.size() > columns) {
-      const std::size_t blank = line.rfind(' ', columns);
+    while (line.size() > text_columns) {
+      const std::size_t blank = line.rfind(' ', text_columns);
       if (blank == std::string::npos || line.find_first_not_of(' ') > blank) break;
       result += line.substr(0, blank) + "\n";
       line = std::string(indent, ' ') + line.substr(blank + 1);
@@ -34,6 +40,21 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return result;
+}
+
+std::string labeled(std::string_view label, const std::string& text) {
+  std::string lines;
+  std::string line = fmt::format("{:<{}}", label, label.empty() ? 0 : columns_of_label);
+  const std::size_t indent = line.size();
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (line.size() > indent && line.size() + 1 + word.size() > text_columns) {
+      lines += line + "\n";
+      line = std::string(indent, ' ');
+    }
+    line += (line.size() > indent ? " " : "") + word;
+  }
+  return lines + line + "\n";
 }
 
 }  // namespace foredraft::experiments

@@ -31,4 +31,10 @@ class TextLines {
 /// stays whole.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent = 0);
 
+/// Characters that a label takes in front of its text.
+inline constexpr std::size_t columns_of_label = 12;
+
+/// Words after a label, in lines of at most 100 columns; without a label they begin at the margin.
+[[nodiscard]] std::string labeled(std::string_view label, const std::string& text);
+
 }  // namespace foredraft::experiments

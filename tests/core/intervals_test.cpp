@@ -19,6 +19,15 @@ TEST_CASE("the normal interval has the textbook quantile and refuses a level out
   CHECK_THROWS_AS(normal_quantile(std::numeric_limits<double>::quiet_NaN()), DomainError);
 }
 
+TEST_CASE("Student quantiles have their closed forms with 1 and 2 degrees of freedom, and become normal ones") {
+  // 1: tan(pi (p - 1/2)); 2: (2 p - 1) / sqrt(2 p (1 - p)), p = 0.975.
+  CHECK(student_quantile(0.95, 1.0) == Approx(std::tan(0.475 * std::acos(-1.0))).epsilon(tests::second_route));
+  CHECK(student_quantile(0.95, 2.0) == Approx(0.95 / std::sqrt(2.0 * 0.975 * 0.025)).epsilon(tests::second_route));
+  CHECK(student_quantile(0.95, std::numeric_limits<double>::infinity()) == normal_quantile(0.95));
+  CHECK_THROWS_AS(student_quantile(0.95, 0.0), DomainError);
+  CHECK_THROWS_AS(student_quantile(1.0, 5.0), DomainError);
+}
+
 TEST_CASE("a Clopper-Pearson bound is where the binomial tail is exactly half the missing level") {
   for (const std::int64_t successes : {1, 7, 19}) {
     const Interval interval = clopper_pearson(successes, 20, 0.9);

@@ -31,6 +31,16 @@ std::string problems_of(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
+TEST_CASE("only an option that says so may be repeated") {
+  CommandSpec repeatable = toy();
+  repeatable.options.front().repeatable = true;
+  CommandLine line(repeatable, {"x", "--alpha", "1", "--alpha=2"});
+  CHECK_NOTHROW(line.done());
+  CHECK(line.all("alpha") == std::vector<std::string>{"1", "2"});
+  CHECK(line.all("out").empty());
+  CHECK(problems_of({"x", "--alpha", "1", "--alpha=1"}).find("--alpha: given twice") != std::string::npos);
+}
+
 TEST_CASE("options, switches and arguments are told apart, in any order and with =") {
   CommandLine line(toy(), {"--out=dir", "x.toml", "--json", "--alpha", "0.5"});
   CHECK(line.text("out") == "dir");

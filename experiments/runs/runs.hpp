@@ -29,10 +29,23 @@ struct RunLoad {
   auto operator<=>(const RunLoad&) const = default;
 };
 
+/// What one window, request or whole run said of a Run.
+struct RunPart {
+  logs::Span span = logs::Span::window;
+  std::optional<std::string> request = {};     ///< its name
+  double weight = 1.0;                         ///< verification steps, 1 where they were not counted
+  std::optional<double> tokens = {};           ///< per iteration; 1 of plain decoding
+  std::vector<std::int64_t> accepted_at = {};  ///< as logs::AcceptanceCounts, where all drafts are of one length
+  bool all_accepted = false;                   ///< as many drafts accepted as drafted
+  std::optional<double> iteration_ms = {};     ///< plain decoding: TPOT
+  std::optional<double> output_tokens_per_s = {};
+};
+
 /// One way of decoding at one load. What was not logged is empty.
 struct Run {
   logs::Decoding decoding = logs::Decoding::plain;  ///< plain or speculative
   std::optional<std::int64_t> gamma = {};           ///< >= 1; nothing: plain, a tree, or not known
+  std::optional<std::string> drafter = {};          ///< where one log recorded several
   RunLoad load = {};
   std::optional<double> requests = {};  ///< at once, the mean
   std::size_t observations = 0;
@@ -51,6 +64,7 @@ struct Run {
   bool without_graphs = false;  ///< some steps ran without CUDA graphs
   /// What was logged of temperature, sampling, category and so on: the values of each.
   std::map<std::string, std::set<std::string>> circumstances = {};
+  std::vector<RunPart> parts = {};  ///< an observation each, in their order
 };
 
 /// Two runs that hold one observation each differ by about this share (one standard deviation); assumed where a log
@@ -72,5 +86,10 @@ struct RunList {
 
 /// "64 requests", "0.3 requests/s", "8 requests of gsm8k", "unknown load".
 [[nodiscard]] std::string load_text(const Run& run);
+
+/// Why no run of the two may be compared: the target models that they name, "target a against b"; empty: nothing says
+/// so. Logs of one side that name two targets differ too.
+[[nodiscard]] std::string targets_differ(std::span<const logs::ObservedLog> one,
+                                         std::span<const logs::ObservedLog> other);
 
 }  // namespace foredraft::experiments

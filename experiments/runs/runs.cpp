@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/advise/runs.hpp"
+#include "experiments/runs/runs.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <string_view>
 #include <tuple>
 
 #include "core/readable.hpp"
@@ -174,6 +176,38 @@ std::optional<analytic::PrefillTime> prefill_of(std::span<const Observation> obs
 
 // ---- runs
 
+bool all_accepted(const logs::AcceptanceCounts& counts, const std::optional<std::int64_t>& gamma) {
+  if (!counts.accepted_tokens || counts.steps <= 0) return false;
+  if (counts.drafted_tokens) return *counts.drafted_tokens > 0 && *counts.accepted_tokens >= *counts.drafted_tokens;
+  return gamma && *counts.accepted_tokens >= *gamma * counts.steps;
+}
+
+RunPart run_part(const Observation& observation) {
+  const bool plain = observation.decoding == Decoding::plain;
+  RunPart part{.span = observation.span,
+               .request = observation.stratum.request,
+               .tokens = plain ? std::optional(1.0) : length_of(observation),
+               .iteration_ms = iteration_ms(observation),
+               .output_tokens_per_s = observation.times.output_tokens_per_s};
+  if (!observation.acceptance || observation.acceptance->steps <= 0) return part;
+  part.weight = static_cast<double>(observation.acceptance->steps);
+  if (drafts_are_whole(observation)) part.accepted_at = observation.acceptance->accepted_at;
+  part.all_accepted = all_accepted(*observation.acceptance, observation.gamma);
+  return part;
+}
+
+/// Of a request that is replayed.
+RunPart run_part(const Observation& trace, const analytic::AcceptanceCounts& replay) {
+  RunPart part{.span = trace.span, .request = trace.stratum.request, .weight = replay.steps};
+  double accepted = 0.0;
+  for (const double at : replay.accepted_at) {
+    part.accepted_at.push_back(std::llround(at));
+    accepted += at;
+  }
+  part.tokens = 1.0 + accepted / replay.steps;
+  return part;
+}
+
 void add_circumstances(const logs::Stratum& stratum, Run& run) {
   logs::visit_fields(stratum, [&](std::string_view name, const auto& value) {
     if (!value || name == "request" || name.ends_with("_tokens")) return;
@@ -225,17 +259,23 @@ Run run_of(std::span<const Observation> observations) {
   for (const Observation& one : observations) {
     add_circumstances(one.stratum, run);
     run.without_graphs = run.without_graphs || one.cuda_graphs == false;
+    run.parts.push_back(run_part(one));
   }
   return run;
 }
 
 Run replayed_run(std::span<const Observation> traces, std::int64_t gamma) {
-  Run run{.decoding = Decoding::speculative, .gamma = gamma, .observations = traces.size()};
+  Run run{.decoding = Decoding::speculative,
+          .gamma = gamma,
+          .drafter = traces.front().stratum.category,
+          .observations = traces.size()};
   for (const Observation& trace : traces) {
     run.clusters.push_back(replayed(trace.trace.by_position, gamma));
     run.steps += run.clusters.back().steps;
+    run.parts.push_back(run_part(trace, run.clusters.back()));
     add_circumstances(trace.stratum, run);
   }
+  run.circumstances.erase("category");  // it names the drafter
   run.tokens = counted_tokens(run.clusters);
   return run;
 }
@@ -245,7 +285,7 @@ using RunKey = std::tuple<Decoding, std::int64_t, RunLoad>;
 
 struct Sorted {
   std::map<RunKey, std::vector<Observation>> groups;
-  std::vector<Observation> traces;
+  std::map<std::optional<std::string>, std::vector<Observation>> traces;  ///< by drafter
   std::vector<logs::LogWarning> warnings;
 
   void warn(std::string_view code, std::int64_t line, std::string message) {
@@ -255,7 +295,9 @@ struct Sorted {
   }
 
   void add(Observation observation, bool plain_log) {
-    if (!observation.acceptance && !observation.trace.by_position.empty()) return traces.push_back(observation);
+    if (!observation.acceptance && !observation.trace.by_position.empty()) {
+      return traces[observation.stratum.category].push_back(std::move(observation));
+    }
     if (plain_log) {
       if (observation.decoding == Decoding::speculative) {
         return warn("W09", observation.line, "--plain holds speculative decoding, which is left out");
@@ -295,6 +337,22 @@ std::string loads_differ(const Run& one, const Run& other) {
   return fmt::format("{} against {}", load_text(one), load_text(other));
 }
 
+/// "llama-3.1-8b" of a path or a repository.
+std::string short_name(std::string_view model) {
+  while (model.ends_with('/')) model.remove_suffix(1);
+  std::string name(model.substr(model.find_last_of('/') + 1));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
+std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {
+  std::set<std::string> names;
+  for (const logs::ObservedLog& log : logs) {
+    if (log.contents.settings.target) names.insert(short_name(*log.contents.settings.target));
+  }
+  return names;
+}
+
 }  // namespace
 
 RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain) {
@@ -307,10 +365,8 @@ RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::O
   }
   RunList runs{.all = {}, .warnings = std::move(sorted.warnings)};
   for (const auto& [key, observations] : sorted.groups) runs.all.push_back(run_of(observations));
-  if (!sorted.traces.empty()) {
-    for (std::int64_t gamma = 1; gamma <= longest_replay; ++gamma) {
-      runs.all.push_back(replayed_run(sorted.traces, gamma));
-    }
+  for (const auto& [drafter, traces] : sorted.traces) {
+    for (std::int64_t gamma = 1; gamma <= longest_replay; ++gamma) runs.all.push_back(replayed_run(traces, gamma));
   }
   return runs;
 }
@@ -331,6 +387,17 @@ std::string load_text(const Run& run) {
   if (run.load.request_rate_per_s) return fmt::format("{:.3g} requests/s{}", *run.load.request_rate_per_s, of);
   if (!run.requests || !run.load.requests) return "unknown load" + of;
   return fmt::format("{:.3g} request{}{}", *run.requests, *run.requests == 1.0 ? "" : "s", of);
+}
+
+std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<const logs::ObservedLog> other) {
+  const auto first = targets_of(one);
+  const auto second = targets_of(other);
+  const auto against = [](const std::string& left, const std::string& right) {
+    return fmt::format("target {} against {}", readable(left), readable(right));
+  };
+  if (first.size() > 1) return against(*first.begin(), *first.rbegin());
+  if (first.empty() || second.empty() || first == second) return "";
+  return against(*first.begin(), *second.begin());
 }
 
 }  // namespace foredraft::experiments

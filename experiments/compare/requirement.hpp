@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/problems.hpp"
+#include "experiments/compare/run_estimates.hpp"
+
+/// What a run must reach: `acceptance_length>=2.3`, for use in CI.
+namespace foredraft::experiments {
+
+struct Requirement {
+  enum class Relation { at_least, above, at_most, below };
+  std::string text;    ///< as it was given, without blanks
+  std::string metric;  ///< as Measured::metric
+  Relation relation;
+  double threshold;
+};
+
+/// `metric (>=|>|<=|<) number` with or without blanks, the number as parse_quantity reads it; else what is wrong with
+/// it. `key`: the option that it stands behind, for the problem.
+[[nodiscard]] std::variant<Requirement, Problem> parse_requirement(std::string_view text, std::string_view key);
+
+struct RequirementVerdict {
+  enum class Outcome {
+    met,        ///< all of the 95 % interval meets it
+    not_shown,  ///< the interval holds the threshold, or the metric is not known
+    not_met,    ///< nothing of the interval meets it
+  };
+  Requirement requirement;
+  std::string run;  ///< its name
+  Outcome outcome;
+  std::optional<double> value = {};
+  std::optional<Interval> ci95 = {};
+  std::string why = {};  ///< the metric is not known, and why; else empty
+};
+
+[[nodiscard]] RequirementVerdict verdict_of(const Requirement& requirement, const RunEstimates& run);
+
+/// "met", "not shown", "not met".
+[[nodiscard]] std::string_view outcome_word(RequirementVerdict::Outcome outcome);
+
+}  // namespace foredraft::experiments
