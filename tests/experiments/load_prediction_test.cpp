@@ -98,13 +98,15 @@ TEST_CASE("the most requests within an objective meet it, and a little more do n
   LoadQuestion question = llama_load(10.0);
   question.pair.gamma = 1;
   question.objective = {.ttft_ms = {}, .tpot_ms = 12.0};
-  const double most = predicted(question).plain().requests_per_s_per_gpu;
-  const auto meets_at = [&](double rate) {
-    question.requests_per_s = rate;
-    return predicted(question).plain().meets_objective;
-  };
-  CHECK(meets_at(most) == true);
-  CHECK(meets_at(most + predicted(question).plain().equilibrium.capacity_per_s / 128.0) == false);
+  const AtRate at_first = predicted(question).plain();
+  question.requests_per_s = at_first.requests_per_s_per_gpu;
+  const AtRate at_most = predicted(question).plain();
+  CHECK(at_most.meets_objective == true);
+  CHECK(at_most.served->tpot_p99_ms.mean <= 12.0);
+  question.requests_per_s += at_first.equilibrium.capacity_per_s / 128.0;
+  const AtRate beyond = predicted(question).plain();
+  CHECK(beyond.meets_objective == false);
+  CHECK(beyond.served->tpot_p99_ms.mean > 12.0);
   question.objective = {.ttft_ms = {}, .tpot_ms = 1.0};
   const LoadPrediction none = predicted(question);
   CHECK(none.plain().requests_per_s_per_gpu == 0.0);
