@@ -157,6 +157,11 @@ TEST_CASE("an interval holds what slower and faster verifications make of a spee
   }
   CHECK(prediction.evidence.name == "data sheet");
   CHECK(prediction.evidence.interval_level == 0.90);
+  // The range holds 90 %, which of a normal law lie within 1.645 standard deviations.
+  const latency::Range& ratio = prediction.decoding.attainable->verification;
+  constexpr double printed = 1e-3;
+  CHECK(*prediction.evidence.ratio_error * 1.645 ==
+        Approx((ratio.high - ratio.low) / (2.0 * ratio.value)).epsilon(printed));
   LoadQuestion unsure = llama_load(10.0);
   unsure.pair.gamma = 1;
   unsure.pair.alpha = 0.55;
