@@ -15,6 +15,7 @@
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/deployment_options.hpp"
 #include "experiments/inputs/log_file.hpp"
+#include "experiments/predict/evidence.hpp"
 #include "experiments/results/manifest.hpp"
 
 namespace foredraft::experiments {
@@ -31,27 +32,6 @@ std::vector<std::string> export_names() {
   return names;
 }
 
-std::string evidence_of(latency::Source source) {
-  if (source == latency::Source::datasheet) return "a data sheet";
-  if (source == latency::Source::operators) return "operators measured in engines";
-  return "steps that were measured";
-}
-
-/// One standard deviation of the ratio of two predicted times, over that ratio: what the range of verifications leaves
-/// open, which holds 90 % (docs/step-times.md), else the widest interval of a measured speedup; of steps whose error
-/// nobody knows that of a single run.
-double error_of(const ProfilePrediction& prediction) {
-  if (prediction.attainable) {
-    const latency::Range& range = prediction.attainable->verification;
-    return (range.high - range.low) / (2.0 * range.value * normal_quantile(0.9));
-  }
-  double spread = 0.0;
-  for (const AtBatch& at : prediction.cells) {
-    for (const AtDraftLength& length : at.lengths) spread = std::max(spread, length.spread.value_or(0.0));
-  }
-  return spread > 0.0 ? spread / normal_quantile(0.95) : single_run_error;
-}
-
 /// The loads that times are wanted at: those of the log, and where it names none, those of --batch.
 std::vector<std::int64_t> batches_of(const AdviceQuestion& question) {
   std::vector<std::int64_t> batches;
@@ -65,7 +45,10 @@ std::vector<std::int64_t> batches_of(const AdviceQuestion& question) {
 }
 
 PredictedTimes predicted_times(const ProfilePrediction& prediction) {
-  PredictedTimes predicted{.evidence = evidence_of(prediction.source), .error = error_of(prediction)};
+  const Evidence evidence = evidence_of(prediction);
+  // Of steps whose error nobody knows, that of a single run.
+  PredictedTimes predicted{.evidence = std::string(evidence.what),
+                           .error = evidence.ratio_error.value_or(single_run_error)};
   for (const AtBatch& at : prediction.cells) {
     for (const AtDraftLength& length : at.lengths) {
       constexpr double ms_per_us = 1e-3;

@@ -63,7 +63,8 @@ void refuse_deployment(CommandLine& line) {
 }
 
 DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile, AskedPair asked) {
-  if (profile.source != latency::Source::datasheet) {
+  // Beside --prompt-device they say how the models of that data sheet run.
+  if (profile.source != latency::Source::datasheet && !line.has("prompt-device")) {
     line.refuse_any(sheet_options(), "not used with measured times", "a profile's times are of what was measured",
                     "remove it, or name a data sheet with --device");
   }

@@ -11,6 +11,7 @@
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/deployment_options.hpp"
+#include "experiments/commands/predict_at_load.hpp"
 #include "experiments/commands/predict_from_profile.hpp"
 #include "experiments/predict/inverse_prediction.hpp"
 #include "experiments/predict/observed_prediction.hpp"
@@ -245,6 +246,7 @@ CommandSpec predict_spec() {
           cost_options(),
           drafting_options(),
           profile_options(),
+          load_options(),
           deployment_options()}};
 }
 

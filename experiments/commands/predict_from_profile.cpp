@@ -15,6 +15,7 @@
 #include "experiments/cli/plot_script.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/deployment_options.hpp"
+#include "experiments/commands/predict_at_load.hpp"
 #include "experiments/devices/steps_file.hpp"
 #include "experiments/predict/observed_prediction.hpp"
 #include "experiments/predict/prediction_folder.hpp"
@@ -117,6 +118,7 @@ bool takes_profile(CommandLine& line) {
   line.refuse_any({"target", "draft", "batch", "context", "out"}, "given without --profile",
                   "it asks for times of a device", "e.g. --profile h200");
   refuse_deployment(line);
+  refuse_load(line);
   return false;
 }
 
@@ -144,6 +146,10 @@ int predict_from_profile(CommandLine& line, const std::vector<Question>& accepta
   ProfileQuestion question = read_profile_question(line, acceptances.front());
   if (acceptances.size() > 1)
     line.refuse_any({"out"}, "given beside a list of --alpha", "a folder holds one answer", "give one alpha");
+  if (acceptances.size() > 1)
+    line.refuse_any({"request-rate"}, "given beside a list of --alpha", "a load is answered for one", "give one alpha");
+  std::optional<LoadQuestion> load;
+  if (asks_load(line)) load = read_load(line);
   line.refuse_any({"measured-speedup"}, "not used with the times of a device", "it is explained by one c",
                   "use --c or --step-ms, --draft-ms and --verify-ms");
   line.done();
@@ -159,7 +165,13 @@ int predict_from_profile(CommandLine& line, const std::vector<Question>& accepta
   std::vector<FileDigest> files{read.digest};
   if (observed) files.push_back(observed->file);
   read_deployment(line, profile, question, files);
+  if (load) load->prompts = read_prompt_sheet(line, question);
   try {
+    if (load) {
+      load->pair = std::move(question);
+      load->source = source;
+      return predict_at_load(line, *load, profile);
+    }
     const auto out = line.text("out");
     std::vector<VerificationCurve> curves;
     const std::vector<ProfilePrediction> predictions = [&] {

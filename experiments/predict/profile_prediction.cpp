@@ -196,11 +196,25 @@ std::int64_t most_drafts(const ProfileQuestion& question) {
   return question.marginal.empty() ? usual_longest_draft : static_cast<std::int64_t>(question.marginal.size());
 }
 
+AcceptanceProcess acceptance_of(const ProfileQuestion& question) {
+  if (question.process) return *question.process;
+  if (question.marginal.empty()) return Iid{question.alpha};
+  return Positional{.conditional = conditional_from_marginal(question.marginal)};
+}
+
+std::optional<latency::MemoryLimit> memory_limit_of(const ProfileQuestion& question, const latency::Profile& profile) {
+  const std::optional<double> capacity = latency::capacity_bytes(profile.device);
+  const auto pair = deployed_pair(question, profile, latency::setting_for(profile, question.target));
+  if (!capacity || !pair) return std::nullopt;
+  return latency::MemoryLimit{.target = *pair->target.shape,
+                              .draft = pair->draft.shape == nullptr ? std::nullopt : std::optional(*pair->draft.shape),
+                              .target_deployment = pair->target.deployment,
+                              .draft_deployment = pair->draft.deployment,
+                              .capacity_bytes = *capacity * question.memory_utilization};
+}
+
 analytic::IterationLaw acceptance_law(const ProfileQuestion& question, std::int64_t gamma) {
-  AcceptanceProcess acceptance = Iid{question.alpha};
-  if (!question.marginal.empty()) acceptance = Positional{.conditional = conditional_from_marginal(question.marginal)};
-  if (question.process) acceptance = *question.process;
-  return analytic::iteration_law({.fidelity = ProcessFidelity{.acceptance = std::move(acceptance)},
+  return analytic::iteration_law({.fidelity = ProcessFidelity{.acceptance = acceptance_of(question)},
                                   .gamma = gamma,
                                   .convention = question.convention},
                                  unknown<double>);
@@ -268,6 +282,7 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
                                .valid = !profile.against_itself || profile.against_itself->valid(),
                                .sampling_known = pair.plain_sampling(question.batches.front()).has_value()};
   prediction.attainable = attainable;
+  prediction.step_error = profile.step_error;
   if (memory) prediction.capacity_bytes = *memory * question.memory_utilization;
   if (deployed) {
     prediction.target = facts_of(deployed->target);

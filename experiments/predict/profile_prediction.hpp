@@ -53,8 +53,9 @@ struct AtDraftLength {
   analytic::MeasuredIteration iteration{};  ///< in us
   double tokens = 0.0;                      ///< per iteration
   double speedup = 0.0;
-  std::optional<double> spread = {};  ///< half width of its 95 % interval over it; nothing where a time has none
-  /// The 95 % interval; of data sheets and operators what the ranges of latency/attainable leave open.
+  std::optional<double> spread = {};  ///< half width of `interval` over it; nothing where a time has none
+  /// The 95 % interval; of data sheets and operators what the ranges of latency/attainable leave open, which hold 90 %
+  /// of what they were judged on (Evidence::interval_level).
   std::optional<Interval> interval = {};
   std::optional<double> floor_speedup = {};  ///< of a data sheet: with every time at its floor
 };
@@ -95,6 +96,7 @@ struct ProfilePrediction {
   /// One a context: every batch from the first to the last, or to the largest that fits.
   std::vector<std::vector<ScheduleRange>> schedules = {};
   std::optional<latency::Attainable> attainable = {};  ///< of data sheets and operators: what they were answered with
+  latency::Figure step_error = {};                     ///< of every step, as the profile states it
   std::optional<double> capacity_bytes = {};           ///< of one device, times the utilization; nothing: not known
   std::optional<ModelFacts> target = {}, draft = {};   ///< nothing: a model of which only times are known
 
@@ -122,11 +124,22 @@ enum class Payoff { pays, within_error, does_not_pay };
 /// Where an iteration of the asked, else of the used draft length stands; null for plain decoding.
 [[nodiscard]] const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at);
 
+/// How often drafts are accepted.
+[[nodiscard]] AcceptanceProcess acceptance_of(const ProfileQuestion& question);
+
+/// What the pair has to fit into; nothing where shapes or memory are not known.
+[[nodiscard]] std::optional<latency::MemoryLimit> memory_limit_of(const ProfileQuestion& question,
+                                                                  const latency::Profile& profile);
+
 /// Tokens of an iteration in the long run.
 [[nodiscard]] analytic::IterationLaw acceptance_law(const ProfileQuestion& question, std::int64_t gamma);
 
 /// One sentence first that says what to do, then a table for each context, then what it rests on.
 [[nodiscard]] std::string to_text(const ProfilePrediction& prediction);
+
+/// Sets "alpha", or "conditional" and "marginal", or "process" and its parameters; "acceptance_length" where it was
+/// given.
+void add_acceptance(const ProfileQuestion& question, nlohmann::ordered_json& json);
 
 /// Schema foredraft.predict/1: the fields of every prediction, of the first batch and context, then `cells`: those of
 /// all predictions, which differ in alpha alone, each with its alpha where there are several.

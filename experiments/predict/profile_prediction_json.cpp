@@ -6,6 +6,7 @@
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
 #include "core/marginals.hpp"
+#include "experiments/predict/evidence.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "latency/surfaces/drafter_words.hpp"
@@ -105,15 +106,7 @@ std::optional<double> variance_of(const ProfileQuestion& question, std::int64_t 
 
 }  // namespace
 
-nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
-  const ProfilePrediction& prediction = predictions.front();
-  const ProfileQuestion& question = prediction.question;
-  const AtBatch& first = prediction.cells.front();
-  const AtDraftLength* shown = shown_length(question, first);
-  const double tokens = shown == nullptr ? 1.0 : shown->tokens;
-  const std::int64_t gamma = shown == nullptr ? 0 : shown->gamma;
-  Json json{{"schema", "foredraft.predict/1"}, {"convention", to_string(question.convention)}};
-  json["drafter"] = latency::drafter_word(question.drafting);
+void add_acceptance(const ProfileQuestion& question, nlohmann::ordered_json& json) {
   if (question.process) {
     add_acceptance(*question.process, json);
   } else if (question.marginal.empty()) {
@@ -123,6 +116,18 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
     json["conditional"] = conditional_from_marginal(question.marginal);
     json["marginal"] = question.marginal;
   }
+}
+
+nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
+  const ProfilePrediction& prediction = predictions.front();
+  const ProfileQuestion& question = prediction.question;
+  const AtBatch& first = prediction.cells.front();
+  const AtDraftLength* shown = shown_length(question, first);
+  const double tokens = shown == nullptr ? 1.0 : shown->tokens;
+  const std::int64_t gamma = shown == nullptr ? 0 : shown->gamma;
+  Json json{{"schema", "foredraft.predict/1"}, {"convention", to_string(question.convention)}};
+  json["drafter"] = latency::drafter_word(question.drafting);
+  add_acceptance(question, json);
   const Json cell = cell_json(prediction, first);
   json["gamma"] = gamma;
   json["tokens_per_iteration"] = tokens;
@@ -137,6 +142,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   json["profile"] = {{"device", prediction.device},
                      {"source", to_string(prediction.source)},
                      {"valid", prediction.valid},
+                     {"interval_level", optional_json(evidence_of(prediction).interval_level)},
                      {"dtype", prediction.setting.dtype},
                      {"cache", to_string(prediction.setting.cache)},
                      {"launch", to_string(prediction.setting.launch)}};

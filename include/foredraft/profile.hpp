@@ -34,9 +34,9 @@ enum class TimeOrigin { measured, interpolated, fitted, roofline };
 
 struct PassTime {
   double time_us = 0.0;
-  /// Half width of the 95 % interval over the time. Of others than measured times, the error of interpolation or of
-  /// held-out shapes besides. Nothing where nobody knows: steps of a user, of an engine or of operators whose error the
-  /// profile does not say, and the floor of a data sheet.
+  /// Half width of the 95 % interval over the time, 90 % of data sheets and operators. Of others than measured times,
+  /// the error of interpolation or of held-out shapes besides. Nothing where nobody knows: steps of a user, of an
+  /// engine or of operators whose error the profile does not say, and the floor of a data sheet.
   std::optional<double> spread = {};
   TimeOrigin origin = TimeOrigin::measured;
   bool inside = true;  ///< the domain of its origin

@@ -103,15 +103,18 @@ bool MemoryLimit::fits(std::int64_t batch, std::int64_t tokens, std::int64_t con
   return need_bytes(*this, batch, tokens, context) <= capacity_bytes;
 }
 
+std::int64_t MemoryLimit::max_batch(std::int64_t tokens, std::int64_t context) const {
+  return latency::max_batch({&target, target_deployment}, {draft ? &*draft : nullptr, draft_deployment}, tokens,
+                            context + tokens, capacity_bytes);
+}
+
 void MemoryLimit::check(std::int64_t batch, std::int64_t tokens, std::int64_t context) const {
   if (fits(batch, tokens, context)) return;
   constexpr double gb = 1e9;
-  const std::int64_t largest = max_batch({&target, target_deployment}, {draft ? &*draft : nullptr, draft_deployment},
-                                         tokens, context + tokens, capacity_bytes);
   throw DomainError(fmt::format(
       "does not fit: {:.1f} GB of {:.1f} GB a device at batch {}, context {}; the largest batch there is {} "
       "- ask for that, for more devices or narrower formats, or ignore memory",
-      need_bytes(*this, batch, tokens, context) / gb, capacity_bytes / gb, batch, context, largest));
+      need_bytes(*this, batch, tokens, context) / gb, capacity_bytes / gb, batch, context, max_batch(tokens, context)));
 }
 
 }  // namespace foredraft::latency

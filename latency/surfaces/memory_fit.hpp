@@ -50,6 +50,8 @@ struct MemoryLimit {
 
   /// Whether `batch` sequences of `context` tokens do, `tokens` of each verified at once.
   [[nodiscard]] bool fits(std::int64_t batch, std::int64_t tokens, std::int64_t context) const;
+  /// The largest batch that does; 0: none.
+  [[nodiscard]] std::int64_t max_batch(std::int64_t tokens, std::int64_t context) const;
   /// Throws DomainError, with the largest batch that fits, where they do not.
   void check(std::int64_t batch, std::int64_t tokens, std::int64_t context) const;
 };

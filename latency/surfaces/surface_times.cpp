@@ -32,6 +32,8 @@ class SurfaceTimes final : public PassTimes {
         charge_(scenario::drafting(drafter)),
         iteration_us_(pair.sheet.attainable ? pair.sheet.attainable->iteration_us.value : 0.0),
         pair_(profile, pair.models, pair.target, pair.draft, role_, pair.sheet),
+        prompts_(prompt_surface(pair, role_)),
+        verification_(pair.verification),
         memory_(memory_limit(profile, pair, role_)) {}
 
   [[nodiscard]] std::optional<DecodingCost> cost(const LookedUpTimes& asked, std::int64_t gamma,
@@ -50,9 +52,9 @@ class SurfaceTimes final : public PassTimes {
   }
 
   [[nodiscard]] double target_us(const StepShape& shape, Convention convention) const override {
-    const double between_us = drafts(shape, convention) ? iteration_us_ : 0.0;
-    return inside_us(pair_.target_pass(shape.tokens, shape.batch, std::llround(shape.context))) +
-           sampling_us(shape, convention) + between_us;
+    const double us = pass_us(shape, shape.tokens) + sampling_us(shape, convention);
+    if (!drafts(shape, convention)) return us;
+    return us + iteration_us_ + beyond_us(shape);
   }
 
   void check_memory(const StepShape& shape) const override {
@@ -64,12 +66,31 @@ class SurfaceTimes final : public PassTimes {
     const std::int64_t context = std::llround(shape.context);
     if (role_ == Role::head_drafting && shape.prompt) return 0.0;
     if (role_ == Role::autoregressive_drafting && shape.prompt) {
-      return inside_us(pair_.drafter_pass(shape.tokens, shape.batch, context));
+      return inside_us(surface_of(shape).drafter_pass(shape.tokens, shape.batch, context));
     }
-    return inside_us(pair_.drafting(shape.tokens, shape.batch, context));
+    return inside_us(surface_of(shape).drafting(shape.tokens, shape.batch, context));
   }
 
  private:
+  static std::optional<PairSurface> prompt_surface(const TimedPair& pair, Role role) {
+    if (!pair.prompts) return std::nullopt;
+    return PairSurface(pair.prompts->profile, pair.models, pair.target, pair.draft, role, pair.prompts->sheet);
+  }
+  [[nodiscard]] const PairSurface& surface_of(const StepShape& shape) const {
+    return shape.prompt && prompts_ ? *prompts_ : pair_;
+  }
+
+  [[nodiscard]] double pass_us(const StepShape& shape, std::int64_t tokens) const {
+    return inside_us(surface_of(shape).target_pass(tokens, shape.batch, std::llround(shape.context)));
+  }
+
+  /// What a verification takes beyond its own time where that is off by verification_.
+  [[nodiscard]] double beyond_us(const StepShape& shape) const {
+    if (verification_ == 1.0) return 0.0;
+    const double us = pass_us(shape, shape.tokens);
+    return std::max(us * verification_, std::min(us, pass_us(shape, 1))) - us;
+  }
+
   /// Outside of the domain of a fit nothing is answered: a row of a sweep cannot carry a warning.
   [[nodiscard]] double inside_us(const Latency& latency) const {
     if (latency.inside) return latency.time_us;
@@ -94,6 +115,8 @@ class SurfaceTimes final : public PassTimes {
   Drafting charge_;
   double iteration_us_;  ///< what engines take beside the passes of an iteration; 0 where times were measured
   PairSurface pair_;
+  std::optional<PairSurface> prompts_;  ///< nothing: prompts are passes of pair_ as well
+  double verification_;
   std::optional<MemoryLimit> memory_;  ///< nothing: not looked at
 };
 

@@ -12,6 +12,12 @@
 
 namespace foredraft::latency {
 
+/// The data sheet that the passes over prompts are answered by, for a profile whose steps time none.
+struct PromptSheet {
+  Profile profile;
+  SheetPair sheet;
+};
+
 /// Which models, how a data sheet answers for them, and what else counts.
 struct TimedPair {
   std::string target, draft;
@@ -19,6 +25,9 @@ struct TimedPair {
   SheetPair sheet = {};
   /// Of a device's memory, for weights and caches: what does not fit is refused; nothing: memory is not looked at.
   std::optional<double> memory_utilization = {};
+  std::optional<PromptSheet> prompts = {};  ///< nothing: the profile times prompts as well
+  /// Verifications take so many times what the profile says, but no less than a plain step: what its error leaves open.
+  double verification = 1.0;
 };
 
 /// Nothing where memory is not looked at, and where shapes or the device's memory are not known.

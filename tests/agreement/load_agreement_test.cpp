@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The closed form of a server at a request rate against its simulation.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "analytic/answer/iteration_law.hpp"
+#include "analytic/answer/load_answer.hpp"
+#include "foredraft/errors.hpp"
+#include "sim/simulate.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft {
+namespace {
+
+constexpr double output_tokens = 200.0;
+
+/// The closed form takes a request for many iterations; it has 68 at least, at the end of one of which it joins and at
+/// the end of one of which it leaves.
+constexpr double one_iteration = 1.0 / 68.0;
+
+/// Iterations whose time grows with the batch: by the tokens that are computed and the caches that are read.
+Scenario server_at(std::int64_t gamma, double rate_per_s, double prompt_tokens, std::int64_t max_batch) {
+  return {.fidelity =
+              Server{.acceptance = Iid{0.7},
+                     .max_batch = max_batch,
+                     .arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = rate_per_s},
+                     .prompt = {.tokens = prompt_tokens},
+                     .output = {.tokens = output_tokens},
+                     .target_step = {.launch_us = 500.0, .weights_us = 5000.0, .context_us = 0.04, .token_us = 20.0},
+                     .drafter_step = {.launch_us = 100.0, .weights_us = 500.0, .context_us = 0.005, .token_us = 2.0},
+                     .overhead_us = 300.0},
+          .gamma = gamma};
+}
+
+Estimates served(const Scenario& scenario, std::uint64_t requests) {
+  const SimulationPlan plan{.seed = 7, .requests = requests, .replicas = 8, .warmup_requests = 400};
+  const auto simulator = sim::make_simulator(scenario, plan);
+  return sim::estimates_of(scenario, sim::run(*simulator, {.seed = 7, .point = 0}, 0)).estimates;
+}
+
+void check_near(const Estimate& simulated, double expected) {
+  INFO("simulated " << simulated.mean << " +- " << simulated.standard_error << ", closed form " << expected);
+  CHECK(std::abs(simulated.mean - expected) <=
+        tests::standard_errors * simulated.standard_error + one_iteration * expected);
+}
+
+}  // namespace
+
+// Five standard errors are 2 to 6 %: prompts that stop nobody, or that are read one by one, are 10 % and more off.
+TEST_CASE("a batch holds at a rate as many sequences as its simulation, and a token takes as long") {
+  constexpr std::int64_t max_batch = 256;
+  for (const double prompt : {0.0, 100.0, 1000.0}) {
+    for (const std::int64_t gamma : {0, 3}) {
+      const double capacity = analytic::load_answer(server_at(gamma, 0.1, prompt, max_batch)).capacity_per_s;
+      for (const double load : {0.3, 0.7}) {
+        const Scenario scenario = server_at(gamma, load * capacity, prompt, max_batch);
+        const analytic::LoadEquilibrium expected = analytic::load_answer(scenario);
+        const Estimates simulated = served(scenario, 16'000);
+        CAPTURE(prompt, gamma, load);
+        check_near(simulated.mean_batch, expected.batch);
+        const double decoded = output_tokens - 1.0;
+        if (prompt > 0.0) check_near(simulated.tpot_ms, 1e-3 * expected.decode_us / decoded);
+      }
+    }
+  }
+}
+
+TEST_CASE("a server whose batch is always full answers as many requests as it is said to keep up with") {
+  constexpr std::int64_t full = 32;
+  for (const double prompt : {0.0, 100.0, 1000.0}) {
+    // With fewer drafts answers take much the same iterations: who joined together leaves together for long.
+    for (const std::int64_t gamma : {3, 5}) {
+      Scenario scenario = server_at(gamma, 1.0, prompt, full);
+      const double capacity = analytic::load_answer(scenario).capacity_per_s;
+      std::get<Server>(scenario.fidelity).arrivals = {.kind = ArrivalKind::closed, .clients = full};
+      CAPTURE(prompt, gamma);
+      check_near(served(scenario, 4'000).tokens_per_s, capacity * output_tokens);
+    }
+  }
+}
+
+TEST_CASE("acceptance with a memory is served as one by position of as many tokens at every draft length") {
+  constexpr std::int64_t longest = 6;
+  const AcceptanceProcess chain = Markov{.a = 0.9, .b = 0.4};
+  for (const Convention convention : {Convention::bonus, Convention::no_bonus}) {
+    const AcceptanceProcess served = analytic::served_acceptance(chain, longest, convention);
+    for (std::int64_t gamma = min_gamma(convention); gamma <= longest; ++gamma) {
+      const auto tokens = [&](const AcceptanceProcess& acceptance) {
+        return analytic::iteration_law(
+                   {.fidelity = ProcessFidelity{.acceptance = acceptance}, .gamma = gamma, .convention = convention},
+                   unknown<double>)
+            .mean.value();
+      };
+      CHECK(tokens(served) == Approx(tokens(chain)).epsilon(tests::second_route));
+    }
+  }
+  CHECK(std::holds_alternative<Iid>(analytic::served_acceptance(Iid{0.5}, longest, Convention::bonus)));
+  CHECK_THROWS_AS(analytic::served_acceptance(Trace{}, longest, Convention::bonus), DomainError);
+}
+
+TEST_CASE("a server without an equilibrium in closed form says so") {
+  const auto refuses = [](auto&& change) {
+    Scenario scenario = server_at(3, 1.0, 100.0, 8);
+    change(std::get<Server>(scenario.fidelity));
+    CHECK_THROWS_AS(analytic::load_answer(scenario), DomainError);
+  };
+  refuses([](Server& server) { server.batching = Batching::ragged; });
+  refuses([](Server& server) { server.arrivals = {.kind = ArrivalKind::closed, .clients = 4}; });
+  refuses([](Server& server) { server.output.geometric = true; });
+  refuses([](Server& server) { server.prompt.spread = 10; });
+  refuses([](Server& server) { server.output.tokens = 1.0; });
+  refuses([](Server& server) { server.gamma_schedule = {{1, 8, 2}}; });
+  CHECK_THROWS_AS(analytic::load_answer({}), DomainError);
+}
+
+}  // namespace foredraft
