@@ -29,6 +29,11 @@ bool goes_with(const Drafter& drafter, const AcceptanceProcess& process) {
   return std::holds_alternative<Iid>(process) || !has_own_acceptance(drafter);
 }
 
+bool forgets(const AcceptanceProcess& process) {
+  return std::holds_alternative<Iid>(process) || std::holds_alternative<Positional>(process) ||
+         std::holds_alternative<BetaMixture>(process);
+}
+
 bool needs_endless_text(const AcceptanceProcess& process) {
   return std::holds_alternative<Observed>(process) || std::holds_alternative<Runs>(process);
 }

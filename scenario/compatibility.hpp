@@ -17,6 +17,9 @@ namespace foredraft::scenario {
 
 [[nodiscard]] bool goes_with(const Drafter& drafter, const AcceptanceProcess& process);
 
+/// Whether what an iteration accepts tells nothing of the next one.
+[[nodiscard]] bool forgets(const AcceptanceProcess& process);
+
 /// Whether acceptance is of an endless text with a bonus token in every iteration, and known up to max_runs_gamma.
 [[nodiscard]] bool needs_endless_text(const AcceptanceProcess& process);
 [[nodiscard]] bool goes_with(const Drafter& drafter, const Policy& policy);

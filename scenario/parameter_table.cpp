@@ -285,7 +285,8 @@ void add_processes(Table& table) {
                                    }
                                  })));
   for (const auto& process : processes()) {
-    add_member<Member<AcceptanceProcess>, AcceptanceProcess>(table, "process", process, with_process, stated_acceptance);
+    add_member<Member<AcceptanceProcess>, AcceptanceProcess>(table, "process", process, with_process,
+                                                             stated_acceptance);
   }
   const auto sequence = [](Scenario& to) -> SequenceLength* {
     ProcessFidelity* process = process_of(to);

@@ -8,6 +8,7 @@
 #include "analytic/answer/iteration_law.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "foredraft/errors.hpp"
+#include "scenario/compatibility.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/pass_times.hpp"
 #include "scenario/registries.hpp"
@@ -83,7 +84,7 @@ double mean_tokens(const AcceptanceProcess& acceptance, std::int64_t gamma, Conv
 }  // namespace
 
 AcceptanceProcess served_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma, Convention convention) {
-  if (scenario::serves(acceptance)) return acceptance;
+  if (scenario::forgets(acceptance)) return acceptance;
   // What one more draft yields is the chance that it and all before it are accepted.
   const std::int64_t first = min_gamma(convention);
   double tokens = mean_tokens(acceptance, first, convention);

@@ -10,6 +10,7 @@
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/iid_tokens.hpp"
 #include "analytic/tokens/token_law.hpp"
+#include "scenario/compatibility.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/registries.hpp"
 
@@ -32,7 +33,7 @@ class ServerForms {
 
   [[nodiscard]] ClosedForm answer() const {
     ClosedForm answer;
-    if (!iterations_are_independent()) return answer;
+    if (!scenario::forgets(server_.acceptance)) return answer;
     if (!server_.gamma_schedule.empty() || !answers_are_simple() || !prompts_are_simple()) return answer;
     const bool lockstep = server_.batching == Batching::lockstep && server_.max_batch > 1;
     // Rows in lockstep that were taken together, and all of one length, are one row that accepts what all accept.
@@ -53,9 +54,6 @@ class ServerForms {
   }
 
  private:
-  [[nodiscard]] bool iterations_are_independent() const {
-    return !std::holds_alternative<Runs>(server_.acceptance) && !std::holds_alternative<Trace>(server_.acceptance);
-  }
   [[nodiscard]] bool answers_are_simple() const {
     return server_.output.spread == 0 && server_.output.tokens <= longest_answer;
   }
