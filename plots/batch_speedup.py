@@ -50,7 +50,7 @@ def figure(table):
     horizontal_axis.dress_counts(every[0], curves.thinned(batches, int(panel_width_in / 0.25)))
     key = [*origins.entries(table), curves.break_even_entry()]
     layout.arrange(drawn, grid, 2.1 if len(contexts) == 1 else 1.7, "batch (sequences at once)",
-                   f"predicted speedup over plain decoding ({origins.interval_words(table['speedup_spread'])})", [
+                   f"predicted speedup over plain decoding ({origins.interval_words(table, 'speedup_spread')})", [
         layout.Legend([curves.line_handle(look) for look in looks], [style.value_text(gamma) for gamma in gammas],
                       "draft length γ (tokens)"),
         layout.Legend(*zip(*key))])

@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 import load
 import style
 
-COLUMNS = {"origin": load.TEXT, "inside_domain": load.TEXT}
+COLUMNS = {"origin": load.TEXT, "inside_domain": load.TEXT, "interval_level": load.NUMBER}
 
 # Outline, and whether it is filled; the best known first.
 _MARKS = {"measured": ("o", True), "interpolated": ("o", False), "fitted": ("s", False), "roofline": ("D", False)}
@@ -46,9 +46,11 @@ def entries(table):
     return found
 
 
-def interval_words(spread):
-    """What the whiskers are, or that there are none."""
-    return "bars: 95 %" if numpy.isfinite(spread).any() else "no intervals known"
+def interval_words(table, spread):
+    """What the whiskers of the column `spread` hold, or that there are none."""
+    level = table["interval_level"][0]
+    known = numpy.isfinite(table[spread]).any() and numpy.isfinite(level)
+    return f"bars: {100 * level:.0f} %" if known else "no intervals known"
 
 
 def _look(origin, color, size):

@@ -59,7 +59,7 @@ def figure(table):
     used = [part for part in _PARTS if (table[part] > 0).any()]
     layout.arrange(drawn, grid, 2.0 if len(batches) == 1 else 1.5, "draft length γ (tokens); 0: plain decoding",
                    f"time per token (plain steps) at context {style.value_text(context)};"
-                   f" {origins.interval_words(table['speedup_spread'])}", [
+                   f" {origins.interval_words(table, 'speedup_spread')}", [
         layout.Legend([Patch(**_PLAIN, **_EDGE), *(Patch(**_PARTS[part][1], **_EDGE) for part in used)],
                       ["plain step", *(_PARTS[part][0] for part in used)]),
         layout.Legend(*zip(*origins.entries(table)))])

@@ -51,7 +51,7 @@ def figure(table):
                                      f"knee: {knee_growth:g} times the pass of one token")]
     layout.arrange(drawn, grid, 2.1 if len(contexts) == 1 else 1.7, "tokens of a sequence in one pass",
                    "time of the target's pass / that of one token"
-                   f" ({origins.interval_words(table['growth_spread'])})", [
+                   f" ({origins.interval_words(table, 'growth_spread')})", [
         layout.Legend([curves.line_handle(look) for look in looks],
                       [_label(table, contexts, batch) for batch in batches],
                       "batch (sequences at once)" + (", its knee in tokens" if len(contexts) == 1 else "")),

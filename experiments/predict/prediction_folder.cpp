@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "experiments/predict/evidence.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/text/data_text.hpp"
 
@@ -25,11 +26,14 @@ latency::Origin origin_of(const AtBatch& at, const AtDraftLength& length) {
                    length.sampling.origin});
 }
 
-/// A row for each draft length at each batch and context that `shows` says: those three, then what `add` appends.
+/// A row for each draft length at each batch and context that `shows` says: those three, what `add` appends, and what
+/// the intervals hold.
 template <typename Add, typename Shows>
 std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::string> columns, const Add& add,
                           const Shows& shows) {
   columns.insert(columns.begin(), {"context", "batch", "gamma"});
+  columns.emplace_back("interval_level");
+  const std::optional<double> level = evidence_of(prediction).interval_level;
   DataText data(std::move(columns));
   for (const AtBatch& at : prediction.cells) {
     if (!shows(at)) continue;
@@ -37,6 +41,7 @@ std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::
       data.row().cell(static_cast<double>(at.context)).cell(static_cast<double>(at.batch));
       data.cell(static_cast<double>(length.gamma));
       add(data, at, length);
+      data.cell(level);
     }
   }
   return data.csv();
@@ -68,9 +73,9 @@ std::string batch_speedup_csv(const ProfilePrediction& prediction) {
       [&](const AtBatch& at) { return prediction.advises(at); });
 }
 
-std::string verification_cost_csv(const std::vector<VerificationCurve>& curves) {
+std::string verification_cost_csv(const std::vector<VerificationCurve>& curves, std::optional<double> level) {
   DataText data({"context", "batch", "tokens", "pass_us", "pass_spread", "origin", "inside_domain", "growth",
-                 "growth_spread", "knee_growth", "knee_tokens"});
+                 "growth_spread", "knee_growth", "knee_tokens", "interval_level"});
   for (const VerificationCurve& curve : curves) {
     const std::optional<double> knee = knee_tokens(curve);
     for (const VerificationCurve::Point& point : curve.points) {
@@ -81,7 +86,8 @@ std::string verification_cost_csv(const std::vector<VerificationCurve>& curves) 
           .cell(point.growth)
           .cell(point.growth_spread)
           .cell(knee_growth)
-          .cell(knee);
+          .cell(knee)
+          .cell(level);
     }
   }
   return data.csv();
@@ -175,7 +181,7 @@ void write_prediction(ResultFolder& folder, const ProfilePrediction& prediction,
   const bool decides = std::any_of(prediction.cells.begin(), prediction.cells.end(),
                                    [&](const AtBatch& at) { return prediction.advises(at); });
   if (decides) folder.write("batch-speedup.csv", batch_speedup_csv(prediction));
-  folder.write("verification-cost.csv", verification_cost_csv(curves));
+  folder.write("verification-cost.csv", verification_cost_csv(curves, evidence_of(prediction).interval_level));
   if (decides && has_decision_map(prediction.question)) folder.write("decision-map.csv", decision_map_csv(prediction));
 }
 

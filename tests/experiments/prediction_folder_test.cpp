@@ -158,24 +158,25 @@ TEST_CASE("a prediction leaves every number, the data of each figure, and a mani
         "context,batch,gamma,plain_us,plain_spread,plain_origin,plain_sampling_us,plain_sampling_spread,"
         "plain_sampling_origin,drafting_us,drafting_spread,drafting_origin,verify_us,verify_spread,verify_origin,"
         "sampling_us,sampling_spread,sampling_origin,overhead_us,inside_domain,tokens_per_iteration,speedup,"
-        "speedup_spread,use\n"
+        "speedup_spread,use,interval_level\n"
         "100,1,1,8,0.25,measured,0.5,1,measured,2,0.125,interpolated,16,0.5,fitted,0.75,0.0625,interpolated,500,yes,"
-        "1.75,1.5,0.375,1\n"
-        "100,2,1,16,,measured,0,,measured,4,,measured,32,,measured,0,,measured,500,no,1.75,0.5,,0\n");
+        "1.75,1.5,0.375,1,0.95\n"
+        "100,2,1,16,,measured,0,,measured,4,,measured,32,,measured,0,,measured,500,no,1.75,0.5,,0,0.95\n");
   CHECK(tests::content_of(folder / "out/step-time.csv") ==
         "context,batch,gamma,plain_us,plain_sampling_us,drafting_us,verify_us,sampling_us,overhead_us,"
-        "tokens_per_iteration,speedup_spread,origin,inside_domain\n"
-        "100,1,1,8,0.5,2,16,0.75,500,1.75,0.375,fitted,yes\n"
-        "100,2,1,16,0,4,32,0,500,1.75,,measured,no\n");
+        "tokens_per_iteration,speedup_spread,origin,inside_domain,interval_level\n"
+        "100,1,1,8,0.5,2,16,0.75,500,1.75,0.375,fitted,yes,0.95\n"
+        "100,2,1,16,0,4,32,0,500,1.75,,measured,no,0.95\n");
   CHECK(tests::content_of(folder / "out/batch-speedup.csv") ==
-        "context,batch,gamma,speedup,speedup_spread,origin,inside_domain\n"
-        "100,1,1,1.5,0.375,fitted,yes\n"
-        "100,2,1,0.5,,measured,no\n");
+        "context,batch,gamma,speedup,speedup_spread,origin,inside_domain,interval_level\n"
+        "100,1,1,1.5,0.375,fitted,yes,0.95\n"
+        "100,2,1,0.5,,measured,no,0.95\n");
   const std::string knee = number_text(std::pow(2.0, std::log(1.1) / std::log(1.21)));
   CHECK(tests::content_of(folder / "out/verification-cost.csv") ==
-        "context,batch,tokens,pass_us,pass_spread,origin,inside_domain,growth,growth_spread,knee_growth,knee_tokens\n"
+        "context,batch,tokens,pass_us,pass_spread,origin,inside_domain,growth,growth_spread,knee_growth,knee_tokens,"
+        "interval_level\n"
         "100,2,1,8,0.25,measured,yes,1,0,1.1," +
-            knee + "\n100,2,2,10,,fitted,no,1.21,,1.1," + knee + "\n");
+            knee + ",0.95\n100,2,2,10,,fitted,no,1.21,,1.1," + knee + ",0.95\n");
   CHECK_FALSE(std::filesystem::exists(folder / "out/decision-map.csv"));
 
   const auto manifest = nlohmann::json::parse(tests::content_of(folder / "out/manifest.json"));

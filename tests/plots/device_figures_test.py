@@ -97,6 +97,10 @@ class Prediction(Drawn):
         self.assertIn("no intervals known", " ".join(text.get_text() for text in figure.texts).replace("\n", " "))
         self.assertEqual({x for axes in self.panels(figure) for x, *_ in self.points(axes)}, {1, 8, 32})
 
+    def test_the_interval_of_an_estimate_is_called_what_it_holds(self):
+        for module in (step_time, batch_speedup, verification_cost):
+            self.assertIn("bars: 90 %", " ".join(" ".join(self.titles(self.figure(module, level=0.9))).split()))
+
     def test_a_bar_does_not_reach_below_zero(self):
         lows = [low for axes in self.panels(self.figure(batch_speedup, spread=1.5)) for *_, low, _ in self.points(axes)]
         self.assertEqual(min(lows), 0)
@@ -115,7 +119,7 @@ class Prediction(Drawn):
     def test_a_curve_without_a_knee_says_how_far_it_was_looked_for(self):
         sample_data.write_prediction(self.directory, batches=(1,), contexts=(512,))
         path = self.directory / "verification-cost.csv"
-        path.write_text(path.read_text(encoding="utf-8").replace(",11.1\n", ",\n"), encoding="utf-8")
+        path.write_text(path.read_text(encoding="utf-8").replace(",11.1,0.95\n", ",,0.95\n"), encoding="utf-8")
         figure = verification_cost.figure(load.table(path, verification_cost.COLUMNS))
         self.assertEqual(self.labels(figure)[0], "1: beyond 16")
 

@@ -319,7 +319,8 @@ def write_medusa_tree(directory):
     write_tree(directory, "survey-medusa-tree", ["both", "both", "both", "shipped", "both", "greedy", "greedy"])
 
 
-def write_prediction(directory, batches=(1, 8, 32), contexts=(512, 4096), gammas=range(1, 5), alpha=0.7, spread=0.03):
+def write_prediction(directory, batches=(1, 8, 32), contexts=(512, 4096), gammas=range(1, 5), alpha=0.7, spread=0.03,
+                     level=0.95):
     """The four figures of a prediction: passes that grow by 1 % of a plain step for each token and sequence, drafts of 0.1
     plain steps, a millisecond of overhead; the largest batch is fitted and its longest draft outside the domain."""
     steps, speedups, passes, ranges = [], [], [], []
@@ -334,22 +335,22 @@ def write_prediction(directory, batches=(1, 8, 32), contexts=(512, 4096), gammas
                 iteration_us = 100 * gamma + verify_us + 50 + 100
                 gain = tokens(alpha, gamma) * plain_us / iteration_us
                 steps.append([context, batch, gamma, plain_us - 20, 20, 100 * gamma, verify_us, 50, 100, tokens(alpha, gamma),
-                              spread, origin, inside])
-                speedups.append([context, batch, gamma, gain, spread, origin, inside])
+                              spread, origin, inside, level])
+                speedups.append([context, batch, gamma, gain, spread, origin, inside, level])
             passes.extend([context, batch, count, 1000 * (1 + 0.01 * batch * count), spread, origin, "yes",
                            (1 + 0.01 * batch * count) / (1 + 0.01 * batch), 0 if count == 1 else spread, 1.1,
-                           knee if knee <= 16 else ""] for count in (1, 2, 3, 4, 5, 6, 8, 12, 16))
+                           knee if knee <= 16 else "", level] for count in (1, 2, 3, 4, 5, 6, 8, 12, 16))
         middle = batches[len(batches) // 2]
         ranges += [[context, batches[0], middle, 3], [context, middle + 1, middle + 2, 1],
                    [context, middle + 3, batches[-1], 0]]
     write_csv(directory / "step-time.csv",
               ["context", "batch", "gamma", "plain_us", "plain_sampling_us", "drafting_us", "verify_us", "sampling_us", "overhead_us",
-               "tokens_per_iteration", "speedup_spread", "origin", "inside_domain"], steps)
+               "tokens_per_iteration", "speedup_spread", "origin", "inside_domain", "interval_level"], steps)
     write_csv(directory / "batch-speedup.csv",
-              ["context", "batch", "gamma", "speedup", "speedup_spread", "origin", "inside_domain"], speedups)
+              ["context", "batch", "gamma", "speedup", "speedup_spread", "origin", "inside_domain", "interval_level"], speedups)
     write_csv(directory / "verification-cost.csv",
               ["context", "batch", "tokens", "pass_us", "pass_spread", "origin", "inside_domain", "growth",
-               "growth_spread", "knee_growth", "knee_tokens"], passes)
+               "growth_spread", "knee_growth", "knee_tokens", "interval_level"], passes)
     write_csv(directory / "decision-map.csv", ["context", "first_batch", "last_batch", "gamma"], ranges)
 
 
