@@ -40,6 +40,8 @@ std::string to_json(const OperatorsRequest& request) {
   add("kv_format", request.kv_format);
   add("target_tp", request.target_tp);
   add("draft_tp", request.draft_tp);
+  add("target_ep", request.target_ep);
+  add("attention_dp", request.attention_dp);
   add("batches", request.batches);
   add("contexts", request.contexts);
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

@@ -19,6 +19,7 @@ struct OperatorsRequest {
   std::optional<std::string> draft;
   std::optional<std::string> target_format, draft_format, kv_format;
   std::optional<std::int64_t> target_tp, draft_tp;
+  std::optional<std::int64_t> target_ep, attention_dp;
   std::optional<std::vector<std::int64_t>> batches, contexts;
 };
 

@@ -48,8 +48,9 @@ struct CalibrateOptions {
 };
 
 /// Options that one kind of backend has.
-const std::vector<std::string_view> operators_options{"device",       "engine",    "engine-version", "target-format",
-                                                      "draft-format", "kv-format", "target-tp",      "draft-tp"};
+const std::vector<std::string_view> operators_options{"device",       "engine",      "engine-version", "target-format",
+                                                      "draft-format", "kv-format",   "target-tp",      "draft-tp",
+                                                      "target-ep",    "attention-dp"};
 const std::vector<std::string_view> measuring_options{"minutes", "threads", "quick", "accept-noise"};
 
 OperatorsRequest read_operators(CommandLine& line) {
@@ -66,6 +67,8 @@ OperatorsRequest read_operators(CommandLine& line) {
           .kv_format = line.text("kv-format"),
           .target_tp = line.integer("target-tp", 1, most_count),
           .draft_tp = line.integer("draft-tp", 1, most_count),
+          .target_ep = line.integer("target-ep", 1, most_count),
+          .attention_dp = line.integer("attention-dp", 1, most_count),
           .batches = line.integers("batch", 1, most_count),
           .contexts = line.integers("context", 0, most_count)};
 }
@@ -231,6 +234,8 @@ CommandSpec calibrate_spec() {
                   {"kv-format", "F", "aisimulate: bf16, fp8"},
                   {"target-tp", "T", "aisimulate: devices that share each layer (1)"},
                   {"draft-tp", "T", "aisimulate: the same of the drafter (the target's)"},
+                  {"target-ep", "E", "aisimulate: devices that the target's experts are spread over, whole (1)"},
+                  {"attention-dp", "A", "aisimulate: copies of its attention, each with its share of the batch (1)"},
                   {"accept-noise", "", "exit with 0 although the machine was too noisy; the profile says that it was"}},
       .fewest_positional = 0,
       .most_positional = 0,

@@ -13,6 +13,8 @@ Request (null or left out: the default):
   batches, contexts
   target_format, draft_format, kv_format   of NumberFormat: "bf16", "fp8", ...; default: the package's, of the config
   target_tp, draft_tp                      default 1, the target's
+  target_ep        devices that the target's experts are spread over, whole on each; default 1: each is cut
+  attention_dp     copies of the target's attention, each on target_tp devices with its share of the batch; default 1
 
 Answer: package, tables (system, engine, version, sha256 of what the package has of the system), request (defaults
 filled in), notes, rows: {model, role, batch, context, tokens: [...], ms: [...]}, of drafting `tokens` is the number of
@@ -102,6 +104,8 @@ class Request:
     kv_format: str | None = None
     target_tp: int = 1
     draft_tp: int | None = None
+    target_ep: int | None = None
+    attention_dp: int = 1
 
 
 @dataclasses.dataclass
@@ -135,7 +139,7 @@ def parse_request(text):
     for key in ("tokens", "batches", "contexts"):
         if key in given:
             given[key] = counts(key, given[key], 0 if key == "contexts" else 1)
-    for key in ("target_tp", "draft_tp"):
+    for key in ("target_tp", "draft_tp", "target_ep", "attention_dp"):
         if key in given:
             given[key] = counts(key, [given[key]], 1)[0]
     given["device"] = DEVICES.get(given["device"].lower(), given["device"].lower())
@@ -148,6 +152,10 @@ def parse_request(text):
     if request.draft is None and request.method not in (None, "ngram"):
         raise Problem(f'method "{request.method}" without a draft - name one in "draft"')
     request.draft_tp = request.draft_tp or request.target_tp
+    devices = request.target_tp * request.attention_dp
+    if devices % (request.target_ep or 1) != 0:
+        raise Problem(f"experts spread over {request.target_ep} of {devices} devices (target_tp times attention_dp) - "
+                      f"take a divisor of {devices} as target_ep")
     return request
 
 
@@ -209,6 +217,8 @@ def method_of(draft):
 def plan(request, package_configs):
     """(target, draft or None, method) of a request. A draft named mtp or mtp-TARGET is the target's own layer."""
     target = find_model(request.target, package_configs)
+    if request.target_ep is not None and not has_experts(target.config):
+        raise Problem(f"{target.name} has no experts to spread - leave target_ep out")
     if request.draft is None:
         return target, None, "ngram"
     if request.method == "mtp" or (request.method is None and request.draft.lower().split("-")[0] == "mtp"):
@@ -224,13 +234,20 @@ def passes(request, target, draft, method, ask):
     """(rows, notes) of a plan. `ask(model, format, tp, batch, context, **more)` is the time of one iteration in ms, or
     None where it does not fit into memory."""
     rows, left_out = [], []
+    layout = {}
+    if request.attention_dp > 1:
+        layout["attention_dp_size"] = request.attention_dp
+    if has_experts(target.config):
+        spread = request.target_ep or 1
+        layout |= {"moe_ep_size": spread, "moe_tp_size": request.target_tp * request.attention_dp // spread}
 
     def ngram(drafts):
         return {} if drafts == 0 else {"speculative": {"method": "ngram", "accepted_tokens": 0.0,
                                                        "params": {"num_speculative_tokens": drafts}}}
 
     def of_target(batch, context, **more):
-        return ask(target, request.target_format, request.target_tp, batch, context, **more)
+        own = -(-batch // request.attention_dp)  # of one copy of the attention, the fullest
+        return ask(target, request.target_format, request.target_tp, own, context, **layout, **more)
 
     def drafting(drafts, batch, context):
         if method == "draft_model":
@@ -349,7 +366,7 @@ class Operators:
             if has_experts(model.config):
                 more["moe_quant_mode"] = experts
         if has_experts(model.config):
-            more["moe_tp_size"] = tp
+            more.setdefault("moe_tp_size", tp)
         if self._request.kv_format is not None:
             more["kvcache_quant_mode"] = KV_FORMATS[self._request.kv_format]
         try:

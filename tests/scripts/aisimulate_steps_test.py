@@ -36,7 +36,9 @@ class Parsing(unittest.TestCase):
                 (request_text(batches=[0]), '"batches" holds 0'), (request_text(batches=[]), "no list of numbers"),
                 (request_text(tokens=[1.5]), '"tokens" holds 1.5'),
                 (request_text(tokens=[True]), '"tokens" holds true'),
-                (request_text(target_tp=0), '"target_tp" holds 0'), (request_text(draft=3), '"draft" of the request')):
+                (request_text(target_tp=0), '"target_tp" holds 0'),
+                (request_text(attention_dp=0), '"attention_dp" holds 0'),
+                (request_text(target_tp=4, attention_dp=2, target_ep=3), "spread over 3 of 8 devices"), (request_text(draft=3), '"draft" of the request')):
             with self.subTest(text), self.assertRaises(steps.Problem) as raised:
                 steps.parse_request(text)
             self.assertIn(said, str(raised.exception))
@@ -80,6 +82,9 @@ class Models(unittest.TestCase):
         target, draft, method = self.planned(target="deepseek-v3", draft="mtp")
         self.assertEqual((draft.name, draft.path, method), ("mtp-deepseek-v3", target.path, "mtp"))
         with self.assertRaises(steps.Problem) as raised:
+            self.planned(target_ep=2, target_tp=2)
+        self.assertIn("has no experts to spread", str(raised.exception))
+        with self.assertRaises(steps.Problem) as raised:
             self.planned(draft="mtp")
         self.assertIn("no layer that predicts further tokens", str(raised.exception))
 
@@ -114,6 +119,22 @@ class Passes(unittest.TestCase):
             with self.subTest(method):
                 rows, _ = self.rows(method, ask)
                 self.assertEqual([row["ms"] for row in rows], [[9.0, 10.0]] * 2 + [[ms]] * 2)
+
+    def test_experts_are_spread_and_copies_of_the_attention_have_their_share_of_the_batch(self):
+        experts, asked = steps.Model("t", "T", {"num_experts": 8}), []
+
+        def ask(model, weights, tp, batch, context, **more):
+            asked.append((tp, batch, {key: more.get(key) for key in ("attention_dp_size", "moe_tp_size", "moe_ep_size")}))
+            return 1.0
+        request = steps.parse_request(request_text(tokens=[1], batches=[9], contexts=[512], target_tp=2, attention_dp=4,
+                                                   target_ep=4))
+        rows, _ = steps.passes(request, experts, None, "ngram", ask)
+        self.assertEqual(asked, [(2, 3, {"attention_dp_size": 4, "moe_tp_size": 2, "moe_ep_size": 4})])
+        self.assertEqual(rows[0]["batch"], 9)
+        asked.clear()
+        steps.passes(steps.parse_request(request_text(tokens=[1], batches=[9], contexts=[512])), self.TARGET, None, "ngram",
+                     ask)
+        self.assertEqual(asked, [(1, 9, dict.fromkeys(("attention_dp_size", "moe_tp_size", "moe_ep_size")))])
 
     def test_passes_that_do_not_fit_are_named_and_a_target_that_never_fits_is_refused(self):
         rows, notes = self.rows("draft_model", lambda *point, **more: None if point[3] == 8 else 1.0)
