@@ -215,9 +215,22 @@ void add_circumstances(const logs::Stratum& stratum, Run& run) {
   });
 }
 
+bool counts_steps(const Observation& observation) { return observation.acceptance && observation.acceptance->steps > 0; }
+
+/// The finest span that counted steps: windows and a whole run of one load hold the same ones.
+logs::Span counted_span(std::span<const Observation> observations) {
+  for (const logs::Span span : {logs::Span::request, logs::Span::window}) {
+    const bool counted = std::any_of(observations.begin(), observations.end(),
+                                     [&](const Observation& one) { return one.span == span && counts_steps(one); });
+    if (counted) return span;
+  }
+  return logs::Span::run;
+}
+
 void add_counts(std::span<const Observation> observations, Run& run) {
+  const logs::Span finest = counted_span(observations);
   for (const Observation& one : observations) {
-    if (!one.acceptance || one.acceptance->steps <= 0) continue;
+    if (!counts_steps(one) || one.span != finest) continue;
     run.steps += static_cast<double>(one.acceptance->steps);
     if (static_cast<double>(one.acceptance->steps) < few_steps) ++run.tiny_observations;
     if (!run.gamma) continue;

@@ -299,4 +299,22 @@ TEST_CASE("predicted times answer other draft lengths at the level of the logged
   CHECK(advice.evidence.find("operators") != std::string::npos);
 }
 
+TEST_CASE("windows and a whole run of one load hold the same steps, which are counted once") {
+  logs::Observation run = speculative(3, 8, 12.0, 0.8, 5000);
+  run.span = logs::Span::run;
+  logs::ObservedLog log = log_of({speculative(3, 8, 12.0, 0.8)});
+  log.contents.observations.push_back(run);
+  CHECK(experiments::advise({.logs = {log}}).verification_steps == 5000.0);
+}
+
+TEST_CASE("counts without positions do not hide those that have them") {
+  logs::Observation total = speculative(3, 64, 20.0, 0.8, 50'000);
+  total.acceptance->accepted_at.clear();
+  const Advice advice = advice_of({speculative(3, 8, 12.0, 0.8), total});
+  REQUIRE(advice.by_gamma.size() == 12);
+  CHECK(advice.by_gamma[0].source == analytic::TokensAtGamma::Source::fitted);
+  CHECK(advice.by_gamma[4].source == analytic::TokensAtGamma::Source::fitted);
+  CHECK(advice.loads.size() == 2);
+}
+
 }  // namespace foredraft::tests
