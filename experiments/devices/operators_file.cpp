@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/documents.hpp"
 #include "core/readable.hpp"
 #include "foredraft/errors.hpp"
+#include "latency/devices/device_registry.hpp"
+#include "latency/models/deployment.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -94,6 +97,38 @@ latency::Figure error_of(std::string_view engine) {
   return error;
 }
 
+/// What the target and its drafter take of memory; nothing where the request leaves a format to the package, or copies
+/// the attention.
+void add_deployments(const Json& request, latency::Profile& profile) {
+  const auto copies = request.find("attention_dp");
+  if (copies != request.end() && copies->is_number() && *copies != 1) return;
+  std::vector<latency::ModelDeployment> found;
+  for (const std::string side : {"target", "draft"}) {
+    const auto word = [&](const std::string& key) {
+      const auto value = request.find(key);
+      return value != request.end() && value->is_string() ? value->get<std::string>() : std::string();
+    };
+    const std::string model = word(side);
+    if (model.empty()) continue;
+    const auto weights = latency::number_format(word(side + "_format"));
+    const auto devices = request.find(side + "_tp");
+    const bool whole = devices != request.end() && whole_number<std::int64_t>(*devices, 1, most_count);
+    if (!weights || !whole) return;
+    const auto cache = latency::number_format(word("kv_format")).value_or(latency::usual_cache_format(*weights));
+    found.push_back(
+        {model, std::string(to_string(*weights)), std::string(to_string(cache)), devices->get<std::int64_t>()});
+  }
+  profile.deployments = std::move(found);
+}
+
+/// The memory that a data sheet says of a system by the package's name, "h100_sxm".
+latency::Figure memory_of(std::string system) {
+  std::replace(system.begin(), system.end(), '_', '-');
+  const latency::DeviceSheet* sheet = latency::find_device(system);
+  if (sheet == nullptr) sheet = latency::find_device(system.substr(0, system.rfind('-')));
+  return sheet == nullptr ? latency::Figure{} : sheet->profile.device.memory_bytes;
+}
+
 /// "target_format bf16, target_tp 4, ...": what was asked, without the lists of the grid and what is null.
 std::string request_text(const Json& request) {
   std::vector<std::string> parts;
@@ -136,6 +171,7 @@ latency::Profile parse_operators(std::string_view text, const std::string& name)
   const std::string engine = reader.word(tables, "tables", "engine");
   profile.device.name = fmt::format("{} under {} {}", reader.word(tables, "tables", "system"), engine,
                                     reader.word(tables, "tables", "version"));
+  profile.device.memory_bytes = memory_of(reader.word(tables, "tables", "system"));
   profile.step_error = error_of(engine);
   profile.identity.tool_version =
       fmt::format("{} {}", reader.word(package, "package", "name"), reader.word(package, "package", "version"));
@@ -145,6 +181,7 @@ latency::Profile parse_operators(std::string_view text, const std::string& name)
   const Json& request = reader.at(json, "", "request");
   if (!request.is_object()) reader.refuse("request", "must be an object");
   profile.notes.push_back({"request", request_text(request)});
+  add_deployments(request, profile);
   for (const Json& note : reader.list(json, "", "notes")) {
     if (!note.is_string()) reader.refuse("notes", "must be a list of strings");
     profile.notes.push_back({"operators", readable(note.get<std::string>(), most_characters)});

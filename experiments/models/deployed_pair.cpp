@@ -31,17 +31,13 @@ std::optional<ReadModel> read_named(const latency::Profile& profile, std::string
   return read;
 }
 
-NumberFormat usual_cache_format(NumberFormat weights) {
-  const bool narrow = latency::bits_of(weights) < latency::bits_of(NumberFormat::fp16);
-  return narrow ? NumberFormat::bf16 : weights;
-}
-
 latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<NumberFormat> weights,
                                   std::optional<NumberFormat> cache, std::int64_t devices, double skew) {
   latency::Deployment deployment{.tensor_parallel = devices, .expert_skew = skew};
   deployment.weights = weights ? *weights : (model ? model->weights : std::nullopt).value_or(NumberFormat::fp16);
   deployment.kv_cache =
-      cache ? *cache : (model ? model->kv_cache : std::nullopt).value_or(usual_cache_format(deployment.weights));
+      cache ? *cache
+            : (model ? model->kv_cache : std::nullopt).value_or(latency::usual_cache_format(deployment.weights));
   return deployment;
 }
 

@@ -281,6 +281,9 @@ LoadPrediction predict_load(const LoadQuestion& question, const latency::Profile
   pair = prediction.decoding.question;  // with the longest draft that is timed
   prediction.evidence = evidence_of(prediction.decoding);
   prediction.gpus = std::max(pair.target_deployment.tensor_parallel, pair.draft_deployment.tensor_parallel);
+  for (const latency::ModelDeployment& one : profile.deployments) {
+    prediction.gpus = std::max(prediction.gpus, one.tensor_parallel);
+  }
   const Servers servers(question, pair, profile);
   servers.check_prompts();
   const auto lengths = static_cast<std::size_t>(most_drafts(pair)) + 1;

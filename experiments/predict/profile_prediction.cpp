@@ -142,10 +142,27 @@ struct DeployedModels {
   latency::DeployedModel target, draft;
 };
 
-/// Nothing where a shape is not known, or where only steps are: their format is not.
+/// Of a profile that holds steps alone, as it says that they ran.
+std::optional<latency::DeployedModel> stated_model(const ProfileQuestion& question, const latency::Profile& profile,
+                                                   const std::string& name) {
+  const latency::ModelShape* shape = shape_of(question, name);
+  const auto stated = std::ranges::find(profile.deployments, name, &latency::ModelDeployment::model);
+  if (shape == nullptr || stated == profile.deployments.end()) return std::nullopt;
+  const auto weights = latency::number_format(stated->weights);
+  const auto cache = latency::number_format(stated->kv_cache);
+  if (!weights || !cache) return std::nullopt;
+  return latency::DeployedModel{shape,
+                                {.weights = *weights, .kv_cache = *cache, .tensor_parallel = stated->tensor_parallel}};
+}
+
+/// Nothing where a shape is not known, or of steps alone how they ran.
 std::optional<DeployedModels> deployed_pair(const ProfileQuestion& question, const latency::Profile& profile,
                                             const latency::Setting& setting) {
-  if (latency::holds_steps_alone(profile.source)) return std::nullopt;
+  if (latency::holds_steps_alone(profile.source)) {
+    const auto target = stated_model(question, profile, question.target);
+    const auto draft = stated_model(question, profile, question.draft);
+    return target && draft ? std::optional(DeployedModels{*target, *draft}) : std::nullopt;
+  }
   const latency::ModelShape* target = shape_of(question, question.target);
   if (target == nullptr) return std::nullopt;
   DeployedModels pair{.target = {target, deployment_of(profile, setting, question.target_deployment)}, .draft = {}};

@@ -97,6 +97,10 @@ NumberFormat compute_format(NumberFormat format) {
   return format == NumberFormat::int4 || format == NumberFormat::mxfp4 ? NumberFormat::bf16 : format;
 }
 
+NumberFormat usual_cache_format(NumberFormat weights) {
+  return bits_of(weights) < bits_of(NumberFormat::fp16) ? NumberFormat::bf16 : weights;
+}
+
 NumberFormat unquantized_format(NumberFormat weights) {
   return weights == NumberFormat::fp32 || weights == NumberFormat::fp16 ? weights : NumberFormat::bf16;
 }

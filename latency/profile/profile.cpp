@@ -45,6 +45,20 @@ void check_figures(const auto& figures) {
   });
 }
 
+void check_deployments(const Profile& profile) {
+  if (profile.source != Source::operators && !profile.deployments.empty()) {
+    throw DomainError(fmt::format("a profile of source {} has no deployments", to_string(profile.source)));
+  }
+  std::set<std::string> seen;
+  for (const ModelDeployment& one : profile.deployments) {
+    check_name("deployments: model", one.model);
+    check_name("deployments: weights", one.weights);
+    check_name("deployments: kv_cache", one.kv_cache);
+    check_at_least("deployments: tensor_parallel", one.tensor_parallel, 1);
+    if (!seen.insert(one.model).second) throw DomainError(fmt::format("deployments: {} stands twice", one.model));
+  }
+}
+
 void check_step_error(const Profile& profile) {
   const Figure& error = profile.step_error;
   if (!error.value) return;
@@ -236,6 +250,7 @@ void check_profile(const Profile& profile) {
   }
   for (const LatencyFit& fit : profile.fits) check_fit(fit);
   check_step_error(profile);
+  check_deployments(profile);
   std::set<Cell> seen;
   for (const StepRow& row : profile.steps) {
     const std::string what = to_text(row.cell);

@@ -123,6 +123,13 @@ struct RawSamples {
   std::string crc32;  ///< of these bytes, eight hexadecimal digits
 };
 
+/// How a model was stored and split over devices for its steps.
+struct ModelDeployment {
+  std::string model;
+  std::string weights, kv_cache;  ///< words of latency::NumberFormat
+  std::int64_t tensor_parallel = 1;
+};
+
 /// A line for people: a condition seen, or how something was measured.
 struct Note {
   std::string name, text;
@@ -145,6 +152,9 @@ struct Profile {
   std::vector<LatencyFit> fits = {};  ///< measured only; left out of the file where there is none
   /// Half width of the 95 % interval of every step over its time, below 1: engine and operators only; schema 2.
   Figure step_error = {};
+  /// Of models whose steps alone are known, for what they take of memory: operators only, schema 2; left out of the
+  /// file where there is none.
+  std::vector<ModelDeployment> deployments = {};
 
   [[nodiscard]] bool complete() const { return missing.empty(); }
 };

@@ -248,6 +248,14 @@ void visit_fields(Object& fit, auto&& visit) {
   visit("domain", fit.domain);
 }
 
+template <ConstOrNot<ModelDeployment> Object>
+void visit_fields(Object& deployment, auto&& visit) {
+  visit("model", deployment.model);
+  visit("weights", deployment.weights);
+  visit("kv_cache", deployment.kv_cache);
+  visit("tensor_parallel", deployment.tensor_parallel);
+}
+
 template <ConstOrNot<Profile> Object>
 void visit_fields(Object& profile, auto&& visit) {
   visit("source", profile.source);
@@ -265,6 +273,7 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("notes", profile.notes);
   visit("fits", profile.fits);
   visit("step_error", profile.step_error);
+  visit("deployments", profile.deployments);
 }
 
 /// True of the fields that foredraft.profile/1 does not have: a file holds them where they have a value.

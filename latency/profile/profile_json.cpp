@@ -42,11 +42,13 @@ constexpr bool is_vector<std::vector<T>> = true;
 template <typename T>
 concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow> || std::same_as<T, VerificationRow>;
 
-/// A profile without fits, or without a figure that the first schema does not have, has no such key: what was written
-/// before there were any still reads.
+/// A profile without fits or deployments, or without a figure that the first schema does not have, has no such key:
+/// what was written before there were any still reads.
 template <typename T>
 bool left_out(std::string_view name, const T& value) {
-  if constexpr (std::same_as<T, std::vector<LatencyFit>>) return value.empty();
+  if constexpr (std::same_as<T, std::vector<LatencyFit>> || std::same_as<T, std::vector<ModelDeployment>>) {
+    return value.empty();
+  }
   if constexpr (std::same_as<T, Figure>) return since_schema_2(name) && !value.value;
   return false;
 }

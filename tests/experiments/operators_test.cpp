@@ -69,6 +69,36 @@ TEST_CASE("operators of an engine become a profile that says where they come fro
   CHECK(latency::from_json(latency::to_json(profile), "p").steps.size() == 12);
 }
 
+TEST_CASE("operators say how their models were stored and split, and a data sheet how much memory there was") {
+  CHECK(parse_operators(document, "o.json").deployments.empty());  // the draft's format was left to the package
+  const std::string request = R"("target_format": "fp8", "draft_format": null,)";
+  const std::string stated =
+      R"("target_format": "fp8_block", "draft_format": "bf16", "kv_format": null, "target_tp": 4, "draft_tp": 2,)";
+  const latency::Profile profile = parse_operators(replaced(request, stated), "o.json");
+  REQUIRE(profile.deployments.size() == 2);
+  CHECK(profile.deployments[0].model == "t");
+  CHECK(profile.deployments[0].weights == "fp8");
+  CHECK(profile.deployments[0].kv_cache == "bf16");
+  CHECK(profile.deployments[0].tensor_parallel == 4);
+  CHECK(profile.deployments[1].weights == "bf16");
+  CHECK(profile.deployments[1].tensor_parallel == 2);
+  CHECK(profile.device.memory_bytes.value.value() == 80e9);
+  const latency::Profile again = latency::from_json(latency::to_json(profile), "p");
+  CHECK(again.deployments.size() == 2);
+  CHECK(again.deployments[1].kv_cache == "bf16");
+  const std::string copies = stated + R"( "attention_dp": 2,)";
+  CHECK(parse_operators(replaced(request, copies), "o.json").deployments.empty());
+  latency::Profile wrong = profile;
+  wrong.deployments[1].model = "t";
+  CHECK_THROWS_AS(latency::check_profile(wrong), DomainError);
+  wrong = profile;
+  wrong.deployments[0].tensor_parallel = 0;
+  CHECK_THROWS_AS(latency::check_profile(wrong), DomainError);
+  wrong = profile;
+  wrong.source = latency::Source::engine;
+  CHECK_THROWS_AS(latency::check_profile(wrong), DomainError);
+}
+
 TEST_CASE("a head whose drafting alone is timed drafts, though neither it nor its target is a known shape") {
   const TemporaryFolder folder;
   write_text(folder / "p.json", latency::to_json(parse_operators(document, "o.json")));
@@ -105,6 +135,9 @@ TEST_CASE("every shipped document of operators is read, found by its name and an
     const auto request = nlohmann::json::parse(one.text).at("request");
     const Profile profile = Profile::read(std::string(one.name));
     CHECK(profile.source() == ProfileSource::operators);
+    const latency::Profile parsed = parse_operators(one.text, std::string(one.name));
+    CHECK(parsed.deployments.size() == 2);
+    CHECK(parsed.device.memory_bytes.value);
     const PairTimes times = profile.times(request.at("target"), request.at("draft"));
     CHECK(times.verify(4, 8, 1024).time_us > times.plain(8, 1024).time_us * 0.9);
     CHECK(times.drafting(4, 8, 1024).time_us < times.plain(8, 1024).time_us * 2.0);
