@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -40,20 +41,39 @@ void check_counts_of_one(const AcceptanceCounts& counts) {
   }
 }
 
+/// Shares to the one power at which they add up to `sum`; none where no power does.
+void raise_to_sum(std::vector<double>& shares, double sum) {
+  const auto sum_at = [&](double power) {
+    double all = 0.0;
+    for (const double share : shares) all += share > 0.0 ? std::pow(share, power) : 0.0;
+    return all;
+  };
+  double below = 0.0;
+  double above = 64.0;
+  if (!(sum_at(below) >= sum && sum_at(above) <= sum)) return shares.clear();
+  for (int i = 0; i < std::numeric_limits<double>::digits; ++i) {
+    const double middle = 0.5 * (below + above);
+    (sum_at(middle) > sum ? below : above) = middle;
+  }
+  for (double& share : shares) share = share > 0.0 ? std::pow(share, above) : 0.0;
+}
+
 PooledCounts pooled(std::int64_t gamma, std::span<const AcceptanceCounts* const> clusters) {
   PooledCounts all{
       .gamma = gamma, .steps = 0.0, .marginal = {}, .accepted = 0.0, .rounding = 0.0, .clusters = clusters.size()};
-  const bool positions = std::none_of(clusters.begin(), clusters.end(),
-                                      [](const AcceptanceCounts* one) { return one->accepted_at.empty(); });
-  if (positions) all.marginal.resize(static_cast<std::size_t>(gamma));
+  double known_steps = 0.0;
   for (const AcceptanceCounts* one : clusters) {
     all.steps += one->steps;
     all.accepted += accepted_tokens_of(*one);
     all.rounding = std::max(all.rounding, one->rounding);
+    if (one->accepted_at.empty()) continue;
+    known_steps += one->steps;
+    all.marginal.resize(static_cast<std::size_t>(gamma));
     for (std::size_t i = 0; i < all.marginal.size(); ++i) all.marginal[i] += one->accepted_at[i];
   }
   all.accepted = std::min(all.accepted / all.steps, static_cast<double>(gamma));
-  for (double& share : all.marginal) share = std::min(share / all.steps, 1.0);
+  for (double& share : all.marginal) share = std::min(share / known_steps, 1.0);
+  if (known_steps < all.steps) raise_to_sum(all.marginal, all.accepted);
   return all;
 }
 

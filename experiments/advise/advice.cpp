@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "experiments/advise/advice_parts.hpp"
@@ -27,17 +26,6 @@ analytic::AcceptanceCounts counts_of_printed(std::int64_t gamma, const std::vect
   return {.gamma = gamma, .steps = steps, .accepted_at = {}, .accepted_tokens = accepted * steps};
 }
 
-/// Counts without positions would leave the model of a draft length open whose positions others counted.
-void keep_positions(std::vector<analytic::AcceptanceCounts>& clusters) {
-  std::set<std::int64_t> known;
-  for (const analytic::AcceptanceCounts& one : clusters) {
-    if (!one.accepted_at.empty()) known.insert(one.gamma);
-  }
-  std::erase_if(clusters, [&](const analytic::AcceptanceCounts& one) {
-    return one.accepted_at.empty() && known.contains(one.gamma);
-  });
-}
-
 std::vector<analytic::AcceptanceCounts> clusters_of(const std::vector<Run>& runs) {
   std::vector<analytic::AcceptanceCounts> clusters;
   std::map<std::int64_t, std::vector<double>> printed;
@@ -46,7 +34,6 @@ std::vector<analytic::AcceptanceCounts> clusters_of(const std::vector<Run>& runs
     const bool counted = !run.clusters.empty() || run.steps > 0.0;
     if (!counted && run.gamma && run.tokens) printed[*run.gamma].push_back(run.tokens->mean);
   }
-  keep_positions(clusters);
   for (const auto& [gamma, lengths] : printed) clusters.push_back(counts_of_printed(gamma, lengths));
   return clusters;
 }

@@ -32,8 +32,22 @@ TEST_CASE("counts of one gamma are pooled as counts, not as rates") {
   CHECK(pooled[1].accepted == 0.5);
 }
 
-TEST_CASE("a cluster without positions leaves its gamma with accepted drafts only") {
-  const std::vector clusters{window(100, 90, 80),
+TEST_CASE("a cluster without positions has those of the others, to the power that adds up to what it accepted") {
+  const std::vector clusters{window(100, 81, 64),
+                             AcceptanceCounts{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 73}};
+  const PooledCounts pooled = pooled_by_gamma(clusters).front();
+  CHECK(pooled.accepted == 218.0 / 200.0);
+  REQUIRE(pooled.marginal.size() == 2);
+  CHECK(pooled.marginal[0] + pooled.marginal[1] == Approx(pooled.accepted).epsilon(few_ulp));
+  CHECK(std::log(pooled.marginal[0]) / std::log(pooled.marginal[1]) == Approx(std::log(0.81) / std::log(0.64)));
+  // No power of shares of which only the first is above 0 adds up to more than 1.
+  const std::vector open{window(100, 90, 0),
+                         AcceptanceCounts{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 180}};
+  CHECK(pooled_by_gamma(open).front().marginal.empty());
+}
+
+TEST_CASE("clusters of one gamma without positions leave it with accepted drafts only") {
+  const std::vector clusters{AcceptanceCounts{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 170},
                              AcceptanceCounts{.gamma = 2, .steps = 100, .accepted_at = {}, .accepted_tokens = 30}};
   const std::vector<PooledCounts> pooled = pooled_by_gamma(clusters);
   REQUIRE(pooled.size() == 1);
