@@ -19,7 +19,7 @@ namespace {
 // near b = 1 and for large a. So products up to here; beyond, where the product's error and time would pass those of a
 // quadrature over alpha (about a thousand evaluations), the quadrature.
 constexpr std::int64_t longest_product = 4096;
-constexpr std::int64_t longest_vector = 1'000'000;
+constexpr std::int64_t longest_mixture = 1'000'000;
 
 /// Beyond these limits, where the law is a point or two points to any precision, the quadrature's weights leave the
 /// range of a double.
@@ -71,7 +71,7 @@ double accepted_at_least(const BetaMixture& mixture, std::int64_t k) {
 
 std::vector<double> marginal_of(const BetaMixture& mixture, std::int64_t gamma) {
   check(mixture);
-  check_range("gamma", gamma, 0, longest_vector);
+  check_range("gamma", gamma, 0, longest_mixture);
   std::vector<double> marginal;
   double product = 1.0;
   for (std::int64_t j = 0; j < gamma; ++j) {

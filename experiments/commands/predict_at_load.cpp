@@ -82,7 +82,7 @@ std::optional<latency::PromptSheet> read_prompt_sheet(CommandLine& line, const P
   latency::Profile sheet = read_device(*name).profile;
   latency::SheetPair deployed{
       .target = pair.target_deployment, .draft = pair.draft_deployment, .attainable = attainable_of(pair, sheet)};
-  return latency::PromptSheet{.profile = std::move(sheet), .sheet = std::move(deployed)};
+  return latency::PromptSheet{.profile = std::move(sheet), .sheet = deployed};
 }
 
 int predict_at_load(const CommandLine& line, const LoadQuestion& question, const latency::Profile& profile) {

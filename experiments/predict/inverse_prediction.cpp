@@ -128,19 +128,19 @@ std::string to_text(const InverseQuestion& question) {
 }
 
 nlohmann::ordered_json to_json(const InverseQuestion& question) {
-  using Json = nlohmann::ordered_json;
+  using Answer = nlohmann::ordered_json;
   const InverseAnswer answer = invert(question);
-  Json json{{"schema", "foredraft.predict.inverse/1"},
-            {"convention", to_string(question.scenario.convention)},
-            {"drafter", scenario::name_of(question.scenario.drafter)},
-            {"gamma", question.scenario.gamma},
-            {"measured", question.is_length ? "acceptance_length" : "speedup"},
-            {"measured_value", question.measured.value},
-            {"measured_interval", {question.measured.rounding.low, question.measured.rounding.high}},
-            {"sought", name_of(question.sought)},
-            {"value", answer.value ? Json(*answer.value) : Json(nullptr)},
-            {"interval", nullptr},
-            {"possible", {answer.low, answer.high}}};
+  Answer json{{"schema", "foredraft.predict.inverse/1"},
+              {"convention", to_string(question.scenario.convention)},
+              {"drafter", scenario::name_of(question.scenario.drafter)},
+              {"gamma", question.scenario.gamma},
+              {"measured", question.is_length ? "acceptance_length" : "speedup"},
+              {"measured_value", question.measured.value},
+              {"measured_interval", {question.measured.rounding.low, question.measured.rounding.high}},
+              {"sought", name_of(question.sought)},
+              {"value", answer.value ? Answer(*answer.value) : Answer(nullptr)},
+              {"interval", nullptr},
+              {"possible", {answer.low, answer.high}}};
   if (answer.interval) json["interval"] = {answer.interval->low, answer.interval->high};
   return json;
 }

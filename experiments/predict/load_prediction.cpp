@@ -56,7 +56,7 @@ class Servers {
                                          {.target = pair.target,
                                           .draft = pair.draft,
                                           .models = pair.models,
-                                          .sheet = std::move(sheet),
+                                          .sheet = sheet,
                                           .prompts = question.prompts,
                                           .verification = error.verification},
                                          drafter());

@@ -23,7 +23,7 @@ const AtRate& at_gamma(const LoadPrediction& prediction, std::int64_t gamma) {
 
 /// "1.39x (1.10 to 1.68)"
 std::string load_speedup_text(double speedup, const std::optional<Interval>& interval) {
-  const std::string text = decimal_text(speedup, 2) + "x";
+  std::string text = decimal_text(speedup, 2) + "x";
   if (!interval) return text;
   return fmt::format("{} ({} to {})", text, decimal_text(interval->low, 2), decimal_text(interval->high, 2));
 }
