@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/documents.hpp"
+#include "core/type_kinds.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/observation_fields.hpp"
@@ -19,15 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view observations_schema = "foredraft.observations/1";
-
-template <typename T>
-constexpr bool is_optional = false;
-template <typename T>
-constexpr bool is_optional<std::optional<T>> = true;
-template <typename T>
-constexpr bool is_vector = false;
-template <typename T>
-constexpr bool is_vector<std::vector<T>> = true;
 
 template <typename Enum>
 constexpr const auto& words_of() {
@@ -145,7 +137,7 @@ class Decoder {
     value = *number;
   }
   template <typename Enum>
-    requires std::is_enum_v<Enum>
+  requires std::is_enum_v<Enum>
   void decode_scalar(const Json& json, const std::string& path, Enum& value) {
     for (const auto& [member, word] : words_of<Enum>()) {
       if (json == word) {

@@ -15,6 +15,7 @@
 #include "experiments/predict/prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
+#include "experiments/text/json_values.hpp"
 #include "experiments/text/table.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/registries.hpp"
@@ -67,27 +68,25 @@ Simulation from_config(CommandLine& line) {
   return {Points(config).scenario(0), *config.simulation};
 }
 
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json estimate_json(const Estimate& estimate) {
   const Interval interval = normal_interval(estimate);
-  return {{"mean", number_or_null(estimate.mean)},
-          {"standard_error", number_or_null(estimate.standard_error)},
-          {"ci95", {number_or_null(interval.low), number_or_null(interval.high)}}};
+  return {{"mean", finite_json(estimate.mean)},
+          {"standard_error", finite_json(estimate.standard_error)},
+          {"ci95", {finite_json(interval.low), finite_json(interval.high)}}};
 }
 
 Json acceptance_json(const sim::Tally& tally) {
   const sim::Acceptance acceptance = sim::acceptance(tally);
-  Json json{{"per_token", number_or_null(acceptance.per_token.mean)},
-            {"accepted_over_drafted", number_or_null(acceptance.accepted_over_drafted.mean)}};
-  Json errors{{"per_token", number_or_null(acceptance.per_token.standard_error)},
-              {"accepted_over_drafted", number_or_null(acceptance.accepted_over_drafted.standard_error)}};
+  Json json{{"per_token", finite_json(acceptance.per_token.mean)},
+            {"accepted_over_drafted", finite_json(acceptance.accepted_over_drafted.mean)}};
+  Json errors{{"per_token", finite_json(acceptance.per_token.standard_error)},
+              {"accepted_over_drafted", finite_json(acceptance.accepted_over_drafted.standard_error)}};
   const auto add = [&](const char* name, const std::vector<Estimate>& entries) {
     json[name] = Json::array();
     errors[name] = Json::array();
     for (const Estimate& entry : entries) {
-      json[name].push_back(number_or_null(entry.mean));
-      errors[name].push_back(number_or_null(entry.standard_error));
+      json[name].push_back(finite_json(entry.mean));
+      errors[name].push_back(finite_json(entry.standard_error));
     }
   };
   add("conditional", acceptance.conditional);
@@ -129,7 +128,7 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
   json["units"] = simulated.units;
   json["seed"] = simulation.plan.seed;
   json["tokens_per_iteration"] = estimate_json(sim::tokens_per_iteration(tally));
-  json["tokens_variance"] = number_or_null(sim::tokens_variance(tally));
+  json["tokens_variance"] = finite_json(sim::tokens_variance(tally));
   json["acceptance"] = acceptance_json(tally);
   json["speedup"] = cost ? estimate_json(sim::speedup(tally, *cost)) : Json(nullptr);
   json["operations_factor"] =

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "experiments/predict/load_prediction.hpp"
 #include "experiments/predict/prediction.hpp"
+#include "experiments/text/json_values.hpp"
 #include "latency/surfaces/drafter_words.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class Value>
-Json known_json(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json finite_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json interval_json(const std::optional<Interval>& interval) {
-  return interval ? Json{interval->low, interval->high} : Json(nullptr);
-}
 
 Json quantiles_json(const Estimate& mean, const Estimate& p50, const Estimate& p99) {
   return {{"mean", mean.mean}, {"p50", p50.mean}, {"p99", p99.mean}};
@@ -51,9 +40,9 @@ Json length_json(const AtRate& at) {
             {"request_speedup_interval", interval_json(at.request_interval)},
             {"decode_speedup", at.speedup ? Json(at.speedup->decode) : Json(nullptr)},
             {"decode_speedup_interval", interval_json(at.decode_interval)},
-            {"meets_objective", known_json(at.meets_objective)},
+            {"meets_objective", value_or_null(at.meets_objective)},
             {"requests_per_s_per_gpu", at.max_batch > 0 ? Json(at.requests_per_s_per_gpu) : Json(nullptr)},
-            {"cost_per_million_output_tokens", known_json(at.cost_per_million)}};
+            {"cost_per_million_output_tokens", value_or_null(at.cost_per_million)}};
   if (at.max_batch > 0) {
     json["equilibrium"] = {{"overloaded", at.equilibrium.overloaded},
                            {"batch", finite_json(at.equilibrium.batch)},
@@ -72,7 +61,7 @@ nlohmann::ordered_json to_json(const LoadPrediction& prediction) {
   Json json{{"schema", "foredraft.predict.load/1"}};
   json["evidence"] = {{"class", prediction.evidence.name},
                       {"error", prediction.evidence.error},
-                      {"interval_level", known_json(prediction.evidence.interval_level)}};
+                      {"interval_level", value_or_null(prediction.evidence.interval_level)}};
   json["device"] = prediction.decoding.device;
   json["prompt_device"] = question.prompts ? Json(question.prompts->profile.device.name) : Json(nullptr);
   json["gpus"] = prediction.gpus;
@@ -85,18 +74,18 @@ nlohmann::ordered_json to_json(const LoadPrediction& prediction) {
   json["requests_per_s"] = question.requests_per_s;
   json["prompt_tokens"] = question.prompt_tokens;
   json["output_tokens"] = question.output_tokens;
-  json["objective"] = {{"ttft_p99_ms", known_json(question.objective.ttft_ms)},
-                       {"tpot_p99_ms", known_json(question.objective.tpot_ms)}};
-  json["gpu_hour_price"] = known_json(question.gpu_hour_price);
+  json["objective"] = {{"ttft_p99_ms", value_or_null(question.objective.ttft_ms)},
+                       {"tpot_p99_ms", value_or_null(question.objective.tpot_ms)}};
+  json["gpu_hour_price"] = value_or_null(question.gpu_hour_price);
   const AtRate* shown = prediction.shown();
   json["gamma"] = shown == nullptr ? Json(nullptr) : Json(shown->gamma);
   const Json length = length_json(shown == nullptr ? AtRate{} : *shown);
   for (const char* key : {"request_speedup", "request_speedup_interval", "decode_speedup", "decode_speedup_interval"}) {
     json[key] = length.at(key);
   }
-  json["best_gamma"] = {{"latency", known_json(prediction.best_latency)},
-                        {"throughput", known_json(prediction.best_throughput)},
-                        {"cost", question.gpu_hour_price ? known_json(prediction.best_throughput) : Json(nullptr)}};
+  json["best_gamma"] = {{"latency", value_or_null(prediction.best_latency)},
+                        {"throughput", value_or_null(prediction.best_throughput)},
+                        {"cost", question.gpu_hour_price ? value_or_null(prediction.best_throughput) : Json(nullptr)}};
   json["gammas"] = Json::array();
   for (const AtRate& at : prediction.lengths) json["gammas"].push_back(length_json(at));
   return json;

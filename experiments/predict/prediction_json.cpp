@@ -5,6 +5,7 @@
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/predict/observed_prediction.hpp"
 #include "experiments/predict/prediction.hpp"
+#include "experiments/text/json_values.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/registries.hpp"
 
@@ -12,8 +13,6 @@ namespace foredraft::experiments {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json gamma_json(const std::optional<std::int64_t>& gamma) { return gamma ? Json(*gamma) : Json("unbounded"); }
 
@@ -40,17 +39,17 @@ Json to_json(const Answered& answered) {
   json["c"] = scenario::decoding_cost(scenario).value().draft_pass;
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
   if (const double growth = scenario::verify_growth(scenario.cost); growth > 0.0) json["verify_growth"] = growth;
-  json["operations_ratio"] = or_null(scenario.operations_ratio);
+  json["operations_ratio"] = value_or_null(scenario.operations_ratio);
   json["gamma"] = gamma_json(asked.gamma);
-  json["tokens_per_iteration"] = or_null(asked.tokens);
-  json["tokens_variance"] = or_null(asked.variance);
-  json["speedup"] = or_null(asked.speedup);
-  json["operations_factor"] = or_null(asked.operations);
-  json["memory_access_factor"] = or_null(asked.memory);
+  json["tokens_per_iteration"] = value_or_null(asked.tokens);
+  json["tokens_variance"] = value_or_null(asked.variance);
+  json["speedup"] = value_or_null(asked.speedup);
+  json["operations_factor"] = value_or_null(asked.operations);
+  json["memory_access_factor"] = value_or_null(asked.memory);
   json["best_gamma"] = gamma_json(prediction.best.gamma);
-  json["best_speedup"] = or_null(prediction.best.speedup);
-  json["real_gamma"] = or_null(prediction.real_gamma);
-  json["oracle_speedup"] = or_null(prediction.oracle_speedup);
+  json["best_speedup"] = value_or_null(prediction.best.speedup);
+  json["real_gamma"] = value_or_null(prediction.real_gamma);
+  json["oracle_speedup"] = value_or_null(prediction.oracle_speedup);
   if (question.observed) json["acceptance"] = observed_json(*question.observed, asked.gamma);
   return json;
 }

@@ -9,14 +9,13 @@
 #include "experiments/predict/evidence.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/profile_prediction.hpp"
+#include "experiments/text/json_values.hpp"
 #include "latency/surfaces/drafter_words.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json latency_json(const latency::Latency& latency) {
   const double ms = latency.time_us / 1e3;
@@ -46,11 +45,11 @@ Json length_json(const ProfileQuestion& question, const AtBatch& at, const AtDra
             {"tokens_per_iteration", length.tokens},
             {"speedup", length.speedup},
             {"speedup_ci95", nullptr},
-            {"speedup_floor", optional_json(length.floor_speedup)},
+            {"speedup_floor", value_or_null(length.floor_speedup)},
             {"tokens_per_s", 1e6 * static_cast<double>(at.batch) * length.tokens / iteration_us},
             {"break_even_alpha",
-             optional_json(analytic::break_even_alpha(length.iteration, length.gamma, question.convention))},
-            {"break_even_c", optional_json(analytic::break_even_c(length.iteration, length.tokens, passes))}};
+             value_or_null(analytic::break_even_alpha(length.iteration, length.gamma, question.convention))},
+            {"break_even_c", value_or_null(analytic::break_even_c(length.iteration, length.tokens, passes))}};
   if (length.interval) json["speedup_ci95"] = {length.interval->low, length.interval->high};
   return json;
 }
@@ -131,7 +130,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   const Json cell = cell_json(prediction, first);
   json["gamma"] = gamma;
   json["tokens_per_iteration"] = tokens;
-  json["tokens_variance"] = shown == nullptr ? Json(0.0) : optional_json(variance_of(question, gamma));
+  json["tokens_variance"] = shown == nullptr ? Json(0.0) : value_or_null(variance_of(question, gamma));
   json["speedup"] = !prediction.advises(first) ? Json(nullptr) : Json(shown == nullptr ? 1.0 : shown->speedup);
   json["operations_factor"] = nullptr;
   json["memory_access_factor"] = analytic::memory_access_factor(tokens);
@@ -142,7 +141,7 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   json["profile"] = {{"device", prediction.device},
                      {"source", to_string(prediction.source)},
                      {"valid", prediction.valid},
-                     {"interval_level", optional_json(evidence_of(prediction).interval_level)},
+                     {"interval_level", value_or_null(evidence_of(prediction).interval_level)},
                      {"dtype", prediction.setting.dtype},
                      {"cache", to_string(prediction.setting.cache)},
                      {"launch", to_string(prediction.setting.launch)}};

@@ -10,6 +10,7 @@
 #include "core/numbers.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/predict/prediction.hpp"
+#include "experiments/text/json_values.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/registries.hpp"
@@ -24,10 +25,6 @@ const Iid* iid_of(const Scenario& scenario) {
   const bool own =
       std::holds_alternative<InputCopy>(scenario.drafter) || (heads != nullptr && !heads->accuracies.empty());
   return own ? nullptr : std::get_if<Iid>(&process_of(scenario).acceptance);
-}
-
-nlohmann::ordered_json or_null(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 /// Of heads whose accuracies stand in for the process, by position.
@@ -99,12 +96,12 @@ nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
   json["operations_ratio"] =
       scenario.operations_ratio ? nlohmann::ordered_json(*scenario.operations_ratio) : nlohmann::ordered_json(nullptr);
   json["gamma"] = scenario.gamma;
-  json["mean_gamma"] = or_null(answer.mean_gamma);
-  json["tokens_per_iteration"] = or_null(answer.tokens_per_iteration);
-  json["tokens_variance"] = or_null(answer.tokens_variance);
-  json["speedup"] = or_null(answer.speedup);
-  json["operations_factor"] = or_null(answer.operations_factor);
-  json["memory_access_factor"] = or_null(answer.memory_access_factor);
+  json["mean_gamma"] = finite_json(answer.mean_gamma);
+  json["tokens_per_iteration"] = finite_json(answer.tokens_per_iteration);
+  json["tokens_variance"] = finite_json(answer.tokens_variance);
+  json["speedup"] = finite_json(answer.speedup);
+  json["operations_factor"] = finite_json(answer.operations_factor);
+  json["memory_access_factor"] = finite_json(answer.memory_access_factor);
   if (std::isinf(answer.best_gamma)) {
     json["best_gamma"] = "unbounded";
   } else if (std::isnan(answer.best_gamma)) {
@@ -112,12 +109,12 @@ nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
   } else {
     json["best_gamma"] = static_cast<std::int64_t>(answer.best_gamma);
   }
-  json["best_speedup"] = or_null(answer.best_speedup);
+  json["best_speedup"] = finite_json(answer.best_speedup);
   json["real_gamma"] = nullptr;
   const bool has_oracle = iid != nullptr && scenario.convention == Convention::bonus &&
                           scenario::drafting(scenario.drafter) == Drafting::autoregressive;
   json["oracle_speedup"] =
-      has_oracle ? or_null(analytic::oracle_speedup(iid->alpha, draft_ratio(cost)) / cost.iteration) : nullptr;
+      has_oracle ? finite_json(analytic::oracle_speedup(iid->alpha, draft_ratio(cost)) / cost.iteration) : nullptr;
   return json;
 }
 

@@ -35,4 +35,8 @@ inline nlohmann::ordered_json interval_json(const Interval& interval) {
   return interval_json(interval.low, interval.high);
 }
 
+inline nlohmann::ordered_json interval_json(const std::optional<Interval>& interval) {
+  return interval ? interval_json(*interval) : nlohmann::ordered_json(nullptr);
+}
+
 }  // namespace foredraft::experiments

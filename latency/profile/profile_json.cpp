@@ -7,6 +7,7 @@
 
 #include "core/documents.hpp"
 #include "core/files.hpp"
+#include "core/type_kinds.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/profile/profile_fields.hpp"
 
@@ -31,14 +32,6 @@ template <>
 constexpr auto members<Source> =
     std::array{Source::measured, Source::datasheet, Source::user, Source::engine, Source::operators};
 
-template <typename T>
-constexpr bool is_optional = false;
-template <typename T>
-constexpr bool is_optional<std::optional<T>> = true;
-template <typename T>
-constexpr bool is_vector = false;
-template <typename T>
-constexpr bool is_vector<std::vector<T>> = true;
 template <typename T>
 concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow> || std::same_as<T, VerificationRow>;
 
