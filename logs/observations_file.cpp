@@ -137,7 +137,7 @@ class Decoder {
     value = *number;
   }
   template <typename Enum>
-  requires std::is_enum_v<Enum>
+    requires std::is_enum_v<Enum>
   void decode_scalar(const Json& json, const std::string& path, Enum& value) {
     for (const auto& [member, word] : words_of<Enum>()) {
       if (json == word) {

@@ -32,8 +32,8 @@ struct PooledCounts {
 /// rounding), accepted_tokens in [0, gamma * steps], accepted_at empty or of gamma entries.
 void check_counts(std::span<const AcceptanceCounts> clusters);
 
-/// By gamma, ascending. Marginals are those of the clusters that have them; where others of that gamma have none, all to
-/// the one power that makes them add up to what all clusters accepted.
+/// By gamma, ascending. Marginals are those of the clusters that have them; where others of that gamma have none, all
+/// to the one power that makes them add up to what all clusters accepted.
 [[nodiscard]] std::vector<PooledCounts> pooled_by_gamma(std::span<const AcceptanceCounts> clusters);
 
 /// Variance of the accepted drafts of one step: of the marginals, or the largest that `accepted` of `gamma` allow.

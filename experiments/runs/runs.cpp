@@ -215,7 +215,9 @@ void add_circumstances(const logs::Stratum& stratum, Run& run) {
   });
 }
 
-bool counts_steps(const Observation& observation) { return observation.acceptance && observation.acceptance->steps > 0; }
+bool counts_steps(const Observation& observation) {
+  return observation.acceptance && observation.acceptance->steps > 0;
+}
 
 /// The finest span that counted steps: windows and a whole run of one load hold the same ones.
 logs::Span counted_span(std::span<const Observation> observations) {
