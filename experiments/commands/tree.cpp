@@ -129,11 +129,9 @@ PricedPair read_priced_pair(CommandLine& line, const AskedPrice& asked, const la
                             std::vector<FileDigest>& files) {
   DeployedPair pair = read_deployed_pair(line, profile, asked.pair);
   files.insert(files.end(), pair.files.begin(), pair.files.end());
-  latency::SheetPair sheet{.target = pair.target_deployment, .draft = pair.draft_deployment};
-  if (profile.source == latency::Source::datasheet) {
-    sheet.attainable =
-        latency::with(read_attained(line), latency::attainable_of(latency::peaks_of(profile.device, profile.limits)));
-  }
+  latency::SheetPair sheet{
+      .target = pair.target_deployment, .draft = pair.draft_deployment, .attainable = latency::attainable_of(profile)};
+  if (sheet.attainable) sheet.attainable = latency::with(read_attained(line), *sheet.attainable);
   std::optional<double> memory;
   if (profile.source == latency::Source::datasheet && !line.has("ignore-memory"))
     memory = read_memory_utilization(line);

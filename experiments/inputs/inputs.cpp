@@ -68,7 +68,10 @@ AskedDeployment asked_deployment(const Roofline* asked) {
 }
 
 latency::TimedPair timed_pair(const DeployedPair& pair, const latency::Profile& profile, const Roofline* asked) {
-  latency::TimedPair timed{.target = pair.target, .draft = pair.draft, .models = pair.models};
+  latency::TimedPair timed{.target = pair.target,
+                           .draft = pair.draft,
+                           .models = pair.models,
+                           .sheet = {.attainable = latency::attainable_of(profile)}};
   if (asked == nullptr) return timed;
   if (pair.head_problem) throw DomainError("cost.draft: " + *pair.head_problem);
   if (pair.vocabulary_problem && !asked->allow_vocabulary_mismatch) {
@@ -79,9 +82,9 @@ latency::TimedPair timed_pair(const DeployedPair& pair, const latency::Profile& 
                                            .compute_efficiency = asked->compute_efficiency,
                                            .step_us = asked->step_overhead_us,
                                            .iteration_us = asked->iteration_us};
-  const latency::Attainable reached = latency::attainable_of(latency::peaks_of(profile.device, profile.limits));
-  timed.sheet = {
-      .target = pair.target_deployment, .draft = pair.draft_deployment, .attainable = latency::with(known, reached)};
+  timed.sheet.target = pair.target_deployment;
+  timed.sheet.draft = pair.draft_deployment;
+  timed.sheet.attainable = latency::with(known, timed.sheet.attainable.value());
   if (!asked->ignore_memory) timed.memory_utilization = asked->memory_utilization;
   return timed;
 }

@@ -254,11 +254,9 @@ Payoff payoff_of(const AtBatch& at) {
 }
 
 std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question, const latency::Profile& profile) {
-  const bool sheet = profile.source == latency::Source::datasheet;
-  if (question.floor || !(sheet || profile.source == latency::Source::operators)) return std::nullopt;
-  const latency::Attainable attainable =
-      latency::attainable_of(sheet ? latency::peaks_of(profile.device, profile.limits) : latency::DevicePeaks{});
-  return with(question.attained, attainable);
+  const std::optional<latency::Attainable> attainable = latency::attainable_of(profile);
+  if (question.floor || !attainable) return std::nullopt;
+  return with(question.attained, *attainable);
 }
 
 latency::PairSurface pair_surface_of(const ProfileQuestion& question, const latency::Profile& profile) {

@@ -41,10 +41,10 @@ bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const 
 
 }  // namespace
 
-SheetPair attainable_sheet(const Profile& profile) {
-  SheetPair sheet;
-  if (profile.source == Source::datasheet) sheet.attainable = attainable_of(peaks_of(profile.device, profile.limits));
-  return sheet;
+std::optional<Attainable> attainable_of(const Profile& profile) {
+  if (profile.source == Source::datasheet) return attainable_of(peaks_of(profile.device, profile.limits));
+  if (profile.source == Source::operators) return attainable_of(DevicePeaks{});
+  return std::nullopt;
 }
 
 PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,

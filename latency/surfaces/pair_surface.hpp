@@ -20,8 +20,9 @@ struct SheetPair {
   std::optional<Attainable> attainable = {};
 };
 
-/// Both models in fp16, with what engines reach of this data sheet.
-[[nodiscard]] SheetPair attainable_sheet(const Profile& profile);
+/// What engines reach of a data sheet, and what they take beside the measured operators of a profile; nothing where
+/// whole steps were measured.
+[[nodiscard]] std::optional<Attainable> attainable_of(const Profile& profile);
 
 /// Times of a target and of what drafts for it.
 class PairSurface {

@@ -163,9 +163,10 @@ TEST_CASE("a profile gives the times of its surfaces and the speedups that follo
   const Profile profile = Profile::read("h200");
   CHECK(profile.source() == ProfileSource::datasheet);
   CHECK(profile.sha256() == experiments::read_profile("h200").digest.sha256);
-  const latency::PairSurface surface(experiments::read_profile("h200").profile, latency::model_registry(), "llama-2-7b",
-                                     "sheared-llama-1.3b", latency::Role::autoregressive_drafting,
-                                     latency::attainable_sheet(experiments::read_profile("h200").profile));
+  const latency::PairSurface surface(
+      experiments::read_profile("h200").profile, latency::model_registry(), "llama-2-7b", "sheared-llama-1.3b",
+      latency::Role::autoregressive_drafting,
+      latency::SheetPair{.attainable = latency::attainable_of(experiments::read_profile("h200").profile)});
   const PairTimes times = profile.times("llama-2-7b", "sheared-llama-1.3b");
   CHECK(times.plain(4, 1000).time_us == surface.target_pass(1, 4, 1000).time_us);
   CHECK(times.verify(5, 4, 1000).time_us == surface.target_pass(6, 4, 1000).time_us);

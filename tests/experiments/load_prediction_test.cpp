@@ -200,21 +200,22 @@ TEST_CASE("prompts of a profile whose steps time none are those of a data sheet"
                                      "llama-3.1-8b",
                                      "llama-3.2-1b",
                                      latency::Role::autoregressive_drafting,
-                                     latency::attainable_sheet(sheet)};
+                                     latency::SheetPair{.attainable = latency::attainable_of(sheet)}};
   const latency::Profile other = read_device("a100-80gb").profile;
   const latency::PairSurface steps{other,
                                    latency::model_registry(),
                                    "llama-3.1-8b",
                                    "llama-3.2-1b",
                                    latency::Role::autoregressive_drafting,
-                                   latency::attainable_sheet(other)};
-  const auto times = latency::surface_times(other, "a100",
-                                            {.target = "llama-3.1-8b",
-                                             .draft = "llama-3.2-1b",
-                                             .models = latency::model_registry(),
-                                             .sheet = latency::attainable_sheet(other),
-                                             .prompts = latency::PromptSheet{sheet, latency::attainable_sheet(sheet)}},
-                                            AutoregressiveDrafter{});
+                                   latency::SheetPair{.attainable = latency::attainable_of(other)}};
+  const auto times = latency::surface_times(
+      other, "a100",
+      {.target = "llama-3.1-8b",
+       .draft = "llama-3.2-1b",
+       .models = latency::model_registry(),
+       .sheet = latency::SheetPair{.attainable = latency::attainable_of(other)},
+       .prompts = latency::PromptSheet{sheet, latency::SheetPair{.attainable = latency::attainable_of(sheet)}}},
+      AutoregressiveDrafter{});
   const StepShape prompt{.batch = 2, .tokens = 700, .context = 0.0, .prompt = true};
   CHECK(times->target_us(prompt, Convention::bonus) == prompts.target_pass(700, 2, 0).time_us);
   CHECK(times->drafter_us(prompt) == prompts.drafter_pass(700, 2, 0).time_us);

@@ -49,7 +49,9 @@ double latency_us(const std::string& text) {
 
 latency::PairSurface a100(const std::string& drafter, latency::Role drafting) {
   const latency::Profile sheet = read_profile("a100-80gb").profile;
-  return {sheet, latency::model_registry(), "llama-2-7b", drafter, drafting, latency::attainable_sheet(sheet)};
+  return {sheet,        latency::model_registry(),
+          "llama-2-7b", drafter,
+          drafting,     latency::SheetPair{.attainable = latency::attainable_of(sheet)}};
 }
 
 /// Of which every time is known, for caches of `shortest` to `shortest` + 896 tokens.

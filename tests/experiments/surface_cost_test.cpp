@@ -66,6 +66,25 @@ TEST_CASE("the cost models roofline and measured charge what a prediction from t
   check("cost = \"measured\"\n\"cost.profile\" = \"" + (folder / "p.json") + "\"\n", measured);
 }
 
+TEST_CASE("operators charge in a sweep what they charge in a prediction, the cost of an iteration included") {
+  Scenario scenario = Points(tests::config_of("[fixed]\nalpha = 0.7\ngamma = 3\ncost = \"measured\"\n"
+                                              "\"cost.profile\" = \"h100-vllm-llama-3.1-8b\"\n"
+                                              "\"cost.target\" = \"llama-3.1-8b\"\n"
+                                              "\"cost.draft\" = \"eagle3-llama-3.1-8b\"\n"
+                                              "\"cost.batch\" = 8\n\"cost.context\" = 512\n"))
+                          .scenario(0);
+  Inputs().attach(scenario);
+  ProfileQuestion question{.target = "llama-3.1-8b", .draft = "eagle3-llama-3.1-8b", .alpha = 0.7};
+  question.batches = {8};
+  question.contexts = {512};
+  question.gamma = 3;
+  const ProfilePrediction prediction = predict(question, read_profile("h100-vllm-llama-3.1-8b").profile);
+  REQUIRE(prediction.attainable.has_value());
+  CHECK(prediction.attainable->iteration_us.value > 0.0);
+  CHECK(analytic::answer(scenario).speedup ==
+        Approx(prediction.cells.front().lengths[2].speedup).epsilon(tests::second_route));
+}
+
 TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answered as a prediction is") {
   const SweepConfig config = tests::config_of(
       "[axes]\n\"cost.target_format\" = [\"bf16\", \"fp8\"]\n\"cost.target_tp\" = [1, 2]\n"
