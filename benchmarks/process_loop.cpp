@@ -4,7 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include "sim/estimates.hpp"
-#include "sim/process/instruction_set.hpp"
+#include "sim/process/kernels.hpp"
 #include "sim/process/process_simulation.hpp"
 
 namespace foredraft::sim {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/files.hpp"
-#include "experiments/config/toml_source.hpp"
+#include "experiments/config/table_reader.hpp"
 #include "experiments/sweep/run_points.hpp"
 
 /// Sweep points per second of one core, all in: expansion, simulation of five sequences of 1,000 tokens, closed form by

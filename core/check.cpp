@@ -5,8 +5,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/contract.hpp"
-
 namespace foredraft {
 namespace {
 

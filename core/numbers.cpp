@@ -2,9 +2,11 @@
 #include "core/numbers.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace foredraft {
 namespace {
@@ -95,6 +97,18 @@ std::optional<double> parse_quantity(std::string_view text) {
 std::optional<std::int64_t> parse_whole_quantity(std::string_view text) {
   if (const auto integer = parse_integer(text)) return integer;
   return whole(parse_quantity(text));
+}
+
+double round_to_half(double value) {
+  constexpr int smallest_exponent = -14;  // below, the spacing stays at 2^-24
+  constexpr int significant_bits = 11;
+  constexpr double largest = 65504.0;
+  if (value == 0.0 || !std::isfinite(value)) return value;
+  const int exponent = std::max(std::ilogb(value), smallest_exponent);
+  const int spacing = exponent - (significant_bits - 1);
+  const double nearest = std::ldexp(std::nearbyint(std::ldexp(value, -spacing)), spacing);
+  if (std::abs(nearest) <= largest) return nearest;
+  return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
 }  // namespace foredraft

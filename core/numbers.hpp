@@ -30,4 +30,9 @@ void append_number(std::string& text, std::uint64_t number);
 /// The same as a whole number: all of 64 bits without a suffix, up to 2^53 with one.
 [[nodiscard]] std::optional<std::int64_t> parse_whole_quantity(std::string_view text);
 
+/// The nearest number of half precision (IEEE 754 binary16: 11 significant bits, 2^-24 to 65504), ties to even;
+/// infinite from 65520 on. Sums, differences, products and quotients of two halves taken in double precision and
+/// rounded here are rounded once: 53 bits are more than twice 11, and two.
+[[nodiscard]] double round_to_half(double value);
+
 }  // namespace foredraft

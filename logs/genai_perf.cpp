@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "logs/formats.hpp"
-#include "logs/key_value_block.hpp"
 #include "logs/line_fields.hpp"
 
 /// The table of GenAI-Perf and AIPerf: a row a metric, its mean first.

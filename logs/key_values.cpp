@@ -9,7 +9,6 @@
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
-#include "logs/key_value_block.hpp"
 #include "logs/line_fields.hpp"
 
 /// Lists of counters, one a line: what vLLM's spec_decode.py prints, and what people paste from elsewhere.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logs/line_fields.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +11,42 @@
 #include <system_error>
 
 namespace foredraft::logs {
+
+void EscapeFilter::append(std::string_view bytes, std::string& text) {
+  while (!bytes.empty()) {
+    if (state_ == State::text) {
+      const std::size_t escape = std::min(bytes.find('\x1b'), bytes.size());
+      text += bytes.substr(0, escape);
+      if (escape == bytes.size()) return;
+      state_ = State::escape;
+      bytes.remove_prefix(escape + 1);
+    } else {
+      if (bytes.front() == '\n') {  // ends a sequence that was cut short
+        state_ = State::text;
+        continue;
+      }
+      skip(bytes.front());
+      bytes.remove_prefix(1);
+    }
+  }
+}
+
+void EscapeFilter::skip(char c) {
+  if (state_ == State::escape && (c == '[' || c == ']')) {
+    state_ = c == '[' ? State::parameters : State::title;
+  } else if (state_ == State::escape || (state_ == State::parameters && c >= '@' && c <= '~') ||
+             (state_ == State::title && (c == '\a' || c == '\\'))) {
+    state_ = State::text;
+  }
+}
+
+std::string_view shown(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  const std::size_t last_return = line.rfind('\r');
+  return last_return == std::string_view::npos ? line : line.substr(last_return + 1);
+}
+
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -114,6 +151,66 @@ std::optional<KeyValue> key_value(std::string_view line) {
   const std::size_t at = line.find_first_of(":=");
   if (at == std::string_view::npos) return std::nullopt;
   return KeyValue{.key = trimmed(line.substr(0, at)), .value = trimmed(line.substr(at + 1))};
+}
+
+bool KeyValueBlock::add(std::string_view key, std::string_view value, std::int64_t line) {
+  if (!values_.emplace(key, value).second) return false;
+  line_ = line;
+  return true;
+}
+
+std::optional<double> KeyValueBlock::real(std::string_view key) const {
+  std::string_view value = text(key);
+  const std::optional<double> number = take_number(value);
+  return number && *number >= 0.0 ? number : std::nullopt;
+}
+
+std::optional<std::int64_t> KeyValueBlock::count(std::string_view key) const { return whole(real(key)); }
+
+std::string_view KeyValueBlock::text(std::string_view key) const {
+  const auto found = values_.find(key);
+  return found == values_.end() ? std::string_view{} : found->second;
+}
+
+std::vector<double> KeyValueBlock::list(std::string_view prefix) const {
+  std::vector<double> numbers;
+  while (const std::optional<double> number = real(fmt::format("{}{}", prefix, numbers.size()))) {
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+namespace {
+
+/// Where the cell that begins at line[at] ends: a comma outside quotes, or the line.
+std::size_t end_of_cell(std::string_view line, std::size_t at) {
+  bool quoted = false;
+  for (; at < line.size() && (quoted || line[at] != ','); ++at) {
+    if (line[at] == '"') quoted = !quoted;
+  }
+  return at;
+}
+
+std::string unquoted(std::string_view cell) {
+  if (cell.size() < 2 || cell.front() != '"' || cell.back() != '"') return std::string(cell);
+  std::string text;
+  for (std::size_t at = 1; at + 1 < cell.size(); ++at) {
+    text += cell[at];
+    if (cell[at] == '"' && cell[at + 1] == '"' && at + 2 < cell.size()) ++at;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> csv_cells(std::string_view line) {
+  std::vector<std::string> cells;
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t end = end_of_cell(line, at);
+    cells.push_back(unquoted(trimmed(line.substr(at, end - at))));
+    at = end + 1;
+  }
+  return cells;
 }
 
 }  // namespace foredraft::logs

@@ -4,7 +4,6 @@
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
-#include "logs/key_value_block.hpp"
 #include "logs/line_fields.hpp"
 
 /// What llama-speculative and llama-speculative-simple print at the end of a run.

@@ -13,9 +13,8 @@
 
 #include "core/documents.hpp"
 #include "logs/anchor_set.hpp"
-#include "logs/csv_cells.hpp"
 #include "logs/json_values.hpp"
-#include "logs/terminal_text.hpp"
+#include "logs/line_fields.hpp"
 
 namespace foredraft::logs {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
-#include "logs/key_value_block.hpp"
 #include "logs/line_fields.hpp"
 #include "logs/serving_benchmark.hpp"
 

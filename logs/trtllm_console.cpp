@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "logs/formats.hpp"
-#include "logs/key_value_block.hpp"
 #include "logs/line_fields.hpp"
 
 /// What trtllm-bench prints of a run.

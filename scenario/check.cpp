@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "core/check.hpp"
-#include "scenario/compatibility.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::scenario {
 namespace {

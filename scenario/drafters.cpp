@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::scenario {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "scenario/check.hpp"
-#include "scenario/compatibility.hpp"
+#include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::scenario {
 namespace {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "scenario/inputs.hpp"
+
 #include <cmath>
 #include <utility>
 

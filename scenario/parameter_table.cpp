@@ -4,8 +4,8 @@
 #include <initializer_list>
 #include <stdexcept>
 
+#include "scenario/family.hpp"
 #include "scenario/parameters.hpp"
-#include "scenario/registries.hpp"
 
 namespace foredraft::scenario {
 namespace {

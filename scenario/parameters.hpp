@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/problems.hpp"
-#include "scenario/document.hpp"
 #include "scenario/value.hpp"
 
 /// Every parameter that a scenario has. Parsing, checking, defaults, CSV columns, help texts and documents all read

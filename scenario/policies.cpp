@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenario/compatibility.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::scenario {
 namespace {

@@ -2,7 +2,7 @@
 #include <span>
 
 #include "core/marginals.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::scenario {
 namespace {

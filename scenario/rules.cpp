@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/check.hpp"
-#include "core/half_precision.hpp"
-#include "scenario/registries.hpp"
+#include "core/numbers.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::scenario {
 namespace {

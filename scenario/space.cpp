@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::scenario {
 

@@ -2,6 +2,7 @@
 #include "scenario/value.hpp"
 
 #include <fmt/format.h>
+#include <array>
 #include <cmath>
 
 #include "core/check.hpp"
@@ -56,6 +57,13 @@ void check_numbers(const std::string& key, const Range& range, const Value& valu
   if (const auto* list = std::get_if<std::vector<double>>(&value)) {
     for (std::size_t i = 0; i < list->size(); ++i) check(fmt::format("{}[{}]", key, i), (*list)[i]);
   }
+}
+
+std::string_view kind_of(const Node& node) {
+  constexpr std::array<std::string_view, 6> kinds{"a truth value", "a whole number", "a number",
+                                                  "a string",      "a list",         "a table"};
+  if (const auto* unsupported = std::get_if<Unsupported>(&node.value)) return unsupported->kind;
+  return kinds[node.value.index()];
 }
 
 }  // namespace foredraft::scenario

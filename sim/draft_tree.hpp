@@ -7,6 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "foredraft/words.hpp"
+#include "sim/tally.hpp"
+
 namespace foredraft::sim {
 
 /// Where a drafted node hangs. Node 0 is the root, the token that the target yields in any case; branch i is node i
@@ -38,5 +41,19 @@ class DraftTree {
   std::vector<std::vector<Child>> children_;
   std::int64_t depth_ = 0;
 };
+
+/// What every iteration of a run has in common.
+struct IterationShape {
+  std::int64_t gamma;
+  Convention convention;
+  Drafting drafting;
+
+  [[nodiscard]] std::int64_t max_tokens() const { return foredraft::max_tokens(gamma, convention); }
+  [[nodiscard]] std::int64_t draft_passes() const { return foredraft::draft_passes(gamma, drafting); }
+};
+
+/// The tally of independent iterations, `accepted_counts[k]` of which accepted exactly k drafts, k = 0..gamma. Unit:
+/// the iteration.
+[[nodiscard]] Tally tally_independent(const IterationShape& shape, std::span<const std::uint64_t> accepted_counts);
 
 }  // namespace foredraft::sim

@@ -8,17 +8,15 @@
 #include "core/check.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/pass_times.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
+#include "scenario/inputs.hpp"
 #include "scenario/server.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/drafted.hpp"
+#include "sim/process/process_simulation.hpp"
 #include "sim/process/simulators.hpp"
-#include "sim/serving_estimates.hpp"
 #include "sim/system/serving_simulation.hpp"
-#include "sim/token/models/trained_models.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "sim/token/token_simulation.hpp"
-#include "sim/token/token_simulator.hpp"
 
 namespace foredraft::sim {
 namespace {

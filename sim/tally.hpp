@@ -1,16 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "core/integer_moments.hpp"
+#include "core/intervals.hpp"
 #include "foredraft/words.hpp"
-#include "sim/serving_tally.hpp"
 
-/// What a simulation counts. Integers only, so merging is exact in any order.
 namespace foredraft::sim {
+
+/// Durations counted in buckets of equal relative width: 128 to each doubling, exact below 256 ns. Memory is bounded
+/// (7,296 buckets hold any duration) and merging is addition.
+class DurationHistogram {
+ public:
+  /// Half the width of a bucket, relative to the durations in it: how far a quantile may be off.
+  static constexpr double resolution = 1.0 / 256.0;
+
+  /// duration_ns >= 0.
+  void add(std::int64_t duration_ns);
+  void merge(const DurationHistogram& other);
+
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+  /// The smallest duration that at least the share `level` in (0, 1] of all do not exceed, to the middle of its bucket;
+  /// 0 when empty. In ns.
+  [[nodiscard]] std::int64_t quantile(double level) const;
+
+  bool operator==(const DurationHistogram&) const = default;
+
+ private:
+  std::vector<std::uint64_t> counts_;  // up to the longest seen
+  std::uint64_t count_ = 0;
+};
+
+// ---- What a simulation of serving counts beside the iterations of its Tally. Integers only, virtual time in ns.
+
+/// Counted in each replica. Of the measured requests: those behind the warm-up, each followed to its last token. Of the
+/// window: from the admission of the first measured request to the end of the last.
+enum ServingQuantity : std::size_t {
+  measured_requests,
+  latency_ns,      ///< sum over measured requests: arrival to last token
+  wait_ns,         ///< sum: arrival to admission
+  first_token_ns,  ///< sum: arrival to first token
+  per_token_ns,    ///< sum: latency over the request's output tokens
+  tpot_requests,   ///< of the measured requests those of two output tokens or more
+  tpot_ns,         ///< sum over these: first to last token over the tokens behind the first
+  window_ns,       ///< length of the window
+  window_tokens,   ///< tokens emitted in it, by any request
+  good_tokens,   ///< of these, the share that requests within the latency goal have among the measured requests' tokens
+  passes,        ///< iterations of the batch in it
+  rows,          ///< sum of the batch over these, finished rows of a static batch included
+  in_system_ns,  ///< integral of the number of requests waiting or served over the window
+  latency_p50_ns,  ///< quantiles over the measured requests of the replica
+  latency_p95_ns,
+  latency_p99_ns,
+  first_token_p50_ns,
+  first_token_p95_ns,
+  first_token_p99_ns,
+  per_token_p50_ns,
+  per_token_p95_ns,
+  per_token_p99_ns,
+  tpot_p50_ns,
+  tpot_p95_ns,
+  tpot_p99_ns,
+  serving_quantity_count
+};
+
+using ServingValues = std::array<std::int64_t, serving_quantity_count>;
+
+struct Replica {
+  std::uint64_t number;
+  ServingValues values;
+  bool operator==(const Replica&) const = default;
+};
+
+/// Empty in the other fidelities. Size: that of its histograms and of one record a replica, however long these run.
+struct ServingTally {
+  DurationHistogram latency;
+  DurationHistogram first_token;
+  DurationHistogram per_token;
+  DurationHistogram tpot;
+  std::vector<Replica> replicas;  ///< by number
+
+  void merge(const ServingTally& other);
+  bool operator==(const ServingTally&) const = default;
+};
+
+// ---- What a simulation counts. Integers only, so merging is exact in any order.
 
 /// The quantities observed together in one independent unit: an iteration, a batch of dependent iterations, a sequence.
 enum Quantity : std::size_t {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/stop.hpp"
+#include "core/parallel.hpp"
 #include "foredraft/quantities.hpp"
 #include "foredraft/scenario.hpp"
 

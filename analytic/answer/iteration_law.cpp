@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analytic/draft_length/confidence_threshold.hpp"
+#include "analytic/draft_length/draft_length_rules.hpp"
 #include "analytic/draft_length/optimal_stopping.hpp"
-#include "analytic/draft_length/plus2_minus1.hpp"
-#include "analytic/observed/acceptance_runs.hpp"
+#include "analytic/observed/acceptance_counts.hpp"
+#include "analytic/tokens/acceptance.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "analytic/tokens/drafter_acceptance.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
-#include "analytic/tokens/input_copy.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/tokens/finite_length.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::analytic {
 namespace {

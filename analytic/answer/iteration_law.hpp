@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analytic/draft_length/best_gamma.hpp"
-#include "core/stop.hpp"
+#include "core/parallel.hpp"
 #include "foredraft/quantities.hpp"
 #include "foredraft/scenario.hpp"
 

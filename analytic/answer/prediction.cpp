@@ -8,14 +8,13 @@
 
 #include "analytic/answer/iteration_law.hpp"
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/draft_length/one_maximum.hpp"
-#include "analytic/observed/acceptance_runs.hpp"
-#include "analytic/tokens/drafter_acceptance.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/observed/acceptance_counts.hpp"
+#include "analytic/tokens/acceptance.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::analytic {
 namespace {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/cost/iteration_cost.hpp"
 
-#include "analytic/numerics/gamma_range.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "analytic/cost/published_costs.hpp"
+#include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
 
 namespace foredraft::analytic {
@@ -52,6 +56,81 @@ double operations_factor(double tokens_per_iteration, std::int64_t gamma, double
 double memory_access_factor(double tokens_per_iteration) {
   check_positive("tokens_per_iteration", tokens_per_iteration);
   return 1.0 / tokens_per_iteration;
+}
+
+namespace {
+
+void check_measured(const MeasuredIteration& iteration) {
+  check_positive("plain", iteration.plain.time);
+  check_nonnegative("drafting", iteration.drafting.time);
+  check_positive("verify", iteration.verify.time);
+  check_nonnegative("overhead", iteration.overhead);
+  check_nonnegative("plain_sampling", iteration.plain_sampling.time);
+  check_nonnegative("sampling", iteration.sampling.time);
+  check_nonnegative("spread of plain", iteration.plain.spread);
+  check_nonnegative("spread of drafting", iteration.drafting.spread);
+  check_nonnegative("spread of verify", iteration.verify.spread);
+  check_nonnegative("spread of plain_sampling", iteration.plain_sampling.spread);
+  check_nonnegative("spread of sampling", iteration.sampling.spread);
+}
+
+}  // namespace
+
+double plain_time(const MeasuredIteration& iteration) {
+  check_measured(iteration);
+  return iteration.plain.time + iteration.plain_sampling.time;
+}
+
+double iteration_time(const MeasuredIteration& iteration) {
+  check_measured(iteration);
+  return iteration.drafting.time + iteration.verify.time + iteration.sampling.time + iteration.overhead;
+}
+
+double speedup(double tokens_per_iteration, const MeasuredIteration& iteration) {
+  check_measured(iteration);
+  return speedup_without_setup(tokens_per_iteration, iteration.drafting.time,
+                               iteration.verify.time + iteration.sampling.time + iteration.overhead,
+                               plain_time(iteration));
+}
+
+double speedup_spread(const MeasuredIteration& iteration) {
+  const auto share = [](const KnownTime& part, double whole) { return part.spread * part.time / whole; };
+  const double plain = plain_time(iteration);
+  const double whole = iteration_time(iteration);
+  const double of_plain = std::hypot(share(iteration.plain, plain), share(iteration.plain_sampling, plain));
+  const double of_iteration =
+      std::hypot(share(iteration.drafting, whole), share(iteration.verify, whole), share(iteration.sampling, whole));
+  return std::hypot(of_plain, of_iteration);
+}
+
+double verification_growth(const MeasuredIteration& iteration) {
+  check_measured(iteration);
+  return iteration.verify.time / iteration.plain.time;
+}
+
+double break_even_tokens(const MeasuredIteration& iteration) {
+  return iteration_time(iteration) / plain_time(iteration);
+}
+
+double pass_time(const BatchPass& pass, std::int64_t rows, std::int64_t tokens, double cached) {
+  check_nonnegative("launch", pass.launch);
+  check_nonnegative("weights", pass.weights);
+  check_nonnegative("context", pass.context);
+  check_nonnegative("token", pass.token);
+  check_at_least("rows", rows, 1);
+  check_at_least("tokens", tokens, 1);
+  check_nonnegative("cached", cached);
+  const auto batch = static_cast<double>(rows);
+  return pass.launch +
+         std::max(pass.weights + pass.context * batch * cached, pass.token * batch * static_cast<double>(tokens));
+}
+
+double price_per_million_tokens(double price_per_hour, double tokens_per_s) {
+  check_nonnegative("price_per_hour", price_per_hour);
+  check_positive("tokens_per_s", tokens_per_s);
+  constexpr double seconds_per_hour = 3600.0;
+  constexpr double million = 1e6;
+  return price_per_hour / seconds_per_hour / tokens_per_s * million;
 }
 
 }  // namespace foredraft::analytic

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/draft_length/best_gamma.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/draft_length/draft_length_rule.hpp"
-#include "analytic/numerics/exact_comparison.hpp"
+#include "analytic/draft_length/draft_length_rules.hpp"
 #include "analytic/numerics/stable_forms.hpp"
+#include "analytic/tokens/acceptance.hpp"
 #include "core/check.hpp"
+#include "core/marginals.hpp"
 
 namespace foredraft::analytic {
 namespace {
@@ -116,6 +118,200 @@ double oracle_speedup(double alpha, double c) {
   check_nonnegative("c", c);
   // 1 - alpha (1 - c) as a sum of positive terms.
   return 1.0 / ((1.0 - alpha) + alpha * c);
+}
+
+namespace {
+
+/// The first of `from` to `to` where `holds` is false; `to` + 1 where it holds at all of them. It holds up to one
+/// place.
+std::int64_t first_without(std::int64_t from, std::int64_t to, const auto& holds) {
+  while (from <= to) {
+    const std::int64_t middle = from + (to - from) / 2;
+    if (holds(middle)) {
+      from = middle + 1;
+    } else {
+      to = middle - 1;
+    }
+  }
+  return from;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> best_gamma(const OneMaximum& speedups) {
+  const auto rises = [&](std::int64_t gamma) { return speedups.speedup(gamma + 1) > speedups.speedup(gamma); };
+  // Doubling first: a long draft takes longer to price.
+  std::int64_t from = speedups.first;
+  std::int64_t to = from;
+  while (to < speedups.last && rises(to)) {
+    from = to + 1;
+    to = std::min(speedups.last, 2 * to + 1);
+  }
+  const std::int64_t best =
+      first_without(from, to, [&](std::int64_t gamma) { return gamma < speedups.last && rises(gamma); });
+  return best < speedups.last ? std::optional(best) : std::nullopt;
+}
+
+GammaRange near_best_gamma(const OneMaximum& speedups, std::int64_t best, double fraction) {
+  check_probability("fraction", fraction);
+  const double enough = (1.0 - fraction) * speedups.speedup(best);
+  const auto near = [&](std::int64_t gamma) { return speedups.speedup(gamma) >= enough; };
+  return {first_without(speedups.first, best - 1, [&](std::int64_t gamma) { return !near(gamma); }),
+          first_without(best + 1, speedups.last, near) - 1};
+}
+
+BestGamma best_gamma(std::span<const double> marginal, double c, Convention convention, Drafting drafting) {
+  check_marginal(marginal);
+  check_nonnegative("c", c);
+  const auto last = static_cast<std::int64_t>(marginal.size());
+  const bool has_bonus = convention == Convention::bonus;
+  const bool per_draft = drafting == Drafting::autoregressive;
+  if (drafting == Drafting::free) c = 0.0;
+  // The marginal rule: draft on while the next token's probability exceeds its cost at the present rate, m cost > dc
+  // tokens. The marginals never rise and the cost of one more draft dc is constant, so the first stop is the maximum. A
+  // block drafter has dc = 0 once it drafts at all; whether it should is decided at the end.
+  std::int64_t gamma = has_bonus && per_draft ? 0 : 1;
+  double tokens = has_bonus && gamma == 1 ? 1.0 + marginal[0] : 1.0;
+  double cost = 1.0 + static_cast<double>(gamma) * c;
+  const double cost_of_one_more = per_draft ? c : 0.0;
+  while (gamma < last) {
+    const double gain = marginal[static_cast<std::size_t>(has_bonus ? gamma : gamma - 1)];
+    if (!(gain * cost > cost_of_one_more * tokens)) break;
+    tokens += gain;
+    ++gamma;
+    if (per_draft) cost = 1.0 + static_cast<double>(gamma) * c;
+  }
+  if (has_bonus && tokens <= cost) return {0, 1.0};
+  return {gamma, tokens / cost};
+}
+
+std::size_t first_near_best(std::span<const double> speedups, double fraction) {
+  check_probability("fraction", fraction);
+  check_at_least("speedups", static_cast<std::int64_t>(speedups.size()), 1);
+  double most = 0.0;
+  for (const double speedup : speedups) {
+    check_positive("speedup", speedup);
+    most = std::max(most, speedup);
+  }
+  const auto near = [&](double speedup) { return speedup >= (1.0 - fraction) * most; };
+  return static_cast<std::size_t>(std::find_if(speedups.begin(), speedups.end(), near) - speedups.begin());
+}
+
+std::optional<double> break_even_alpha(const MeasuredIteration& iteration, std::int64_t gamma, Convention convention) {
+  check_at_least("gamma", gamma, 1);
+  const double tokens = break_even_tokens(iteration);
+  const std::int64_t most = max_tokens(gamma, convention);
+  if (tokens <= 1.0) return 0.0;
+  if (tokens > static_cast<double>(most)) return std::nullopt;
+  return alpha_from_acceptance_length(tokens, gamma, convention);
+}
+
+std::optional<double> break_even_c(const MeasuredIteration& iteration, double tokens_per_iteration,
+                                   std::int64_t passes) {
+  check_positive("tokens_per_iteration", tokens_per_iteration);
+  check_at_least("passes", passes, 1);
+  const double rest = break_even_tokens(iteration) - iteration.drafting.time / plain_time(iteration);
+  if (tokens_per_iteration <= rest) return std::nullopt;
+  return (tokens_per_iteration - rest) / static_cast<double>(passes);
+}
+
+namespace {
+
+/// Stands for every larger gamma.
+constexpr std::int64_t no_end = std::int64_t{1} << 62;
+
+/// Whether the speedup at gamma reaches (1 - fraction) of the one at best, exactly.
+class NearBest {
+ public:
+  NearBest(const IidSetting& setting, std::int64_t best, double fraction)
+      : setting_(setting), best_(best), fraction_(fraction), threshold_((1.0 - fraction) * speedup(best)) {}
+
+  [[nodiscard]] bool operator()(std::int64_t gamma) const {
+    const double value = speedup(gamma);
+    constexpr double relative_error = 1e-12;
+    if (value > threshold_ * (1.0 + relative_error)) return true;
+    if (value < threshold_ * (1.0 - relative_error)) return false;
+    return exact::within_fraction(setting_.alpha, setting_.c, iteration(gamma), iteration(best_), fraction_);
+  }
+
+ private:
+  [[nodiscard]] double speedup(std::int64_t gamma) const {
+    const auto [n, passes] = iteration(gamma);
+    return stable::geometric_sum(setting_.alpha, 1.0 - setting_.alpha, n) /
+           (1.0 + static_cast<double>(passes) * setting_.c);
+  }
+
+  [[nodiscard]] exact::Iteration iteration(std::int64_t gamma) const {
+    return {max_tokens(gamma, setting_.convention), draft_passes(gamma, setting_.drafting)};
+  }
+
+  IidSetting setting_;
+  std::int64_t best_;
+  double fraction_;
+  double threshold_;
+};
+
+/// Smallest gamma in [low, best] that is near, given that `best` is and that nearness does not end in between.
+std::int64_t first_near(const NearBest& near, std::int64_t low, std::int64_t best) {
+  std::int64_t far = low - 1;
+  std::int64_t found = best;
+  while (found - far > 1) {
+    const std::int64_t middle = far + (found - far) / 2;
+    (near(middle) ? found : far) = middle;
+  }
+  return found;
+}
+
+/// Largest gamma in [best, no_end] that is near, likewise; best where it lies beyond.
+std::int64_t last_near(const NearBest& near, std::int64_t best) {
+  std::int64_t found = best;
+  std::int64_t stride = 1;
+  while (stride <= no_end - found && near(found + stride)) {
+    found += stride;
+    stride *= 2;
+  }
+  std::int64_t far = stride <= no_end - found ? found + stride : no_end + 1;
+  while (far - found > 1) {
+    const std::int64_t middle = found + (far - found) / 2;
+    (near(middle) ? found : far) = middle;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double fraction) {
+  check_probability("fraction", fraction);
+  const std::optional<std::int64_t> best = best_gamma(setting).gamma;
+  if (!best) return std::nullopt;
+  const NearBest near(setting, *best, fraction);
+  const std::int64_t first = first_near(near, min_gamma(setting.convention), *best);
+  // A finite optimum of a block drafter is its shortest draft, beyond which the speedup never falls.
+  if (setting.drafting != Drafting::autoregressive) return GammaRange{first, near(*best + 1) ? no_end : *best};
+  return GammaRange{first, last_near(near, *best)};
+}
+
+std::optional<double> break_even_alpha(std::int64_t gamma, double c, Convention convention, Drafting drafting) {
+  check_at_least("gamma", gamma, 1);
+  check_gamma(gamma, convention);
+  check_nonnegative("c", c);
+  // tokens = cost, less the one token and the one target step that both contain: sum_{j=1}^{n-1} alpha^j = passes * c.
+  const std::int64_t m = max_tokens(gamma, convention) - 1;
+  const double draft_cost = static_cast<double>(draft_passes(gamma, drafting)) * c;
+  if (draft_cost == 0.0) return 0.0;
+  if (draft_cost > static_cast<double>(m)) return std::nullopt;
+  return stable::alpha_of_geometric_total(draft_cost, m);
+}
+
+double break_even_c(double tokens_per_iteration, std::int64_t gamma, Drafting drafting) {
+  check_positive("tokens_per_iteration", tokens_per_iteration);
+  if (tokens_per_iteration < 1.0) {
+    throw DomainError(fmt::format("invalid tokens_per_iteration={} (must be at least 1)", tokens_per_iteration));
+  }
+  check_at_least("gamma", gamma, 1);
+  const std::int64_t passes = draft_passes(gamma, drafting);
+  if (passes == 0) return std::numeric_limits<double>::infinity();
+  return (tokens_per_iteration - 1.0) / static_cast<double>(passes);
 }
 
 }  // namespace foredraft::analytic

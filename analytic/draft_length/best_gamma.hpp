@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
+#include "analytic/cost/iteration_cost.hpp"
 #include "foredraft/words.hpp"
 
 /// The draft length that maximises speedup = tokens / (1 + draft passes * c).
@@ -68,5 +71,39 @@ struct GammaRange {
 };
 /// Nothing for an unbounded optimum. fraction in [0, 1].
 [[nodiscard]] std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double fraction);
+
+// ---- The best draft length of any acceptance process and any verification time that is a line in its tokens. The
+// tokens of an iteration are concave in gamma (a later draft never gains more than an earlier one) and its time is
+// linear, so that the speedup has one maximum. Derivation in docs/model.md.
+
+/// Speedup at gamma `first` to `last`: rises, or stays, up to its maximum and never rises after it.
+struct OneMaximum {
+  std::function<double(std::int64_t gamma)> speedup;
+  std::int64_t first;
+  std::int64_t last;
+};
+
+/// The smallest gamma of the greatest speedup, to rounding; nothing where the speedup still rises at `last`. O(log
+/// last) speedups.
+[[nodiscard]] std::optional<std::int64_t> best_gamma(const OneMaximum& speedups);
+
+/// All gammas around `best` whose speedup is at least (1 - fraction) of that there. fraction in [0, 1].
+[[nodiscard]] GammaRange near_best_gamma(const OneMaximum& speedups, std::int64_t best, double fraction);
+
+// ---- Draft lengths where the cost of an iteration is measured and follows no law.
+
+/// The smallest entry of `speedups` that reaches (1 - fraction) of the largest: the draft length to use where the cost
+/// of an iteration follows no law, so that all are looked at. At least one entry, each finite and > 0; fraction in [0,
+/// 1].
+[[nodiscard]] std::size_t first_near_best(std::span<const double> speedups, double fraction);
+
+/// The alpha of i.i.d. acceptance at which `gamma` >= 1 drafts pay: 0 where any does, nothing where none does.
+[[nodiscard]] std::optional<double> break_even_alpha(const MeasuredIteration& iteration, std::int64_t gamma,
+                                                     Convention convention);
+
+/// The time of one draft pass over plain_time at which an iteration of `passes` >= 1 passes pays; nothing
+/// where even free drafts do not.
+[[nodiscard]] std::optional<double> break_even_c(const MeasuredIteration& iteration, double tokens_per_iteration,
+                                                 std::int64_t passes);
 
 }  // namespace foredraft::analytic

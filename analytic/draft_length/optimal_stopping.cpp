@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/numerics/compensated_sum.hpp"
+#include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
 
 namespace foredraft::analytic {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "analytic/tokens/varying_gamma.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "foredraft/scenario.hpp"
 
 /// The best that a drafter can do who knows how likely its next draft is to be accepted: it goes on while the chance

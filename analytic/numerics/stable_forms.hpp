@@ -1,13 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
-/// Elementary functions in forms that keep their digits at the ends. Internal to analytic.
-///
-/// Where a function takes `alpha` and `complement`, complement = 1 - alpha is the primary variable: callers that know
-/// it better than the subtraction does (an integral over alpha close to 1) pass it, and alpha may have rounded to 1.
+#include "core/check.hpp"
+#include "foredraft/words.hpp"
+
+namespace foredraft::analytic {
+
+/// Largest gamma that any function takes or gives: gamma + 1 stays within 64 bits, and every finite optimum is below
+/// (6.4e18 at the double next to alpha = 1 and the least c above 0).
+inline constexpr std::int64_t largest_gamma = 7'000'000'000'000'000'000;
+
+/// Requires min_gamma(convention) <= gamma <= largest_gamma.
+inline void check_gamma(std::int64_t gamma, Convention convention) {
+  check_at_least("gamma", gamma, min_gamma(convention));
+  if (gamma > largest_gamma) check_range("gamma", gamma, min_gamma(convention), largest_gamma);
+}
+
+/// Running sum with the rounding errors carried along [Neumaier1974]: the result is right to a few units in the last
+/// place for any number of terms of one sign.
+class CompensatedSum {
+ public:
+  void add(double term) {
+    const double next = sum_ + term;
+    error_ += std::abs(sum_) >= std::abs(term) ? (sum_ - next) + term : (term - next) + sum_;
+    sum_ = next;
+  }
+
+  [[nodiscard]] double value() const { return sum_ + error_; }
+
+ private:
+  double sum_ = 0.0;
+  double error_ = 0.0;
+};
+
+}  // namespace foredraft::analytic
+
 namespace foredraft::analytic::stable {
+
+// ---- Elementary functions in forms that keep their digits at the ends. Internal to analytic.
+//
+// Where a function takes `alpha` and `complement`, complement = 1 - alpha is the primary variable: callers that know
+// it better than the subtraction does (an integral over alpha close to 1) pass it, and alpha may have rounded to 1.
 
 /// -log(alpha); +infinity for alpha = 0.
 [[nodiscard]] double negative_log(double alpha, double complement);
@@ -30,3 +66,31 @@ namespace foredraft::analytic::stable {
 [[nodiscard]] double alpha_of_geometric_total(double total, std::int64_t m);
 
 }  // namespace foredraft::analytic::stable
+
+namespace foredraft::analytic::exact {
+
+// ---- Comparisons that double precision cannot settle, decided with 400 digits. The arguments are taken as the exact
+// numbers they are. Called only where the double-precision answer lies within its own rounding error: ties and
+// near-ties. Internal to analytic.
+
+/// alpha^k <= 1 - level, for k >= 0.
+[[nodiscard]] bool power_at_most(double alpha, std::int64_t k, double level);
+
+/// One draft more than `gamma`, for c a draft, does not raise the speedup when `gamma` drafts yield up to n tokens:
+/// alpha^n (1 + gamma c) <= c sum_{j<n} alpha^j. 0 < alpha < 1.
+[[nodiscard]] bool one_more_does_not_pay(double alpha, double c, std::int64_t n, std::int64_t gamma);
+
+/// c (1 - alpha) < alpha: the limit of a block drafter with bonus token, 1 / ((1 - alpha) (1 + c)), is above 1.
+[[nodiscard]] bool block_limit_pays(double alpha, double c);
+
+/// An iteration of up to n tokens that costs 1 + passes * c.
+struct Iteration {
+  std::int64_t n;
+  std::int64_t passes;
+};
+
+/// speedup(candidate) >= (1 - fraction) * speedup(best).
+[[nodiscard]] bool within_fraction(double alpha, double c, const Iteration& candidate, const Iteration& best,
+                                   double fraction);
+
+}  // namespace foredraft::analytic::exact

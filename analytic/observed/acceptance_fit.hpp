@@ -10,7 +10,6 @@
 
 #include "analytic/observed/acceptance_counts.hpp"
 #include "analytic/observed/acceptance_posterior.hpp"
-#include "analytic/observed/acceptance_runs.hpp"
 
 /// From the counts of a log at one or several gamma to tokens per iteration at every other gamma. Why this model and no
 /// other: docs/adr/0018-acceptance-from-one-log.md.

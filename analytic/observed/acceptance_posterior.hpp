@@ -6,7 +6,6 @@
 #include <span>
 
 #include "analytic/observed/acceptance_counts.hpp"
-#include "analytic/observed/acceptance_runs.hpp"
 
 /// Where counts and a prior put the parameters of a run model. Internal to the fit.
 namespace foredraft::analytic {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/intervals.hpp"
@@ -65,5 +66,22 @@ void check_times(const ObservedTimes& times);
 /// Tokens per iteration above which speculative decoding pays at this gamma and batch: iteration time over plain time.
 /// With the knowledge of the time; unknown without a plain time.
 [[nodiscard]] TimeAt break_even_tokens(const ObservedTimes& times, std::int64_t gamma, double batch);
+
+// ---- What prompts take of iterations that also decode, from windows with more and with fewer of them.
+
+/// One window of a server.
+struct MixedWindow {
+  double iteration_ms;         ///< > 0: the mean time of an iteration, prompts included
+  double prompt_tokens_per_s;  ///< >= 0
+};
+
+struct PrefillTime {
+  Estimate decode_ms;            ///< an iteration without prompt tokens
+  Estimate per_prompt_token_ms;  ///< > 0
+};
+
+/// Least squares of iterations per second over prompt tokens per second (D28). Nothing with fewer than 8 windows, or
+/// where prompts take no time within 95 %. Throws DomainError on a value out of range.
+[[nodiscard]] std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows);
 
 }  // namespace foredraft::analytic

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
+
+#include "foredraft/words.hpp"
 
 /// Acceptance at one prefix from the target's distribution p and the drafter's q. [Leviathan2023, Def. 3.1, 3.2]
 /// p and q are nonnegative, sum to one and have the same length; DomainError otherwise.
@@ -18,5 +22,37 @@ namespace foredraft::analytic {
 
 /// Acceptance probability of non-iterative rejection sampling with envelope max p/q: min_x q/p. [Leviathan2023, A.2]
 [[nodiscard]] double envelope_acceptance(std::span<const double> p, std::span<const double> q);
+
+// ---- Conversions among the acceptance numbers in use. All assume i.i.d. acceptance; gamma >= 1.
+
+/// Every definition for one alpha and gamma, gamma at most 1e7 (the vectors).
+struct AcceptanceNumbers {
+  double per_token;                 ///< accepted over verified until the first rejection: alpha itself
+  std::vector<double> conditional;  ///< [i]: draft i accepted given all before it, i = 0..gamma-1
+  std::vector<double> marginal;     ///< [i]: draft i and all before it accepted
+  double accepted_over_drafted;     ///< accepted drafts over drafted tokens
+  double acceptance_length;         ///< tokens per iteration, the corrected or bonus token included
+};
+[[nodiscard]] AcceptanceNumbers acceptance_numbers(double alpha, std::int64_t gamma, Convention convention);
+
+/// The alpha whose tokens per iteration are `acceptance_length`, in [1, max_tokens]. max_tokens >= 2: one token says
+/// nothing about alpha.
+[[nodiscard]] double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma, Convention convention);
+
+/// The alpha whose accepted drafts over drafted tokens are `accepted_over_drafted`, in [0, 1].
+[[nodiscard]] double alpha_from_accepted_over_drafted(double accepted_over_drafted, std::int64_t gamma);
+
+// ---- Drafters whose drafts get worse with their position: what the functions of token_law.hpp take.
+
+/// Conditional acceptance first * decay^i of draft i = 0, 1, ..., `gamma` entries. first and decay in [0, 1].
+[[nodiscard]] std::vector<double> decaying_acceptance(double first, double decay, std::int64_t gamma);
+
+/// What is left of a decay where seeing the token before gives back the share `recovery` of the loss, on a logarithmic
+/// scale: decay^(1 - recovery). Both in [0, 1]; recovery 1: no decay at all.
+[[nodiscard]] double recovered_decay(double decay, double recovery);
+
+/// Drafts until the chance that all of them are accepted falls below 1e-20, at most 100,000: beyond these, gamma makes
+/// no difference. first, decay in [0, 1].
+[[nodiscard]] std::int64_t last_useful_draft(double first, double decay);
 
 }  // namespace foredraft::analytic

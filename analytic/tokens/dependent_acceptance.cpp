@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analytic/numerics/gamma_range.hpp"
 #include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
 

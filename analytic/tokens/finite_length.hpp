@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "core/stop.hpp"
+#include "analytic/tokens/token_count.hpp"
+#include "core/parallel.hpp"
 #include "foredraft/words.hpp"
 
 /// Sequences of finite length: the last iteration is cut short. The token law is P(X = k) at index k - 1. What may take
@@ -34,5 +35,42 @@ namespace foredraft::analytic {
 
 /// Expected iterations of a batch that ends with its slowest row: E[max of `rows` >= 1 independent N], exact.
 [[nodiscard]] double slowest_iterations(std::span<const double> iterations_survival, std::int64_t rows);
+
+// ---- Tokens per iteration as a test set of short texts reports them: total tokens over total iterations, the last
+// iteration of every sentence cut short.
+
+/// Sentences of `mean_length` tokens (1 to 100,000; a fraction is a mix of the two whole lengths around it):
+/// mean_length / E[iterations] under i.i.d. acceptance. Below tokens_per_iteration() of an endless text.
+[[nodiscard]] double sentence_tokens_per_iteration(const IidIteration& iteration, double mean_length);
+
+/// The alpha that yields this ratio: its inverse. Throws DomainError where no alpha in [0, 1] does.
+[[nodiscard]] double alpha_from_sentence_tokens(double tokens_per_iteration, std::int64_t gamma, Convention convention,
+                                                double mean_length);
+
+// ---- Input-guided decoding: the draft is the rest of the input, and after each edit the text is written one token at
+// a time until both run side by side again [Sun2021; Xia2023, App. G.2]. Derivation in docs/model.md.
+
+/// Every token that could be copied is an edit with this probability, independently of all others. A position that a
+/// bonus token passes counts like any other.
+struct InputCopy {
+  double edit_rate;      ///< in [0, 1]
+  std::int64_t realign;  ///< tokens written one by one after each edit, >= 0
+};
+
+/// Endless text: tokens (1 + e r) / (1/G + e r) an iteration, G = (1 - (1-e)^n) / e, n = max_tokens(gamma, convention).
+/// A realigning iteration drafts min_gamma(convention) tokens.
+[[nodiscard]] VaryingYield input_copy(const InputCopy& copy, std::int64_t gamma, Convention convention);
+
+/// Expected iterations (target calls) of a text of `length` >= 0 tokens, by renewal; O(length).
+[[nodiscard]] double input_copy_iterations(const InputCopy& copy, std::int64_t gamma, Convention convention,
+                                           std::int64_t length);
+
+/// The same for lengths of a geometric law of this mean >= 1.
+[[nodiscard]] double input_copy_iterations_geometric(const InputCopy& copy, std::int64_t gamma, Convention convention,
+                                                     double mean_length);
+
+/// The published count for a text of so many edits and drafts without limit, 1 + edits (1 + realign)
+/// [Xia2023, App. G.2]: exact while no edit, and no realigning behind one, meets the end of the text.
+[[nodiscard]] double input_copy_published_calls(double edits, std::int64_t realign);
 
 }  // namespace foredraft::analytic

@@ -7,8 +7,9 @@
 #include <map>
 #include <numeric>
 
+#include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
-#include "core/contract.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft {
 namespace {
@@ -111,5 +112,105 @@ TokenTree tree_from_paths(std::span<const TreePath> paths) {
 namespace foredraft::analytic {
 
 std::string to_string(const TreePath& path) { return fmt::format("{}", fmt::join(path, ",")); }
+
+namespace {
+
+/// Round-off that the decimal numbers of a row may add up to.
+constexpr double row_tolerance = 1e-10;
+
+}  // namespace
+
+void check_head(std::span<const double> row, std::int64_t head) {
+  if (row.empty()) throw DomainError(fmt::format("invalid accuracies[head {}] (must have at least one rank)", head));
+  CompensatedSum total;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    check_probability(fmt::format("accuracies[head {}][rank {}]", head, i + 1), row[i]);
+    total.add(row[i]);
+  }
+  if (total.value() > 1.0 + row_tolerance) {
+    throw DomainError(
+        fmt::format("invalid sum of accuracies[head {}]={} (must be at most 1: at most one candidate of a head is "
+                    "accepted; top-k accuracies count earlier ranks again: give their differences)",
+                    head, total.value()));
+  }
+}
+
+HeadAccuracies::HeadAccuracies(std::vector<std::vector<double>> rows) : rows_(std::move(rows)) {
+  if (rows_.empty()) throw DomainError("invalid accuracies (must have at least one head)");
+  for (std::size_t i = 0; i < rows_.size(); ++i) check_head(rows_[i], static_cast<std::int64_t>(i) + 1);
+}
+
+double HeadAccuracies::at(std::int64_t depth, std::int64_t rank) const {
+  const auto row = head(depth);
+  return static_cast<std::size_t>(rank) < row.size() ? row[static_cast<std::size_t>(rank)] : 0.0;
+}
+
+bool HeadAccuracies::falls() const {
+  return std::all_of(rows_.begin(), rows_.end(),
+                     [](const std::vector<double>& row) { return std::is_sorted(row.rbegin(), row.rend()); });
+}
+
+double HeadAccuracies::top(std::int64_t depth, std::int64_t count) const {
+  CompensatedSum total;
+  for (const double accuracy : head(depth).first(static_cast<std::size_t>(count))) total.add(accuracy);
+  return std::min(total.value(), 1.0);
+}
+
+namespace {
+
+/// P(X > d) for d = 0..depth.
+std::vector<double> reached_depths(const TokenTree& tree, const HeadAccuracies& accuracies) {
+  const std::vector<double> probability = node_probabilities(tree, accuracies);
+  std::vector<CompensatedSum> sums(static_cast<std::size_t>(tree.depth()) + 1);
+  for (std::size_t i = 0; i < probability.size(); ++i) {
+    sums[static_cast<std::size_t>(tree.nodes()[i].depth)].add(probability[i]);
+  }
+  std::vector<double> reached;
+  reached.reserve(sums.size());
+  // Round-off may lift a depth above the one before it by a unit in the last place.
+  for (const CompensatedSum& sum : sums) {
+    reached.push_back(std::min(sum.value(), reached.empty() ? 1.0 : reached.back()));
+  }
+  return reached;
+}
+
+}  // namespace
+
+std::vector<double> node_probabilities(const TokenTree& tree, const HeadAccuracies& accuracies) {
+  std::vector<double> probability{1.0};
+  probability.reserve(tree.nodes().size());
+  for (std::size_t i = 1; i < tree.nodes().size(); ++i) {
+    const TreeNode& node = tree.nodes()[i];
+    if (node.depth > accuracies.heads()) {
+      throw DomainError(fmt::format("invalid path=\"{}\" (must have an accuracy: there are {} heads)",
+                                    to_string(tree.path(static_cast<std::int64_t>(i))), accuracies.heads()));
+    }
+    probability.push_back(probability[static_cast<std::size_t>(node.parent)] * accuracies.at(node.depth, node.rank));
+  }
+  return probability;
+}
+
+double tokens_per_iteration(const TokenTree& tree, const HeadAccuracies& accuracies) {
+  CompensatedSum tokens;
+  for (const double probability : node_probabilities(tree, accuracies)) tokens.add(probability);
+  return tokens.value();
+}
+
+std::vector<double> tokens_pmf(const TokenTree& tree, const HeadAccuracies& accuracies) {
+  std::vector<double> pmf = reached_depths(tree, accuracies);
+  for (std::size_t d = 0; d + 1 < pmf.size(); ++d) pmf[d] -= pmf[d + 1];
+  return pmf;
+}
+
+double tokens_variance(const TokenTree& tree, const HeadAccuracies& accuracies) {
+  const double mean = tokens_per_iteration(tree, accuracies);
+  const std::vector<double> pmf = tokens_pmf(tree, accuracies);
+  CompensatedSum variance;
+  for (std::size_t i = 0; i < pmf.size(); ++i) {
+    const double deviation = static_cast<double>(i + 1) - mean;
+    variance.add(pmf[i] * deviation * deviation);
+  }
+  return variance.value();
+}
 
 }  // namespace foredraft::analytic

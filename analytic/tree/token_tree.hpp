@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "foredraft/tree.hpp"
 
@@ -15,5 +18,52 @@ using foredraft::TreePath;
 
 /// "0,1,2"
 [[nodiscard]] std::string to_string(const TreePath& path);
+
+/// Requires entries in [0, 1], at least one, at most 1 in total; the message names the head and the rank, both from 1.
+void check_head(std::span<const double> row, std::int64_t head);
+
+/// Marginal accuracies a_d(i): the probability that candidate i of the head for depth d is the accepted token, given
+/// that the token before it was accepted. Candidates of one head exclude each other, and depths are independent
+/// [Cai2024, Sec. 2.3.3; Chen2024, Sec. 3.1]. Depths count from 1, ranks from 0 (the most probable).
+class HeadAccuracies {
+ public:
+  /// One row a head, of any lengths. Throws DomainError as check_head() does.
+  explicit HeadAccuracies(std::vector<std::vector<double>> rows);
+
+  /// Depths that there are accuracies for.
+  [[nodiscard]] std::int64_t heads() const { return static_cast<std::int64_t>(rows_.size()); }
+  [[nodiscard]] std::span<const double> head(std::int64_t depth) const {
+    return rows_[static_cast<std::size_t>(depth - 1)];
+  }
+  /// That of one candidate; 0 for ranks that the head does not have.
+  [[nodiscard]] double at(std::int64_t depth, std::int64_t rank) const;
+  /// Whether no accuracy rises with the rank: true of the candidates of one head sorted by its own probability on the
+  /// text that it was measured on, not always of measurements, nor of the k-th candidates of a rejection cascade.
+  [[nodiscard]] bool falls() const;
+
+  /// Probability that the accepted token is one of the first `count` candidates, count <= head(depth).size().
+  [[nodiscard]] double top(std::int64_t depth, std::int64_t count) const;
+
+ private:
+  std::vector<std::vector<double>> rows_;
+};
+
+// ---- What an iteration yields that drafts a tree: the token of the target (the root) and the longest accepted path
+// below it, X = 1 + accepted depth. Every function throws DomainError where the tree has a depth or a rank that there
+// is no accuracy for.
+
+/// f(v) for every node: the product of the accuracies on the path to it, which is the probability that it is accepted;
+/// 1 for the root.
+[[nodiscard]] std::vector<double> node_probabilities(const TokenTree& tree, const HeadAccuracies& accuracies);
+
+/// E[X] = sum_v f(v), in tokens. [Chen2024, Prop. 3.4]
+[[nodiscard]] double tokens_per_iteration(const TokenTree& tree, const HeadAccuracies& accuracies);
+
+/// P(X = k) at index k - 1, k = 1..depth + 1. P(X > d) is the sum of f over the nodes of depth d: they exclude each
+/// other.
+[[nodiscard]] std::vector<double> tokens_pmf(const TokenTree& tree, const HeadAccuracies& accuracies);
+
+/// Var[X], in tokens^2.
+[[nodiscard]] double tokens_variance(const TokenTree& tree, const HeadAccuracies& accuracies);
 
 }  // namespace foredraft::analytic

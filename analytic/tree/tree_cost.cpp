@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "analytic/numerics/compensated_sum.hpp"
+#include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
 
 namespace foredraft::analytic {

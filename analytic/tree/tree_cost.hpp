@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "analytic/tree/head_accuracies.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "foredraft/words.hpp"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analytic/tree/tree_search.hpp"
 
+#include <fmt/format.h>
+#include <algorithm>
+#include <limits>
 #include <queue>
 
 #include "core/check.hpp"
@@ -61,6 +64,180 @@ TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget
 
 TokenTree best_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
   return accuracies.falls() ? greedy_tree(accuracies, budget) : dynamic_program_tree(accuracies, budget);
+}
+
+namespace {
+
+constexpr double no_tree = -std::numeric_limits<double>::infinity();
+
+/// next[m + s] = max over s of have[m] + accuracy * below[s]: one more child with s nodes. The form of the innermost
+/// loop lets the compiler take several m at once.
+void add_child(const std::vector<double>& have, double accuracy, const std::vector<double>& below,
+               std::vector<double>& next) {
+  const std::size_t size = have.size();
+  for (std::size_t s = 1; s < size && below[s] != no_tree; ++s) {
+    const double gain = accuracy * below[s];
+    const double* from = have.data();
+    double* to = next.data() + s;
+    const std::size_t count = size - s;
+    for (std::size_t m = 0; m < count; ++m) {
+      const double tokens = from[m] + gain;
+      to[m] = tokens > to[m] ? tokens : to[m];
+    }
+  }
+}
+
+struct Pending {
+  std::int32_t node;
+  std::size_t depth;
+  std::size_t nodes;
+};
+
+}  // namespace
+
+TreeProgram::Level TreeProgram::childless(std::size_t nodes) {
+  Level level{.value = {std::vector<double>(nodes + 1, no_tree)}, .best = {}};
+  level.value[0][1] = 1.0;
+  level.best = level.value[0];
+  return level;
+}
+
+/// The table of a node whose children are candidates of this head and have the table `below`.
+TreeProgram::Level TreeProgram::level_above(std::span<const double> head, const Level& below, std::size_t nodes) {
+  Level level = childless(nodes);
+  // Candidates of no chance behind the last that has one never pay.
+  std::size_t useful = head.size();
+  while (useful > 0 && !(head[useful - 1] > 0.0)) --useful;
+  for (std::size_t j = 1; j <= std::min(useful, nodes - 1); ++j) {
+    level.value.emplace_back(nodes + 1, no_tree);
+    add_child(level.value[j - 1], head[j - 1], below.best, level.value[j]);
+    for (std::size_t m = 0; m <= nodes; ++m) level.best[m] = std::max(level.best[m], level.value[j][m]);
+  }
+  return level;
+}
+
+/// Nodes of the subtree of child `j` (from 1) of a node with j children and m nodes in its optimum. The sum is formed
+/// as in add_child(), so one of the splits gives the same double.
+std::size_t TreeProgram::nodes_of_child(const Level& level, const Level& below, double accuracy, std::size_t j,
+                                        std::size_t m) {
+  for (std::size_t s = 1; s < m; ++s) {
+    if (below.best[s] == no_tree) break;
+    if (level.value[j - 1][m - s] + accuracy * below.best[s] == level.value[j][m]) return s;
+  }
+  throw std::logic_error("tree program: an optimum without its parts");
+}
+
+TreeProgram::TreeProgram(const HeadAccuracies& accuracies, const TreeBudget& budget) : accuracies_(accuracies) {
+  check_budget(accuracies, budget);
+  const auto nodes = static_cast<std::size_t>(budget.nodes);
+  const auto depths = static_cast<std::size_t>(budget.depth);
+  std::int64_t ranks = 1;
+  for (std::int64_t d = 1; d <= budget.depth; ++d) ranks += static_cast<std::int64_t>(accuracies.head(d).size() + 1);
+  check_range("depth * ranks * nodes", ranks * budget.nodes, 1, std::int64_t{1} << 28U);
+  check_range("depth * ranks * nodes^2", ranks * budget.nodes * budget.nodes, 1, std::int64_t{1} << 38U);
+  levels_.resize(depths + 1);
+  levels_[depths] = childless(nodes);
+  for (std::size_t d = depths; d-- > 0;) {
+    levels_[d] = level_above(accuracies_.head(static_cast<std::int64_t>(d) + 1), levels_[d + 1], nodes);
+  }
+}
+
+TokenTree TreeProgram::tree(std::size_t nodes) const {
+  std::vector<TreeLink> links;
+  std::vector<Pending> pending{{.node = 0, .depth = 0, .nodes = nodes}};
+  for (std::size_t next = 0; next < pending.size(); ++next) {
+    auto [node, depth, size] = pending[next];
+    const Level& level = levels_[depth];
+    std::size_t j = 0;
+    while (level.value[j][size] != level.best[size]) ++j;
+    for (; j > 0; --j) {
+      const double accuracy = accuracies_.head(static_cast<std::int64_t>(depth) + 1)[j - 1];
+      const std::size_t child = nodes_of_child(level, levels_[depth + 1], accuracy, j, size);
+      links.push_back({.parent = node, .rank = static_cast<std::int32_t>(j - 1)});
+      pending.push_back({.node = static_cast<std::int32_t>(links.size()), .depth = depth + 1, .nodes = child});
+      size -= child;
+    }
+  }
+  return TokenTree(links);
+}
+
+TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
+  const TreeProgram program(accuracies, budget);
+  // Fewer nodes than the budget only where the heads have no more candidates.
+  const std::vector<double>& tokens = program.tokens();
+  return program.tree(static_cast<std::size_t>(std::max_element(tokens.begin(), tokens.end()) - tokens.begin()));
+}
+
+std::int64_t dense_nodes(std::span<const std::int64_t> widths) {
+  constexpr std::int64_t most_nodes = 1'000'000;
+  std::int64_t level = 1;
+  std::int64_t nodes = 1;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    check_range(fmt::format("widths[{}]", i), widths[i], 1, most_nodes);
+    level *= widths[i];
+    nodes += level;
+    check_range("nodes", nodes, 1, most_nodes);
+  }
+  return nodes;
+}
+
+TokenTree dense_tree(std::span<const std::int64_t> widths) {
+  std::vector<TreeLink> links;
+  links.reserve(static_cast<std::size_t>(dense_nodes(widths)) - 1);
+  std::int32_t first = 0;
+  std::int32_t last = 1;
+  for (const std::int64_t width : widths) {
+    for (std::int32_t parent = first; parent < last; ++parent) {
+      for (std::int32_t rank = 0; rank < width; ++rank) links.push_back({.parent = parent, .rank = rank});
+    }
+    first = last;
+    last = static_cast<std::int32_t>(links.size()) + 1;
+  }
+  return TokenTree(links);
+}
+
+double dense_tokens(const HeadAccuracies& accuracies, std::span<const std::int64_t> widths) {
+  check_range("depth", static_cast<std::int64_t>(widths.size()), 0, accuracies.heads());
+  double tokens = 0.0;
+  for (std::size_t i = widths.size(); i-- > 0;) {
+    const auto depth = static_cast<std::int64_t>(i) + 1;
+    check_range(fmt::format("widths[{}]", i), widths[i], 1, static_cast<std::int64_t>(accuracies.head(depth).size()));
+    tokens = accuracies.top(depth, widths[i]) * (1.0 + tokens);
+  }
+  return 1.0 + tokens;
+}
+
+std::vector<std::int64_t> best_dense_widths(const HeadAccuracies& accuracies, const TreeBudget& budget) {
+  check_budget(accuracies, budget);
+  const auto most = static_cast<std::size_t>(budget.nodes - 1);  // below the root
+  // Below a node of one depth, with at most b nodes for its descendants: the tokens to expect there, and the children
+  // that yield them. Below each of w children there is then room for floor(b / w) - 1 nodes.
+  std::vector<double> below(most + 1, 0.0);
+  std::vector<std::vector<std::int32_t>> children(static_cast<std::size_t>(budget.depth),
+                                                  std::vector<std::int32_t>(most + 1, 0));
+  for (std::int64_t depth = budget.depth; depth >= 1; --depth) {
+    std::vector<double> here(most + 1, 0.0);
+    std::vector<std::int32_t>& chosen = children[static_cast<std::size_t>(depth) - 1];
+    for (std::size_t width = 1; width <= std::min(accuracies.head(depth).size(), most); ++width) {
+      const double top = accuracies.top(depth, static_cast<std::int64_t>(width));
+      for (std::size_t b = width; b <= most; ++b) {
+        const double tokens = top * (1.0 + below[b / width - 1]);
+        if (tokens > here[b]) {
+          here[b] = tokens;
+          chosen[b] = static_cast<std::int32_t>(width);
+        }
+      }
+    }
+    below = std::move(here);
+  }
+  std::vector<std::int64_t> widths;
+  std::size_t left = most;
+  for (const std::vector<std::int32_t>& chosen : children) {
+    if (chosen[left] == 0) break;
+    widths.push_back(chosen[left]);
+    left = left / static_cast<std::size_t>(widths.back()) - 1;
+  }
+  return widths;
 }
 
 }  // namespace foredraft::analytic

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "analytic/tree/head_accuracies.hpp"
 #include "analytic/tree/token_tree.hpp"
 
 /// Trees of the most expected tokens within a budget. Nodes count the root; a tree may have fewer nodes than the budget

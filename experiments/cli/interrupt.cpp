@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "core/streams.hpp"
-#include "experiments/cli/exit_codes.hpp"
 
 namespace foredraft::experiments {
 namespace {

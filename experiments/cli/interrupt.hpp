@@ -6,6 +6,13 @@
 
 namespace foredraft::experiments {
 
+enum ExitCode : int {
+  exit_done = 0,
+  exit_failed = 1,         ///< a check failed, or the run did
+  exit_bad_input = 2,      ///< bad usage or bad input; nothing was written
+  exit_interrupted = 130,  ///< by a signal; the same command resumes
+};
+
 /// From now on SIGINT, SIGTERM and SIGHUP end the program at once (130): for what writes nothing. A SIGHUP that was
 /// ignored at the start stays ignored.
 void leave_at_interrupts();

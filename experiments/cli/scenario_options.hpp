@@ -2,15 +2,31 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "experiments/devices/devices.hpp"
 #include "scenario/space.hpp"
 
-/// The options that state a scenario of process fidelity. Each is a parameter of scenario/, which says what is legal
-/// and what fits with what.
+/// --device and --profile, which name the times that a command rests on.
 namespace foredraft::experiments {
+
+inline constexpr OptionSpec device_option{"device", "D",
+                                          "a data sheet: a shipped one (foredraft list devices), or FILE.toml"};
+
+/// Whether the line names one of the two; a problem where it names both.
+[[nodiscard]] bool names_device(CommandLine& line);
+
+/// What the line names, as it was written.
+[[nodiscard]] std::string named_device(const CommandLine& line);
+
+/// The data sheet of --device or the profile of --profile. Throws InputError as read_device and read_profile do.
+[[nodiscard]] ReadProfile read_named_device(const CommandLine& line);
+
+// ---- The options that state a scenario of process fidelity. Each is a parameter of scenario/, which says what is
+// legal and what fits with what.
 
 /// c, or measured times.
 [[nodiscard]] OptionGroup cost_options();

@@ -4,10 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/streams.hpp"
-#include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/inputs/log_file.hpp"
+#include "experiments/inputs/observed_acceptance.hpp"
 #include "experiments/results/manifest.hpp"
 
 namespace foredraft::experiments {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/streams.hpp"
-#include "experiments/models/deployed_pair.hpp"
+#include "experiments/models/read_model.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/command_line.hpp"
-#include "experiments/models/deployed_pair.hpp"
+#include "experiments/models/read_model.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/results/result_folder.hpp"
 

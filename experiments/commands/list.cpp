@@ -4,16 +4,16 @@
 
 #include "core/readable.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/devices/device_table.hpp"
+#include "experiments/devices/devices.hpp"
 #include "experiments/devices/operators_file.hpp"
 #include "experiments/models/model_table.hpp"
 #include "experiments/reproduce/experiment.hpp"
 #include "logs/log_format.hpp"
+#include "scenario/family.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
-#include "scenario/registries.hpp"
 #include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::experiments {

@@ -5,9 +5,8 @@
 #include "core/files.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
-#include "experiments/cli/plot_script.hpp"
+#include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
 
 namespace foredraft::experiments {

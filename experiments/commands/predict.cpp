@@ -5,21 +5,19 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/answer/answer.hpp"
-#include "analytic/tokens/acceptance_definitions.hpp"
+#include "analytic/tokens/acceptance.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/deployment_options.hpp"
-#include "experiments/commands/predict_at_load.hpp"
 #include "experiments/commands/predict_from_profile.hpp"
-#include "experiments/predict/inverse_prediction.hpp"
 #include "experiments/predict/observed_prediction.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/varying_prediction.hpp"
 #include "experiments/results/manifest.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -7,14 +7,13 @@
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "foredraft/errors.hpp"
-#include "sim/process/instruction_set.hpp"
+#include "sim/process/kernels.hpp"
 
 namespace foredraft::experiments {
 namespace {

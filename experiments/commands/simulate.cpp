@@ -8,7 +8,7 @@
 #include "core/check.hpp"
 #include "core/numbers.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/exit_codes.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
@@ -18,7 +18,7 @@
 #include "experiments/text/json_values.hpp"
 #include "experiments/text/table.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 #include "sim/estimates.hpp"
 #include "sim/simulate.hpp"
 

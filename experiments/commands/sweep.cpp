@@ -3,13 +3,12 @@
 #include <charconv>
 
 #include "core/streams.hpp"
-#include "experiments/cli/exit_codes.hpp"
 #include "experiments/cli/interrupt.hpp"
-#include "experiments/cli/plot_script.hpp"
+#include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/sweep_report.hpp"
-#include "experiments/sweep/figure_data.hpp"
 #include "experiments/sweep/run_sweep.hpp"
+#include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 
 namespace foredraft::experiments {

@@ -2,7 +2,13 @@
 #include "experiments/config/table_reader.hpp"
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/documents.hpp"
+#include "core/problems.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -90,6 +96,106 @@ scenario::Mapping flatten(const scenario::Mapping& table) {
   scenario::Mapping result;
   flatten_into(table, "", result);
   return result;
+}
+
+namespace {
+
+scenario::Mapping convert(const toml::table& table);
+
+scenario::Node convert(const toml::node& node) {
+  scenario::Node result{static_cast<std::int64_t>(node.source().begin.line), false};
+  if (const auto* boolean = node.as_boolean()) {
+    result.value = boolean->get();
+  } else if (const auto* integer = node.as_integer()) {
+    result.value = integer->get();
+  } else if (const auto* real = node.as_floating_point()) {
+    result.value = real->get();
+  } else if (const auto* text = node.as_string()) {
+    result.value = text->get();
+  } else if (const auto* array = node.as_array()) {
+    scenario::Array values;
+    for (const toml::node& value : *array) values.push_back(convert(value));
+    result.value = std::move(values);
+  } else if (const auto* table = node.as_table()) {
+    result.value = convert(*table);
+  } else {
+    std::ostringstream kind;
+    kind << "a " << node.type();
+    result.value = scenario::Unsupported{kind.str()};
+  }
+  return result;
+}
+
+/// toml++ sorts keys by name; the order of the file decides the order of the axes.
+scenario::Mapping convert(const toml::table& table) {
+  struct Placed {
+    toml::source_position position;
+    scenario::Entry entry;
+  };
+  std::vector<Placed> placed;
+  for (const auto& [key, value] : table) {
+    placed.push_back({key.source().begin, {std::string(key.str()), convert(value)}});
+    // A key's own line, not that of its value: a list may begin further down.
+    placed.back().entry.node.line = static_cast<std::int64_t>(key.source().begin.line);
+  }
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const Placed& a, const Placed& b) { return a.position < b.position; });
+  scenario::Mapping result;
+  for (Placed& item : placed) result.push_back(std::move(item.entry));
+  return result;
+}
+
+}  // namespace
+
+scenario::Mapping parse_toml(std::string_view text, const std::string& file) {
+  ProblemList problems(file);
+  if (!check_toml_limits(text, problems)) problems.raise();
+  try {
+    return convert(toml::parse(text, file));
+  } catch (const toml::parse_error& error) {
+    problems.add({.line = static_cast<std::int64_t>(error.source().begin.line),
+                  .key = "syntax",
+                  .text = std::string(error.description())});
+    throw InputError(problems.text());
+  }
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+scenario::Node convert(const Json& json) {
+  scenario::Node node{0, false};
+  if (json.is_boolean()) {
+    node.value = json.get<bool>();
+  } else if (const auto whole = whole_number<std::int64_t>(json)) {
+    node.value = *whole;
+  } else if (json.is_number()) {
+    node.value = json.get<double>();
+  } else if (json.is_string()) {
+    node.value = json.get<std::string>();
+  } else if (json.is_array()) {
+    scenario::Array values;
+    for (const Json& value : json) values.push_back(convert(value));
+    node.value = std::move(values);
+  } else if (json.is_object()) {
+    scenario::Mapping table;
+    for (const auto& [key, value] : json.items()) table.push_back({key, convert(value)});
+    node.value = std::move(table);
+  } else {
+    node.value = scenario::Unsupported{"null"};
+  }
+  return node;
+}
+
+}  // namespace
+
+scenario::Mapping parse_json_document(std::string_view text, const std::string& file) {
+  ProblemList problems(file);
+  const Json json = parse_json(text, problems);
+  problems.raise();
+  if (!json.is_object()) throw InputError(fmt::format("{}: syntax: not a JSON object", file));
+  return std::get<scenario::Mapping>(convert(json).value);
 }
 
 }  // namespace foredraft::experiments

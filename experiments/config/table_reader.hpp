@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/problems.hpp"
-#include "scenario/document.hpp"
+#include "scenario/value.hpp"
 
 namespace foredraft::experiments {
 
@@ -41,5 +41,14 @@ class TableReader {
 /// A table with nested tables flattened to dotted keys. A table that holds `from` or `to` is a range and stays whole,
 /// and so does an empty one: nothing that was written may vanish unread.
 [[nodiscard]] scenario::Mapping flatten(const scenario::Mapping& table);
+
+/// The tables of a TOML text, keys in the order of the file. `file` is for messages.
+/// Throws InputError `file:line: syntax: ...` on a text that is not TOML, and `file:line: ...` on one beyond the limits
+/// of core/documents.hpp.
+[[nodiscard]] scenario::Mapping parse_toml(std::string_view text, const std::string& file);
+
+/// The same from JSON, for the resolved configuration inside a manifest. Lines are not known; a number beyond 64 bits
+/// is a real one.
+[[nodiscard]] scenario::Mapping parse_json_document(std::string_view text, const std::string& file);
 
 }  // namespace foredraft::experiments

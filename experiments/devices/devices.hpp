@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiments/text/digest.hpp"
+#include "experiments/text/table.hpp"
 #include "foredraft/profile.hpp"
 #include "latency/profile/profile.hpp"
 
@@ -25,5 +26,12 @@ struct ReadProfile {
 
 /// The same, shipped operators of an engine (operators_texts), or the profile of a JSON file.
 [[nodiscard]] ReadProfile read_profile(const std::string& name);
+
+/// The shipped data sheets: memory as programs can use it (GB, 1e9 bytes), bandwidths (GB/s; of links each way) and
+/// dense matrix peaks (TFLOP/s). At most 100 columns wide as text.
+[[nodiscard]] Table device_table();
+
+/// What docs/devices.md generates: the table, and names and sources of each device.
+[[nodiscard]] std::string devices_markdown();
 
 }  // namespace foredraft::experiments

@@ -6,18 +6,20 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/check.hpp"
 #include "core/files.hpp"
 #include "core/problems.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/inputs/trace_file.hpp"
-#include "experiments/models/deployed_pair.hpp"
+#include "experiments/models/read_model.hpp"
 #include "experiments/text/digest.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/inputs.hpp"
 #include "latency/surfaces/surface_times.hpp"
+#include "scenario/check.hpp"
 #include "scenario/check_scenario.hpp"
 #include "scenario/cost.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 #include "scenario/server.hpp"
 
 namespace foredraft::experiments {
@@ -245,6 +247,18 @@ namespace foredraft {
 void read_inputs(Scenario& scenario) {
   scenario::check_scenario(scenario);
   experiments::Inputs().attach(scenario);
+}
+
+Scenario Scenario::from(const std::vector<Input>& inputs) {
+  ProblemList problems("Scenario::from");
+  Scenario scenario = scenario::scenario_of(inputs, problems);
+  problems.raise();
+  try {
+    experiments::Inputs().attach(scenario);
+  } catch (const DomainError& error) {
+    throw InputError(error.what());
+  }
+  return scenario;
 }
 
 }  // namespace foredraft

@@ -13,7 +13,7 @@
 #include "foredraft/scenario.hpp"
 #include "latency/profile/profile.hpp"
 #include "sim/ngram/model.hpp"
-#include "sim/token/models/trained_models.hpp"
+#include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::experiments {
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/text/digest.hpp"
 #include "latency/models/deployment.hpp"
 #include "latency/models/model_shape.hpp"
+#include "latency/profile/profile.hpp"
 
 /// The models that a command can name.
 namespace foredraft::experiments {
@@ -41,5 +44,38 @@ struct ReadModel {
 /// Why the head `draft` cannot stand on `target`: it reads hidden states of another width. Nothing for other drafts.
 [[nodiscard]] std::optional<std::string> head_problem(const latency::ModelShape& target,
                                                       const latency::ModelShape& draft);
+
+// ---- A target and what drafts for it, found by their names and put onto devices.
+
+/// What is stated of formats and devices; a format that is not: as the model's config says, else fp16, and of the KV
+/// cache that of the weights, bf16 where these are narrower.
+struct AskedDeployment {
+  std::optional<latency::NumberFormat> target_format = {}, draft_format = {}, kv_format = {};
+  std::int64_t target_tp = 1, draft_tp = 1;
+  double expert_skew = 0.0;
+};
+
+struct AskedPair {
+  std::string target, draft;  ///< names of read_model(); heads: the draft is the target itself
+  bool heads = false;
+  AskedDeployment deployment = {};
+};
+
+struct DeployedPair {
+  std::string target, draft;                ///< names of `models`, or of models that the profile has steps of
+  std::vector<latency::ModelShape> models;  ///< the shipped ones and those that were read
+  latency::Deployment target_deployment = {}, draft_deployment = {};
+  std::optional<std::string> head_problem = {};        ///< why the draft cannot stand on the target
+  std::optional<std::string> vocabulary_problem = {};  ///< why it does not know the target's tokens
+  std::vector<std::string> notes = {};                 ///< one sentence each
+  std::vector<FileDigest> files = {};                  ///< that were read
+};
+
+/// A model that the profile has steps of keeps its name there; nothing more has to be known of it. Throws InputError
+/// for models that cannot be read.
+[[nodiscard]] DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile);
+
+/// What to write instead of a word that is no format.
+[[nodiscard]] std::string format_suggestion(std::string_view word);
 
 }  // namespace foredraft::experiments

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analytic/cost/load_equilibrium.hpp"
-#include "core/stop.hpp"
+#include "core/parallel.hpp"
 #include "experiments/predict/evidence.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "foredraft/quantities.hpp"

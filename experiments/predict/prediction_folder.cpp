@@ -6,7 +6,7 @@
 
 #include "experiments/predict/evidence.hpp"
 #include "experiments/predict/prediction.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {

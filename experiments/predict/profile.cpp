@@ -6,12 +6,11 @@
 #include "analytic/answer/prediction.hpp"
 #include "core/check.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/steps_file.hpp"
+#include "experiments/devices/operators_file.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/surfaces/drafter_words.hpp"
 #include "latency/surfaces/pair_surface.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft {
 namespace {

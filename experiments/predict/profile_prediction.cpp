@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "analytic/draft_length/measured_draft_length.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 #include "core/marginals.hpp"
 #include "latency/models/model_registry.hpp"

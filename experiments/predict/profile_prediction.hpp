@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analytic/answer/iteration_law.hpp"
-#include "analytic/cost/measured_iteration.hpp"
+#include "analytic/cost/iteration_cost.hpp"
 #include "core/intervals.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/words.hpp"

@@ -2,15 +2,14 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/draft_length/measured_draft_length.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/marginals.hpp"
 #include "experiments/predict/evidence.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/text/json_values.hpp"
-#include "latency/surfaces/drafter_words.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "analytic/draft_length/measured_draft_length.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
 #include "core/numbers.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/text/table.hpp"

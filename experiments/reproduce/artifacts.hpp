@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "experiments/reproduce/experiment.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 #include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {

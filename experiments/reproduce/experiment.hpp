@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/stop.hpp"
+#include "core/parallel.hpp"
 #include "experiments/reproduce/scorecard.hpp"
 #include "experiments/text/digest.hpp"
 

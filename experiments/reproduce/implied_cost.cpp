@@ -4,7 +4,7 @@
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 
 namespace foredraft::experiments {

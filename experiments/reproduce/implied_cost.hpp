@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "experiments/text/printed_number.hpp"
+#include "experiments/text/text_lines.hpp"
 
 namespace foredraft::experiments {
 

@@ -3,11 +3,11 @@
 #include <array>
 
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "experiments/reproduce/artifacts.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/ngram_models.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/token/token_simulation.hpp"

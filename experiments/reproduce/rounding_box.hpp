@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "experiments/text/printed_number.hpp"
+#include "experiments/text/text_lines.hpp"
 
 /// What rounding leaves of a value that is computed from printed ones.
 namespace foredraft::experiments {

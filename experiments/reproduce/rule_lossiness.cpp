@@ -7,11 +7,11 @@
 
 #include "core/parallel.hpp"
 #include "experiments/reproduce/experiments.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 #include "experiments/text/table.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/law/lossiness.hpp"
+#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/token_simulation.hpp"
 

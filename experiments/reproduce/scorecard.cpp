@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 

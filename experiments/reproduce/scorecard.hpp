@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/intervals.hpp"
-#include "experiments/text/printed_number.hpp"
+#include "experiments/text/text_lines.hpp"
 
 /// The account of a reproduction: one row for every printed numeric cell.
 namespace foredraft::experiments {

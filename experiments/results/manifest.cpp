@@ -12,10 +12,10 @@
 #include "core/documents.hpp"
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
-#include "experiments/config/toml_source.hpp"
+#include "experiments/config/table_reader.hpp"
 #include "experiments/results/build_info.hpp"
 #include "foredraft/errors.hpp"
-#include "sim/process/instruction_set.hpp"
+#include "sim/process/kernels.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analytic/observed/acceptance_counts.hpp"
-#include "analytic/observed/prefill_time.hpp"
+#include "analytic/observed/iteration_times.hpp"
 #include "foredraft/quantities.hpp"
 #include "logs/observations_file.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,8 +9,26 @@
 #include "experiments/config/sweep_config.hpp"
 #include "scenario/metrics.hpp"
 
-/// A closed form and a simulation of one point side by side.
 namespace foredraft::experiments {
+
+/// How far the simulated tokens per iteration of many points lie from the closed form.
+struct Agreement {
+  std::uint64_t deviations = 0;      ///< points with a closed form and a standard error
+  std::uint64_t not_comparable = 0;  ///< points with a closed form and a simulation, but no finite deviation
+  double largest = 0.0;              ///< of their absolute values, in standard errors
+  std::uint64_t fewest_units = 0;    ///< independent units behind any of the standard errors
+
+  void add(double deviation_in_se, std::uint64_t units);
+};
+
+/// What 99 % of correct runs stay below: the two-sided Sidak bound for this many deviations, by Student's t of
+/// fewest_units - 1 degrees of freedom. deviations >= 1, fewest_units >= 2.
+[[nodiscard]] double agreement_bound(const Agreement& agreement);
+
+/// One sentence; says so where units are too few for a bound, and how many points could not be compared.
+[[nodiscard]] std::string to_text(const Agreement& agreement);
+
+// ---- A closed form and a simulation of one point side by side.
 
 /// (simulated - closed form) / standard error of a metric; 0 where both agree to round-off; always finite. Nothing
 /// where one of the three is missing, or where no unit of the simulation differs from another: its standard error of 0

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/check.hpp"
-#include "core/contract.hpp"
 #include "core/intervals.hpp"
 #include "core/numbers.hpp"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "core/check.hpp"
-#include "core/contract.hpp"
 #include "core/problems.hpp"
 #include "core/streams.hpp"
 #include "experiments/text/csv.hpp"

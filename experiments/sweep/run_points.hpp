@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/parallel.hpp"
 #include "core/problems.hpp"
-#include "core/stop.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/inputs/inputs.hpp"
 

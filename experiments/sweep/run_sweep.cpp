@@ -8,9 +8,8 @@
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/config/work_estimate.hpp"
-#include "experiments/sweep/complete_folder.hpp"
-#include "experiments/sweep/figure_data.hpp"
 #include "experiments/sweep/point.hpp"
+#include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/sweep/timed_sample.hpp"
 

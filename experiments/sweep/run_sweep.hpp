@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/files.hpp"
-#include "core/stop.hpp"
+#include "core/parallel.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/sweep/run_points.hpp"
 

@@ -7,13 +7,32 @@
 #include <filesystem>
 #include <set>
 
+#include "core/files.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "experiments/sweep/point.hpp"
+#include "experiments/sweep/summary.hpp"
 #include "experiments/text/csv.hpp"
 #include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
+
+void complete_folder(const std::string& folder, Manifest manifest) {
+  std::vector<std::string> names{"points.csv"};
+  if (!manifest.shard) {
+    for (std::string& name : write_summary(manifest.config, folder)) names.push_back(std::move(name));
+    for (std::string& name : write_figure_data(manifest.config, folder)) names.push_back(std::move(name));
+  }
+  manifest.outputs.clear();
+  for (const std::string& name : names) {
+    manifest.outputs.push_back(digest_file((std::filesystem::path(folder) / name).string()));
+    manifest.outputs.back().path = name;
+  }
+  manifest.state = "complete";
+  manifest.run["ended"] = utc_now();
+  replace_file(manifest_path(folder), to_text(manifest));
+}
+
 namespace {
 
 namespace fs = std::filesystem;

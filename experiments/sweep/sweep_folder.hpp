@@ -10,8 +10,13 @@
 #include "experiments/results/manifest.hpp"
 #include "experiments/sweep/run_points.hpp"
 
-/// A results folder: manifest.json and a points.csv that grows by whole rows.
 namespace foredraft::experiments {
+
+/// Ends a run whose points.csv is whole: writes what follows from it (summary and figure data, for a whole sweep), then
+/// the manifest with the digest of every file and the state "complete".
+void complete_folder(const std::string& folder, Manifest manifest);
+
+// ---- A results folder: manifest.json and a points.csv that grows by whole rows.
 
 [[nodiscard]] std::string manifest_path(const std::string& folder);
 [[nodiscard]] std::string points_path(const std::string& folder);

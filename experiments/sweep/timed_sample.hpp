@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/stop.hpp"
+#include "core/parallel.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/inputs/inputs.hpp"
 #include "experiments/sweep/run_points.hpp"

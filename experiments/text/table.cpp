@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/contract.hpp"
+#include "core/check.hpp"
 #include "experiments/text/csv.hpp"
 
 namespace foredraft::experiments {

@@ -2,12 +2,17 @@
 #include "experiments/tree/tree_answer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <cmath>
+#include <span>
 
-#include "analytic/tree/head_accuracies.hpp"
+#include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_cost.hpp"
 #include "analytic/tree/tree_search.hpp"
-#include "analytic/tree/tree_tokens.hpp"
+#include "core/numbers.hpp"
+#include "foredraft/errors.hpp"
+#include "latency/surfaces/pair_surface.hpp"
 
 namespace foredraft {
 namespace {
@@ -95,3 +100,109 @@ TreeAnswer best_tree(const TreeQuestion& question) {
 }
 
 }  // namespace foredraft
+
+namespace foredraft::experiments {
+namespace {
+
+double known_us(const latency::Latency& latency, const latency::Profile& profile) {
+  if (latency.inside) return latency.time_us;
+  throw DomainError(fmt::format(
+      "{}: this batch, context and number of nodes lie outside the domain of its fit - ask for fewer nodes, "
+      "or measure more",
+      profile.device.name));
+}
+
+}  // namespace
+
+TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
+                             std::int64_t depth) {
+  const latency::TimedPair& models = pair.models;
+  if (const auto memory = latency::memory_limit(profile, models, pair.drafting)) {
+    memory->check(pair.batch, nodes, pair.context);
+  }
+  const latency::PairSurface surface(profile, models.models, models.target, models.draft, pair.drafting, models.sheet);
+  TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
+  for (std::int64_t n = 1; n <= nodes; ++n) {
+    price.verification.push_back(known_us(surface.target_pass(n, pair.batch, pair.context), profile));
+  }
+  const bool block = pair.drafting == latency::Role::block_drafting;
+  if (block) price.drafting = Drafting::block;
+  const std::int64_t drafts = block ? std::max<std::int64_t>(1, depth) : 1;
+  price.c = known_us(surface.drafting(drafts, pair.batch, pair.context), profile) / price.verification.front();
+  const bool heads = pair.drafting == latency::Role::head_drafting;
+  price.times = fmt::format(
+      "{}, source {}: {} {} at batch {}, context {}; sampling and the engine's own time not in it", profile.device.name,
+      to_string(profile.source), models.target, heads ? "with heads" : "and " + models.draft, pair.batch, pair.context);
+  return price;
+}
+
+namespace {
+
+constexpr std::size_t tree_label_width = 31;
+
+std::string tree_headline(const TreeAnswer& answer) {
+  const JudgedTree& chosen = answer.chosen;
+  const std::string shape = chosen.tree.size() == 1 ? "without drafts"
+                                                    : fmt::format("with {} tree of {} nodes, {} deep",
+                                                                  answer.question.given ? "this" : "the best",
+                                                                  chosen.tree.size(), chosen.tree.depth());
+  if (!chosen.speedup) return fmt::format("{:.4f} tokens per iteration {}.", chosen.tokens, shape);
+  if (chosen.tree.size() == 1) return fmt::format("speedup {:.2f}x: speculation does not pay.", *chosen.speedup);
+  return fmt::format("speedup {:.2f}x: an iteration yields {:.2f} tokens {}, and costs {} target steps.",
+                     *chosen.speedup, chosen.tokens, shape, decimal_text(*chosen.iteration_cost, 2));
+}
+
+std::string tree_row(const std::string& label, const JudgedTree& judged) {
+  std::string row = fmt::format("{:<{}}{:>6}{:>7}{:>9.4f}{:>10.4f}", label, tree_label_width, judged.tree.size(),
+                                judged.tree.depth(), judged.tokens, std::sqrt(judged.variance));
+  if (judged.speedup)
+    row += fmt::format("{:>11}{:>9}x", decimal_text(*judged.iteration_cost, 4), decimal_text(*judged.speedup, 4));
+  return row + "\n";
+}
+
+/// " (4 x 3 x 1)", the first few of many.
+std::string widths_text(const std::vector<std::int64_t>& widths) {
+  constexpr std::size_t most = 4;
+  if (widths.empty()) return "";
+  const std::span<const std::int64_t> shown = std::span(widths).first(std::min(most, widths.size()));
+  return fmt::format(" ({}{})", fmt::join(shown, " x "), widths.size() > most ? " ..." : "");
+}
+
+std::string tree_table(const TreeAnswer& answer) {
+  std::string text =
+      fmt::format("{:<{}}{:>6}{:>7}{:>9}{:>10}", "", tree_label_width, "nodes", "depth", "tokens", "deviation");
+  if (answer.question.price) text += fmt::format("{:>11}{:>10}", "cost", "speedup");
+  text += "\n" + tree_row(answer.question.given ? "this tree" : "best tree", answer.chosen);
+  if (answer.best) text += tree_row("best tree", *answer.best);
+  text +=
+      tree_row((answer.question.price ? "dense, most tokens" : "best dense tree") + widths_text(answer.dense_widths),
+               answer.dense);
+  return text + tree_row("chain of first candidates", answer.chain);
+}
+
+std::string law_line(const TreeAnswer& answer) {
+  std::string text = "tokens   ";
+  for (std::size_t i = 0; i < answer.pmf.size(); ++i) {
+    text += fmt::format(" {}: {:.1f} %{}", i + 1, 100.0 * answer.pmf[i], i + 1 < answer.pmf.size() ? "," : "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const TreeAnswer& answer) {
+  const TreeQuestion& question = answer.question;
+  std::string text = tree_headline(answer) + "\n\n" + tree_table(answer) + "\n" + law_line(answer);
+  if (!question.given && !question.price && answer.chosen.tree.size() < question.nodes) {
+    text += fmt::format("note      no more than {} of {} nodes have a chance to be accepted\n",
+                        answer.chosen.tree.size(), question.nodes);
+  }
+  for (const std::string& note : answer.notes) text += fmt::format("note      {}\n", note);
+  text += fmt::format("paths     {}\n", path_list(answer.chosen.tree));
+  if (question.price && !question.price->times.empty()) text += fmt::format("times     {}\n", question.price->times);
+  return text +
+         "assumes   a candidate's accuracy depends on its depth and rank alone; the root, the target's own token, "
+         "counts as a node\n";
+}
+
+}  // namespace foredraft::experiments

@@ -6,14 +6,14 @@
 #include <set>
 #include <sstream>
 
-#include "analytic/tokens/acceptance_definitions.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/tokens/acceptance.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/numbers.hpp"
-#include "experiments/text/user_table.hpp"
+#include "experiments/text/csv.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/cost_surface.hpp"
-#include "latency/surfaces/drafter_words.hpp"
-#include "scenario/compatibility.hpp"
+#include "latency/surfaces/pair_surface.hpp"
+#include "scenario/check_scenario.hpp"
 
 namespace foredraft::experiments {
 namespace {

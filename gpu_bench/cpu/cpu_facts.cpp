@@ -3,9 +3,14 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <fstream>
 
 #include "core/parallel.hpp"
+#include "gpu_bench/cpu/cpu_loop.hpp"
+#include "gpu_bench/cpu/cpu_runner.hpp"
+#include "gpu_bench/cpu/host_memory.hpp"
 #include "gpu_bench/cpu/vector_kernels.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 
@@ -94,6 +99,162 @@ latency::Device profile_device(const CpuFacts& facts, unsigned threads) {
   device.base_clock_mhz = figure(facts.base_clock_mhz.value_or(0.0), "/sys/devices/system/cpu");
   device.boost_clock_mhz = figure(facts.most_clock_mhz.value_or(0.0), "/sys/devices/system/cpu");
   return device;
+}
+
+namespace {
+
+constexpr std::int64_t peak_size = 512;
+constexpr int launch_arms = 3;
+
+struct NamedMove {
+  std::string_view name;
+  double reads, writes;  ///< times that each byte is read and written
+  latency::Figure latency::Limits::*limit;
+};
+constexpr std::array named_moves{NamedMove{"copy", 1.0, 1.0, &latency::Limits::copy_bandwidth_bytes_per_s},
+                                 NamedMove{"read", 1.0, 0.0, &latency::Limits::read_bandwidth_bytes_per_s},
+                                 NamedMove{"write", 0.0, 1.0, &latency::Limits::write_bandwidth_bytes_per_s}};
+
+/// From within the caches to many times the last one, where memory is what is seen.
+std::vector<std::int64_t> moved_bytes(const CpuFacts& facts) {
+  constexpr std::int64_t mib = std::int64_t{1} << 20U;
+  const std::int64_t cache = std::max(facts.last_cache_bytes, mib);
+  return {cache / 4, cache, 4 * cache};
+}
+
+class CpuLimits {
+ public:
+  CpuLimits(latency::Profile& profile, ThreadTeam& team, const latency::Protocol& protocol,
+            const std::function<void()>& before_sample)
+      : profile_(profile), team_(team), protocol_(protocol), before_sample_(before_sample) {}
+
+  void measure_launches() {
+    latency::Limits& limits = profile_.limits;
+    limits.stream_launch_us = cost_figure("measured: work handed to waiting threads and waited for", 1,
+                                          [this] { team_.run([](unsigned) {}); });
+    constexpr int meetings = 100;
+    limits.grid_sync_us = cost_figure("measured: one more barrier over all threads", meetings, [this] {
+      team_.run([this](unsigned) {
+        for (int i = 0; i < meetings; ++i) team_.meet();
+      });
+    });
+    limits.event_pair_us =
+        cost_figure("measured: two readings of the steady clock", 1, [] { static_cast<void>(steady_now_s()); });
+  }
+
+  void measure_moves(const std::vector<std::int64_t>& sizes) {
+    const std::int64_t largest = sizes.back();
+    const HostMemory from = allocate_host(largest);
+    const HostMemory to = allocate_host(largest);
+    // Memory that nothing was written to is one page of zeros.
+    move("write", from.get(), from.get(), largest);
+    move("write", to.get(), to.get(), largest);
+    for (const NamedMove& named : named_moves) {
+      for (const std::int64_t bytes : sizes) {
+        const latency::KernelRow row =
+            row_of(std::string(named.name), fmt::format("bytes {}", bytes), "bytes",
+                   {named.reads * static_cast<double>(bytes), named.writes * static_cast<double>(bytes), 0.0},
+                   [&] { move(named.name, from.get(), to.get(), bytes); });
+        if (bytes == largest && row.timing.summary.samples > 0) {
+          profile_.limits.*named.limit = rate_figure(row, (named.reads + named.writes) * static_cast<double>(bytes));
+        }
+      }
+    }
+  }
+
+  void measure_product() {
+    constexpr std::int64_t matrix_bytes = peak_size * peak_size * 4;
+    HostPool pool(1, team_.size());
+    latency::Program program;
+    program.buffers = {{"left matrix", latency::BufferKind::weight, peak_size * peak_size, 1.0, 0},
+                       {"right matrix", latency::BufferKind::weight, peak_size * peak_size, 1.0, 0},
+                       {"product", latency::BufferKind::activation, peak_size * peak_size, 0.0, 0}};
+    program.operations = {latency::Project{.in = 0,
+                                           .weight = 1,
+                                           .bias = latency::no_buffer,
+                                           .out = 2,
+                                           .rows = peak_size,
+                                           .outputs = peak_size,
+                                           .inputs = peak_size,
+                                           .accumulate = false}};
+    program.output = 2;
+    CpuRunner runner(program, std::span(&pool, 1), team_);
+    const double flop = 2.0 * static_cast<double>(peak_size * peak_size * peak_size);
+    const latency::KernelRow row = row_of("project", fmt::format("rows {0} outputs {0} inputs {0}", peak_size), "fp32",
+                                          {2.0 * matrix_bytes, matrix_bytes, flop}, [&] { runner.run(); });
+    if (row.timing.summary.samples > 0) profile_.limits.matrix_peak_fp32_flop_per_s = rate_figure(row, flop);
+  }
+
+ private:
+  struct Amounts {
+    double read_bytes, written_bytes, flop;
+  };
+
+  latency::Measurement measure_alone(const std::string& name, const std::function<void()>& call) const {
+    const auto numbered = [&call](int) { call(); };
+    before_sample_();
+    return measure({cpu_arm(name, numbered, calls_of_sample(numbered, 1), before_sample_)}, protocol_, steady_now_s)
+        .front();
+  }
+
+  /// Of one of the `times` that a call does something.
+  latency::Figure cost_figure(const char* origin, int times, const std::function<void()>& call) const {
+    const latency::SampleSummary summary = measure_alone(origin, call).summary;
+    if (summary.samples == 0) return {};
+    return {.value = summary.median_us / times,
+            .ci95 = Interval{summary.median_ci95_us.low / times, summary.median_ci95_us.high / times},
+            .origin = origin};
+  }
+
+  latency::KernelRow row_of(const std::string& operation, const std::string& shape, const std::string& dtype,
+                            const Amounts& amounts, const std::function<void()>& call) {
+    const latency::Measurement measured = measure_alone(operation + " " + shape, call);
+    profile_.kernels.push_back(
+        {.operation = operation,
+         .shape = shape,
+         .dtype = dtype,
+         .cache = latency::Cache::hot,
+         .launch = latency::Launch::eager,
+         .algorithm = "",
+         .timing = latency::timing_of(measured, amounts.read_bytes, amounts.written_bytes, amounts.flop)});
+    return profile_.kernels.back();
+  }
+
+  void move(std::string_view name, void* from, void* to, std::int64_t bytes) {
+    team_.run([&](unsigned thread) {
+      const Share share = share_of(bytes, thread, team_.size(), 64);
+      auto* source = static_cast<char*>(from) + share.begin;
+      auto* target = static_cast<char*>(to) + share.begin;
+      const auto count = static_cast<std::size_t>(share.end - share.begin);
+      if (name == "copy") {
+        std::memcpy(target, source, count);
+      } else if (name == "write") {
+        std::memset(target, 1, count);
+      } else {
+        sums_[thread % sums_.size()] = sum_of({reinterpret_cast<const float*>(source), count / sizeof(float)});
+      }
+    });
+  }
+
+  latency::Profile& profile_;
+  ThreadTeam& team_;
+  const latency::Protocol& protocol_;
+  const std::function<void()>& before_sample_;
+  std::array<volatile float, 64> sums_{};  ///< so that a sum is wanted
+};
+
+}  // namespace
+
+void measure_cpu_limits(latency::Profile& profile, const CpuFacts& facts, ThreadTeam& team,
+                        const latency::Protocol& protocol, const std::function<void()>& before_sample) {
+  CpuLimits limits(profile, team, protocol, before_sample);
+  limits.measure_launches();
+  limits.measure_moves(moved_bytes(facts));
+  limits.measure_product();
+}
+
+int cpu_limit_arms(const CpuFacts& facts) {
+  return launch_arms + static_cast<int>(named_moves.size() * moved_bytes(facts).size()) + 1;
 }
 
 }  // namespace foredraft::gpu_bench

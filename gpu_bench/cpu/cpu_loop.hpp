@@ -8,9 +8,18 @@
 #include "gpu_bench/cpu/host_memory.hpp"
 #include "gpu_bench/cpu/thread_team.hpp"
 #include "gpu_bench/loop/loop_run.hpp"
+#include "gpu_bench/measure/measure.hpp"
 #include "latency/models/model_shape.hpp"
 
 namespace foredraft::gpu_bench {
+
+/// Calls that make a sample, as calls_per_sample says of one that is tried; `call(i)` makes call number i.
+[[nodiscard]] int calls_of_sample(const std::function<void(int)>& call, int rotated);
+
+/// An arm whose sample is the mean of `calls` calls, by the steady clock. `before_sample` may throw to end the
+/// measurement. The processor's clock is not known.
+[[nodiscard]] Arm cpu_arm(const std::string& name, const std::function<void(int)>& call, int calls,
+                          const std::function<void()>& before_sample);
 
 /// Decoding loops on this CPU, in fp32: passes by CpuRunner, draws and verification by CpuVerifier. Weights lie in
 /// memory once, as in an engine, and stay there as long as the next loop uses the model or memory is plenty.

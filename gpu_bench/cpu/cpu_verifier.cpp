@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "core/contract.hpp"
+#include "core/check.hpp"
 #include "gpu_bench/verify/choose.hpp"
 
 namespace foredraft::gpu_bench {

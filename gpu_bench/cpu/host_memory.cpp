@@ -9,8 +9,8 @@
 
 #include "core/parallel.hpp"
 #include "gpu_bench/cpu/cpu_facts.hpp"
-#include "gpu_bench/run/run_errors.hpp"
-#include "latency/operations/contents.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
+#include "latency/operations/reference.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

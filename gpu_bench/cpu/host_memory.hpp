@@ -21,7 +21,7 @@ using HostMemory = std::unique_ptr<void, FreeMemory>;
 /// less time. Throws MemoryError where that much is not free.
 [[nodiscard]] HostMemory allocate_host(std::int64_t bytes);
 
-/// Memory of the buffers of one model's passes in fp32, contents as latency/operations/contents.hpp defines them.
+/// Memory of the buffers of one model's passes in fp32, contents as latency/operations/reference.hpp defines them.
 /// Passes share what has the same name and size: a model's weights are there once for all of them. A cache may also be
 /// the beginning of a longer one that is there already, as in an engine: where several are needed, the longest is best
 /// asked for first.

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "gpu_bench/cuda/device_memory.hpp"
-#include "gpu_bench/cuda/stream.hpp"
-#include "gpu_bench/kernels/move_memory.hpp"
+#include "gpu_bench/kernels/fill.hpp"
 
 namespace foredraft::gpu_bench {
 

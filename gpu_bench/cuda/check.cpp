@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/cuda/check.hpp"
-#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 
 #include <fmt/core.h>
 

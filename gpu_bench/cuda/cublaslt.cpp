@@ -16,9 +16,8 @@
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/cuda/launch_operation.hpp"
-#include "gpu_bench/cuda/shared_library.hpp"
-#include "gpu_bench/cuda/stream.hpp"
-#include "gpu_bench/measure/rotation.hpp"
+#include "gpu_bench/cuda/nvml.hpp"
+#include "gpu_bench/measure/measure.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "latency/profile/profile.hpp"
+
 namespace foredraft::gpu_bench {
 
 /// What a device is. Absent: the driver does not say.
@@ -41,5 +43,11 @@ struct DeviceFacts {
 
 /// One fact a line.
 [[nodiscard]] std::string to_text(const DeviceFacts& facts);
+
+/// Versions of everything that made a profile, and this machine.
+[[nodiscard]] latency::Identity profile_identity(const DeviceFacts& facts, const std::string& cublaslt);
+
+/// The facts as a profile holds them, each with its origin.
+[[nodiscard]] latency::Device profile_device(const DeviceFacts& facts);
 
 }  // namespace foredraft::gpu_bench

@@ -2,7 +2,6 @@
 #include "gpu_bench/cuda/device_loop.hpp"
 
 #include <fmt/core.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -16,20 +15,59 @@
 #include "core/files.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/cuda/check.hpp"
-#include "gpu_bench/cuda/device_arms.hpp"
 #include "gpu_bench/cuda/device_facts.hpp"
 #include "gpu_bench/cuda/program_runner.hpp"
 #include "gpu_bench/cuda/verifier_memory.hpp"
 #include "gpu_bench/loop/drafting_passes.hpp"
-#include "gpu_bench/loop/forced_logits.hpp"
+#include "gpu_bench/loop/loop_cell.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
+#include "gpu_bench/measure/measure.hpp"
 #include "gpu_bench/run/host_facts.hpp"
-#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
-#include "latency/surfaces/cell_program.hpp"
+#include "latency/surfaces/pass_work.hpp"
 
 namespace foredraft::gpu_bench {
+namespace {
+
+/// Calls a sample: from the time of a few calls behind a first one.
+int calls_for(const Bench& bench, const std::function<void(int)>& launch, int fewest_calls) {
+  launch(0);
+  bench.stream.wait();
+  constexpr int trial_calls = 3;
+  const double trial_us = bench.timer.time_us(bench.stream, [&] {
+    for (int call = 0; call < trial_calls; ++call) launch(call);
+  });
+  return calls_per_sample(trial_us / trial_calls, fewest_calls);
+}
+
+Sample sample_of(const Bench& bench, int calls, const std::function<void()>& launch_all) {
+  bench.before_sample();
+  const double us = bench.timer.time_us(bench.stream, launch_all) / calls;
+  return {.us = us, .clock_mhz = bench.nvml.sm_clock_mhz().value_or(0.0)};
+}
+
+}  // namespace
+
+Arm graph_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch, int fewest_calls) {
+  const int calls = calls_for(bench, launch, fewest_calls);
+  const auto graph = std::make_shared<Graph>(bench.stream, [&] {
+    for (int call = 0; call < calls; ++call) launch(call);
+  });
+  return {.name = name,
+          .run = [&bench, graph, calls] { return sample_of(bench, calls, [&] { graph->replay(bench.stream); }); }};
+}
+
+Arm eager_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch, int fewest_calls) {
+  const int calls = calls_for(bench, launch, fewest_calls);
+  return {.name = name, .run = [&bench, launch, calls] {
+            return sample_of(bench, calls, [&] {
+              for (int call = 0; call < calls; ++call) launch(call);
+            });
+          }};
+}
+
 namespace {
 
 constexpr std::uint64_t loop_seed = 1;

@@ -2,9 +2,11 @@
 #include "gpu_bench/cuda/device_memory.hpp"
 
 #include <fmt/core.h>
+#include <utility>
 
 #include "gpu_bench/cuda/check.hpp"
-#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/cuda/launch_operation.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -30,6 +32,70 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
 
 void DeviceMemory::Release::operator()(void* memory) const {
   cudaFree(memory);  // a destructor has nobody to tell; the next call reports a lost device
+}
+
+void* BufferPool::address_of(const latency::Buffer& buffer) {
+  const Key key{buffer.name, buffer.kind, buffer.elements};
+  const auto known = entries_.find(key);
+  if (known != entries_.end()) return known->second.memory.get();
+  const std::int64_t element_bytes = buffer.kind == latency::BufferKind::tokens ? 4 : latency::bytes_of(type_);
+  DeviceMemory memory(static_cast<std::size_t>(buffer.elements * element_bytes));
+  launch_contents(buffer, memory.get(), type_, seed_, nullptr);
+  return entries_.emplace(key, Entry{buffer, std::move(memory)}).first->second.memory.get();
+}
+
+void BufferPool::refill() {
+  for (const auto& [key, entry] : entries_) launch_contents(entry.buffer, entry.memory.get(), type_, seed_, nullptr);
+  check(cudaDeviceSynchronize(), "filling buffers");
+}
+
+Stream::Stream() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  stream_.reset(stream);
+}
+
+void Stream::wait() const { check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize"); }
+
+Graph::Graph(const Stream& stream, const std::function<void()>& launch) {
+  check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  cudaGraph_t recorded = nullptr;
+  try {
+    launch();
+  } catch (...) {
+    cudaStreamEndCapture(stream.get(),
+                         &recorded);  // the stream must leave the capture; the first error is the one to tell
+    if (recorded != nullptr) cudaGraphDestroy(recorded);
+    throw;
+  }
+  check(cudaStreamEndCapture(stream.get(), &recorded), "cudaStreamEndCapture");
+  cudaGraphExec_t graph = nullptr;
+  const cudaError_t result = cudaGraphInstantiate(&graph, recorded, 0);
+  check(cudaGraphDestroy(recorded), "cudaGraphDestroy");
+  check(result, "cudaGraphInstantiate");
+  graph_.reset(graph);
+}
+
+void Graph::replay(const Stream& stream) const {
+  check(cudaGraphLaunch(graph_.get(), stream.get()), "cudaGraphLaunch");
+}
+
+EventTimer::EventTimer() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event), "cudaEventCreate");
+  start_.reset(event);
+  check(cudaEventCreate(&event), "cudaEventCreate");
+  stop_.reset(event);
+}
+
+double EventTimer::time_us(const Stream& stream, const std::function<void()>& launch) const {
+  check(cudaEventRecord(start_.get(), stream.get()), "cudaEventRecord");
+  launch();
+  check(cudaEventRecord(stop_.get(), stream.get()), "cudaEventRecord");
+  check(cudaEventSynchronize(stop_.get()), "cudaEventSynchronize");
+  float ms = 0.0F;
+  check(cudaEventElapsedTime(&ms, start_.get(), stop_.get()), "cudaEventElapsedTime");
+  return 1e3 * static_cast<double>(ms);
 }
 
 }  // namespace foredraft::gpu_bench

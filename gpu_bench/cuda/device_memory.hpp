@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cuda_runtime_api.h>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <tuple>
+
+#include "latency/operations/program.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -23,6 +30,74 @@ class DeviceMemory {
   };
   std::unique_ptr<void, Release> memory_;
   std::size_t bytes_ = 0;
+};
+
+/// Device memory of the buffers of one model's passes. Passes share what has the same name and size, so that a model's
+/// weights are there once for all of them; they run one after another, so that they may share activations too.
+class BufferPool {
+ public:
+  BufferPool(latency::DataType type, std::uint64_t seed) : type_(type), seed_(seed) {}
+
+  /// Memory of a buffer, allocated and filled when it is first asked for. Throws MemoryError.
+  [[nodiscard]] void* address_of(const latency::Buffer& buffer);
+
+  /// Gives every buffer its first contents again: random numbers, poison in activations. Waits for the device.
+  void refill();
+
+  [[nodiscard]] latency::DataType type() const { return type_; }
+
+ private:
+  using Key = std::tuple<std::string, latency::BufferKind, std::int64_t>;
+  struct Entry {
+    latency::Buffer buffer;
+    DeviceMemory memory;
+  };
+
+  latency::DataType type_;
+  std::uint64_t seed_;
+  std::map<Key, Entry> entries_;
+};
+
+// ---- Streams, graphs and the time between two events.
+
+class Stream {
+ public:
+  Stream();
+  [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
+  void wait() const;
+
+ private:
+  struct Release {
+    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+  };
+  std::unique_ptr<CUstream_st, Release> stream_;
+};
+
+/// What `launch` puts into the stream, recorded once and replayed as one launch.
+class Graph {
+ public:
+  Graph(const Stream& stream, const std::function<void()>& launch);
+  void replay(const Stream& stream) const;
+
+ private:
+  struct Release {
+    void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
+  };
+  std::unique_ptr<CUgraphExec_st, Release> graph_;
+};
+
+/// Device time of what `launch` puts into the stream, in microseconds; waits for it.
+class EventTimer {
+ public:
+  EventTimer();
+  [[nodiscard]] double time_us(const Stream& stream, const std::function<void()>& launch) const;
+
+ private:
+  struct Release {
+    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+  };
+  std::unique_ptr<CUevent_st, Release> start_;
+  std::unique_ptr<CUevent_st, Release> stop_;
 };
 
 }  // namespace foredraft::gpu_bench

@@ -9,7 +9,6 @@
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/cuda/launch_costs.hpp"
-#include "gpu_bench/cuda/stream.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -21,8 +21,8 @@
 #include "gpu_bench/cuda/measure_device.hpp"
 #include "gpu_bench/cuda/self_test.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/run/verification_plan.hpp"
 #include "gpu_bench/verify/verifiers.hpp"
 #include "latency/models/model_registry.hpp"
 

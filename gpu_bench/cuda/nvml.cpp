@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/cuda/nvml.hpp"
 
+#include <dlfcn.h>
 #include <array>
 
-#include "gpu_bench/cuda/shared_library.hpp"
-
 namespace foredraft::gpu_bench {
+
+SharedLibrary::SharedLibrary(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_ == nullptr) continue;
+    name_ = name;
+    return;
+  }
+}
+
+SharedLibrary::~SharedLibrary() {
+  if (handle_ != nullptr) dlclose(handle_);
+}
+
+void* SharedLibrary::find(const char* symbol) const { return handle_ == nullptr ? nullptr : dlsym(handle_, symbol); }
+
 namespace {
 
 // Of nvml.h, which comes with the driver's development files and not with every toolkit.

@@ -5,10 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "gpu_bench/cuda/buffer_pool.hpp"
 #include "gpu_bench/cuda/cublaslt.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
-#include "gpu_bench/cuda/stream.hpp"
 #include "gpu_bench/kernels/operation_kernels.hpp"
 #include "latency/operations/program.hpp"
 

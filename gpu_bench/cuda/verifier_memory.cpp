@@ -5,8 +5,8 @@
 #include <array>
 
 #include "gpu_bench/cuda/check.hpp"
+#include "gpu_bench/verify/launch_verifier.hpp"
 #include "gpu_bench/verify/tree_shape.hpp"
-#include "gpu_bench/verify/verifier_cost.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

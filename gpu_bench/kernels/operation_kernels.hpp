@@ -5,13 +5,10 @@
 #include <span>
 #include <stdexcept>
 
-#include "gpu_bench/kernels/activate.hpp"
-#include "gpu_bench/kernels/add_normalise.hpp"
 #include "gpu_bench/kernels/attend.hpp"
-#include "gpu_bench/kernels/embed.hpp"
+#include "gpu_bench/kernels/elementwise.hpp"
 #include "gpu_bench/kernels/fill.hpp"
-#include "gpu_bench/kernels/pick_token.hpp"
-#include "gpu_bench/kernels/store_keys_values.hpp"
+#include "gpu_bench/kernels/reduce.hpp"
 #include "gpu_bench/kernels/workspace.hpp"
 #include "latency/operations/program.hpp"
 #include "latency/operations/reference.hpp"

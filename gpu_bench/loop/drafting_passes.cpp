@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "foredraft/errors.hpp"
-#include "latency/operations/operation_accesses.hpp"
+#include "latency/operations/counts.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "core/check.hpp"
-#include "gpu_bench/loop/forced_acceptance.hpp"
+#include "gpu_bench/loop/loop_cell.hpp"
 #include "gpu_bench/measure/measure.hpp"
-#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "gpu_bench/loop/loop_cell.hpp"
 #include "gpu_bench/run/profile_run.hpp"
+#include "latency/profile/measurement.hpp"
 #include "latency/profile/profile.hpp"
-#include "latency/profile/sample_summary.hpp"
 
 /// A real decoding loop beside plain decoding: passes that are really made, drafts that a real verifier accepts and
 /// rejects. Only which drafts are accepted is settled beforehand. Knows no clock and no device.

@@ -9,7 +9,7 @@
 
 #include "core/documents.hpp"
 #include "foredraft/errors.hpp"
-#include "latency/profile/cell_text.hpp"
+#include "latency/profile/cell.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -11,6 +11,26 @@
 #include "core/random_stream.hpp"
 
 namespace foredraft::gpu_bench {
+
+std::optional<std::int64_t> copies_for_cold(double bytes, double cache_bytes) {
+  constexpr double caches_between = 5.0;
+  constexpr double most_copies = 2000.0;
+  check_nonnegative("bytes", bytes);
+  check_nonnegative("cache_bytes", cache_bytes);
+  const double wanted_bytes = caches_between * cache_bytes;
+  if (bytes >= wanted_bytes) return 1;
+  const double copies = 1.0 + std::ceil(wanted_bytes / bytes);
+  if (!(copies <= most_copies)) return std::nullopt;
+  return static_cast<std::int64_t>(copies);
+}
+
+int calls_per_sample(double us_per_call, int rotated) {
+  constexpr double shortest_sample_us = 100.0;
+  constexpr double most_calls = 1000.0;
+  const double wanted = std::clamp(std::ceil(shortest_sample_us / std::max(us_per_call, 0.01)), 1.0, most_calls);
+  return (std::max(static_cast<int>(wanted), rotated) + rotated - 1) / rotated * rotated;
+}
+
 namespace {
 
 void check_protocol(const std::vector<Arm>& arms, const latency::Protocol& protocol) {

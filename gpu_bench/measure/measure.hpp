@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "latency/profile/measurement.hpp"
 
-/// Timing several things side by side: interleaved rounds until each is known well enough or the time is up. Knows no
-/// device and no clock: both are handed in, so that tests inject noise, drift, outliers and throttling.
 namespace foredraft::gpu_bench {
+
+/// Copies of `bytes` to go through in turn so that five times the cache lies between two uses of one: 1 where they are
+/// as large themselves and a use drives its own beginning out. Nothing where more than 2,000 copies would be needed:
+/// what is so small cannot be timed cold. Both at least 0.
+[[nodiscard]] std::optional<std::int64_t> copies_for_cold(double bytes, double cache_bytes);
+
+/// Calls that one sample must hold so that it lasts at least 100 us, of which what a clock resolves is little; at most
+/// 1000, and whole rounds over `rotated` sets of buffers.
+[[nodiscard]] int calls_per_sample(double us_per_call, int rotated = 1);
+
+// ---- Timing several things side by side: interleaved rounds until each is known well enough or the time is up. Knows
+// no device and no clock: both are handed in, so that tests inject noise, drift, outliers and throttling.
 
 /// One timing.
 struct Sample {

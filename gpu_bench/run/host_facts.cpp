@@ -2,6 +2,7 @@
 #include "gpu_bench/run/host_facts.hpp"
 
 #include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <chrono>
 #include <ctime>
@@ -27,6 +28,14 @@ std::string date_utc() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime
 
 double steady_now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+latency::Figure rate_figure(const latency::KernelRow& row, double amount) {
+  const latency::SampleSummary& summary = row.timing.summary;
+  const double per_s = 1e6 * amount;
+  return {.value = per_s / summary.median_us,
+          .ci95 = Interval{per_s / summary.median_ci95_us.high, per_s / summary.median_ci95_us.low},
+          .origin = fmt::format("measured: {} {} {}", row.operation, row.shape, row.dtype)};
 }
 
 }  // namespace foredraft::gpu_bench

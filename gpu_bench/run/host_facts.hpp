@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "latency/profile/profile.hpp"
+
 /// Who makes a profile, whatever the device.
 namespace foredraft::gpu_bench {
 
@@ -17,5 +19,9 @@ namespace foredraft::gpu_bench {
 
 /// Seconds of a steady clock.
 [[nodiscard]] double steady_now_s();
+
+/// `amount` (bytes, flop) over the time of a row, a second, with the interval and the row as its origin. The row has
+/// samples.
+[[nodiscard]] latency::Figure rate_figure(const latency::KernelRow& row, double amount);
 
 }  // namespace foredraft::gpu_bench

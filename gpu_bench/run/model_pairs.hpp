@@ -7,7 +7,7 @@
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_shape.hpp"
 #include "latency/operations/program.hpp"
-#include "latency/surfaces/cell_program.hpp"
+#include "latency/surfaces/pass_work.hpp"
 
 /// Which model drafts for which, and the pass that a cell of the plan stands for.
 namespace foredraft::gpu_bench {

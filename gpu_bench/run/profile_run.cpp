@@ -11,7 +11,7 @@
 #include "gpu_bench/measure/measure.hpp"
 #include "gpu_bench/run/group_queue.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/surfaces/fit_latency.hpp"
 

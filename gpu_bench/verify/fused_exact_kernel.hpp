@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu_bench/verify/draft_count.hpp"
 #include "gpu_bench/verify/launcher.hpp"
-#include "gpu_bench/verify/residual_weights.hpp"
+#include "gpu_bench/verify/row_scan.hpp"
+#include "gpu_bench/verify/verification.hpp"
 
 /// The kernel of fused_exact.hpp, where it is told what its units do, what they read and what they are held to.
 namespace foredraft::gpu_bench {

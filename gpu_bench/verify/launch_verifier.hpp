@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "gpu_bench/kernels/workspace.hpp"
+#include "gpu_bench/verify/chain_path.hpp"
 #include "gpu_bench/verify/fused_exact.hpp"
-#include "gpu_bench/verify/greedy_match.hpp"
+#include "gpu_bench/verify/launcher.hpp"
 #include "gpu_bench/verify/published/hf_reference.hpp"
-#include "gpu_bench/verify/published/wagner_exact.hpp"
-#include "gpu_bench/verify/published/wagner_sigmoid.hpp"
+#include "gpu_bench/verify/published/wagner.hpp"
 #include "gpu_bench/verify/top_beta.hpp"
-#include "gpu_bench/verify/tree_greedy.hpp"
-#include "gpu_bench/verify/tree_sampled.hpp"
+#include "gpu_bench/verify/tree_path.hpp"
 #include "gpu_bench/verify/typical_acceptance.hpp"
 #include "gpu_bench/verify/verifiers.hpp"
 
-/// One call for every verifier, with its usual parameters: on the host, counted, or on a device, as the launcher has
-/// it.
 namespace foredraft::gpu_bench {
+
+/// Memory that a call takes besides its inputs and outputs.
+[[nodiscard]] WorkspaceSize verifier_workspace(Verifier verifier, const VerificationShape& shape,
+                                               latency::DataType type);
+
+/// What a call costs, counted from its kernels where every request has gamma drafts.
+[[nodiscard]] VerificationCost verification_cost(Verifier verifier, const VerificationShape& shape,
+                                                 latency::DataType type);
+
+// ---- One call for every verifier, with its usual parameters: on the host, counted, or on a device, as the launcher
+// has it.
 
 /// What logits are scaled by in the published code of wagner_sigmoid.
 inline constexpr SigmoidScale published_scale{.low = -10'000.0F, .high = 10'000.0F};

@@ -1,14 +1,180 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/verify/reference.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 
-#include "gpu_bench/verify/reference_row.hpp"
+#include "core/check.hpp"
+#include "gpu_bench/verify/tree_shape.hpp"
 
 namespace foredraft::gpu_bench {
+
+void check_rule(const TopBeta& rule) {
+  check_at_least("beta", rule.beta, 1);
+  check_nonnegative("tolerance", rule.tolerance);
+}
+
+void check_rule(const TypicalAcceptance& rule) {
+  if (!(rule.epsilon > 0.0 && rule.epsilon < 1.0)) {
+    throw DomainError(fmt::format("invalid epsilon={} (must be in (0, 1))", rule.epsilon));
+  }
+  check_positive("delta", rule.delta);
+}
+
+namespace {
+
+constexpr double no_logit = -std::numeric_limits<double>::infinity();
+
+bool faulty(double logit) { return std::isnan(logit) || logit == std::numeric_limits<double>::infinity(); }
+
+double cleaned(double logit) {
+  if (std::isnan(logit)) return no_logit;
+  return std::min(logit, static_cast<double>(std::numeric_limits<float>::max()));
+}
+
+}  // namespace
+
+ReferenceRow::ReferenceRow(std::span<const double> stored) : logits(stored.size()), logs(stored.size(), no_logit) {
+  std::transform(stored.begin(), stored.end(), logits.begin(), cleaned);
+  const auto largest = std::max_element(logits.begin(), logits.end());
+  top = static_cast<std::size_t>(largest - logits.begin());
+  empty = *largest == no_logit;
+  fault = empty || std::any_of(stored.begin(), stored.end(), faulty);
+  if (empty) return;
+  double sum = 0.0;
+  for (const double logit : logits) sum += std::exp(logit - *largest);
+  std::transform(logits.begin(), logits.end(), logs.begin(),
+                 [&](double logit) { return (logit - *largest) - std::log(sum); });
+}
+
+ReferenceDraw reference_draw(const std::vector<double>& weights, double uniform) {
+  constexpr double infinite_margin = std::numeric_limits<double>::infinity();
+  double total = 0.0;
+  for (const double weight : weights) total += weight;
+  const double threshold = uniform * total;
+  ReferenceDraw drawn{0, infinite_margin};
+  double before = 0.0;
+  for (std::size_t x = 0; x < weights.size(); ++x) {
+    const double after = before + weights[x];
+    if (weights[x] > 0.0 && before <= threshold) {
+      // To the left of the first possible token and to the right of the last there is nothing else to draw.
+      const double to_left = before > 0.0 ? threshold - before : infinite_margin;
+      const double to_right = after < total ? after - threshold : infinite_margin;
+      drawn = {static_cast<std::int32_t>(x), std::min(to_left, to_right)};
+    }
+    before = after;
+  }
+  return drawn;
+}
+
+ReferenceDraw reference_draw(const ReferenceRow& row, double uniform) {
+  std::vector<double> weights(row.logs.size());
+  std::transform(row.logs.begin(), row.logs.end(), weights.begin(), [](double log) { return std::exp(log); });
+  return reference_draw(weights, uniform);
+}
+
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();  // margin of what rounding cannot turn
+
+ReferenceRow row_of(std::span<const double> rows, std::size_t index, std::int64_t vocabulary) {
+  const auto size = static_cast<std::size_t>(vocabulary);
+  return ReferenceRow(rows.subspan(index * size, size));
+}
+
+struct Judgement {
+  bool accepted;
+  double margin = never;
+};
+
+/// Walks along the drafts of a request; judge(row, draft) says what becomes of a draft of the vocabulary.
+template <class Judge>
+ReferenceTokens walk_chain(const ReferenceRequest& request, const Judge& judge) {
+  ReferenceTokens out{.tokens = {}, .fault = false, .margin = never};
+  bool walking = true;
+  for (std::size_t position = 0; position <= request.drafts.size(); ++position) {
+    const ReferenceRow row = row_of(request.target_logits, position, request.vocabulary);
+    out.fault = out.fault || row.fault;
+    const std::int32_t draft = position < request.drafts.size() ? request.drafts[position] : no_token;
+    const bool drafted = draft >= 0 && draft < request.vocabulary;
+    if (walking) {
+      const Judgement judgement = drafted && !row.empty ? judge(row, draft) : Judgement{.accepted = false};
+      out.margin = std::min(out.margin, judgement.margin);
+      walking = judgement.accepted;
+      out.tokens.push_back(walking ? draft : static_cast<std::int32_t>(row.top));
+    }
+    if (!drafted) break;
+  }
+  return out;
+}
+
+/// Walks from the root to the first child that holds what choose(row, node) gives.
+template <class Choose>
+ReferenceTokens walk_tree(const ReferenceTree& tree, const Choose& choose) {
+  ReferenceTokens out{.tokens = {}, .fault = false, .margin = never};
+  std::int32_t node = 0;
+  while (node != no_node) {
+    const ReferenceRow row = row_of(tree.target_logits, static_cast<std::size_t>(node), tree.vocabulary);
+    out.fault = out.fault || row.fault;
+    const ReferenceDraw chosen = choose(row, static_cast<std::uint32_t>(node));
+    out.tokens.push_back(chosen.token);
+    out.margin = std::min(out.margin, chosen.margin);
+    const std::int32_t parent = node;
+    node = no_node;
+    if (row.empty) break;
+    for (std::size_t child = 1; child <= tree.parents.size() && node == no_node; ++child) {
+      const bool holds = tree.parents[child - 1] == parent && tree.node_tokens[child] == chosen.token;
+      if (holds) node = static_cast<std::int32_t>(child);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+ReferenceTokens reference_greedy_match(const ReferenceRequest& request) {
+  return walk_chain(request, [](const ReferenceRow& row, std::int32_t draft) {
+    return Judgement{.accepted = static_cast<std::size_t>(draft) == row.top};
+  });
+}
+
+ReferenceTokens reference_top_beta(const ReferenceRequest& request, const TopBeta& rule) {
+  if (rule.beta == 1 || rule.tolerance == 0.0) return reference_greedy_match(request);
+  return walk_chain(request, [&rule](const ReferenceRow& row, std::int32_t draft) {
+    const double own = row.logits[static_cast<std::size_t>(draft)];
+    const auto larger = std::count_if(row.logits.begin(), row.logits.end(), [own](double z) { return z > own; });
+    if (larger >= rule.beta || own == -never) return Judgement{.accepted = false};
+    const double slack = rule.tolerance - (row.logits[row.top] - own);
+    return Judgement{.accepted = slack >= 0.0,
+                     .margin = std::abs(slack) * std::exp(row.logs[static_cast<std::size_t>(draft)])};
+  });
+}
+
+ReferenceTokens reference_typical_acceptance(const ReferenceRequest& request, const TypicalAcceptance& rule) {
+  return walk_chain(request, [&rule](const ReferenceRow& row, std::int32_t draft) {
+    double entropy = 0.0;
+    for (const double log : row.logs) entropy -= log > -never ? std::exp(log) * log : 0.0;
+    const double threshold = std::min(rule.epsilon, rule.delta * std::exp(-entropy));
+    const double own = std::exp(row.logs[static_cast<std::size_t>(draft)]);
+    return Judgement{.accepted = own > threshold, .margin = std::abs(own - threshold)};
+  });
+}
+
+ReferenceTokens reference_tree_greedy(const ReferenceTree& tree) {
+  return walk_tree(tree, [](const ReferenceRow& row, std::uint32_t /*node*/) {
+    return ReferenceDraw{.token = static_cast<std::int32_t>(row.top), .margin = never};
+  });
+}
+
+ReferenceTokens reference_tree_sampled(const ReferenceTree& tree) {
+  return walk_tree(tree, [&tree](const ReferenceRow& row, std::uint32_t node) {
+    return reference_draw(row, draw_uniform(tree.draws, Purpose::replacement, tree.request, node));
+  });
+}
+
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();

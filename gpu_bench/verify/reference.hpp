@@ -7,8 +7,53 @@
 
 #include "gpu_bench/verify/verification.hpp"
 
-/// What a verifier must emit, in double precision from the same logits and draws, one request at a time.
+/// Rules that judge a draft by the target's row alone, and their parameters. Behind a rejected draft and behind the
+/// last accepted one they emit the target's most probable token, the lowest of tied ones. They do not look at the
+/// drafter, so their floor is the target's rows, once each: (gamma + 1) V s bytes a request.
 namespace foredraft::gpu_bench {
+
+/// Spec-Verification [Xia2023, Eq. 8-10]: a draft is accepted if fewer than `beta` tokens have a larger logit and its
+/// own lies at most `tolerance` (nat) below the largest. With beta = 1 or tolerance = 0 the rule is greedy matching:
+/// of tied tokens the first alone is accepted. A logit of -inf never is.
+struct TopBeta {
+  std::int64_t beta = 3;
+  double tolerance = 1.0;
+};
+
+/// Typical acceptance [Cai2024]: a draft is accepted if p(x) > min(epsilon, delta exp(-H)), H the entropy of p in nat.
+struct TypicalAcceptance {
+  double epsilon = 0.09;
+  double delta = 0.3;
+};
+
+/// Throw DomainError: beta >= 1, tolerance >= 0; 0 < epsilon < 1, delta > 0; all finite.
+void check_rule(const TopBeta& rule);
+void check_rule(const TypicalAcceptance& rule);
+
+// ---- What the references make of one row of logits; see verification.hpp for logits that are no numbers.
+
+struct ReferenceRow {
+  explicit ReferenceRow(std::span<const double> stored);
+
+  std::vector<double> logits;  ///< as they count
+  std::vector<double> logs;    ///< logarithms of the probabilities; -inf for all where nothing is finite
+  std::size_t top;             ///< the first of the largest
+  bool empty;                  ///< nothing is finite
+  bool fault;                  ///< NaN or +inf is in it, or nothing finite
+};
+
+struct ReferenceDraw {
+  std::int32_t token;
+  double margin;  ///< distance of the draw from the next token's share
+};
+
+/// The token on which `uniform` falls by inverse CDF over rising tokens; token 0 where all weights are 0.
+[[nodiscard]] ReferenceDraw reference_draw(const std::vector<double>& weights, double uniform);
+
+/// The same from the probabilities of a row.
+[[nodiscard]] ReferenceDraw reference_draw(const ReferenceRow& row, double uniform);
+
+// ---- What a verifier must emit, in double precision from the same logits and draws, one request at a time.
 
 /// Logits of one request, as they are stored, row after row.
 struct ReferenceRequest {
@@ -32,5 +77,36 @@ struct ReferenceTokens {
 /// over rising tokens, or from p behind the last draft. Draws: (accept, position), (replacement, position) and
 /// (bonus_token, drafts).
 [[nodiscard]] ReferenceTokens reference_rejection_sampling(const ReferenceRequest& request);
+
+// ---- The same for the rules that judge by the target's rows alone; draft logits are not looked at. The margin is that
+// of decisions that rounding can turn: a comparison of two stored logits is exact, and where nothing else decides the
+// margin is infinite.
+
+/// Accept drafts while they are the target's most probable token, then emit that token [Stern2018].
+[[nodiscard]] ReferenceTokens reference_greedy_match(const ReferenceRequest& request);
+
+/// Margin: the gap's distance from the tolerance, times the probability of the draft.
+[[nodiscard]] ReferenceTokens reference_top_beta(const ReferenceRequest& request, const TopBeta& rule);
+
+/// Margin: the distance of the draft's probability from the threshold.
+[[nodiscard]] ReferenceTokens reference_typical_acceptance(const ReferenceRequest& request,
+                                                           const TypicalAcceptance& rule);
+
+/// A drafted tree of one request.
+struct ReferenceTree {
+  std::span<const double> target_logits;      ///< [nodes + 1, vocabulary]
+  std::span<const std::int32_t> node_tokens;  ///< [nodes + 1]
+  std::span<const std::int32_t> parents;      ///< [nodes], of node i + 1
+  std::int64_t vocabulary;
+  DrawStream draws;
+  unsigned request;
+};
+
+/// From the root to the child that holds the most probable token, while there is one; then emit that token.
+[[nodiscard]] ReferenceTokens reference_tree_greedy(const ReferenceTree& tree);
+
+/// The same with a token drawn from the target at each node, by inverse CDF over rising tokens with draw
+/// (replacement, node). Margin: the distance of the draw from the nearer end of the token's share.
+[[nodiscard]] ReferenceTokens reference_tree_sampled(const ReferenceTree& tree);
 
 }  // namespace foredraft::gpu_bench

@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "core/random_stream.hpp"
-#include "gpu_bench/verify/reference_rows.hpp"
+#include "gpu_bench/verify/reference.hpp"
 #include "gpu_bench/verify/tree_shape.hpp"
-#include "latency/operations/contents.hpp"
+#include "latency/operations/reference.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu_bench/verify/greedy_match.hpp"
-#include "gpu_bench/verify/row_rules.hpp"
+#include "gpu_bench/verify/chain_path.hpp"
+#include "gpu_bench/verify/reference.hpp"
 
 /// `top_beta`: Spec-Verification [Xia2023, Eq. 8-10], see row_rules.hpp.
 ///

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "gpu_bench/verify/chain_path.hpp"
-#include "gpu_bench/verify/pick.hpp"
-#include "gpu_bench/verify/row_rules.hpp"
+#include "gpu_bench/verify/reference.hpp"
+#include "gpu_bench/verify/row_verification.hpp"
 
 /// `typical_acceptance`: accept a draft if p(x) > min(epsilon, delta exp(-H)) [Cai2024], see row_rules.hpp.
 ///

@@ -1,19 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <Random123/philox.h>
 #include <cstdint>
 
-#include "gpu_bench/verify/draws.hpp"
+#include "core/random_stream.hpp"
+#include "gpu_bench/kernels/reduce.hpp"
+#include "gpu_bench/kernels/storage.hpp"
 
-/// The verification step of speculative decoding, from logits to emitted tokens, for a batch of requests.
-///
-/// What a verifier makes of logits that are no numbers: NaN counts as -inf, so that its token is never drawn; +inf as
-/// the largest finite fp32, so that such tokens share all of the probability. A row without any finite logit gives
-/// every token the probability 0: of a target, every draft is rejected and token 0 is emitted; of a drafter, every
-/// draft that the target could emit is accepted (p/q is infinite). `faults` says which requests have such a row. 0/0
-/// rejects. A rejection that leaves no residual (p = q) draws the token from p. A draft outside the vocabulary ends the
-/// drafts of its request, as padding does.
+/// The random numbers of a verification step: the same counters, bit for bit, as foredraft::RandomStream reads, so that
+/// a kernel, its reference and the simulator take the same decisions.
 namespace foredraft::gpu_bench {
+
+/// The draws of one iteration: request b has point `first_request` + b and block `iteration`.
+struct DrawStream {
+  std::uint32_t key[2];  ///< philox_key(seed)
+  std::uint32_t first_request;
+  std::uint32_t iteration;
+};
+
+[[nodiscard]] inline DrawStream draw_stream(std::uint64_t seed, std::uint32_t first_request, std::uint32_t iteration) {
+  const auto key = philox_key(seed);
+  return {.key = {key[0], key[1]}, .first_request = first_request, .iteration = iteration};
+}
+
+/// The first 64 bits of draw `index`: what RandomStream(seed, {purpose, point, block}) gives as next_u64() behind
+/// seek(index).
+[[nodiscard]] FOREDRAFT_HOST_DEVICE inline std::uint64_t draw_word(const DrawStream& stream, Purpose purpose,
+                                                                   unsigned request, std::uint32_t index) {
+  const r123::Philox4x32::ctr_type counter = {
+      {index, stream.iteration, stream.first_request + request, static_cast<std::uint32_t>(purpose) << 24U}};
+  const r123::Philox4x32::key_type key = {{stream.key[0], stream.key[1]}};
+  const r123::Philox4x32::ctr_type words = r123::Philox4x32{}(counter, key);
+  return static_cast<std::uint64_t>(words.v[1]) << 32U | words.v[0];
+}
+
+/// Uniform on [0, 1) with 53 bits: RandomStream::uniform() of the same draw.
+[[nodiscard]] FOREDRAFT_HOST_DEVICE inline double draw_uniform(const DrawStream& stream, Purpose purpose,
+                                                               unsigned request, std::uint32_t index) {
+  return static_cast<double>(draw_word(stream, purpose, request, index) >> 11U) * 0x1.0p-53;
+}
+
+// ---- The verification step of speculative decoding, from logits to emitted tokens, for a batch of requests.
+//
+// What a verifier makes of logits that are no numbers: NaN counts as -inf, so that its token is never drawn; +inf as
+// the largest finite fp32, so that such tokens share all of the probability. A row without any finite logit gives
+// every token the probability 0: of a target, every draft is rejected and token 0 is emitted; of a drafter, every
+// draft that the target could emit is accepted (p/q is infinite). `faults` says which requests have such a row. 0/0
+// rejects. A rejection that leaves no residual (p = q) draws the token from p. A draft outside the vocabulary ends the
+// drafts of its request, as padding does.
 
 /// Behind the last token of a row of outputs; also what pads drafts.
 inline constexpr std::int32_t no_token = -1;
@@ -44,5 +79,31 @@ struct VerificationOutput {
   std::int32_t* emitted_counts;  ///< [batch]: 1 to gamma + 1
   std::uint32_t* faults;         ///< [batch]: 1 where a row that was read held NaN or +inf, or nothing finite
 };
+
+/// The first i < count with holds(i), or count; every warp asks for itself, its lanes for neighbouring i.
+template <class Block, class Predicate>
+FOREDRAFT_HOST_DEVICE inline unsigned first_where(Block& block, unsigned count, const Predicate& holds) {
+  unsigned first = count;
+  for (unsigned i = block.thread() % warp_lanes; i < count; i += warp_lanes) {
+    if (i < first && holds(i)) first = i;
+  }
+  for (unsigned mask = warp_lanes / 2; mask > 0; mask /= 2) {
+    const unsigned other = block.shuffle_xor(first, mask);
+    first = other < first ? other : first;
+  }
+  return first;
+}
+
+/// How many drafts of a request there are to verify: those in front of the first that is no token.
+template <class Storage, class Block>
+FOREDRAFT_HOST_DEVICE inline unsigned draft_count(Block& block, const VerificationInput<Storage>& input,
+                                                  unsigned request) {
+  const std::int32_t* drafts = input.drafts + static_cast<std::int64_t>(request) * input.gamma;
+  const auto count = static_cast<unsigned>(input.draft_counts[request]);
+  // All of the row is read, not only `count` of it: one latency instead of two.
+  const unsigned tokens = first_where(
+      block, input.gamma, [&](unsigned i) { return static_cast<std::uint32_t>(drafts[i]) >= input.vocabulary; });
+  return tokens < count ? tokens : count;
+}
 
 }  // namespace foredraft::gpu_bench

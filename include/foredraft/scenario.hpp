@@ -211,7 +211,7 @@ using Rule = std::variant<AcceptAll, GreedyMatch, Lenient, MultiCandidate, Rejec
 
 // ---- Cost of a forward pass.
 
-class PassTimes;  // scenario/pass_times.hpp
+class PassTimes;  // scenario/inputs.hpp
 
 /// A draft pass takes c target steps, a verification of n tokens 1 + verify_growth (n - 1). [Leviathan2023, Thm. 3.8,
 /// where verify_growth is 0]

@@ -6,8 +6,6 @@
 #include <array>
 #include <iterator>
 
-#include "latency/devices/device_text.hpp"
-
 namespace foredraft::latency {
 namespace {
 

@@ -2,6 +2,8 @@
 #include "latency/models/config_object.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "core/documents.hpp"
@@ -115,6 +117,160 @@ void ConfigObject::refuse_type(std::string_view key, const nlohmann::ordered_jso
   const bool list = value.is_structured();
   refuse(key, list ? fmt::format("is an {}", value.type_name()) : fmt::format("is {}", value.dump()),
          fmt::format("must be {}", kind));
+}
+
+namespace {
+
+const char* const say_format = "use --target-format or --draft-format on a config without it";
+
+std::string lower_case(std::string word) {
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return word;
+}
+
+/// Whole numbers of `bits`, or floating-point numbers in groups.
+std::optional<NumberFormat> format_of(std::int64_t bits, const std::string& type, std::optional<std::int64_t> group) {
+  if (bits == 8) return type == "float" ? NumberFormat::fp8 : NumberFormat::int8;
+  if (bits != 4) return std::nullopt;
+  if (type != "float") return NumberFormat::int4;
+  return group == 32 ? NumberFormat::mxfp4 : NumberFormat::nvfp4;
+}
+
+/// A scheme of compressed-tensors or modelopt: {"num_bits": 8, "type": "float"}.
+std::optional<NumberFormat> read_scheme(const ConfigObject& scheme) {
+  const std::int64_t bits = scheme.required("num_bits");
+  const std::string type = scheme.text("type").value_or("int");
+  const auto format = format_of(bits, type, scheme.whole("group_size"));
+  if (!format) {
+    scheme.refuse("num_bits", fmt::format("is {}", bits), "formats of 4 and 8 bits are known", say_format);
+  }
+  return format;
+}
+
+/// The weights of all groups of layers, which have to agree.
+std::optional<NumberFormat> read_groups(const ConfigObject& quantization) {
+  std::optional<NumberFormat> format;
+  const auto groups = quantization.object("config_groups");
+  if (!groups) return std::nullopt;
+  for (const ConfigObject& group : groups->objects()) {
+    const auto weights = group.object("weights");
+    if (!weights) continue;
+    const auto one = read_scheme(*weights);
+    if (format && one && *one != *format) {
+      quantization.refuse("config_groups",
+                          fmt::format("{} and {} beside each other", to_string(*format), to_string(*one)),
+                          "a model has one format of its layers", say_format);
+    }
+    if (one) format = one;
+  }
+  return format;
+}
+
+struct AlgorithmWord {
+  std::string_view word;
+  NumberFormat format;
+};
+/// modelopt's quant_algo.
+constexpr std::array algorithms{
+    AlgorithmWord{"fp8", NumberFormat::fp8},
+    AlgorithmWord{"fp8_pb_wo", NumberFormat::fp8},
+    AlgorithmWord{"fp8_pb_real", NumberFormat::fp8},
+    AlgorithmWord{"nvfp4", NumberFormat::nvfp4},
+    AlgorithmWord{"nvfp4_awq", NumberFormat::nvfp4},
+    AlgorithmWord{"mxfp4", NumberFormat::mxfp4},
+    AlgorithmWord{"w4a16_awq", NumberFormat::int4},
+    AlgorithmWord{"w4a8_awq", NumberFormat::int4},
+    AlgorithmWord{"w4a16_gptq", NumberFormat::int4},
+    AlgorithmWord{"int8_sq", NumberFormat::int8},
+    AlgorithmWord{"w8a8_sq_per_channel", NumberFormat::int8},
+    AlgorithmWord{"w8a16", NumberFormat::int8},
+};
+
+std::optional<NumberFormat> read_algorithm(const ConfigObject& quantization) {
+  const auto word = quantization.text("quant_algo");
+  if (!word) return std::nullopt;
+  std::vector<std::string> known;
+  for (const AlgorithmWord& algorithm : algorithms) {
+    if (algorithm.word == lower_case(*word)) return algorithm.format;
+    known.emplace_back(algorithm.word);
+  }
+  const bool mixed = lower_case(*word) == "mixed_precision";
+  quantization.refuse("quant_algo", fmt::format("\"{}\" is not known", *word),
+                      mixed ? "a model has one format of its layers" : "",
+                      mixed ? say_format : suggestion_for(lower_case(*word), known));
+  return std::nullopt;
+}
+
+std::optional<NumberFormat> read_bits(const ConfigObject& quantization) {
+  const std::int64_t bits = quantization.whole_or("bits", quantization.whole_or("w_bit", 4));
+  if (bits == 4) return NumberFormat::int4;
+  if (bits == 8) return NumberFormat::int8;
+  quantization.refuse("bits", fmt::format("is {}", bits), "formats of 4 and 8 bits are known", say_format);
+  return std::nullopt;
+}
+
+std::optional<NumberFormat> read_bitsandbytes(const ConfigObject& quantization) {
+  if (quantization.flag("load_in_8bit", false)) return NumberFormat::int8;
+  quantization.refuse("load_in_4bit", "is not known", "nf4 and fp4 by bitsandbytes have scales of their own",
+                      say_format);
+  return std::nullopt;
+}
+
+/// Some write the scheme's numbers, some its name.
+std::optional<NumberFormat> read_cache(const ConfigObject& quantization) {
+  const std::string_view key = quantization.has("kv_cache_scheme") ? "kv_cache_scheme" : "kv_cache_quant_algo";
+  if (!quantization.has(key)) return std::nullopt;
+  if (!quantization.is_text(key)) {
+    const auto scheme = quantization.object(key);
+    return scheme ? read_scheme(*scheme) : std::nullopt;
+  }
+  const std::string word = quantization.text(key).value_or("");
+  const auto format = number_format(word);
+  if (!format) quantization.refuse(key, fmt::format("\"{}\" is not known", word), "", "e.g. FP8");
+  return format;
+}
+
+/// Says that modules of the layers stay as they are, which a shape has no word for.
+void note_left_out(const ConfigObject& quantization, NumberFormat format, std::vector<std::string>& notes) {
+  for (const char* key : {"modules_to_not_convert", "exclude_modules", "ignore"}) {
+    const auto modules = quantization.texts(key);
+    if (!modules) continue;
+    const bool attention = std::any_of(modules->begin(), modules->end(), [](const std::string& module) {
+      return module.find("attn") != std::string::npos;
+    });
+    if (!attention) continue;
+    notes.push_back(fmt::format("{}: attention that stays unquantized is counted as {} like the rest of the layers",
+                                key, to_string(format)));
+  }
+}
+
+}  // namespace
+
+ConfigFormats read_quantization(const ConfigObject& quantization, std::vector<std::string>& notes) {
+  ConfigFormats formats;
+  formats.kv_cache = read_cache(quantization);
+  // Without a method, the keys of modelopt tell.
+  const std::string method = lower_case(quantization.text("quant_method").value_or("modelopt"));
+  if (method == "fp8" || method == "fbgemm_fp8") {
+    formats.weights = NumberFormat::fp8;
+  } else if (method == "awq" || method == "gptq") {
+    formats.weights = read_bits(quantization);
+  } else if (method == "compressed-tensors") {
+    formats.weights = read_groups(quantization);
+  } else if (method.starts_with("modelopt")) {
+    formats.weights = quantization.has("quant_algo") ? read_algorithm(quantization) : read_groups(quantization);
+  } else if (method == "mxfp4") {
+    formats.weights = NumberFormat::mxfp4;
+  } else if (method == "bitsandbytes") {
+    formats.weights = read_bitsandbytes(quantization);
+  } else {
+    const std::vector<std::string> known{"awq", "bitsandbytes", "compressed-tensors", "fbgemm_fp8",
+                                         "fp8", "gptq",         "modelopt",           "mxfp4"};
+    quantization.refuse("quant_method", fmt::format("\"{}\" is not known", method), "", suggestion_for(method, known));
+  }
+  if (formats.weights) note_left_out(quantization, *formats.weights, notes);
+  return formats;
 }
 
 }  // namespace foredraft::latency

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/problems.hpp"
+#include "latency/models/deployment.hpp"
 
 namespace foredraft::latency {
 
@@ -63,5 +64,13 @@ class ConfigObject {
   std::string prefix_;
   ConfigProblems* problems_;
 };
+
+struct ConfigFormats {
+  std::optional<NumberFormat> weights, kv_cache;
+};
+
+/// Formats of a `quantization_config`: fp8, awq, gptq, compressed-tensors, modelopt, mxfp4, bitsandbytes of 8 bits.
+/// Another method is a problem.
+[[nodiscard]] ConfigFormats read_quantization(const ConfigObject& quantization, std::vector<std::string>& notes);
 
 }  // namespace foredraft::latency

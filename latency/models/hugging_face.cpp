@@ -9,7 +9,7 @@
 #include "core/documents.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/models/config_families.hpp"
-#include "latency/models/config_formats.hpp"
+#include "latency/models/config_object.hpp"
 
 namespace foredraft::latency {
 namespace {

@@ -104,4 +104,42 @@ struct Program {
 /// name is taken twice: a bug of ours.
 void check_program(const Program& program);
 
+/// Puts a program together. A buffer is known by its name: asking for it again gives the same one, which is how layers
+/// share their working space and repeated passes their weights.
+class ProgramBuilder {
+ public:
+  BufferId weight(const std::string& name, std::int64_t elements, double scale);
+  /// Keys, values or hidden states, of standard deviation 1.
+  BufferId cache(const std::string& name, std::int64_t elements);
+  BufferId activation(const std::string& name, std::int64_t elements);
+  BufferId tokens(const std::string& name, std::int64_t elements, std::int64_t vocabulary);
+
+  void add(const Operation& operation) { program_.operations.push_back(operation); }
+
+  /// The program, checked.
+  [[nodiscard]] Program finish(BufferId output);
+
+ private:
+  BufferId find_or_add(Buffer buffer);
+
+  Program program_;
+};
+
+// ---- The operations of a pass one by one, so that each can be timed alone.
+
+/// Everything that decides what an operation costs, name and storage type aside: "rows 6 outputs 4096 inputs 4096".
+[[nodiscard]] std::string shape_text(const Operation& operation);
+
+struct CountedOperation {
+  Operation operation;  ///< the first of its name and shape
+  std::int64_t count;
+};
+
+/// Operations of equal name and shape are one, in the order in which the program comes upon them.
+[[nodiscard]] std::vector<CountedOperation> distinct_operations(const Program& program);
+
+/// A program of one operation of `program`, over the buffers that this one names. An activation that it reads becomes
+/// an input: nothing before it writes it.
+[[nodiscard]] Program operation_alone(const Program& program, const Operation& operation);
+
 }  // namespace foredraft::latency

@@ -1,11 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "latency/operations/contents.hpp"
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/random_stream.hpp"
 #include "latency/operations/program.hpp"
 
-/// The double-precision answer that every backend is held to.
+/// What buffers hold before a pass: the same on every backend, bit for bit. Element e of a buffer is made of word e % 4
+/// of draw e / 4 of the stream (Purpose::buffer_content, content_point(name), 0) under the run's seed; integers and one
+/// single-precision product, so that no library of mathematical functions has a say.
 namespace foredraft::latency {
+
+/// 32-bit FNV-1a of the name.
+[[nodiscard]] constexpr std::uint32_t content_point(std::string_view name) {
+  std::uint32_t hash = 2166136261U;
+  for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619U;
+  return hash;
+}
+
+/// The sum of the word's four bytes less its mean: bell-shaped over -510 .. 510, of variance 4 (256^2 - 1) / 12 =
+/// 21845.
+[[nodiscard]] constexpr std::int32_t bell_from_word(std::uint32_t word) {
+  return static_cast<std::int32_t>((word & 255U) + (word >> 8U & 255U) + (word >> 16U & 255U) + (word >> 24U)) - 510;
+}
+
+/// A weight or cache element, before it is rounded (to nearest, ties to even) to its storage:
+/// float(bell_from_word(word)) * content_factor(scale).
+[[nodiscard]] float content_factor(double scale);
+
+/// A token id below `vocabulary`.
+[[nodiscard]] constexpr std::uint32_t token_from_word(std::uint32_t word, std::int64_t vocabulary) {
+  return static_cast<std::uint32_t>(std::uint64_t{word} * static_cast<std::uint64_t>(vocabulary) >> 32U);
+}
+
+/// Contents of all buffers, by position; token buffers hold whole numbers.
+using BufferContents = std::vector<std::vector<double>>;
+
+/// Random weights, caches and tokens as above, rounded to `type`. Activations are poisoned with NaN.
+[[nodiscard]] BufferContents initial_contents(const Program& program, DataType type, std::uint64_t seed);
+
+/// `value` as `type` holds it: to nearest, ties to even, subnormals kept, infinity beyond the largest number.
+[[nodiscard]] double rounded_to(double value, DataType type);
+
+/// The two operations of the reference that know heads and positions.
+void run_reference_of(const StoreKeysValues& store, BufferContents& contents);
+void run_reference_of(const Attend& attend, BufferContents& contents);
+
+// ---- The double-precision answer that every backend is held to.
 
 /// Runs the operations one after another in double precision, without rounding in between. StoreKeysValues turns the
 /// queries where they lie; the packed keys stay as they are. Norms add 1e-6 to the mean square or variance.

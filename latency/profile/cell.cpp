@@ -31,4 +31,9 @@ std::string to_text(const Cell& cell) {
                      cell.batch, cell.tokens, cell.context, source, to_string(cell.cache), to_string(cell.launch));
 }
 
+std::string to_text(const VerificationCell& cell) {
+  return fmt::format("{} {} batch {} gamma {} vocabulary {} {} {} {}", cell.verifier, cell.dtype, cell.batch,
+                     cell.gamma, cell.vocabulary, cell.logits, to_string(cell.cache), to_string(cell.launch));
+}
+
 }  // namespace foredraft::latency

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
 #include <compare>
+#include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 /// One point of the cost surface: which pass, of which model, over what.
 namespace foredraft::latency {
@@ -35,5 +39,35 @@ struct Cell {
 
 /// "qwen1.5-7b decoder_pass fp16 batch 1 tokens 6 context 512 cold graph": how messages and lists name a cell.
 [[nodiscard]] std::string to_text(const Cell& cell);
+
+/// A value as a CSV cell: the word of an enumeration (by its `to_string`), numbers with as many digits as are needed to
+/// read the same one back, nothing for a value that is not there.
+template <typename T>
+std::string cell_text(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return std::string(to_string(value));
+  } else if constexpr (std::same_as<T, std::optional<double>>) {
+    return value ? fmt::format("{}", *value) : "";
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+/// One verification step that is timed.
+struct VerificationCell {
+  std::string verifier;
+  std::string dtype;  ///< of the logits
+  std::int64_t batch = 1;
+  std::int64_t gamma = 5;  ///< drafts a request
+  std::int64_t vocabulary = 1;
+  std::string logits;  ///< what they look like: "real_like", "peaked", "flat"
+  Cache cache = Cache::cold;
+  Launch launch = Launch::graph;
+
+  auto operator<=>(const VerificationCell&) const = default;
+};
+
+/// "fused_exact fp16 batch 1 gamma 5 vocabulary 32000 peaked cold graph"
+[[nodiscard]] std::string to_text(const VerificationCell& cell);
 
 }  // namespace foredraft::latency

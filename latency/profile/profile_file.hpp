@@ -6,8 +6,15 @@
 
 #include "latency/profile/profile.hpp"
 
-/// A profile as one file of its own.
+/// steps.csv, kernels.csv and verifications.csv: the rows of a profile with what is derived from them, as
+/// docs/metrics.md lists them.
 namespace foredraft::latency {
+
+[[nodiscard]] std::string steps_csv(const Profile& profile);
+[[nodiscard]] std::string kernels_csv(const Profile& profile);
+[[nodiscard]] std::string verifications_csv(const Profile& profile);
+
+// ---- A profile as one file of its own.
 
 /// Looks at a path before a run writes to it. Nothing where nothing is there; the profile of a run that did not finish,
 /// whose rows the new run may keep. Throws DomainError for a finished profile, for anything else that is there and

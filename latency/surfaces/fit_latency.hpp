@@ -1,16 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "latency/profile/latency_fit.hpp"
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/pass_work.hpp"
 
+/// Times that follow from what has to be moved and computed.
 namespace foredraft::latency {
+
+/// (a^p + b^p)^(1/p) of times >= 0: their maximum at p = infinity.
+[[nodiscard]] inline double smooth_maximum(double a, double b, double p) {
+  const double longer = std::max(a, b);
+  const double shorter = std::min(a, b);
+  if (std::isinf(p) || shorter == 0.0) return longer;
+  return longer * std::pow(1.0 + std::pow(shorter / longer, p), 1.0 / p);
+}
+
+/// Time of one of the operations, by the formula of LatencyModel.
+[[nodiscard]] inline double operation_us(const LatencyModel& model, const OperationWork& work) {
+  const bool attends = work.kind == WorkKind::attend;
+  const double moving_us = 1e6 * work.bytes / model.bandwidth_bytes_per_s;
+  const double computing_us = 1e6 * work.flop / (attends ? model.attend_peak_flop_per_s : model.peak_flop_per_s);
+  const double start_us = (attends ? model.attend_launch_us : model.launch_us) + model.input_us * work.inputs;
+  return start_us + smooth_maximum(moving_us, computing_us, model.sharpness);
+}
+
+/// Sum over the operations of a pass. Throws DomainError where PassWork::visit does.
+[[nodiscard]] double pass_us(const LatencyModel& model, const PassWork& work, const PassPoint& point);
+
+/// The roofline of a device's limits: every operation takes the longer of its bytes at the device's bandwidth and its
+/// flop at the matrix peak of `dtype`, and one launch, free where its cost is not known. Nothing where bandwidth or
+/// peak is not known.
+[[nodiscard]] std::optional<LatencyModel> roofline(const Limits& limits, std::string_view dtype);
 
 /// A way of running passes: what must agree between times that are compared.
 struct Setting {

@@ -4,13 +4,29 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "foredraft/scenario.hpp"
+#include "latency/profile/cell.hpp"
 #include "latency/surfaces/cost_surface.hpp"
 #include "latency/surfaces/step_model.hpp"
 #include "latency/surfaces/verification_surface.hpp"
 
+/// How a drafter is named on the command line and in files where times are those of a device.
 namespace foredraft::latency {
+
+/// "autoregressive", "block", "heads".
+[[nodiscard]] const std::vector<std::string>& drafter_words();
+
+/// Nothing for other words.
+[[nodiscard]] std::optional<Role> role_of_drafter(std::string_view word);
+
+/// Throws DomainError for a drafter whose passes nobody times.
+[[nodiscard]] Role drafting_role(const Drafter& drafter);
+
+/// Of one of the three drafting roles.
+[[nodiscard]] std::string_view drafter_word(Role drafting);
 
 /// How a data sheet answers for a pair; other profiles do not look at it.
 struct SheetPair {

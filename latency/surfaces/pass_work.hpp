@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "latency/operations/program.hpp"
@@ -110,5 +111,11 @@ class PassWork {
   std::vector<Term> terms_;
   double least_product_bytes_ = 0.0, most_product_bytes_ = 0.0;
 };
+
+/// The pass that a cell names, of a model of this shape. Throws DomainError where operations/passes.hpp does.
+[[nodiscard]] Program program_of(const ModelShape& shape, const Cell& cell);
+
+/// "fp16", "bf16", "fp32"; throws DomainError for other words.
+[[nodiscard]] DataType data_type_of(std::string_view name);
 
 }  // namespace foredraft::latency

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "foredraft/errors.hpp"
-#include "latency/profile/sample_summary.hpp"
+#include "latency/profile/measurement.hpp"
 
 namespace foredraft::latency {
 namespace {

@@ -7,10 +7,9 @@
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_shape.hpp"
-#include "latency/surfaces/drafter_words.hpp"
 #include "latency/surfaces/memory_fit.hpp"
 #include "latency/surfaces/pair_surface.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::latency {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "latency/surfaces/memory_fit.hpp"
 #include "latency/surfaces/pair_surface.hpp"
-#include "scenario/pass_times.hpp"
+#include "scenario/inputs.hpp"
 
 namespace foredraft::latency {
 

@@ -9,9 +9,8 @@
 #include <optional>
 
 #include "core/parallel.hpp"
-#include "sim/block_plan.hpp"
-#include "sim/ngram/prompts.hpp"
 #include "sim/ngram/speculation.hpp"
+#include "sim/simulator.hpp"
 
 namespace foredraft::ngram {
 namespace {

@@ -6,10 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/integer_moments.hpp"
 #include "core/intervals.hpp"
-#include "sim/ngram/drafter.hpp"
 #include "sim/ngram/model.hpp"
+#include "sim/ngram/speculation.hpp"
 #include "sim/simulator.hpp"
 
 /// Acceptance at every token of the target's own text: what the closed forms call alpha, measured where

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,10 +10,39 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "sim/ngram/window.hpp"
+#include "foredraft/scenario.hpp"
 
-/// n-gram language models: interpolated modified Kneser-Ney [Kneser1995; Chen1999] up to order 5, trained on text.
+/// Which earlier tokens a language model looks at: the next to the last ones, or with a gap between.
 namespace foredraft::ngram {
+
+/// The farthest position that a head or a stage predicts.
+inline constexpr int max_heads = max_ngram_heads;
+
+/// Where the tokens of a context stand.
+struct Window {
+  /// [k]: places from the predicted token back to the context's k-th nearest token; from 1 on, strictly increasing.
+  std::vector<int> distances;
+
+  [[nodiscard]] int order() const { return static_cast<int>(distances.size()) + 1; }
+};
+
+/// The last order - 1 tokens: an n-gram model. Throws DomainError on an order outside 1 .. max_order.
+[[nodiscard]] Window adjacent_window(int order);
+
+/// A head for the token `position` >= 1 places behind the last of the order - 1 tokens that it sees: blind to the
+/// position - 1 tokens between, a skip-gram [Stern2018; Cai2024]. Position 1 is adjacent_window. Throws DomainError on
+/// an order outside 1 .. max_order or a position outside 1 .. max_heads.
+[[nodiscard]] Window head_window(int order, int position);
+
+/// A stage that sees what the head of its position does and, nearest, the token right before the predicted one
+/// [Wertheimer2024]: one token more from position 2 on. Throws DomainError as head_window, and on an order of
+/// max_order.
+[[nodiscard]] Window stage_window(int order, int position);
+
+/// Throws DomainError on more than max_order - 1 distances and on distances that do not increase from 1 on.
+void check_window(const Window& window);
+
+// ---- n-gram language models: interpolated modified Kneser-Ney [Kneser1995; Chen1999] up to order 5, trained on text.
 
 using Token = std::int32_t;
 
@@ -99,5 +129,18 @@ class Model {
  protected:
   Model() = default;
 };
+
+/// What modified Kneser-Ney takes off a count of 1, 2, and 3 or more.
+struct Discounts {
+  std::array<double, 3> of;  ///< 0 < of[i] < i + 1
+
+  [[nodiscard]] double operator()(std::uint32_t count) const { return of[count < 3 ? count - 1 : 2]; }
+};
+
+/// D_i = i - (i + 1) Y t_{i+1} / t_i, Y = t_1 / (t_1 + 2 t_2), t_i the number of counts that equal i
+/// [Chen1999, Sec. 3]. Counts whose t_1 .. t_4 do not allow it (one is zero, or a D_i leaves its range: tiny texts, or
+/// tokens that a vocabulary limit has cleared of rare words) take 1/2, 1 and 3/2, which leave every token some
+/// probability.
+[[nodiscard]] Discounts estimate_discounts(std::span<const std::uint32_t> counts);
 
 }  // namespace foredraft::ngram

@@ -2,12 +2,46 @@
 #include "sim/ngram/speculation.hpp"
 
 #include <fmt/format.h>
-
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
+#include "core/check.hpp"
 #include "foredraft/errors.hpp"
 
 namespace foredraft::ngram {
+
+Drafter ngram_drafter(std::shared_ptr<const Model> model) { return {{std::move(model)}, Sight::all}; }
+
+Drafter heads(std::vector<std::shared_ptr<const Model>> models) { return {std::move(models), Sight::none}; }
+
+Drafter stages(std::vector<std::shared_ptr<const Model>> models) { return {std::move(models), Sight::previous}; }
+
+void check_drafter(const Drafter& drafter, std::int64_t vocabulary, std::int64_t gamma) {
+  for (const auto& model : drafter.models) {
+    if (model == nullptr) throw DomainError("invalid models=null (must be n-gram models)");
+    if (model->vocabulary() != vocabulary) {
+      throw DomainError(
+          fmt::format("invalid draft.vocabulary={} (must be the target's, {})", model->vocabulary(), vocabulary));
+    }
+  }
+  const auto most = drafter.sight == Sight::all ? gamma : static_cast<std::int64_t>(drafter.models.size());
+  if (drafter.models.empty() || gamma > most) {
+    throw DomainError(fmt::format("invalid gamma={} (must be at most the number of models that draft, {})", gamma,
+                                  drafter.models.size()));
+  }
+}
+
+DraftDistribution::DraftDistribution(const Drafter& drafter, std::span<const Token> text, std::size_t index)
+    : model_(drafter.models[drafter.sight == Sight::all ? 0 : index].get()) {
+  FOREDRAFT_EXPECT(text.size() >= index);
+  const bool sees_previous = drafter.sight == Sight::previous && index > 0;
+  const auto emitted = drafter.sight == Sight::all ? text : text.first(text.size() - index);
+  count_ = std::min(emitted.size(), seen_.size() - (sees_previous ? 1 : 0));
+  std::copy_n(emitted.end() - static_cast<std::ptrdiff_t>(count_), count_, seen_.begin());
+  if (sees_previous) seen_[count_++] = text.back();
+}
+
 namespace {
 
 /// Draws from max(0, p - q) / sum max(0, p - q) without a vector over the vocabulary: y ~ p is kept with probability
@@ -83,6 +117,82 @@ std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention c
                                                    : models.target->sample(text, streams.bonus));
   }
   return gamma;
+}
+
+namespace {
+
+/// The target's token at this place, `forbidden` excepted: p without it, normalised. Called behind a rejection of
+/// `forbidden`, so it does not have all of the mass.
+Token token_except(const Model& target, std::span<const Token> context, Token forbidden, RandomStream& random) {
+  for (;;) {
+    const Token token = target.sample(context, random);
+    if (token != forbidden) return token;
+  }
+}
+
+Verified verify_copied(const Model& target, Choice choice, std::span<const Token> context, Token copied,
+                       SpeculationStreams& streams) {
+  if (choice == Choice::greedy) {
+    const Token wanted = target.argmax(context);
+    return {wanted, wanted == copied};
+  }
+  if (streams.accept.uniform() < target.probability(context, copied)) return {copied, true};
+  return {token_except(target, context, copied, streams.replacement), false};
+}
+
+}  // namespace
+
+std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std::int64_t gamma) {
+  FOREDRAFT_EXPECT(match >= 1 && gamma >= 0);
+  const std::size_t size = text.size();
+  const auto longest = static_cast<std::size_t>(match);
+  std::size_t best_length = 0;
+  std::size_t follows = 0;  // first token behind the best place
+  for (std::size_t end = size; end-- > 1 && best_length < longest;) {
+    std::size_t length = 0;
+    while (length < longest && length < end && text[end - 1 - length] == text[size - 1 - length]) ++length;
+    if (length <= best_length) continue;
+    best_length = length;
+    follows = end;
+  }
+  if (best_length == 0) return {};
+  const auto copied = text.subspan(follows, std::min(size - follows, static_cast<std::size_t>(gamma)));
+  return {copied.begin(), copied.end()};
+}
+
+CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t match, std::int64_t window,
+                               std::int64_t gamma, Convention convention, std::vector<Token>& text,
+                               SpeculationStreams& streams) {
+  const std::size_t seen = std::min(text.size(), static_cast<std::size_t>(window));
+  streams.stop.spend(static_cast<std::int64_t>(seen));
+  const std::vector<Token> drafts = look_up(std::span<const Token>(text).last(seen), match, gamma);
+  const auto drafted = static_cast<std::int64_t>(drafts.size());
+  std::int64_t accepted = 0;
+  for (const Token draft : drafts) {
+    streams.next_token();
+    const Verified verified = verify_copied(target, choice, text, draft, streams);
+    text.push_back(verified.token);
+    if (!verified.accepted) return {drafted, accepted + 1, accepted, accepted + 1};
+    ++accepted;
+  }
+  if (convention == Convention::no_bonus && drafted > 0) return {drafted, drafted, accepted, accepted};
+  text.push_back(choice == Choice::greedy ? target.argmax(text) : target.sample(text, streams.bonus));
+  return {std::max(drafted, min_gamma(convention)), drafted, accepted, accepted + 1};
+}
+
+Prompts::Prompts(const Model& target, const RandomStream& random) : target_(&target), random_(random) {
+  extend(opening_tokens);
+}
+
+std::vector<Token> Prompts::next() {
+  text_.erase(text_.begin(), text_.end() - (max_order - 1));
+  std::vector<Token> prompt = text_;
+  extend(passage_tokens);
+  return prompt;
+}
+
+void Prompts::extend(std::int64_t tokens) {
+  for (std::int64_t i = 0; i < tokens; ++i) text_.push_back(target_->sample(text_, random_));
 }
 
 }  // namespace foredraft::ngram

@@ -1,20 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "core/parallel.hpp"
 #include "core/random_stream.hpp"
-#include "core/stop.hpp"
 #include "foredraft/words.hpp"
-#include "sim/ngram/drafter.hpp"
 #include "sim/ngram/model.hpp"
 
-/// Speculative decoding of one text, token by token [Leviathan2023, Alg. 1].
+/// Language models that draft the next tokens of a text, and the law of each draft.
 namespace foredraft::ngram {
+
+/// What a draft sees of the drafts in front of it.
+enum class Sight {
+  all,       ///< an n-gram model goes on behind them as behind the text [Leviathan2023, Sec. 4.3]
+  none,      ///< heads: the text up to its last emitted token, so drafts are independent of each other given the text
+             ///< [Stern2018; Cai2024]
+  previous,  ///< stages: that text and, nearest, the draft right before [Wertheimer2024]
+};
+
+struct Drafter {
+  std::vector<std::shared_ptr<const Model>> models;  ///< [i]: of draft i; Sight::all has one for all
+  Sight sight;
+};
+
+[[nodiscard]] Drafter ngram_drafter(std::shared_ptr<const Model> model);
+
+/// `models[i]` trained with head_window(order, i + 1).
+[[nodiscard]] Drafter heads(std::vector<std::shared_ptr<const Model>> models);
+
+/// `models[i]` trained with stage_window(order, i + 1).
+[[nodiscard]] Drafter stages(std::vector<std::shared_ptr<const Model>> models);
+
+/// Throws DomainError on a null model, one of another vocabulary, or too few of them for `gamma` drafts.
+void check_drafter(const Drafter& drafter, std::int64_t vocabulary, std::int64_t gamma);
+
+/// The law that a draft is drawn from.
+class DraftDistribution {
+ public:
+  /// Of draft `index` (from 0); `text` ends with the `index` drafts in front of it. The drafter must outlive the law.
+  DraftDistribution(const Drafter& drafter, std::span<const Token> text, std::size_t index);
+
+  [[nodiscard]] double probability(Token token) const { return model_->probability(seen(), token); }
+  [[nodiscard]] Token sample(RandomStream& random) const { return model_->sample(seen(), random); }
+  [[nodiscard]] Token argmax() const { return model_->argmax(seen()); }
+
+ private:
+  [[nodiscard]] std::span<const Token> seen() const { return std::span(seen_).first(count_); }
+
+  const Model* model_;
+  std::array<Token, max_order - 1> seen_{};  ///< the nearest last
+  std::size_t count_ = 0;
+};
+
+// ---- Speculative decoding of one text, token by token [Leviathan2023, Alg. 1].
 
 /// How tokens are chosen from a distribution.
 enum class Choice {
@@ -67,5 +111,50 @@ struct Verified {
 /// accepted drafts.
 std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention convention, std::vector<Token>& text,
                      SpeculationStreams& streams);
+
+// ---- Drafts copied from the text itself [Saxena2023; Yang2023]. A copy is a point mass: q(x) = 1 for the copied
+// token.
+
+/// Where the text goes on as it did before: the longest end of it, of at most `match` >= 1 tokens, that occurs earlier
+/// too; of several places the last one. Returns up to `gamma` tokens that followed there; none where not even the last
+/// token occurs earlier.
+[[nodiscard]] std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std::int64_t gamma);
+
+/// What an iteration of copied drafts did.
+struct CopiedIteration {
+  std::int64_t drafted;
+  std::int64_t tested;
+  std::int64_t accepted;
+  std::int64_t emitted;
+};
+
+/// One iteration: looks through the last `window` tokens, drafts at most `gamma`, verifies and appends to `text` what
+/// is emitted. A copied x is accepted with probability p(x); a correction has the law p without x. Nothing found: one
+/// token of the target; without a bonus token that counts as one draft nobody tested.
+CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t match, std::int64_t window,
+                               std::int64_t gamma, Convention convention, std::vector<Token>& text,
+                               SpeculationStreams& streams);
+
+/// Where counted text begins: at places along a text that the target draws by itself at temperature 1. They are met as
+/// often as in the target's own output, and greedy decoding, which soon repeats itself, starts afresh at each.
+class Prompts {
+ public:
+  /// Tokens in front of the first prompt: far enough from the beginning of a document.
+  static constexpr std::int64_t opening_tokens = 512;
+  /// Tokens from one prompt to the next, and the length of a greedy text.
+  static constexpr std::int64_t passage_tokens = 64;
+
+  Prompts(const Model& target, const RandomStream& random);
+
+  /// The next prompt: the last max_order - 1 tokens before it.
+  [[nodiscard]] std::vector<Token> next();
+
+ private:
+  void extend(std::int64_t tokens);
+
+  const Model* target_;
+  RandomStream random_;
+  std::vector<Token> text_{end_of_document};
+};
 
 }  // namespace foredraft::ngram

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 /// The loops that have one version per instruction set. Plain pointers and integers only: their files are compiled for
 /// an instruction set, and inline library code compiled there could be linked into code that runs everywhere.
@@ -61,5 +64,25 @@ Kernels simd_kernels(std::int64_t target);
 
 /// Makes Highway's dispatch, here and in every other file that uses it, choose this target; 0: no vectors at all.
 void restrict_simd_target(std::int64_t target);
+
+// ---- Which version of the counting loops runs. Every version gives the same integers; only the speed differs.
+
+/// What this build has and this machine can run, fastest first: on x86 of `avx512`, `avx2`, `sse4`, `ssse3`, `emu128`
+/// (Highway's portable vectors), elsewhere Highway's names in lower case; then always `scalar`, the plain loops.
+[[nodiscard]] std::vector<std::string> instruction_sets();
+
+/// The one in use: the fastest until one is selected.
+[[nodiscard]] std::string_view instruction_set();
+
+/// Selects by name, for all code that Highway dispatches; call it before any other thread runs. Throws DomainError for
+/// a name this build does not know and for a set this machine lacks.
+void select_instruction_set(std::string_view name);
+
+/// Selects what the environment variable FOREDRAFT_ISA names; nothing when it is unset or empty. For the start of a
+/// program: the only place that reads the environment.
+void select_instruction_set_from_environment();
+
+/// The loops in use.
+[[nodiscard]] const Kernels& kernels();
 
 }  // namespace foredraft::sim

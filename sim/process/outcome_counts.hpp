@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/iteration_shape.hpp"
+#include "core/parallel.hpp"
+#include "sim/draft_tree.hpp"
 
 namespace foredraft::sim {
 
@@ -72,6 +73,65 @@ class OutcomeCounts {
   std::int64_t unit_iterations_ = 0;
   Outcome aside_{};
   std::int64_t aside_iterations_ = 0;
+};
+
+/// Counts iterations of one endless text in cycles from one that starts behind a rejected position to the next such
+/// iteration. `after_acceptance`: whether the first starts behind an accepted position. `accepted_steps(i, after)`: how
+/// many text positions of iteration i are accepted before the first rejection, the bonus token's among them. The first
+/// cycle, cut off in front, and the last, cut off behind, are joined to one unit.
+template <class AcceptedSteps>
+[[nodiscard]] Tally count_cycles(const IterationShape& shape, std::uint64_t iterations, bool after_acceptance,
+                                 StopToken token, const AcceptedSteps& accepted_steps) {
+  OutcomeCounts counts(shape);
+  bool inside_first_cycle = after_acceptance;
+  StopMeter stop(token);
+  for (std::uint64_t i = 0; i < iterations; ++i) {
+    const std::int64_t steps = accepted_steps(i, after_acceptance);
+    stop.spend(1 + steps);
+    counts.add(iteration_outcome(shape, steps));
+    after_acceptance = steps == shape.max_tokens();
+    if (after_acceptance) continue;
+    if (inside_first_cycle) {
+      counts.set_unit_aside();
+      inside_first_cycle = false;
+    } else {
+      counts.end_unit();
+    }
+  }
+  counts.resume_unit();
+  counts.end_unit();
+  return counts.tally();
+}
+
+/// An iteration of a draft length of its own.
+struct VaryingIteration {
+  std::int64_t gamma;
+  Outcome outcome;
+};
+
+/// Collects iterations of changing draft lengths one after another, in units that the caller ends. OutcomeCounts is the
+/// faster form for one length.
+class VaryingCounts {
+ public:
+  /// `longest`: the shape of the longest draft.
+  explicit VaryingCounts(const IterationShape& longest);
+
+  void add(const VaryingIteration& iteration);
+
+  /// Ends a unit; one without iterations counts for nothing.
+  void end_unit();
+
+  /// Everything collected. All units must have been ended.
+  [[nodiscard]] Tally tally() const;
+
+ private:
+  IterationShape longest_;
+  std::vector<std::uint64_t> tokens_count_;    // [k-1]: iterations that emitted k tokens
+  std::vector<std::uint64_t> drafted_count_;   // [m]: iterations with m drafts
+  std::vector<std::uint64_t> tested_count_;    // [m]: iterations with m tested drafts
+  std::vector<std::uint64_t> accepted_count_;  // [m]: iterations with m accepted drafts
+  UnitMoments units_;
+  UnitMoments::Values unit_{};
 };
 
 }  // namespace foredraft::sim

@@ -7,7 +7,7 @@
 
 #include "core/check.hpp"
 #include "sim/process/policy_sources.hpp"
-#include "sim/process/process_thresholds.hpp"
+#include "sim/process/process_simulation.hpp"
 #include "sim/process/simulators.hpp"
 
 namespace foredraft::sim {
@@ -43,7 +43,7 @@ class PolicySimulator final : public Simulator {
     const std::uint64_t first = iteration;
     const std::uint64_t last = first + plan_.in_block(block);
     while (iteration < last || source.state() != home) {
-      const VaryingIteration result = source.next(iteration++, endless);
+      const VaryingIteration result = source.next(iteration++, endless_tokens);
       stop.spend(work_of(result));
       counts.add(result);
       if (source.state() == home) counts.end_unit();
@@ -62,11 +62,11 @@ class PolicySimulator final : public Simulator {
     if (settling == 0) return source.state();
     std::vector<std::uint32_t> visits(source.states(), 0);
     while (iteration < settling) {
-      stop.spend(work_of(source.next(iteration++, endless)));
+      stop.spend(work_of(source.next(iteration++, endless_tokens)));
       if (iteration > settling / 2) ++visits[source.state()];
     }
     const auto home = static_cast<std::size_t>(std::max_element(visits.begin(), visits.end()) - visits.begin());
-    while (source.state() != home) stop.spend(work_of(source.next(iteration++, endless)));
+    while (source.state() != home) stop.spend(work_of(source.next(iteration++, endless_tokens)));
     return home;
   }
 

@@ -2,11 +2,12 @@
 #include "sim/process/process_simulation.hpp"
 
 #include <fmt/format.h>
-
 #include <cmath>
+#include <stdexcept>
 
 #include "core/check.hpp"
-#include "scenario/registries.hpp"
+#include "foredraft/errors.hpp"
+#include "scenario/family.hpp"
 #include "sim/process/simulators.hpp"
 
 namespace foredraft::sim {
@@ -154,6 +155,142 @@ std::vector<std::int8_t> trace_from_accepted_counts(const std::vector<std::int64
     }
   }
   return outcomes;
+}
+
+namespace {
+
+/// Puts the acceptance of a drafter into a process simulation.
+class Draft {
+ public:
+  Draft(ProcessSimulation& simulation, std::string_view name) : simulation_(simulation), name_(name) {}
+
+  void operator()(const AutoregressiveDrafter& /*drafter*/) const {}
+  void operator()(const BlockDrafter& drafter) const { let_acceptance_decay(drafter.decay); }
+
+  void operator()(const Heads& drafter) const {
+    if (drafter.accuracies.empty()) {
+      let_acceptance_decay(drafter.decay);
+      return;
+    }
+    static_cast<void>(first_acceptance());
+    if (drafter.decay != 1.0) {
+      throw DomainError(fmt::format("invalid drafter.decay={} (must be 1 beside drafter.accuracies)", drafter.decay));
+    }
+    simulation_.process = Positional{drafter.accuracies};
+  }
+
+  void operator()(const InputCopy& drafter) const {
+    static_cast<void>(first_acceptance());
+    simulation_.process = Iid{1.0 - drafter.edit_rate};
+    simulation_.policy = RealignAfterEdit{drafter.realign};
+  }
+
+  void operator()(const MlpSpeculator& drafter) const {
+    let_acceptance_decay(std::pow(drafter.decay, 1.0 - drafter.recovery));
+  }
+
+  void operator()(const NgramDrafter& /*drafter*/) const { refuse_real_tokens(); }
+  void operator()(const PromptLookup& /*drafter*/) const { refuse_real_tokens(); }
+
+ private:
+  [[noreturn]] void refuse_real_tokens() const {
+    throw DomainError(
+        fmt::format("invalid drafter={} (must be one of process fidelity: {} drafts real tokens)", name_, name_));
+  }
+
+  /// Requires an Iid process, the acceptance of whose first draft it returns.
+  [[nodiscard]] double first_acceptance() const {
+    if (const auto* iid = std::get_if<Iid>(&simulation_.process)) return iid->alpha;
+    throw DomainError(
+        fmt::format("invalid process for drafter {} (must be iid: the drafter says how acceptance goes on)", name_));
+  }
+
+  /// Replaces an Iid process by one whose acceptance falls by `factor` from each position to the next; leaves any
+  /// process as it is for a factor of 1.
+  void let_acceptance_decay(double factor) const {
+    if (factor == 1.0) return;
+    Positional falling;
+    double acceptance = first_acceptance();
+    for (std::int64_t i = 0; i < simulation_.gamma; ++i) {
+      falling.conditional.push_back(acceptance);
+      acceptance *= factor;
+    }
+    if (!falling.conditional.empty()) simulation_.process = std::move(falling);
+  }
+
+  ProcessSimulation& simulation_;
+  std::string_view name_;
+};
+
+}  // namespace
+
+ProcessSimulation drafted_by(const Drafter& drafter, ProcessSimulation simulation) {
+  const scenario::DrafterMember& member = entry_of(scenario::drafters(), drafter);
+  check_ranges(scenario::drafters(), drafter);
+  if (member.charge == Drafting::free && !std::holds_alternative<ConstantGamma>(simulation.policy)) {
+    throw DomainError(fmt::format("invalid policy for drafter {} (must be constant)", member.name));
+  }
+  simulation.drafting = member.charge;
+  std::visit(Draft(simulation, member.name), drafter);
+  return simulation;
+}
+
+namespace {
+
+/// A probability and its complement, each to full relative accuracy where it is the smaller.
+struct Odds {
+  double accept;
+  double reject;
+};
+
+Odds from_probability(double accept) { return {accept, 1.0 - accept}; }
+
+struct AcceptanceAt {
+  std::size_t position;
+  bool after_acceptance;
+
+  Odds operator()(const Iid& process) const { return from_probability(process.alpha); }
+
+  Odds operator()(const Positional& process) const { return from_probability(process.conditional[position]); }
+
+  Odds operator()(const BetaMixture& process) const {
+    const double a = process.a + static_cast<double>(position);
+    return {1.0 / (1.0 + process.b / a), 1.0 / (1.0 + a / process.b)};
+  }
+
+  Odds operator()(const Markov& process) const {
+    return from_probability(position == 0 && !after_acceptance ? process.b : process.a);
+  }
+
+  Odds operator()(const Observed& /*process*/) const { throw std::logic_error("the log was not read"); }
+
+  Odds operator()(const Runs& /*process*/) const { throw std::logic_error("runs have memory beyond one token"); }
+
+  Odds operator()(const Trace& /*process*/) const { throw std::logic_error("a trace has no acceptance probability"); }
+};
+
+}  // namespace
+
+Thresholds acceptance_thresholds(const AcceptanceProcess& process, std::int64_t positions, bool after_acceptance) {
+  Thresholds thresholds;
+  thresholds.reserve(static_cast<std::size_t>(positions));
+  for (std::size_t k = 0; k < static_cast<std::size_t>(positions); ++k) {
+    const Odds odds = std::visit(AcceptanceAt{k, after_acceptance}, process);
+    thresholds.push_back(threshold_of(odds.accept, odds.reject));
+  }
+  return thresholds;
+}
+
+Thresholds survival_thresholds(const AcceptanceProcess& process, std::int64_t positions, bool after_acceptance) {
+  Thresholds thresholds;
+  thresholds.reserve(static_cast<std::size_t>(positions));
+  FixedProbability survival;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(positions); ++k) {
+    const Odds odds = std::visit(AcceptanceAt{k, after_acceptance}, process);
+    survival.multiply(odds.accept, odds.reject);
+    thresholds.push_back(survival.threshold());
+  }
+  return thresholds;
 }
 
 }  // namespace foredraft::sim

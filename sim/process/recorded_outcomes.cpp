@@ -1,9 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/process/recorded_outcomes.hpp"
 
+#include <cmath>
+
 #include "core/random_stream.hpp"
 
 namespace foredraft::sim {
+namespace {
+
+constexpr std::uint8_t easy_run = 0;
+constexpr std::uint8_t hard_run = 1;
+constexpr Threshold even{.high = 1U << 15U, .low = 0};
+
+/// How a run of one kind goes on.
+struct KindOfRun {
+  double stay_odds;  ///< within a draft
+  double rho;
+
+  static Threshold threshold(double odds) { return threshold_of(1.0 / (1.0 + 1.0 / odds), 1.0 / (1.0 + odds)); }
+  [[nodiscard]] Threshold within() const { return threshold(stay_odds); }
+  [[nodiscard]] Threshold across() const { return threshold(stay_odds * rho); }
+
+  /// log P(all positions of a draft of gamma and its bonus token are accepted | the first is), gamma >= 1.
+  [[nodiscard]] double log_full(std::int64_t gamma) const {
+    const double behind_first = gamma == 1 ? 0.0 : static_cast<double>(gamma - 1) * -std::log1p(1.0 / stay_odds);
+    return behind_first - std::log1p(1.0 / (stay_odds * rho));
+  }
+};
+
+/// An iteration behind a rejection ends full in a run of kind k with b/2 full_k, one inside such a run with
+/// across_k full_k: as often as full iterations of the kind begin they end.
+void set_start(const Runs& runs, const std::array<KindOfRun, 2>& kinds, std::int64_t gamma, RunsLaw& law) {
+  if (gamma == 0 || runs.b == 0.0) return;
+  std::array<double, 2> begin{};
+  std::array<double, 2> end{};
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    const double log_full = kinds.at(k).log_full(gamma);
+    begin.at(k) = 0.5 * runs.b * std::exp(log_full);
+    end.at(k) = -std::expm1(log_full - std::log1p(1.0 / (kinds.at(k).stay_odds * kinds.at(k).rho)));
+  }
+  double easy = begin[0] * end[1];
+  double hard = begin[1] * end[0];
+  const double rejected = end[0] * end[1];
+  if (rejected == 0.0 && easy == 0.0 && hard == 0.0) {  // no run ever ends
+    easy = begin[0];
+    hard = begin[1];
+  }
+  const double accepted = easy + hard;
+  if (accepted == 0.0) return;
+  law.accepted_before = threshold_of(accepted / (accepted + rejected), rejected / (accepted + rejected));
+  law.easy_before = threshold_of(easy / accepted, hard / accepted);
+}
+
+}  // namespace
+
+RunsLaw::RunsLaw(const Runs& runs, std::int64_t gamma) : begin(threshold_of(runs.b, 1.0 - runs.b)) {
+  const double odds = runs.a / (1.0 - runs.a);
+  const std::array kinds{KindOfRun{odds * std::exp(runs.spread), runs.rho},
+                         KindOfRun{odds * std::exp(-runs.spread), runs.rho}};
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    within.at(k) = kinds.at(k).within();
+    across.at(k) = kinds.at(k).across();
+  }
+  set_start(runs, kinds, gamma, *this);
+}
+
+RunsState RunsStepper::start(std::uint64_t text) {
+  const bool after_acceptance = starts_.below(law_.accepted_before, text, 0);
+  return {after_acceptance, starts_.below(law_.easy_before, text, 1) ? easy_run : hard_run};
+}
+
+std::int64_t RunsStepper::accepted_steps(std::uint64_t iteration, RunsState& state, std::int64_t gamma) {
+  std::int64_t position = 0;
+  if (!state.after_acceptance) {
+    if (!draws_.below(law_.begin, iteration, 0)) return 0;
+    state.kind = draws_.below(even, iteration, kind_draw_) ? easy_run : hard_run;
+    position = 1;
+  }
+  for (; position <= gamma; ++position) {
+    const bool across = position == 0 || position == gamma;
+    const Threshold& goes_on = (across ? law_.across : law_.within).at(state.kind);
+    if (!draws_.below(goes_on, iteration, static_cast<std::uint64_t>(position))) break;
+  }
+  state.after_acceptance = position > gamma;
+  return position;
+}
 
 RecordedOutcomes::RecordedOutcomes(std::shared_ptr<const Recording> recording) : recording_(std::move(recording)) {
   std::uint64_t accepted = 0;

@@ -5,8 +5,7 @@
 #include <memory>
 
 #include "core/random_stream.hpp"
-#include "sim/block_plan.hpp"
-#include "sim/iteration_shape.hpp"
+#include "sim/draft_tree.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "sim/process/threshold.hpp"
 #include "sim/simulator.hpp"

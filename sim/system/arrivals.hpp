@@ -35,4 +35,7 @@ class ArrivalStream {
   std::deque<std::int64_t> closed_;  // closed: requests sent and not popped, at most one a client
 };
 
+/// By inversion where geometric. `count` must have passed check_token_count.
+[[nodiscard]] std::int64_t draw_length(const TokenCount& count, RandomStream& random);
+
 }  // namespace foredraft::sim

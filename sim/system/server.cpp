@@ -4,10 +4,43 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "foredraft/errors.hpp"
 
 namespace foredraft::sim {
+
+void check_account(const RunAccount& account) {
+  if (account.arrived != account.departed + account.in_service + account.waiting) {
+    throw std::logic_error("serving: requests that arrived did not depart and are not there");
+  }
+  if (account.emitted_tokens != account.departed_tokens + account.in_service_tokens) {
+    throw std::logic_error("serving: emitted tokens are not those of the requests");
+  }
+  if (account.in_system_ns != account.departed_ns + account.remaining_ns) {
+    throw std::logic_error("serving: Little's law does not hold");
+  }
+}
+
+RowMemory ReplayedRows::begin(std::uint64_t /*request*/) {
+  // The high word of a product: equal chances to 2^-64 of a sequence.
+  return {.sequence = static_cast<std::uint64_t>((Uint128{recorded_.sequences()} * choices_.next_u64()) >> 64U)};
+}
+
+std::int64_t ReplayedRows::accepted(std::uint64_t /*draw*/, const RowMemory& memory, std::int64_t gamma) const {
+  const std::size_t size = recorded_.size(memory.sequence);
+  if (size == 0) return 0;
+  const auto drafts = static_cast<std::size_t>(gamma);
+  std::size_t all = 0;
+  for (std::size_t position = memory.emitted % size; all < drafts; position = 0) {
+    const std::size_t testable = std::min(drafts - all, size - position);
+    const std::size_t accepted = recorded_.accepted(memory.sequence, position, testable, key_);
+    all += accepted;
+    if (accepted < testable) break;
+  }
+  return static_cast<std::int64_t>(all);
+}
+
 namespace {
 
 constexpr double ns_per_us = 1e3;

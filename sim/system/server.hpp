@@ -1,16 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
-#include "core/stop.hpp"
-#include "sim/process/varying_counts.hpp"
-#include "sim/system/row_acceptance.hpp"
-#include "sim/system/run_account.hpp"
+#include "core/intervals.hpp"
+#include "core/parallel.hpp"
+#include "sim/process/outcome_counts.hpp"
+#include "sim/process/policy_sources.hpp"
+#include "sim/process/recorded_outcomes.hpp"
 #include "sim/system/serving_simulation.hpp"
 
 namespace foredraft::sim {
+
+/// What went in, came out and is left when a replica stops; times in ns.
+struct RunAccount {
+  std::int64_t arrived = 0;  ///< requests, counted as time passes them
+  std::int64_t departed = 0;
+  std::int64_t in_service = 0;
+  std::int64_t waiting = 0;
+  Int128 emitted_tokens = 0;     ///< counted at every pass
+  Int128 departed_tokens = 0;    ///< the lengths of the departed
+  Int128 in_service_tokens = 0;  ///< emitted so far for those in service
+  Int128 in_system_ns = 0;       ///< integral of the number of requests in the system over time
+  Int128 departed_ns = 0;        ///< sum of arrival to departure
+  Int128 remaining_ns = 0;       ///< sum of arrival to now over those in service and waiting
+};
+
+/// Throws std::logic_error unless every request that arrived departed, is served or waits, every token belongs to one
+/// of them, and Little's law holds as the identity it is over a finite run, with what is left at its end. [Little1961]
+void check_account(const RunAccount& account);
+
+// ---- How many drafts the rows of a batch accept. Each stepper answers `begin(request)`, what a row knows when its
+// request is admitted, and `accepted(draw, memory, gamma)` for the `draw`-th iteration of any row.
+
+/// What a row remembers between iterations.
+struct RowMemory {
+  std::uint64_t emitted = 0;   ///< tokens
+  std::uint64_t sequence = 0;  ///< of a recording
+  RunsState run = {};
+};
+
+/// Iterations that do not depend on each other.
+class IndependentRows {
+ public:
+  /// `survival`: [0] of the longest draft.
+  IndependentRows(const SurvivalByState& survival, const RunKey& key, std::uint64_t block)
+      : stepper_(survival, key, block) {}
+
+  [[nodiscard]] static RowMemory begin(std::uint64_t /*request*/) { return {}; }
+  [[nodiscard]] std::int64_t accepted(std::uint64_t draw, RowMemory& /*memory*/, std::int64_t gamma) {
+    return stepper_.accepted_steps(draw, false, gamma);
+  }
+
+ private:
+  SurvivalStepper stepper_;
+};
+
+/// Answers that are each a text of runs.
+class RunsOfRows {
+ public:
+  RunsOfRows(const RunsLaw& law, const RunKey& key, std::uint64_t block, std::int64_t longest)
+      : stepper_(law, key, block, longest) {}
+
+  [[nodiscard]] RowMemory begin(std::uint64_t request) { return {.run = stepper_.start(request)}; }
+  [[nodiscard]] std::int64_t accepted(std::uint64_t draw, RowMemory& memory, std::int64_t gamma) {
+    return std::min(stepper_.accepted_steps(draw, memory.run, gamma), gamma);
+  }
+
+ private:
+  RunsStepper stepper_;
+};
+
+/// Answers that each replay a recorded sequence, drawn with equal chance, from its start; a longer answer begins it
+/// again.
+class ReplayedRows {
+ public:
+  ReplayedRows(const RecordedOutcomes& recorded, const RunKey& key, std::uint64_t block)
+      : recorded_(recorded),
+        key_(key),
+        choices_(key.seed, {.purpose = Purpose::recording, .point = key.point, .block = block}) {}
+
+  [[nodiscard]] RowMemory begin(std::uint64_t request);
+  [[nodiscard]] std::int64_t accepted(std::uint64_t draw, const RowMemory& memory, std::int64_t gamma) const;
+
+ private:
+  const RecordedOutcomes& recorded_;
+  RunKey key_;
+  RandomStream choices_;
+};
+
+using RowAcceptance = std::variant<IndependentRows, RunsOfRows, ReplayedRows>;
 
 /// Survival thresholds of the longest draft, or what rows with a memory are drawn from.
 using PreparedAcceptance = std::variant<SurvivalByState, RunsLaw, RecordedOutcomes>;

@@ -8,7 +8,7 @@
 
 #include "core/check.hpp"
 #include "scenario/server.hpp"
-#include "sim/process/process_thresholds.hpp"
+#include "sim/process/process_simulation.hpp"
 #include "sim/system/server.hpp"
 
 namespace foredraft::sim {

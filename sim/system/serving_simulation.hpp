@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -9,11 +10,15 @@
 #include "foredraft/scenario.hpp"
 #include "sim/simulator.hpp"
 #include "sim/system/arrivals.hpp"
-#include "sim/system/length_law.hpp"
-#include "sim/system/step_time.hpp"
 
-/// System fidelity: a server that decodes batches of requests speculatively, event by event, in virtual time.
+/// How long a pass of a model takes.
 namespace foredraft::sim {
+
+/// In microseconds, finite and not negative, for every shape that a run meets: a measured table, a formula. Called from
+/// several threads at once.
+using StepTime = std::function<double(const StepShape&)>;
+
+// ---- System fidelity: a server that decodes batches of requests speculatively, event by event, in virtual time.
 
 /// Requests are served first come, first served. Prompts of those who join are read in one pass of each model, padded
 /// to the longest, while the others wait; it yields the first token of each. A prompt of 0 tokens takes no pass. An

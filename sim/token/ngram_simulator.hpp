@@ -18,4 +18,14 @@ namespace foredraft::sim {
 /// Throws DomainError on models, a rule, a temperature or sizes outside these.
 [[nodiscard]] std::unique_ptr<Simulator> make_ngram_simulator(const TokenSimulation& simulation);
 
+/// The token simulation of a PromptLookup: the target writes text whose drafts are copied from what it wrote before.
+///
+/// Rules and temperatures as for an n-gram pair. A block is 1,024 iterations on text of its own and one unit of the
+/// tally, so units are independent. The text begins with `window` tokens that the target wrote by itself, and only the
+/// last `window` tokens are ever looked through: at temperature 1 no iteration differs in law from the next. Greedy
+/// text runs from a prompt until it has ngram::Prompts::passage_tokens more, then from the next; the last one is
+/// finished, so that a run at temperature 0 has up to 63 iterations more a block than asked for. Throws DomainError on
+/// models, a rule, a temperature or sizes outside these.
+[[nodiscard]] std::unique_ptr<Simulator> make_prompt_lookup_simulator(const TokenSimulation& simulation);
+
 }  // namespace foredraft::sim

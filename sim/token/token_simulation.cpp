@@ -2,7 +2,6 @@
 #include "sim/token/token_simulation.hpp"
 
 #include <fmt/format.h>
-
 #include <limits>
 #include <utility>
 
@@ -11,7 +10,6 @@
 #include "sim/token/ngram_simulator.hpp"
 #include "sim/token/pooled/pooled_simulator.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
-#include "sim/token/prompt_lookup_simulator.hpp"
 #include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {

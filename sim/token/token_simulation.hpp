@@ -3,14 +3,38 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "foredraft/words.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "sim/simulator.hpp"
 #include "sim/token/models/model_pair.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
-/// Token fidelity: real distributions p and q over a vocabulary, real draws, a real verification rule.
 namespace foredraft::sim {
+
+/// A token that an iteration emitted, and the context it was emitted in.
+struct EmittedToken {
+  Token token;
+  std::int64_t context;  ///< row of the pool; -1 where contexts are not numbered
+};
+
+/// A simulator that emits tokens, not only their number.
+class TokenSimulator : public Simulator {
+ public:
+  /// The exact probability that a draft is accepted, averaged over the contexts that a position can meet: pool mean of
+  /// acceptance_probability(). NaN where that is, and where the contexts are not a finite pool.
+  [[nodiscard]] virtual double expected_acceptance() const = 0;
+
+  /// What the iterations of a block emit, in order: one inner vector per iteration. The same draws as run_block().
+  [[nodiscard]] virtual std::vector<std::vector<EmittedToken>> emit_block(const RunKey& key,
+                                                                          std::uint64_t block) const = 0;
+};
+
+/// expected_acceptance() of a TokenSimulator; NaN for any other simulator.
+[[nodiscard]] double expected_acceptance(const Simulator& simulator);
+
+// ---- Token fidelity: real distributions p and q over a vocabulary, real draws, a real verification rule.
 
 struct TokenSimulation {
   ModelPair models;

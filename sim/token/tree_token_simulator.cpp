@@ -8,8 +8,8 @@
 
 #include "core/check.hpp"
 #include "core/random_stream.hpp"
-#include "sim/block_plan.hpp"
 #include "sim/process/outcome_counts.hpp"
+#include "sim/simulator.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"
 

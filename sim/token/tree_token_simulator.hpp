@@ -7,9 +7,9 @@
 
 #include "foredraft/words.hpp"
 #include "sim/draft_tree.hpp"
-#include "sim/token/law/recursive_rejection.hpp"
+#include "sim/token/distribution/candidate_acceptance.hpp"
 #include "sim/token/models/model_pair.hpp"
-#include "sim/token/token_simulator.hpp"
+#include "sim/token/token_simulation.hpp"
 
 /// Trees of real tokens, verified against real distributions.
 namespace foredraft::sim {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "analytic/answer/iteration_law.hpp"
-#include "analytic/answer/load_answer.hpp"
+#include "analytic/answer/server_answer.hpp"
 #include "foredraft/errors.hpp"
 #include "sim/simulate.hpp"
 #include "tests/support/tolerances.hpp"

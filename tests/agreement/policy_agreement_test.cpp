@@ -6,16 +6,14 @@
 #include <vector>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/draft_length/confidence_threshold.hpp"
+#include "analytic/draft_length/draft_length_rules.hpp"
 #include "analytic/draft_length/optimal_stopping.hpp"
-#include "analytic/draft_length/plus2_minus1.hpp"
-#include "analytic/tokens/drafter_acceptance.hpp"
+#include "analytic/tokens/acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
-#include "analytic/tokens/input_copy.hpp"
-#include "analytic/tokens/token_law.hpp"
-#include "scenario/registries.hpp"
+#include "analytic/tokens/token_count.hpp"
+#include "scenario/family.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/drafted.hpp"
+#include "sim/process/process_simulation.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"
 

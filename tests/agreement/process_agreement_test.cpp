@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/observed/acceptance_runs.hpp"
-#include "analytic/tokens/acceptance_definitions.hpp"
+#include "analytic/observed/acceptance_counts.hpp"
+#include "analytic/tokens/acceptance.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/process_simulation.hpp"
 #include "tests/support/statistics.hpp"

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analytic/tokens/sentence_tokens.hpp"
-#include "sim/process/sentence_population.hpp"
+#include "analytic/tokens/finite_length.hpp"
+#include "sim/process/sequence_simulator.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft {

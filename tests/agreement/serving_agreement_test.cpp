@@ -5,13 +5,11 @@
 #include <cmath>
 #include <vector>
 
-#include "analytic/cost/queue_wait.hpp"
-#include "analytic/observed/acceptance_runs.hpp"
+#include "analytic/cost/load_equilibrium.hpp"
+#include "analytic/observed/acceptance_counts.hpp"
 #include "analytic/tokens/finite_length.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "sim/estimates.hpp"
-#include "sim/serving_estimates.hpp"
 #include "sim/system/serving_simulation.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
-#include "analytic/tree/tree_tokens.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/tree_simulator.hpp"
 #include "sim/token/tree_token_simulator.hpp"

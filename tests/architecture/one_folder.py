@@ -24,8 +24,8 @@ NAMESPACES = {
 PUBLIC_HEADERS = ("include", "foredraft")
 # header or folder -> the one other namespace that it may declare names in, and why
 OTHER_NAMESPACES = {
-    "core/contract.hpp": ("foredraft::detail", "what macros expand to"),
-    "analytic/numerics/exact_comparison.hpp": ("foredraft::analytic::exact", "comparisons without rounding, internal"),
+    "core/check.hpp": ("foredraft::detail", "what macros expand to"),
+    "analytic/numerics": ("foredraft::analytic::exact", "comparisons without rounding, internal"),
     "analytic/numerics/stable_forms.hpp": ("foredraft::analytic::stable", "functions that keep their digits, internal"),
     "sim/ngram": ("foredraft::ngram", "language models, with a Token and a Drafter of their own"),
     "gpu_bench/cpu/float_vectors-inl.hpp": ("foredraft::gpu_bench::HWY_NAMESPACE", "one for each instruction set"),
@@ -33,9 +33,9 @@ OTHER_NAMESPACES = {
     "gpu_bench/verify": ("foredraft::gpu_bench::detail", "what templates are made of"),
     "gpu_bench/verify/published": ("foredraft::gpu_bench::published", "what verifiers of others are made of"),
     "scenario/family.hpp": ("foredraft::scenario::detail", "what templates are made of"),
-    "scenario/pass_times.hpp": ("foredraft", "a member of the public Scenario"),
-    "sim/token/models/trained_models.hpp": ("foredraft", "a member of the public Scenario"),
-    "sim/token/rules/rule_definition.hpp": ("foredraft::sim::rules", "one overload for each rule"),
+    "scenario/inputs.hpp": ("foredraft", "a member of the public Scenario"),
+    "sim/token/models/model_pair.hpp": ("foredraft", "a member of the public Scenario"),
+    "sim/token/rules/verification_rule.hpp": ("foredraft::sim::rules", "one overload for each rule"),
 }
 # folder inside a product folder -> its own target, and why
 OTHER_TARGETS = {"gpu_bench/cuda": ("gpu_bench_cuda", "needs a CUDA compiler, and is left out without one")}

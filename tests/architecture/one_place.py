@@ -13,7 +13,7 @@ FOLDERS = ("core", "analytic", "sim", "latency", "logs", "gpu_bench", "experimen
 RULES = (
     ("prints (core/streams.hpp does)",
      r"fmt::print|std::(cout|cerr|clog)\b|\b(f?printf|f?puts|fwrite)\s*\(|\bSTD(OUT|ERR)_FILENO\b",
-     {"core/streams.cpp", "experiments/cli/child_process.cpp", "experiments/cli/progress.cpp"}),
+     {"core/streams.cpp", "experiments/cli/scripts.cpp", "experiments/cli/progress.cpp"}),
     ("writes or makes files and folders (core/files.hpp does)",
      r"std::(o?fstream)\b|::(open|openat|creat|rename|renameat|mkstemp|mkdir)\s*\(|\bfopen\s*\(|\bcreate_director|fs::rename",
      {"core/files.cpp", "core/streams.cpp"}),
@@ -21,8 +21,8 @@ RULES = (
      # What the system says of itself, and text that the user names as a corpus.
      {"experiments/inputs/corpus.cpp", "experiments/results/manifest.cpp", "gpu_bench/cpu/cpu_facts.cpp",
       "gpu_bench/run/host_facts.cpp"}),
-    ("starts programs (experiments/cli/child_process.hpp does)", r"posix_spawn|\bexec[vl]p?e?\s*\(|\bpopen\s*\(|std::system\b|\bfork\s*\(",
-     {"experiments/cli/child_process.cpp"}),
+    ("starts programs (experiments/cli/scripts.hpp does)", r"posix_spawn|\bexec[vl]p?e?\s*\(|\bpopen\s*\(|std::system\b|\bfork\s*\(",
+     {"experiments/cli/scripts.cpp"}),
 )
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/half_precision.hpp"
+#include "core/numbers.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/integer_moments.hpp"
+#include "core/intervals.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "experiments/calibrate/calibration_text.hpp"
+#include "experiments/calibrate/operators_request.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/cpu/measure_cpu.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/run/verification_plan.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile_json.hpp"
 #include "tests/experiments/temporary_folder.hpp"

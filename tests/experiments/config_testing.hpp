@@ -5,7 +5,7 @@
 
 #include "core/problems.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/config/toml_source.hpp"
+#include "experiments/config/table_reader.hpp"
 
 namespace foredraft::tests {
 

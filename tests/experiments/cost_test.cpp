@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/answer/answer.hpp"
-#include "analytic/cost/block_latency.hpp"
+#include "analytic/cost/published_costs.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/sweep_config.hpp"
@@ -13,8 +13,8 @@
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "scenario/cost.hpp"
+#include "scenario/family.hpp"
 #include "scenario/parameters.hpp"
-#include "scenario/registries.hpp"
 #include "sim/simulate.hpp"
 #include "sim/simulator.hpp"
 #include "tests/experiments/config_testing.hpp"

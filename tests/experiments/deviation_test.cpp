@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/summary.hpp"

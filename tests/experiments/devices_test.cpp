@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/files.hpp"
-#include "experiments/devices/device_table.hpp"
 #include "experiments/text/digest.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/profile/profile_json.hpp"

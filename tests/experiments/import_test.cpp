@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "experiments/inputs/log_file.hpp"
+#include "experiments/inputs/observed_acceptance.hpp"
 #include "logs/observations_file.hpp"
 #include "tests/experiments/run_program.hpp"
 

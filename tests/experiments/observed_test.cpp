@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "analytic/observed/acceptance_runs.hpp"
+#include "analytic/observed/acceptance_counts.hpp"
 #include "experiments/inputs/observed_acceptance.hpp"
 #include "tests/experiments/run_program.hpp"
 #include "tests/support/tolerances.hpp"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "experiments/predict/inverse_prediction.hpp"
 #include "experiments/predict/prediction.hpp"
+#include "experiments/predict/varying_prediction.hpp"
 #include "experiments/text/text_lines.hpp"
 #include "tests/support/tolerances.hpp"
 

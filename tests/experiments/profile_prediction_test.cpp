@@ -6,15 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/problems.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/steps_file.hpp"
+#include "experiments/devices/operators_file.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/passes.hpp"
-#include "latency/surfaces/latency_model.hpp"
+#include "latency/surfaces/fit_latency.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/tolerances.hpp"
 

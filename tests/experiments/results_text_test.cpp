@@ -8,7 +8,6 @@
 #include "core/problems.hpp"
 #include "core/random_stream.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/data_text.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/table.hpp"
 #include "tests/experiments/temporary_folder.hpp"

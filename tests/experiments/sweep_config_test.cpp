@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "experiments/config/toml_source.hpp"
+#include "experiments/config/table_reader.hpp"
 
 namespace foredraft::experiments {
 namespace {

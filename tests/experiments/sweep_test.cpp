@@ -10,10 +10,8 @@
 
 #include "analytic/answer/answer.hpp"
 #include "core/numbers.hpp"
-#include "experiments/config/toml_source.hpp"
-#include "experiments/sweep/agreement.hpp"
+#include "experiments/config/table_reader.hpp"
 #include "experiments/sweep/answer.hpp"
-#include "experiments/sweep/complete_folder.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/sweep_folder.hpp"

@@ -6,8 +6,8 @@
 
 #include "gpu_bench/run/model_pairs.hpp"
 #include "latency/models/model_registry.hpp"
+#include "latency/profile/measurement.hpp"
 #include "latency/profile/profile.hpp"
-#include "latency/profile/sample_summary.hpp"
 
 namespace foredraft::tests {
 

@@ -5,8 +5,8 @@
 
 #include "core/problems.hpp"
 #include "experiments/predict/profile_prediction.hpp"
-#include "experiments/validate/run_validation.hpp"
 #include "experiments/validate/speedups_file.hpp"
+#include "experiments/validate/validation.hpp"
 #include "experiments/validate/validation_grid.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
 #include "latency/models/model_registry.hpp"

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "logs/csv_cells.hpp"
-
 namespace foredraft::tests {
 
 using logs::clock_in;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every family of a scenario: one entry for each alternative, parameters that store where they say.
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/duration_histogram.hpp"
+#include "sim/tally.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving_tally.hpp"
+#include "sim/tally.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "sim/serving_estimates.hpp"
+#include "sim/estimates.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::sim {

@@ -4,7 +4,7 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "experiments/reproduce/claims/paper_claims.hpp"
 #include "experiments/reproduce/claims/printed_cells.hpp"
 

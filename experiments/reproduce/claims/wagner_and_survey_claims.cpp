@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "analytic/tokens/acceptance_definitions.hpp"
+#include "analytic/tokens/acceptance.hpp"
 #include "experiments/reproduce/claims/paper_claims.hpp"
 #include "experiments/reproduce/claims/printed_cells.hpp"
 

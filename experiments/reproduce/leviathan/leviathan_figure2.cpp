@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/iid_run.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 #include "sim/estimates.hpp"
 
 namespace foredraft::experiments {

@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "analytic/draft_length/best_gamma.hpp"
-#include "core/integer_moments.hpp"
 #include "core/intervals.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/iid_run.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {

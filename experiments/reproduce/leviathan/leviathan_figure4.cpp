@@ -2,10 +2,10 @@
 #include <array>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/iid_run.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 #include "sim/estimates.hpp"
 
 namespace foredraft::experiments {

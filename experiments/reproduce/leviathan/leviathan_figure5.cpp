@@ -5,7 +5,7 @@
 
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/iid_run.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "experiments/reproduce/artifacts.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/iid_run.hpp"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/implied_cost.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "analytic/cost/block_latency.hpp"
+#include "analytic/cost/published_costs.hpp"
 #include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"

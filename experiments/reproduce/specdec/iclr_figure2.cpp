@@ -3,7 +3,7 @@
 
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 

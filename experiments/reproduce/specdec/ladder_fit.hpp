@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "sim/token/models/logit_ladder.hpp"
+#include "sim/token/models/model_pair.hpp"
 
 /// The three numbers of a LogitLadder from three acceptances.
 namespace foredraft::experiments {

@@ -8,8 +8,8 @@
 
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
-#include "experiments/text/data_text.hpp"
-#include "sim/process/sentence_population.hpp"
+#include "experiments/text/digest.hpp"
+#include "sim/process/sequence_simulator.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analytic/cost/speedup_fit.hpp"
-#include "analytic/tokens/sentence_tokens.hpp"
+#include "analytic/tokens/finite_length.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "analytic/cost/block_latency.hpp"
-#include "analytic/cost/linear_feasibility.hpp"
+#include "analytic/cost/published_costs.hpp"
+#include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/published.hpp"
 
 /// What the tables of the two SpecDec papers share, read from the printed cells named here.

@@ -6,8 +6,8 @@
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
 #include "experiments/reproduce/specdec/translation_times.hpp"
-#include "experiments/text/data_text.hpp"
-#include "sim/serving_estimates.hpp"
+#include "experiments/text/digest.hpp"
+#include "sim/estimates.hpp"
 #include "sim/system/serving_simulation.hpp"
 
 namespace foredraft::experiments {

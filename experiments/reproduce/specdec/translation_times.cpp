@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "analytic/tokens/finite_length.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
 #include "latency/models/model_registry.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "analytic/tokens/acceptance_definitions.hpp"
+#include "analytic/tokens/acceptance.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/experiments.hpp"
 

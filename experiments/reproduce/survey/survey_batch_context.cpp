@@ -7,7 +7,7 @@
 #include "experiments/devices/devices.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/published.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/surfaces/pair_surface.hpp"

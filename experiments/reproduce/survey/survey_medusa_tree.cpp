@@ -4,13 +4,13 @@
 #include <cmath>
 #include <map>
 
+#include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
-#include "analytic/tree/tree_tokens.hpp"
 #include "core/numbers.hpp"
 #include "experiments/reproduce/artifacts.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/published.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
 #include "sim/estimates.hpp"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "experiments/devices/devices.hpp"
-#include "gpu_bench/verify/verifier_cost.hpp"
+#include "gpu_bench/verify/launch_verifier.hpp"
 
 namespace foredraft::experiments {
 namespace {

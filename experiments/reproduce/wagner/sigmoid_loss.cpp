@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "sim/estimates.hpp"
-#include "sim/token/law/lossiness.hpp"
+#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/token_simulation.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "experiments/reproduce/experiment.hpp"
-#include "sim/token/law/lossiness.hpp"
+#include "sim/token/distribution/emitted_distribution.hpp"
 
 /// What the sigmoid approximation of speculative sampling costs in fidelity, on a synthetic pair whose distributions
 /// are known. [Wagner2024, Eq. 5]

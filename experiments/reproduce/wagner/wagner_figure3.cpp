@@ -3,7 +3,7 @@
 
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/wagner/call_cost.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {

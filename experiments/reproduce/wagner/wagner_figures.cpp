@@ -4,10 +4,10 @@
 #include <optional>
 #include <span>
 
-#include "analytic/cost/memory_footprint.hpp"
+#include "analytic/cost/published_costs.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/wagner/call_cost.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 #include <vector>
 
-#include "analytic/cost/kernel_share.hpp"
+#include "analytic/cost/published_costs.hpp"
 #include "experiments/reproduce/artifacts.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/wagner/call_cost.hpp"
 #include "experiments/reproduce/wagner/wagner_tables.hpp"
-#include "experiments/text/data_text.hpp"
+#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {

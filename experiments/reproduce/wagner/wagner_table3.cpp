@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "analytic/cost/kernel_share.hpp"
+#include "analytic/cost/published_costs.hpp"
 #include "experiments/reproduce/cell_answers.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/wagner/call_cost.hpp"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "gpu_bench/verify/launcher.hpp"
-#include "gpu_bench/verify/published/count_matches.hpp"
-#include "gpu_bench/verify/published/emit.hpp"
+#include "gpu_bench/verify/published/multinomial.hpp"
+#include "gpu_bench/verify/published/row_reduce.hpp"
 #include "gpu_bench/verify/published/row_steps.hpp"
 
 /// `_speculative_sampling` of huggingface/transformers (src/transformers/generation/utils.py, version 4.38 as in

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu_bench/verify/published/gather.hpp"
+#include "gpu_bench/verify/online_softmax.hpp"
+#include "gpu_bench/verify/published/elementwise.hpp"
+#include "gpu_bench/verify/verification.hpp"
 
 /// What turns the row of the first rejection into the weights of the token that replaces the draft.
 namespace foredraft::gpu_bench::published {
@@ -72,5 +74,84 @@ struct DivideRowKernel {
     to = from_float<Storage>(to_float(residuals[row * input.vocabulary + at.token]) / to_float(sums[row]));
   }
 };
+
+/// The last rows of a request: the target has one behind its last draft, the drafter has not.
+enum class RowsOf : unsigned { drafter = 0, target = 1 };
+
+/// Probabilities of each row of logits, rounded to the storage type: a block a row, which reads it twice (largest and
+/// sum; then the probabilities) and writes it once. Rows that there is no draft for are neither read nor written.
+template <class Storage, unsigned width_of_access>
+struct SoftmaxRowsKernel {
+  static constexpr unsigned max_threads = 1024;
+
+  VerificationInput<Storage> input;
+  RowsOf rows_of;
+  Storage* out;               ///< [batch, gamma + (0 or 1), vocabulary]
+  std::uint32_t* row_faults;  ///< [batch, gamma + (0 or 1)]
+  unsigned threads = max_threads;
+
+  [[nodiscard]] LaunchShape shape() const {
+    return {.blocks = input.batch * rows(),
+            .threads = threads,
+            .shared_bytes = static_cast<unsigned>(threads / warp_lanes * sizeof(SoftmaxPart))};
+  }
+  [[nodiscard]] latency::Work work() const {
+    const double elements = static_cast<double>(input.batch) * rows() * input.vocabulary;
+    return {.read_bytes = 2.0 * elements * sizeof(Storage),
+            .written_bytes = elements * sizeof(Storage),
+            .flop = 3.0 * elements};  // a difference, a sum and a product; exponentials count none
+  }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    constexpr unsigned n = width_of_access;
+    const unsigned request = block.block() / rows();
+    const unsigned position = block.block() % rows();
+    if (position >= draft_count(block, input, request) + static_cast<unsigned>(rows_of)) {
+      if (block.thread() == 0) row_faults[block.block()] = 0;
+      return;
+    }
+    const std::int64_t first = static_cast<std::int64_t>(block.block()) * input.vocabulary;
+    const Storage* from = (rows_of == RowsOf::target ? input.target_logits : input.draft_logits) + first;
+    SoftmaxPart part;
+    for (unsigned i = block.thread() * n; i < input.vocabulary; i += block.threads() * n) {
+      float logits[n];
+      load<n>(from + i, logits);
+      add_logits(logits, part);
+    }
+    part = block_merged(block, part, reinterpret_cast<SoftmaxPart*>(block.shared()));
+    const RowSoftmax softmax(part);
+    for (unsigned i = block.thread() * n; i < input.vocabulary; i += block.threads() * n) {
+      float values[n];
+      load<n>(from + i, values);
+      FOREDRAFT_UNROLL
+      for (unsigned j = 0; j < n; ++j) values[j] = softmax.probability(clean_logit(values[j]));
+      store<n>(values, out + first + i);
+    }
+    if (block.thread() == 0) row_faults[block.block()] = part.sum > 0.0F ? part.fault : 1U;
+  }
+
+ private:
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return input.gamma + static_cast<unsigned>(rows_of); }
+};
+
+/// Calls use(width), a compile-time number: pack_elements where every row starts at a multiple of a pack, else 1.
+template <class Use>
+void with_width(unsigned vocabulary, const Use& use) {
+  if (vocabulary % pack_elements == 0) {
+    use(std::integral_constant<unsigned, pack_elements>{});
+  } else {
+    use(std::integral_constant<unsigned, 1>{});
+  }
+}
+
+template <class Storage, class Launcher>
+void softmax_rows(const VerificationInput<Storage>& input, RowsOf rows_of, Storage* out, std::uint32_t* row_faults,
+                  Launcher& launcher) {
+  with_width(input.vocabulary, [&](auto width) {
+    launcher.launch(SoftmaxRowsKernel<Storage, width.value>{
+        .input = input, .rows_of = rows_of, .out = out, .row_faults = row_faults});
+  });
+}
 
 }  // namespace foredraft::gpu_bench::published

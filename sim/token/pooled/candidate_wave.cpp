@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/token/rows/alias_table.hpp"
+#include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "sim/token/law/further_candidates.hpp"
+#include "sim/token/distribution/candidate_acceptance.hpp"
 #include "sim/token/pooled/pooled_tables.hpp"
-#include "sim/token/rows/word_source.hpp"
+#include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {
 

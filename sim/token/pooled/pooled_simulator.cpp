@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "core/stop.hpp"
-#include "sim/block_plan.hpp"
+#include "core/parallel.hpp"
+#include "sim/simulator.hpp"
 #include "sim/token/pooled/candidate_wave.hpp"
-#include "sim/token/rows/word_source.hpp"
+#include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {
 namespace {

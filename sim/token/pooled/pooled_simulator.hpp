@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "sim/iteration_shape.hpp"
+#include "sim/draft_tree.hpp"
 #include "sim/token/pooled/pooled_tables.hpp"
-#include "sim/token/token_simulator.hpp"
+#include "sim/token/token_simulation.hpp"
 
 namespace foredraft::sim {
 

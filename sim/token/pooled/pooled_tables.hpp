@@ -7,12 +7,63 @@
 #include <optional>
 #include <vector>
 
-#include "sim/token/pooled/draft_slot.hpp"
-#include "sim/token/pooled/pooled_candidates.hpp"
-#include "sim/token/rows/alias_table.hpp"
+#include "sim/token/distribution/emitted_distribution.hpp"
+#include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim {
+
+/// All that one drafted token needs, in 16 bytes, so that a draw and its test touch one cache line.
+struct DraftSlot {
+  AliasSlot alias;             ///< of the draft law q
+  std::uint32_t accept_own;    ///< acceptance of the slot's own token, in units of 2^-31
+  std::uint32_t accept_alias;  ///< and of its alias
+};
+
+/// What recursive rejection has to look up, over a pool of contexts, behind the rejection of a first candidate.
+class PooledCandidates {
+ public:
+  /// p and q of a token, side by side.
+  struct Pair {
+    double target;
+    double draft;
+  };
+
+  /// scheme.count >= 2.
+  explicit PooledCandidates(const CandidateScheme& scheme) : scheme_(scheme) {}
+
+  /// Memory for each token of each context.
+  [[nodiscard]] static std::int64_t bytes_per_entry(const CandidateScheme& scheme);
+
+  /// Appends the next context.
+  void add(const PositionLaws& laws);
+
+  [[nodiscard]] const CandidateScheme& scheme() const { return scheme_; }
+
+  /// Row-major: token x of context k lies at k * vocabulary + x.
+  [[nodiscard]] const std::vector<Pair>& pairs() const { return pairs_; }
+
+  /// m(1), the mass of a context's first residual.
+  [[nodiscard]] double first_mass(std::size_t context) const { return first_mass_[context]; }
+
+  /// m(c) of a context, where c is reached behind `rejections`, 2 to scheme.count - 1, of them. With replacement c is
+  /// the same for every position, so its mass is known beforehand.
+  [[nodiscard]] double mass(std::size_t context, std::size_t rejections, double c) const {
+    return masses_.empty() ? steps_[context * (static_cast<std::size_t>(scheme_.count) - 2) + rejections - 2]
+                           : masses_[context](c);
+  }
+  /// Asks for what mass() will read.
+  void prefetch_mass(std::size_t context, double c) const {
+    if (!masses_.empty()) masses_[context].prefetch(c);
+  }
+
+ private:
+  CandidateScheme scheme_;
+  std::vector<Pair> pairs_;
+  std::vector<double> first_mass_;
+  std::vector<double> steps_;         ///< with replacement: the masses behind 2, 3, ... rejections of each context
+  std::vector<ResidualMass> masses_;  ///< without: one for each context
+};
 
 /// Acceptance probabilities are integers in units of 2^-31: a draft is accepted iff a uniform 31-bit number is below.
 /// So 0 never accepts, 1 always does, and any other probability is within 2^-32 of the rule's.

@@ -6,9 +6,9 @@
 #include <boost/math/tools/roots.hpp>
 #include <cmath>
 
-#include "core/contract.hpp"
+#include "core/check.hpp"
 #include "foredraft/errors.hpp"
-#include "sim/token/models/synthetic_target.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "sim/token/pooled/pooled_tables.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "sim/token/rows/vector_kernels.hpp"

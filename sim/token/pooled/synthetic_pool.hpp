@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/stop.hpp"
+#include "core/parallel.hpp"
 #include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::sim {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/token/rows/vector_kernels.hpp"
 
-#include "core/contract.hpp"
+#include "core/check.hpp"
 
 #ifndef FOREDRAFT_SIM_TOKEN_VECTOR_KERNELS_ONCE
 #define FOREDRAFT_SIM_TOKEN_VECTOR_KERNELS_ONCE

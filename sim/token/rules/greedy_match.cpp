@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/token/rows/row_operations.hpp"
-#include "sim/token/rules/rule_definition.hpp"
-#include "sim/token/rules/top_token_rule.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim::rules {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "sim/token/rows/row_operations.hpp"
-#include "sim/token/rules/rule_definition.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim::rules {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstddef>
 
-#include "core/half_precision.hpp"
+#include "core/numbers.hpp"
 #include "sim/token/rows/row_operations.hpp"
-#include "sim/token/rules/rule_definition.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim::rules {
 namespace {

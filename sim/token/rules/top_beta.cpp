@@ -6,10 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "sim/token/rows/alias_table.hpp"
 #include "sim/token/rows/row_operations.hpp"
-#include "sim/token/rules/rule_definition.hpp"
-#include "sim/token/rules/top_token_rule.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim::rules {
 namespace {

@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "sim/token/rows/row_operations.hpp"
-#include "sim/token/rules/rule_definition.hpp"
-#include "sim/token/rules/top_token_rule.hpp"
+#include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim::rules {
 namespace {

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "scenario/registries.hpp"
-#include "sim/token/rules/rule_definition.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::sim {
 

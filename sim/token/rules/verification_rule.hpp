@@ -6,6 +6,7 @@
 #include <span>
 
 #include "foredraft/scenario.hpp"
+#include "sim/token/rows/row_operations.hpp"
 
 namespace foredraft::sim {
 
@@ -80,5 +81,39 @@ class VerificationRule {
 /// What carries out the rule of a scenario. Throws DomainError on parameters that scenario::check_rule rejects;
 /// `vocabulary` in tokens, 0: not known.
 [[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const Rule& rule, std::int64_t vocabulary = 0);
+
+}  // namespace foredraft::sim
+
+namespace foredraft::sim::rules {
+
+// ---- What the files of this folder define, one for each rule of a scenario. Parameters have been checked.
+
+using MadeRule = std::unique_ptr<const VerificationRule>;
+
+[[nodiscard]] MadeRule make(const AcceptAll& rule);
+[[nodiscard]] MadeRule make(const GreedyMatch& rule);
+[[nodiscard]] MadeRule make(const Lenient& rule);
+[[nodiscard]] MadeRule make(const MultiCandidate& rule);
+[[nodiscard]] MadeRule make(const RejectionSampling& rule);
+[[nodiscard]] MadeRule make(const SigmoidApproximation& rule);
+[[nodiscard]] MadeRule make(const TopBeta& rule);
+[[nodiscard]] MadeRule make(const TypicalAcceptance& rule);
+
+}  // namespace foredraft::sim::rules
+
+namespace foredraft::sim {
+
+/// A rule of greedy decoding: behind a rejection and behind accepted drafts the target's most probable token is
+/// emitted, the lowest index on ties.
+class TopTokenRule : public VerificationRule {
+ public:
+  void replacement(const PositionLaws& laws, std::span<double> law) const final {
+    write_point_mass(row_argmax(laws.target), law);
+  }
+
+  void bonus(std::span<const double> target, std::span<double> law) const final {
+    write_point_mass(row_argmax(target), law);
+  }
+};
 
 }  // namespace foredraft::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/cost/batch_pass.hpp"
+#include "analytic/cost/iteration_cost.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

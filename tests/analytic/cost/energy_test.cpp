@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/cost/energy.hpp"
+#include "analytic/cost/published_costs.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::analytic {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/cost/linear_feasibility.hpp"
+#include "analytic/cost/speedup_fit.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>

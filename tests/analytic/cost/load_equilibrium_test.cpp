@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analytic/cost/token_price.hpp"
+#include "analytic/cost/iteration_cost.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 

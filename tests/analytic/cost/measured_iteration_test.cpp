@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/cost/measured_iteration.hpp"
+#include "analytic/cost/iteration_cost.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/draft_length/measured_draft_length.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/cost/memory_footprint.hpp"
+#include "analytic/cost/published_costs.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/cost/queue_wait.hpp"
+#include "analytic/cost/load_equilibrium.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "tests/analytic/reference.hpp"
 #include "tests/support/tolerances.hpp"
 

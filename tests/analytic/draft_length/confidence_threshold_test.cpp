@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stopping at low confidence: Beta tails against direct quadrature of the Beta density, and the token law against an
 // enumeration of what each token of a draft can do.
-#include "analytic/draft_length/confidence_threshold.hpp"
+#include "analytic/draft_length/draft_length_rules.hpp"
 
 #include <boost/math/quadrature/tanh_sinh.hpp>
 #include <boost/math/special_functions/beta.hpp>
@@ -9,8 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "analytic/tokens/iid_tokens.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 

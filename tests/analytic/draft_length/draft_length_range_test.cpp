@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "tests/analytic/reference.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/draft_length/one_maximum.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

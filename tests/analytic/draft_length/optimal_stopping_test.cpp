@@ -10,8 +10,7 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The +2/-1 heuristic against a long power iteration of its chain in extended precision, which shares neither the cuts
 // nor the recursion of the code.
-#include "analytic/draft_length/plus2_minus1.hpp"
+#include "analytic/draft_length/draft_length_rules.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/tokens/acceptance_definitions.hpp"
+#include "analytic/tokens/acceptance.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "analytic/tokens/dependent_acceptance.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "tests/analytic/reference.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -9,8 +9,7 @@
 #include <limits>
 #include <thread>
 
-#include "analytic/tokens/iid_tokens.hpp"
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/analytic/reference.hpp"
 #include "tests/support/tolerances.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Input-guided decoding: every text of a dozen tokens, edit by edit, against the renewal forms.
-#include "analytic/tokens/input_copy.hpp"
+#include "analytic/tokens/finite_length.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analytic/tokens/drafter_acceptance.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/acceptance.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/tokens/sentence_tokens.hpp"
+#include "analytic/tokens/finite_length.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

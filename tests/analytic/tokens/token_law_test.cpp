@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/tokens/token_law.hpp"
+#include "analytic/tokens/token_count.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
 #include "core/marginals.hpp"
 #include "core/random_stream.hpp"
 #include "tests/analytic/reference.hpp"

@@ -5,8 +5,6 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "analytic/tree/head_accuracies.hpp"
-#include "analytic/tree/tree_tokens.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/analytic/tree/tree_testing.hpp"
 #include "tests/support/tolerances.hpp"

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/tokens/token_law.hpp"
-#include "analytic/tree/tree_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
+#include "analytic/tree/token_tree.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/analytic/tree/tree_testing.hpp"
 #include "tests/support/tolerances.hpp"

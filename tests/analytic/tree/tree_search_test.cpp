@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "analytic/tokens/several_chains.hpp"
-#include "analytic/tree/tree_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
+#include "analytic/tree/token_tree.hpp"
 #include "foredraft/errors.hpp"
 #include "tests/analytic/tree/tree_testing.hpp"
 #include "tests/support/tolerances.hpp"

@@ -6,7 +6,6 @@
 #include <set>
 #include <vector>
 
-#include "analytic/tree/head_accuracies.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "core/random_stream.hpp"
 #include "tests/analytic/reference.hpp"

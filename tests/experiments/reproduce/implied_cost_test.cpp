@@ -5,7 +5,7 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "gpu_bench/run/host_facts.hpp"
-#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 
 namespace foredraft::gpu_bench {

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "gpu_bench/cuda/buffer_pool.hpp"
 #include "gpu_bench/cuda/check.hpp"
 
 namespace foredraft::gpu_bench {

@@ -3,7 +3,7 @@
 
 #include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/run/model_pairs.hpp"
-#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 
 namespace foredraft::gpu_bench {

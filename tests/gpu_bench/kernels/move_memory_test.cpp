@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/kernels/move_memory.hpp"
+#include "gpu_bench/kernels/fill.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/kernels/pick_token.hpp"
+#include "gpu_bench/kernels/reduce.hpp"
 
 #include <algorithm>
 

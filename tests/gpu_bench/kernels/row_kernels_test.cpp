@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/kernels/activate.hpp"
-#include "gpu_bench/kernels/add_normalise.hpp"
-#include "gpu_bench/kernels/embed.hpp"
-#include "gpu_bench/kernels/store_keys_values.hpp"
+#include "gpu_bench/kernels/elementwise.hpp"
 #include "tests/gpu_bench/kernels/kernel_support.hpp"
 
 namespace foredraft::gpu_bench::tests {

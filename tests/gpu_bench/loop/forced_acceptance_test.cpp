@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/loop/forced_acceptance.hpp"
+#include "gpu_bench/loop/loop_cell.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

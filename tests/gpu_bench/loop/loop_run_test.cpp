@@ -8,8 +8,8 @@
 
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"
-#include "gpu_bench/loop/forced_logits.hpp"
-#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/loop/loop_cell.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 #include "gpu_bench/verify/reference.hpp"
 
 namespace foredraft::gpu_bench {

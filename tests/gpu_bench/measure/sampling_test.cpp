@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/measure/sampling.hpp"
+#include "gpu_bench/measure/measure.hpp"
 
 #include <catch2/catch.hpp>
 

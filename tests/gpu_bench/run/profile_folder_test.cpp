@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "foredraft/errors.hpp"
-#include "gpu_bench/run/samples_table.hpp"
 #include "latency/profile/profile_json.hpp"
 #include "tests/latency/profile/synthetic_profile.hpp"
 

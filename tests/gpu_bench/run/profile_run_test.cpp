@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "gpu_bench/run/run_errors.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 
 namespace foredraft::gpu_bench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/run/verification_plan.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "foredraft/errors.hpp"
-#include "gpu_bench/kernels/pick_token.hpp"
-#include "gpu_bench/verify/greedy_match.hpp"
+#include "gpu_bench/kernels/reduce.hpp"
+#include "gpu_bench/verify/chain_path.hpp"
 #include "gpu_bench/verify/top_beta.hpp"
 #include "gpu_bench/verify/typical_acceptance.hpp"
 #include "tests/gpu_bench/verify/rows_support.hpp"

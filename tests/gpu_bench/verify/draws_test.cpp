@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/verify/draws.hpp"
+#include "gpu_bench/verify/verification.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "gpu_bench/verify/published/hf_reference.hpp"
-#include "gpu_bench/verify/published/wagner_exact.hpp"
-#include "gpu_bench/verify/published/wagner_sigmoid.hpp"
+#include "gpu_bench/verify/published/wagner.hpp"
 #include "tests/gpu_bench/verify/verify_support.hpp"
 
 /// The published verifiers by name, run with small blocks.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/verify/reference_rows.hpp"
+#include "gpu_bench/verify/reference.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

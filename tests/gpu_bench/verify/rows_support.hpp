@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu_bench/verify/reference_row.hpp"
-#include "gpu_bench/verify/reference_rows.hpp"
+#include "gpu_bench/verify/reference.hpp"
 #include "tests/gpu_bench/verify/verify_support.hpp"
 
 namespace foredraft::gpu_bench::tests {

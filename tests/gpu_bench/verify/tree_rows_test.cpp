@@ -2,9 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "foredraft/errors.hpp"
-#include "gpu_bench/verify/greedy_match.hpp"
-#include "gpu_bench/verify/tree_greedy.hpp"
-#include "gpu_bench/verify/tree_sampled.hpp"
+#include "gpu_bench/verify/chain_path.hpp"
+#include "gpu_bench/verify/tree_path.hpp"
 #include "tests/gpu_bench/verify/rows_support.hpp"
 #include "tests/support/statistics.hpp"
 

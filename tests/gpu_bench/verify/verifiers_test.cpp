@@ -6,7 +6,6 @@
 #include "gpu_bench/verify/launch_verifier.hpp"
 #include "gpu_bench/verify/logits.hpp"
 #include "gpu_bench/verify/test_batch.hpp"
-#include "gpu_bench/verify/verifier_cost.hpp"
 #include "tests/gpu_bench/verify/published_support.hpp"
 
 namespace foredraft::gpu_bench::tests {

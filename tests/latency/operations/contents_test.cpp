@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "latency/operations/contents.hpp"
 #include "latency/operations/passes.hpp"
+#include "latency/operations/reference.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 
 namespace foredraft::latency {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "latency/operations/operation_alone.hpp"
+#include "latency/operations/program.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,7 +8,6 @@
 
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
-#include "latency/operations/operation_accesses.hpp"
 #include "latency/operations/passes.hpp"
 #include "latency/operations/reference.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"

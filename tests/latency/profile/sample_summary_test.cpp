@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "latency/profile/sample_summary.hpp"
+#include "latency/profile/measurement.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

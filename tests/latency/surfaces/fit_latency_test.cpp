@@ -6,7 +6,6 @@
 
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile_json.hpp"
-#include "latency/surfaces/latency_model.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 
 namespace foredraft::latency {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "latency/surfaces/latency_model.hpp"
+#include "latency/surfaces/fit_latency.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -6,7 +6,6 @@
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
-#include "latency/surfaces/cell_program.hpp"
 #include "tests/latency/operations/tiny_shapes.hpp"
 
 namespace foredraft::latency {

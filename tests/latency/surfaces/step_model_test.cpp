@@ -7,7 +7,7 @@
 
 #include "foredraft/errors.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/surfaces/latency_model.hpp"
+#include "latency/surfaces/fit_latency.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::latency {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "foredraft/errors.hpp"
-#include "sim/ngram/prompts.hpp"
+#include "sim/ngram/speculation.hpp"
 #include "tests/sim/ngram/exact_chain.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
 #include "tests/support/tolerances.hpp"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "foredraft/words.hpp"
-#include "sim/ngram/drafter.hpp"
 #include "sim/ngram/model.hpp"
+#include "sim/ngram/speculation.hpp"
 
 namespace foredraft::tests {
 

@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
-#include "sim/ngram/discounts.hpp"
 #include "sim/ngram/model.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
 #include "tests/sim/ngram/reference_model.hpp"

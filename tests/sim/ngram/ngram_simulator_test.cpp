@@ -8,7 +8,7 @@
 #include "core/intervals.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
-#include "sim/ngram/prompts.hpp"
+#include "sim/ngram/speculation.hpp"
 #include "tests/sim/ngram/exact_chain.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
 #include "tests/support/tolerances.hpp"

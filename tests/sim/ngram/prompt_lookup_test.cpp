@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drafts copied from the text: the search against all places, the emitted law against the target's, and the cost.
-#include "sim/ngram/prompt_lookup.hpp"
+#include "sim/ngram/speculation.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/prompt_lookup_simulator.hpp"
+#include "sim/token/ngram_simulator.hpp"
 #include "tests/sim/ngram/generated_text.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"

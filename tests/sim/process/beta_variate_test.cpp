@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/process/beta_variate.hpp"
+#include "sim/process/draws.hpp"
 
 #include <algorithm>
 #include <boost/math/distributions/beta.hpp>

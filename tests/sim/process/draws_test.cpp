@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "sim/process/process_thresholds.hpp"
-#include "sim/process/steps.hpp"
+#include "sim/process/policy_sources.hpp"
+#include "sim/process/process_simulation.hpp"
 #include "tests/sim/process/process_testing.hpp"
 
 namespace foredraft::sim {

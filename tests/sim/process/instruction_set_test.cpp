@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/process/instruction_set.hpp"
+#include "sim/process/kernels.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>

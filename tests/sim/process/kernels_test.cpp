@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "core/random_stream.hpp"
-#include "sim/process/instruction_set.hpp"
-#include "sim/process/process_thresholds.hpp"
+#include "sim/process/process_simulation.hpp"
 #include "tests/sim/process/process_testing.hpp"
 
 namespace foredraft::sim {

@@ -6,10 +6,10 @@
 
 #include "core/intervals.hpp"
 #include "foredraft/errors.hpp"
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 #include "sim/estimates.hpp"
-#include "sim/process/drafted.hpp"
-#include "sim/process/stopping_plan.hpp"
+#include "sim/process/policy_sources.hpp"
+#include "sim/process/process_simulation.hpp"
 #include "tests/sim/process/process_testing.hpp"
 #include "tests/support/statistics.hpp"
 #include "tests/support/tolerances.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/process/sentence_population.hpp"
+#include "sim/process/sequence_simulator.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

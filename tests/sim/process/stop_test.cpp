@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/stop.hpp"
+#include "core/parallel.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "sim/process/process_thresholds.hpp"
+#include "sim/process/process_simulation.hpp"
 
 namespace foredraft::sim {
 namespace {

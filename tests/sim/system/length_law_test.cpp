@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/system/length_law.hpp"
+#include "sim/system/arrivals.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

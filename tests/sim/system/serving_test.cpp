@@ -10,7 +10,6 @@
 
 #include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
-#include "sim/serving_estimates.hpp"
 #include "tests/support/tolerances.hpp"
 
 // Runs whose every event can be written down: constant lengths, acceptance 0 or 1, whole microseconds.

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "scenario/registries.hpp"
+#include "scenario/family.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::tests {

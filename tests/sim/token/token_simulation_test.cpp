@@ -7,7 +7,6 @@
 
 #include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/token_simulator.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "analytic/tokens/iid_tokens.hpp"
+#include "analytic/tokens/token_count.hpp"
 #include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/wagner/call_cost.hpp"
 #include "experiments/reproduce/wagner/sigmoid_loss.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/token/models/logit_ladder.hpp"
+#include "sim/token/models/model_pair.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "foredraft/errors.hpp"
-#include "sim/token/models/synthetic_target.hpp"
+#include "sim/token/models/model_pair.hpp"
 #include "sim/token/rows/row_operations.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/statistics.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/token/rows/alias_table.hpp"
+#include "sim/token/rows/row_operations.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

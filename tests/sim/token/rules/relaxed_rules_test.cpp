@@ -4,13 +4,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/half_precision.hpp"
+#include "core/numbers.hpp"
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/law/emitted_law.hpp"
+#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/rows/row_operations.hpp"
-#include "sim/token/token_simulator.hpp"
+#include "sim/token/token_simulation.hpp"
 #include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/tables.hpp"
 #include "tests/support/tolerances.hpp"

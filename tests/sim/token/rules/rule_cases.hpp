@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "foredraft/errors.hpp"
-#include "scenario/registries.hpp"
-#include "sim/token/law/recursive_rejection.hpp"
+#include "scenario/family.hpp"
+#include "sim/token/distribution/candidate_acceptance.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
 /// What the contract tests run over: every registered rule with its defaults, and settings that take another branch.

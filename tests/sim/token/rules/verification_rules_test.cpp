@@ -9,9 +9,9 @@
 
 #include "core/check.hpp"
 #include "core/random_stream.hpp"
-#include "scenario/registries.hpp"
-#include "sim/token/law/emitted_law.hpp"
-#include "sim/token/token_simulator.hpp"
+#include "scenario/family.hpp"
+#include "sim/token/distribution/emitted_distribution.hpp"
+#include "sim/token/token_simulation.hpp"
 #include "tests/sim/token/named_rule.hpp"
 #include "tests/sim/token/rules/rule_cases.hpp"
 #include "tests/sim/token/tables.hpp"

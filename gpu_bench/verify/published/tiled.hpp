@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gpu_bench/verify/launcher.hpp"
+#include "gpu_bench/verify/published/multinomial.hpp"
+#include "gpu_bench/verify/published/row_reduce.hpp"
+#include "gpu_bench/verify/published/row_steps.hpp"
+
+namespace foredraft::gpu_bench::published {
+
+/// Rows hold probabilities.
+struct AsTheyAre {
+  static constexpr bool of_logits = false;
+
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE float of(float value) const { return value; }
+};
+
+/// Rows hold logits z, in whose place sigma((z - low) / (high - low)) is taken for a probability.
+struct ScaledSigmoid {
+  static constexpr bool of_logits = true;
+
+  float low;
+  float high;
+
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE float of(float logit) const {
+    const float scaled = (clean_logit(logit) - low) / (high - low);
+    return 1.0F / (1.0F + std::exp(-scaled));
+  }
+};
+
+/// p / q and max(0, p - q) of every token of every drafted position, and the sum of the latter: a block a position, one
+/// tile of as many tokens as threads after another, summed over the block tile by tile.
+template <class Storage, class Values>
+struct TiledRatiosKernel {
+  static constexpr unsigned max_threads = 1024;
+
+  VerificationInput<Storage> input;
+  Values values;
+  const Storage* targets;     ///< [batch, gamma + 1, vocabulary]
+  const Storage* drafts;      ///< [batch, gamma, vocabulary]
+  Storage* ratios;            ///< [batch, gamma, vocabulary]
+  Storage* residuals;         ///< [batch, gamma, vocabulary]
+  Storage* sums;              ///< [batch, gamma]: added to
+  Storage* probabilities;     ///< [batch, gamma + 1, vocabulary], where values are not as they are
+  std::uint32_t* row_faults;  ///< [batch, gamma + 1], likewise; of both models' rows
+  unsigned threads = max_threads;
+
+  [[nodiscard]] LaunchShape shape() const {
+    return {.blocks = input.batch * positions(),
+            .threads = threads,
+            .shared_bytes = static_cast<unsigned>(sizeof(float) * 2 * (threads / warp_lanes))};
+  }
+  [[nodiscard]] latency::Work work() const {
+    const double row = static_cast<double>(input.batch) * input.vocabulary;
+    const double read_rows = input.gamma + positions();
+    const double written_rows = 2.0 * input.gamma + (Values::of_logits ? positions() : 0);
+    return {.read_bytes = (read_rows * row + static_cast<double>(input.batch) * input.gamma) * sizeof(Storage),
+            .written_bytes = (written_rows * row + static_cast<double>(input.batch) * input.gamma) * sizeof(Storage),
+            // Ratio, difference and sum; of a sigmoid difference, quotient, sum and reciprocal.
+            .flop = 3.0 * input.gamma * row + (Values::of_logits ? 4.0 * read_rows * row : 0.0)};
+  }
+
+  template <class Block>
+  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+    const unsigned request = block.block() / positions();
+    const unsigned position = block.block() % positions();
+    const unsigned count = draft_count(block, input, request);
+    if (position >= count + (Values::of_logits ? 1 : 0)) {
+      if (Values::of_logits && block.thread() == 0) row_faults[block.block()] = 0;
+      return;
+    }
+    const bool drafted = position < count;
+    const std::int64_t target_row = row_of(request, input.gamma + 1, position) * input.vocabulary;
+    const std::int64_t draft_row = row_of(request, input.gamma, position) * input.vocabulary;
+    Seen target_row_has;
+    Seen draft_row_has;
+    float sum = 0.0F;
+    unsigned turn = 0;
+    for (unsigned start = 0; start < input.vocabulary; start += block.threads()) {
+      const unsigned i = start + block.thread();
+      float difference = 0.0F;
+      // Threads behind the row's end add zeros and come to the barrier of the sum like all others.
+      if (i < input.vocabulary) {
+        const float target = value_of(targets[target_row + i], target_row_has);
+        if constexpr (Values::of_logits) probabilities[target_row + i] = from_float<Storage>(target);
+        if (drafted) {
+          const float draft = value_of(drafts[draft_row + i], draft_row_has);
+          difference = target > draft ? target - draft : 0.0F;
+          ratios[draft_row + i] = from_float<Storage>(target / draft);
+          residuals[draft_row + i] = from_float<Storage>(difference);
+        }
+      }
+      sum += block_sum(block, difference, scratch_of(block, turn++));
+    }
+    if (drafted && block.thread() == 0) {
+      Storage& total = sums[row_of(request, input.gamma, position)];
+      total = from_float<Storage>(to_float(total) + sum);
+    }
+    if constexpr (Values::of_logits) {
+      const float faults = block_sum(block, target_row_has.faults + draft_row_has.faults, scratch_of(block, turn++));
+      const float targets_possible = block_sum(block, target_row_has.possible, scratch_of(block, turn++));
+      const float drafts_possible = block_sum(block, draft_row_has.possible, scratch_of(block, turn++));
+      const bool nothing_possible = targets_possible == 0.0F || (drafted && drafts_possible == 0.0F);
+      if (block.thread() == 0) row_faults[block.block()] = faults > 0.0F || nothing_possible ? 1 : 0;
+    }
+  }
+
+ private:
+  /// What a thread has seen of a row of logits, 0 or 1.
+  struct Seen {
+    float faults = 0.0F;
+    float possible = 0.0F;
+  };
+
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned positions() const { return input.gamma + (Values::of_logits ? 1 : 0); }
+
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE float value_of(Storage element, Seen& seen) const {
+    const float value = to_float(element);
+    if constexpr (Values::of_logits) {
+      if (is_faulty(value)) seen.faults = 1.0F;
+      if (clean_logit(value) > -std::numeric_limits<float>::infinity()) seen.possible = 1.0F;
+    }
+    return values.of(value);
+  }
+
+  /// Two in turn: a warp may begin the next sum while another still reads the last.
+  template <class Block>
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE static float* scratch_of(Block& block, unsigned turn) {
+    return reinterpret_cast<float*>(block.shared()) + turn % 2 * (block.threads() / warp_lanes);
+  }
+};
+
+// ---- What the two variants of [Wagner2024] share: a kernel that writes the ratios and the residuals of every position
+// and token, and what the host makes of them.
+
+template <class Storage>
+struct TiledTensors {
+  Storage* residuals;  ///< [batch, gamma, vocabulary]
+  Storage* ratios;     ///< [batch, gamma, vocabulary]
+  Storage* sums;       ///< [batch, gamma]
+  Storage* gathered;   ///< [batch, gamma]
+  MatchTensors<Storage> match;
+  Storage* weights;  ///< [batch, vocabulary]
+  MultinomialTensors<Storage> draw;
+
+  TiledTensors(WorkspaceCutter& cutter, std::int64_t batch, std::int64_t gamma, std::int64_t vocabulary)
+      : residuals(cutter.tensor<Storage>(batch * gamma * vocabulary)),
+        ratios(cutter.tensor<Storage>(batch * gamma * vocabulary)),
+        sums(cutter.tensor<Storage>(batch * gamma)),
+        gathered(cutter.tensor<Storage>(batch * gamma)),
+        match(cutter, batch, gamma),
+        weights(cutter.tensor<Storage>(batch * vocabulary)),
+        draw(cutter, batch, vocabulary) {}
+};
+
+/// Two tensors of zeros, and sums that start above 0, as nothing is to be divided by 0: three launches.
+template <class Storage, class Launcher>
+void set_tensors(const VerificationInput<Storage>& input, const TiledTensors<Storage>& tensors, Launcher& launcher) {
+  constexpr float least_sum = 1e-6F;
+  const std::int64_t positions = static_cast<std::int64_t>(input.batch) * input.gamma;
+  if (positions == 0) return;
+  launcher.launch(
+      SetKernel<Storage>{.out = tensors.residuals, .value = 0.0F, .elements = positions * input.vocabulary});
+  launcher.launch(SetKernel<Storage>{.out = tensors.ratios, .value = 0.0F, .elements = positions * input.vocabulary});
+  launcher.launch(SetKernel<Storage>{.out = tensors.sums, .value = least_sum, .elements = positions});
+}
+
+/// From the ratios to the emitted tokens: 20 launches, four waits.
+template <class Storage, class Launcher>
+void emit_from_ratios(const VerificationInput<Storage>& input, const VerificationOutput& output,
+                      const TiledTensors<Storage>& tensors, const Storage* targets,
+                      const std::uint32_t* target_row_faults, const std::uint32_t* draft_row_faults,
+                      Launcher& launcher) {
+  launcher.read_back(tensors.sums, 0);  // for the kernel itself
+  if (input.gamma > 0) {
+    launcher.launch(GatherKernel<Storage>{
+        .input = input, .rows = tensors.ratios, .rows_per_request = input.gamma, .out = tensors.gathered});
+  }
+  count_matches(input, tensors.gathered, tensors.match, launcher);
+  const std::uint32_t* matches = tensors.match.matches;
+  launcher.read_back(matches, input.batch * sizeof(std::uint32_t));
+  launcher.launch(DivideRowKernel<Storage>{.input = input,
+                                           .residuals = tensors.residuals,
+                                           .sums = tensors.sums,
+                                           .targets = targets,
+                                           .matches = matches,
+                                           .out = tensors.weights,
+                                           .residual_rows = input.gamma});
+  const DrawnRows<Storage> rows = multinomial(input, tensors.weights, targets, matches, tensors.draw, launcher);
+  launcher.launch(EmitKernel<Storage>{.input = input,
+                                      .output = output,
+                                      .rows = rows,
+                                      .drawn = tensors.draw.tokens,
+                                      .target_row_faults = target_row_faults,
+                                      .draft_row_faults = draft_row_faults});
+}
+
+}  // namespace foredraft::gpu_bench::published

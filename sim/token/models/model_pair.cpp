@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/token/models/model_pair.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <boost/random/gamma_distribution.hpp>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/check.hpp"
+#include "core/random_stream.hpp"
+#include "sim/token/rows/row_operations.hpp"
+#include "sim/token/rows/vector_kernels.hpp"
+
+namespace foredraft::sim {
+
+LadderContexts::LadderContexts(std::int64_t contexts, std::int64_t ranks, std::uint64_t seed)
+    : ranks_(static_cast<std::size_t>(ranks)) {
+  check_at_least("contexts", contexts, 1);
+  check_at_least("ranks", ranks, 1);
+  RandomStream random(seed, {.purpose = Purpose::logits, .point = 0, .block = 0});
+  gaps_.reserve(static_cast<std::size_t>(contexts) * ranks_);
+  for (std::int64_t context = 0; context < contexts; ++context) {
+    double gap = 0.0;
+    gaps_.push_back(gap);
+    for (std::size_t rank = 1; rank < ranks_; ++rank) {
+      gap -= std::log1p(-random.uniform()) / static_cast<double>(rank);
+      gaps_.push_back(gap);
+    }
+  }
+}
+
+double LadderContexts::acceptance(const LogitLadder& ladder, const TopBetaRule& rule) const {
+  check_positive("spread", ladder.spread);
+  check_positive("noise", ladder.noise);
+  check_probability("unlike", ladder.unlike);
+  check_range("top_beta", rule.top_beta, 1, static_cast<std::int64_t>(ranks_));
+  check_nonnegative("tolerance", rule.tolerance);
+  const auto top_beta = static_cast<std::size_t>(rule.top_beta);
+  double total = 0.0;
+  for (std::size_t first = 0; first < gaps_.size(); first += ranks_) {
+    double mass = 0.0;
+    double accepted = 0.0;
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      const double gap = ladder.spread * gaps_[first + rank];
+      const double weight = std::exp(-gap / ladder.noise);
+      mass += weight;
+      if (rank < top_beta && gap <= rule.tolerance) accepted += weight;
+    }
+    total += accepted / mass;
+  }
+  const double contexts = static_cast<double>(gaps_.size()) / static_cast<double>(ranks_);
+  return (1.0 - ladder.unlike) * total / contexts;
+}
+
+namespace {
+
+struct Domain {
+  double low;
+  double high;
+};
+
+Domain parameter_domain(TargetLaw law) {
+  switch (law) {
+    case TargetLaw::zipf:
+      return {0.0, 100.0};
+    case TargetLaw::gaussian_logits:
+      return {0.0, 1e6};
+    case TargetLaw::dirichlet:
+      break;
+  }
+  return {1e-6, 1e6};
+}
+
+}  // namespace
+
+SyntheticTarget::SyntheticTarget(TargetLaw law, double parameter, std::int64_t vocabulary)
+    : law_(law), parameter_(parameter), vocabulary_(static_cast<std::size_t>(vocabulary)) {
+  check_range("vocabulary", vocabulary, 2, max_vocabulary);
+  const Domain domain = parameter_domain(law);
+  if (!(parameter >= domain.low && parameter <= domain.high)) {
+    throw DomainError(
+        fmt::format("invalid parameter={} (must lie in [{}, {}] for this target)", parameter, domain.low, domain.high));
+  }
+  if (law == TargetLaw::gaussian_logits) zeros_.assign(row_size(), 0.0F);
+  if (law == TargetLaw::zipf) {
+    for (std::size_t rank = 1; rank <= vocabulary_; ++rank) {
+      rank_logits_.push_back(static_cast<float>(-parameter * std::log(static_cast<double>(rank))));
+    }
+  }
+}
+
+std::size_t SyntheticTarget::row_size() const { return padded_row(vocabulary_); }
+
+void SyntheticTarget::logits(std::uint64_t seed, const StreamId& id, std::uint64_t index, std::span<float> row,
+                             std::vector<std::uint64_t>& words) const {
+  FOREDRAFT_EXPECT(row.size() == row_size());
+  switch (law_) {
+    case TargetLaw::gaussian_logits:
+      add_normals(seed, id, index * normal_draws(row.size()), static_cast<float>(parameter_), zeros_, row);
+      break;
+    case TargetLaw::zipf:
+      shuffled_zipf(seed, id, index, row, words);
+      break;
+    case TargetLaw::dirichlet:
+      log_dirichlet(seed, id, index, row);
+      break;
+  }
+  std::fill(row.begin() + static_cast<std::ptrdiff_t>(vocabulary_), row.end(), -std::numeric_limits<float>::infinity());
+}
+
+/// Fisher and Yates' shuffle, one 64-bit word a swap.
+void SyntheticTarget::shuffled_zipf(std::uint64_t seed, const StreamId& id, std::uint64_t index, std::span<float> row,
+                                    std::vector<std::uint64_t>& words) const {
+  words.resize(row_size());
+  fill_words(seed, id, index * (words.size() / 2), words);
+  std::copy(rank_logits_.begin(), rank_logits_.end(), row.begin());
+  for (std::size_t left = vocabulary_; left > 1; --left) {
+    std::swap(row[left - 1], row[static_cast<std::size_t>((Uint128{words[left - 1]} * left) >> 64U)]);
+  }
+}
+
+/// Logarithms of independent Gamma(a) variates, which are Dirichlet up to their sum. Below a = 1, where a variate can
+/// underflow, log G(a) = log G(a + 1) + log(U) / a [Marsaglia2000, p. 371] never leaves the logarithm.
+void SyntheticTarget::log_dirichlet(std::uint64_t seed, const StreamId& id, std::uint64_t index,
+                                    std::span<float> row) const {
+  // The rejection method takes a random number of draws, about three a variate; contexts lie far enough apart.
+  const std::uint64_t draws_per_context = 16 * vocabulary_ + 1024;
+  RandomStream random(seed, id);
+  random.seek(index * draws_per_context);
+  const bool boost_shape = parameter_ < 1.0;
+  boost::random::gamma_distribution<double> gamma(boost_shape ? parameter_ + 1.0 : parameter_);
+  std::vector<double> logs(vocabulary_);
+  for (double& log_variate : logs) {
+    log_variate = std::log(gamma(random));
+    if (boost_shape) log_variate += std::log1p(-random.uniform()) / parameter_;
+  }
+  const double largest = *std::max_element(logs.begin(), logs.end());
+  for (std::size_t x = 0; x < vocabulary_; ++x) row[x] = static_cast<float>(logs[x] - largest);
+}
+
+}  // namespace foredraft::sim

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recursive rejection: the laws against enumeration, the closed forms against the laws, the simulators against both.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "core/random_stream.hpp"
+#include "sim/estimates.hpp"
+#include "sim/token/distribution/candidate_acceptance.hpp"
+#include "sim/token/distribution/emitted_distribution.hpp"
+#include "sim/token/rows/row_operations.hpp"
+#include "sim/token/token_simulation.hpp"
+#include "tests/sim/token/rules/rule_cases.hpp"
+#include "tests/sim/token/tables.hpp"
+#include "tests/support/tolerances.hpp"
+
+namespace foredraft::sim {
+namespace {
+
+constexpr CandidateDraws both_draws[] = {CandidateDraws::with_replacement, CandidateDraws::without_replacement};
+
+struct LawPair {
+  std::vector<double> p;
+  std::vector<double> q;
+  [[nodiscard]] PositionLaws laws() const { return {.target = p, .draft = q}; }
+};
+
+/// Random rows of 2 to 5 tokens, some without mass, and the ends: equal, disjoint, point masses.
+std::vector<LawPair> small_laws() {
+  std::vector<LawPair> rows{{{0.2, 0.3, 0.5}, {0.2, 0.3, 0.5}},      {{0.5, 0.5, 0.0, 0.0}, {0.0, 0.0, 0.3, 0.7}},
+                            {{0.0, 1.0, 0.0}, {1.0, 0.0, 0.0}},      {{0.0, 1.0}, {0.0, 1.0}},
+                            {{0.25, 0.25, 0.5}, {0.0, 0.0, 1.0}},    {{1.0}, {1.0}},
+                            {{0.5, 0.5, 0.0}, {1e-9, 0.0, 1 - 1e-9}}};
+  RandomStream random(4, {.purpose = Purpose::test, .point = 0, .block = 0});
+  const auto random_row = [&random](std::size_t size) {
+    std::vector<double> row(size);
+    for (double& entry : row) entry = random.uniform() < 0.25 ? 0.0 : std::pow(random.uniform(), 2.0);
+    row.front() += 0.01;
+    normalise(row);
+    return row;
+  };
+  for (std::size_t i = 0; i < 40; ++i) {
+    std::vector<double> p = random_row(2 + i % 4);
+    rows.push_back({std::move(p), random_row(2 + i % 4)});
+  }
+  return rows;
+}
+
+TokenSimulation candidates_of(ModelPair models, double candidates, double replacement, std::uint64_t iterations) {
+  TokenSimulation simulation = tests::simulation_of(std::move(models), 3, iterations);
+  simulation.rule =
+      MultiCandidate{.candidates = static_cast<std::int64_t>(candidates), .replacement = replacement == 1.0};
+  return simulation;
+}
+
+}  // namespace
+
+TEST_CASE("recursive rejection emits p for every q, any number of candidates and both ways of drawing them") {
+  for (const LawPair& pair : small_laws()) {
+    for (const CandidateDraws draws : both_draws) {
+      for (std::int64_t count = 1; count <= 4; ++count) {
+        const tests::CandidateLaws laws = tests::candidate_laws(pair.laws(), {.count = count, .draws = draws});
+        for (std::size_t x = 0; x < pair.p.size(); ++x) CHECK(std::abs(laws.emitted[x] - pair.p[x]) < tests::few_ulp);
+      }
+    }
+  }
+}
+
+TEST_CASE("candidate acceptance is the mass that the enumeration accepts, and one candidate accepts sum min(p, q)") {
+  for (const LawPair& pair : small_laws()) {
+    CHECK(candidate_acceptance(pair.laws(), {}) == Approx(overlap(pair.p, pair.q)).margin(tests::few_ulp));
+    for (const CandidateDraws draws : both_draws) {
+      for (std::int64_t count = 1; count <= 5; ++count) {
+        CAPTURE(pair.p, pair.q, count, draws == CandidateDraws::with_replacement);
+        const auto accepted = tests::candidate_laws(pair.laws(), {.count = count, .draws = draws}).accepted;
+        CHECK(candidate_acceptance(pair.laws(), {.count = count, .draws = draws}) ==
+              Approx(std::accumulate(accepted.begin(), accepted.end(), 0.0)).margin(10.0 * tests::few_ulp));
+      }
+    }
+  }
+}
+
+TEST_CASE("two candidates for P = (1, 0), Q = (1/2, 1/2): 3/4 with replacement, certain without") {
+  const LawPair pair{{1.0, 0.0}, {0.5, 0.5}};
+  CHECK(candidate_acceptance(pair.laws(), {.count = 2, .draws = CandidateDraws::with_replacement}) == 0.75);
+  CHECK(candidate_acceptance(pair.laws(), {.count = 2, .draws = CandidateDraws::without_replacement}) == 1.0);
+}
+
+TEST_CASE("three tokens by hand: residual, what is left of q, and where the walk stops") {
+  // p = (.5, .3, .2), q = (.2, .2, .6). Token 2 is accepted with 1/3; behind its rejection r = (.75, .25, 0) and,
+  // without replacement, d = (.5, .5, 0): token 1 is accepted with 1/2; behind that r = (1, 0, 0).
+  const LawPair pair{{0.5, 0.3, 0.2}, {0.2, 0.2, 0.6}};
+  RecursiveRejection state(pair.laws(), CandidateDraws::without_replacement);
+  CHECK(state.acceptance(0) == 1.0);
+  CHECK(state.acceptance(2) == Approx(1.0 / 3.0).epsilon(tests::few_ulp));
+  state.reject(2);
+  CHECK(state.residual()[0] == Approx(0.75).epsilon(tests::few_ulp));
+  CHECK(state.residual()[2] == 0.0);
+  CHECK(state.draft()[1] == Approx(0.5).epsilon(tests::few_ulp));
+  CHECK(state.acceptance(1) == Approx(0.5).epsilon(tests::few_ulp));
+  CHECK(state.acceptance(2) == 0.0);
+
+  std::vector<double> residual(3, -1.0);
+  const std::vector<Token> candidates{2, 1};
+  const auto walk = [&](std::vector<double> uniforms, CandidateDraws draws) {
+    return first_accepted(pair.laws(), draws, candidates, uniforms, residual);
+  };
+  CHECK(walk({0.3, 0.9}, CandidateDraws::without_replacement) == 0U);
+  CHECK(walk({0.4, 0.45}, CandidateDraws::without_replacement) == 1U);
+  CHECK(residual[0] == -1.0);
+  CHECK_FALSE(walk({0.4, 0.55}, CandidateDraws::without_replacement).has_value());
+  CHECK(residual == std::vector<double>{1.0, 0.0, 0.0});
+  CHECK(walk({0.4, 0.99}, CandidateDraws::with_replacement) == 1U);  // r / q = .25 / .2 there
+}
+
+TEST_CASE("a drafter that is used up leaves candidates uniform over the tokens not rejected") {
+  const LawPair pair{{0.0, 0.5, 0.5, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+  RecursiveRejection state(pair.laws(), CandidateDraws::without_replacement);
+  state.reject(0);
+  for (const std::size_t x : {1U, 2U, 3U}) CHECK(state.draft()[x] == Approx(1.0 / 3.0).epsilon(tests::few_ulp));
+  CHECK(state.draft()[0] == 0.0);
+  state.reject(3);
+  CHECK(state.draft()[3] == 0.0);
+  CHECK(state.acceptance(1) == 1.0);
+}
+
+TEST_CASE("as many different candidates as tokens always hold one to accept, and every further one helps") {
+  for (const LawPair& pair : small_laws()) {
+    const auto vocabulary = std::ssize(pair.p);
+    CHECK(candidate_acceptance(pair.laws(), {.count = vocabulary, .draws = CandidateDraws::without_replacement}) ==
+          1.0);
+    for (const CandidateDraws draws : both_draws) {
+      double before = 0.0;
+      for (std::int64_t count = 1; count <= 5; ++count) {
+        const double acceptance = candidate_acceptance(pair.laws(), {.count = count, .draws = draws});
+        CHECK(acceptance >= before - tests::few_ulp);
+        before = acceptance;
+      }
+    }
+  }
+}
+
+TEST_CASE("an enumeration of too many sequences has no answer, two candidates of a large vocabulary have one") {
+  const std::vector<double> p(2000, 1.0 / 2000);
+  std::vector<double> q(2000);
+  for (std::size_t x = 0; x < q.size(); ++x) q[x] = static_cast<double>(2 * x + 1) / 4e6;
+  const PositionLaws laws{.target = p, .draft = q};
+  CHECK(std::isnan(candidate_acceptance(laws, {.count = 3, .draws = CandidateDraws::without_replacement})));
+  // sum min(p, q) is 3/4 here. With replacement the second candidate's q is the same line and r falls from 2 p to 0 on
+  // the lower half: by integrals, acceptance 1 - m(1 + 1/4), m(5/4) = 1/2 * 4/5 = 2/5 of... see the direct sum below.
+  double m = 0.0;
+  for (std::size_t x = 0; x < q.size(); ++x) m += std::max(0.0, p[x] - 1.25 * q[x]);
+  CHECK(candidate_acceptance(laws, {.count = 2, .draws = CandidateDraws::with_replacement}) ==
+        Approx(1.0 - m).epsilon(tests::second_route));
+  CHECK(candidate_acceptance(laws, {.count = 2, .draws = CandidateDraws::without_replacement}) ==
+        Approx(1.0 - m).epsilon(1e-3));  // leaving out one token of 2,000 changes little
+}
+
+TEST_CASE("the residual mass is the sum it stands for, at every bend and between, down to its last digits") {
+  for (const LawPair& pair : small_laws()) {
+    const ResidualMass mass(pair.laws());
+    CHECK(mass(0.0) == Approx(1.0).epsilon(tests::few_ulp));
+    for (const double c : {0.3, 0.9, 1.0, 1.1, 2.0, 7.0, 1e6}) {
+      double sum = 0.0;
+      for (std::size_t x = 0; x < pair.p.size(); ++x) sum += std::max(0.0, pair.p[x] - c * pair.q[x]);
+      CHECK(mass(c) == Approx(sum).margin(tests::few_ulp));
+    }
+  }
+  const ResidualMass close(
+      {.target = std::vector<double>{0.5, 0.5}, .draft = std::vector<double>{0.5 - 1e-13, 0.5 + 1e-13}});
+  CHECK(close(1.0) == Approx(1e-13).epsilon(1e-3));
+}
+
+TEST_CASE("one candidate is rejection_sampling, draw for draw") {
+  for (const Contexts contexts : {Contexts::pooled, Contexts::fresh}) {
+    TokenSimulation simulation = candidates_of(tests::small_pair(), 1.0, 0.0, 2000);
+    tests::contexts_of(simulation) = contexts;
+    const Tally one = run(*make_token_simulator(simulation, 5), {.seed = 3, .point = 0}, 1);
+    simulation.rule = RejectionSampling{};
+    CHECK(run(*make_token_simulator(simulation, 5), {.seed = 3, .point = 0}, 1) == one);
+  }
+}
+
+// 60,000 iterations: a standard error of about 0.0015.
+TEST_CASE("simulated candidates are accepted as often as the closed form says, down to one token and temperature 0",
+          "[many_samples]") {
+  const double candidates = GENERATE(2.0, 3.0, 5.0, 40.0);
+  const double replacement = GENERATE(0.0, 1.0);
+  const double temperature = GENERATE(0.0, 1.0);
+  CAPTURE(candidates, replacement, temperature);
+  TokenSimulation simulation = candidates_of(tests::three_contexts(), candidates, replacement, 60'000);
+  simulation.temperature = temperature;
+  const auto simulator = make_token_simulator(simulation, 5);
+  const Estimate simulated = acceptance(run(*simulator, {.seed = 3, .point = 1}, 1)).per_token;
+  const double expected = expected_acceptance(*simulator);
+  CHECK(std::abs(simulated.mean - expected) <= tests::standard_errors * simulated.standard_error);
+  if (candidates >= 5.0 && replacement == 0.0) CHECK(simulated.mean == 1.0);
+}
+
+// 40,000 iterations: a standard error of about 0.002. Behind the first candidate 0.02 of q is left, which is still
+// worth drawing from, behind the second 0.01 or nothing.
+TEST_CASE("where q is nearly used up, what was rejected before is not forgotten") {
+  const TablePair table{.target = {{0.0, 0.0, 0.5, 0.5}}, .draft = {{0.98, 0.01, 0.01, 0.0}}};
+  const auto simulator = make_token_simulator(candidates_of(table, 3.0, 0.0, 40'000), 5);
+  const Estimate simulated = acceptance(run(*simulator, {.seed = 3, .point = 4}, 1)).per_token;
+  CHECK(std::abs(simulated.mean - expected_acceptance(*simulator)) <=
+        tests::standard_errors * simulated.standard_error);
+}
+
+// Pool of 2,400 and 4,000 iterations: the difference has a standard error of about 0.006.
+TEST_CASE("pooled and fresh contexts accept several candidates alike") {
+  const double replacement = GENERATE(0.0, 1.0);
+  SyntheticModels pair = tests::small_pair();
+  pair.vocabulary = 20;
+  pair.pool = 2400;
+  TokenSimulation simulation = candidates_of(pair, 3.0, replacement, 4000);
+  const double pooled = expected_acceptance(*make_token_simulator(simulation, 5));
+  tests::contexts_of(simulation) = Contexts::fresh;
+  const Estimate fresh = acceptance(run(*make_token_simulator(simulation, 5), {.seed = 3, .point = 2}, 1)).per_token;
+  constexpr double pool_error = 0.003;  // a context's acceptance has a standard deviation below 0.15
+  CHECK(std::abs(fresh.mean - pooled) <= tests::standard_errors * std::hypot(fresh.standard_error, pool_error));
+}
+
+// 60,000 positions: where a second candidate is drawn with chance 1/2 or 1/4, a q that is 0.1 % off in what decides on
+// it would be seen 30 times and more, where 0 is right.
+TEST_CASE("a second candidate that is certain is always accepted, one that the target does not miss never") {
+  const auto accepted_of = [](const TablePair& table, double candidates, double replacement) {
+    const Tally tally = run(*make_token_simulator(candidates_of(table, candidates, replacement, 20'000), 5),
+                            {.seed = 3, .point = 0}, 1);
+    return std::pair(tally.units.sum(accepted), tally.units.sum(tested));
+  };
+  // Behind the rejection of token 2 the residual and what is left of q are (1/2, 1/2, 0) both.
+  const auto [all, of_all] = accepted_of({.target = {{0.5, 0.5, 0.0}}, .draft = {{0.25, 0.25, 0.5}}}, 2.0, 0.0);
+  CHECK(all == of_all);
+  // Token 0 is accepted as a first candidate and, as p - q = 0, never as a second: a single candidate does as well.
+  const TablePair missed{.target = {{0.5, 0.0, 0.5}}, .draft = {{0.5, 0.5, 0.0}}};
+  CHECK(accepted_of(missed, 2.0, 1.0) == accepted_of(missed, 1.0, 1.0));
+}
+
+}  // namespace foredraft::sim
