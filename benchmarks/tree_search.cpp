@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "analytic/tree/tree_cost.hpp"
-
 /// Token trees per second, for the accuracies of the baseline: 32 candidates a depth, the best accepted with 0.63, each
 /// next with 0.35 of the one before. Its ten levels count the root: nine drafted tokens deep. Budgets: 128 nodes below
 /// 10 ms, 1,024 below 100 ms.

@@ -6,11 +6,29 @@
 #include <span>
 #include <string_view>
 
+#include "foredraft/quantities.hpp"
 #include "logs/log_format.hpp"
+#include "logs/observation.hpp"
+#include "logs/record_fields.hpp"
 
-/// Counts of verification steps from what logs hold instead: rates, histograms, lists of steps. And whether counts can
-/// be true.
 namespace foredraft::logs {
+
+/// Tokens per iteration of all counts together, 1 + accepted / steps, with its standard error: observations are taken
+/// for independent where there are ten at least; below, steps are, which needs positions, and without those it is NaN.
+/// Nothing where no steps were counted.
+[[nodiscard]] std::optional<Estimate> acceptance_length(std::span<const Observation> observations);
+
+/// Fills counts, gamma and the order of steps from the record that vLLM, TensorRT-LLM and aiperf write of one request:
+/// `num_spec_steps`, `num_draft_tokens`, `acceptance_histogram` (a list, or an object of counts by length),
+/// `num_spec_tokens`, in detail `per_step_accepted` and `per_step_drafted`. Throws RefusedRecord where it contradicts
+/// itself.
+void read_request_acceptance(const JsonFields& steps, Observation& observation, LogContents& contents);
+
+/// A histogram as a list or as an object of counts by length; empty where absent.
+[[nodiscard]] std::vector<std::int64_t> histogram_of(const JsonFields& record, std::string_view key);
+
+// ---- Counts of verification steps from what logs hold instead: rates, histograms, lists of steps. And whether counts
+// can be true.
 
 /// Draft tokens of one step: beyond any drafter, and few enough to be held.
 inline constexpr std::int64_t max_positions = 4096;

@@ -3,7 +3,6 @@
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
-#include "logs/request_acceptance.hpp"
 
 /// aiperf: `profile_export.jsonl` with a record a request, and the JSON of a run.
 namespace foredraft::logs {

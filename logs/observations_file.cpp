@@ -11,7 +11,7 @@
 #include "core/type_kinds.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/line_fields.hpp"
-#include "logs/observation_fields.hpp"
+#include "logs/observation.hpp"
 #include "logs/record_fields.hpp"
 
 namespace foredraft::logs {

@@ -3,7 +3,6 @@
 
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
-#include "logs/request_acceptance.hpp"
 
 /// Answers of a server that count the steps of their request: vLLM (`metrics.speculative_decoding`, summary or
 /// detailed), TensorRT-LLM (the same in each choice) and SGLang (`meta_info`).

@@ -6,7 +6,6 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
-#include "logs/request_acceptance.hpp"
 
 /// Model-Optimizer's specdec_bench: `acceptance_rate.json` counts steps by the tokens that they emit, so that position
 /// i has key i + 1; `timing.json` holds times in seconds, its quantiles as texts. And `speculation_profile.json`.

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenario/space.hpp"
+#include "scenario/parameters.hpp"
 
 /// What fits with what: every rule that one value cannot tell stands here, once.
 namespace foredraft::scenario {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "core/check.hpp"
+#include "scenario/check.hpp"
+#include "scenario/check_scenario.hpp"
+#include "scenario/cost.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::scenario {
@@ -121,5 +125,197 @@ const std::vector<DrafterMember>& drafters() {
 std::string_view name_of(const Drafter& drafter) { return entry_of(drafters(), drafter).name; }
 
 Drafting drafting(const Drafter& drafter) { return entry_of(drafters(), drafter).charge; }
+
+namespace {
+
+/// As an object, so that it can be handed on.
+template <class Alternative>
+inline constexpr auto is = [](const auto& value) { return std::holds_alternative<Alternative>(value); };
+
+class DraftingCheck {
+ public:
+  DraftingCheck(const Space& space, const Usage& usage, ProblemList& problems)
+      : space_(space), usage_(usage), problems_(problems) {}
+
+  void run() {
+    for (const DrafterMember& member : drafters()) {
+      if (usage_.takes("drafter", member.name)) check_drafter(member);
+    }
+    for (const PolicyMember& member : policies()) {
+      if (usage_.takes("policy", member.name)) check_policy(member);
+    }
+    for (const Member<Cost>& member : costs()) {
+      if (looked_up(member.value) != nullptr && usage_.takes("cost", member.name)) check_times(member);
+    }
+  }
+
+ private:
+  void refuse(std::string_view name, std::string text, std::string why, std::string suggestion) {
+    report_input(space_, name, {.text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)},
+                 problems_);
+  }
+
+  [[nodiscard]] bool in_process() const { return usage_.takes("fidelity", "process"); }
+
+  /// Whether some member that is taken does not fit.
+  [[nodiscard]] bool takes_other(std::string_view family, const auto& registry, const auto& fits) const {
+    return std::any_of(registry.begin(), registry.end(),
+                       [&](const auto& member) { return usage_.takes(family, member.name) && !fits(member.value); });
+  }
+  [[nodiscard]] bool takes_policy_other_than_constant() const {
+    return takes_other("policy", policies(), is<ConstantGamma>);
+  }
+
+  /// Whether acceptance falls with the position.
+  [[nodiscard]] bool has_decay() const {
+    const auto values = values_of(space_, "drafter.decay");
+    return std::any_of(values.begin(), values.end(), [](const Value& value) { return std::get<double>(value) != 1.0; });
+  }
+  /// The drafter with each value of its parameters, the others at their defaults.
+  [[nodiscard]] std::vector<Drafter> variants_of(const DrafterMember& member) const {
+    std::vector<Drafter> variants{member.value};
+    for (const MemberParameter<Drafter>& parameter : member.parameters) {
+      for (const Value& value : values_of(space_, parameter.name)) {
+        parameter.set(variants.emplace_back(member.value), value);
+      }
+    }
+    return variants;
+  }
+
+  void check_drafter(const DrafterMember& member) {
+    const bool copies = is<InputCopy>(member.value);
+    const bool in_batches = drafts_in_batches(member.value);
+    for (const auto& [fidelity, drafts] :
+         {std::pair{"process", member.process}, {"token", member.token}, {"system", in_batches}}) {
+      if (!drafts && usage_.takes("fidelity", fidelity)) {
+        refuse(
+            "drafter", fmt::format("{} does not draft in fidelity {}", member.name, fidelity),
+            "foredraft list drafters says where each does",
+            fmt::format("{}fidelity = \"{}\"", space_.wording == Wording::option ? "write a CONFIG.toml with " : "set ",
+                        member.process ? "process" : "token"));
+      }
+    }
+    if (member.text && usage_.takes("fidelity", "token")) check_text_drafter(member);
+    if (!in_process()) return;
+    const bool accuracies = is<Heads>(member.value) && usage_.states("drafter.accuracies");
+    const std::vector<Drafter> variants = variants_of(member);
+    const auto all_go_with = [&](const auto& other) {
+      return std::all_of(variants.begin(), variants.end(),
+                         [&](const Drafter& drafter) { return goes_with(drafter, other); });
+    };
+    if (takes_other("process", processes(), all_go_with)) {
+      refuse("drafter", fmt::format("{} goes with process iid alone", member.name),
+             "it says itself how acceptance goes on behind the first draft",
+             "use " + statement(space_, "process", "iid"));
+    }
+    if (const Policy policy = ConfidenceThreshold{}; usage_.takes("policy", name_of(policy)) && !all_go_with(policy)) {
+      refuse("drafter",
+             fmt::format("{} with an acceptance of its own positions under policy confidence_threshold", member.name),
+             "the policy draws the acceptance of each token itself",
+             "use " + statement(space_, "drafter", "autoregressive"));
+    }
+    if (copies && usage_.states("sequence_length") && usage_.takes("end_of_sequence", "fixed")) check_copied_length();
+    if (copies && takes_policy_other_than_constant()) {
+      refuse("policy", fmt::format("not used by drafter {}", member.name),
+             "the copy runs to gamma tokens and realigns by itself", "use " + statement(space_, "policy", "constant"));
+    }
+    if (accuracies && has_decay()) {
+      refuse("drafter.decay", "given beside " + name_for_user(space_, "drafter.accuracies"),
+             "the accuracies say how they fall", "remove one");
+    }
+  }
+
+  /// The closed form holds an entry a token.
+  void check_copied_length() {
+    constexpr double longest_text = 1e8;
+    for (const Value& value : values_of(space_, "sequence_length")) {
+      const double length = std::get<double>(value);
+      if (length <= longest_text) continue;
+      refuse("sequence_length", fmt::format("invalid sequence_length={}", length),
+             fmt::format("must be at most {} for drafter input_copy", longest_text),
+             "shorten it, or set end_of_sequence = \"geometric\"");
+      return;
+    }
+  }
+
+  void check_text_drafter(const DrafterMember& member) {
+    if (usage_.takes("models.kind", "synthetic")) {
+      refuse("drafter", fmt::format("{} needs text in fidelity token", member.name),
+             "synthetic distributions write none", "set models.kind = \"ngram\"");
+    }
+    if (max_text_gamma(member.value) == max_token_gamma) return;  // the limit of all of token fidelity
+    refuse_above("gamma", max_text_gamma(member.value), fmt::format("{} has a model for each position", member.name));
+    refuse_above("models.draft_order", max_draft_order(member.value), "a stage sees one token more: the draft before");
+  }
+
+  void refuse_above(std::string_view name, std::int64_t most, std::string_view why) {
+    for (const Value& value : values_of(space_, name)) {
+      const auto given = std::get<std::int64_t>(value);
+      if (given <= most) continue;
+      refuse(name, fmt::format("invalid {}={}", name, given), fmt::format("at most {}: {}", most, why), "");
+      return;
+    }
+  }
+
+  void check_lengths(std::string_view policy, std::int64_t longest) {
+    for (const Value& value : values_of(space_, "gamma")) {
+      const auto gamma = std::get<std::int64_t>(value);
+      if (gamma >= 1 && gamma <= longest) continue;
+      refuse("gamma", fmt::format("invalid gamma={}", gamma),
+             fmt::format("must lie in [1, {}] under policy {}: the longest draft it makes", longest, policy), "");
+      return;
+    }
+  }
+
+  void check_policy(const PolicyMember& member) {
+    if (is<ConstantGamma>(member.value)) return;
+    if (usage_.takes("fidelity", "token")) {
+      refuse("policy", fmt::format("{} does not work in fidelity token", member.name),
+             "policies are simulated in process fidelity", "use " + statement(space_, "policy", "constant"));
+    }
+    std::int64_t longest = max_policy_gamma;
+    for (const Member<AcceptanceProcess>& process : processes()) {
+      if (usage_.takes("process", process.name)) longest = std::min(longest, max_gamma(member.value, process.value));
+    }
+    check_lengths(member.name, longest);
+    if (takes_other("process", processes(), member.fits)) {
+      refuse("policy", fmt::format("{} does not go with this process", member.name),
+             fmt::format("it needs process {}", member.fitting), "");
+    }
+    if (!is<OptimalStopping>(member.value)) return;
+    if (!has_cost(space_)) {
+      refuse("policy", fmt::format("{} without c", member.name), "it weighs the cost of a draft",
+             space_.wording == Wording::option ? "add --c, or measured times"
+             : space_.wording == Wording::name ? "add c"
+                                               : "add c to [fixed] or [axes]");
+    }
+    if (takes_other("drafter", drafters(), can_stop)) {
+      refuse("policy", fmt::format("{} with a drafter that drafts all at once", member.name),
+             "there is nothing to stop", "use " + statement(space_, "drafter", "autoregressive"));
+    }
+  }
+
+  /// Of a cost that is looked up for the one draft length of a point.
+  void check_times(const Member<Cost>& member) {
+    if (takes_policy_other_than_constant()) {
+      refuse("policy", fmt::format("not constant under cost {}", member.name),
+             "times are looked up for one draft length", "use " + statement(space_, "policy", "constant"));
+    }
+    if (takes_other("drafter", drafters(), has_times)) {
+      refuse("drafter", fmt::format("has no times under cost {}", member.name), "passes of one model are timed",
+             "use autoregressive, block or heads");
+    }
+  }
+
+  const Space& space_;
+  const Usage& usage_;
+  ProblemList& problems_;
+};
+
+}  // namespace
+
+void check_drafting(const Space& space, const Usage& usage, ProblemList& problems) {
+  DraftingCheck(space, usage, problems).run();
+}
 
 }  // namespace foredraft::scenario

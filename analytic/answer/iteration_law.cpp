@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "analytic/draft_length/draft_length_rules.hpp"
-#include "analytic/draft_length/optimal_stopping.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
 #include "analytic/tokens/acceptance.hpp"
 #include "analytic/tokens/dependent_acceptance.hpp"

@@ -11,7 +11,7 @@
 
 #include "analytic/observed/acceptance_fit.hpp"
 #include "analytic/observed/gamma_choice.hpp"
-#include "analytic/observed/speedup_chain.hpp"
+#include "analytic/observed/iteration_times.hpp"
 #include "core/intervals.hpp"
 #include "experiments/advise/strata.hpp"
 #include "experiments/predict/profile_prediction.hpp"

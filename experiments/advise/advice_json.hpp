@@ -4,7 +4,7 @@
 #include <string>
 
 #include "experiments/advise/advice.hpp"
-#include "experiments/results/result_folder.hpp"
+#include "experiments/results/manifest.hpp"
 
 /// What `advise --out` leaves: the advice as JSON and text, and its numbers as tables.
 namespace foredraft::experiments {

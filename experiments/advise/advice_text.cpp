@@ -9,7 +9,6 @@
 #include "core/readable.hpp"
 #include "experiments/advise/advice.hpp"
 #include "experiments/text/table.hpp"
-#include "experiments/text/text_lines.hpp"
 
 namespace foredraft::experiments {
 namespace {

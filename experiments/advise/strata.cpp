@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/readable.hpp"
-#include "logs/acceptance_length.hpp"
+#include "logs/acceptance.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/command_line.hpp"
 #include "experiments/devices/devices.hpp"
-#include "scenario/space.hpp"
+#include "scenario/parameters.hpp"
 
 /// --device and --profile, which name the times that a command rests on.
 namespace foredraft::experiments {

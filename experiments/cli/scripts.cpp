@@ -19,7 +19,7 @@
 
 #include "core/problems.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/results/build_info.hpp"
 #include "foredraft/errors.hpp"
 

@@ -8,7 +8,7 @@
 #include "experiments/advise/advice.hpp"
 #include "experiments/advise/advice_json.hpp"
 #include "experiments/advise/engine_settings.hpp"
-#include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"

@@ -6,7 +6,7 @@
 #include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/calibrate/operators_request.hpp"
-#include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/operators_file.hpp"
@@ -14,9 +14,7 @@
 #include "experiments/sweep/run_points.hpp"
 #include "gpu_bench/cpu/measure_cpu.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
-#include "gpu_bench/run/model_pairs.hpp"
 #include "latency/models/model_registry.hpp"
-#include "latency/profile/profile_file.hpp"
 #include "latency/profile/profile_json.hpp"
 
 namespace foredraft::experiments {

@@ -6,7 +6,6 @@
 #include "core/files.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"

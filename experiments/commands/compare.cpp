@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/streams.hpp"
-#include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/inputs/observed_acceptance.hpp"
 #include "experiments/results/manifest.hpp"

@@ -4,7 +4,7 @@
 #include "core/command_line.hpp"
 #include "experiments/models/read_model.hpp"
 #include "experiments/predict/profile_prediction.hpp"
-#include "experiments/results/result_folder.hpp"
+#include "experiments/results/manifest.hpp"
 
 /// The options that say which models run, how they are stored and split, and what is known of the device.
 namespace foredraft::experiments {

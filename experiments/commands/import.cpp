@@ -13,11 +13,10 @@
 #include "core/intervals.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/inputs/observed_acceptance.hpp"
-#include "logs/acceptance_length.hpp"
+#include "logs/acceptance.hpp"
 #include "logs/interchange.hpp"
 #include "logs/observations_file.hpp"
 

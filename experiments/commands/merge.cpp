@@ -7,10 +7,10 @@
 
 #include "core/problems.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/commands/sweep_report.hpp"
+#include "experiments/commands/sweep.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"

@@ -7,7 +7,7 @@
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/predict/load_prediction.hpp"
 #include "experiments/predict/prediction.hpp"
-#include "experiments/results/result_folder.hpp"
+#include "experiments/results/manifest.hpp"
 
 /// `foredraft predict --request-rate`: the answer at a load.
 namespace foredraft::experiments {

@@ -7,7 +7,7 @@
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
 #include "experiments/results/manifest.hpp"

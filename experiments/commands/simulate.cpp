@@ -8,7 +8,6 @@
 #include "core/check.hpp"
 #include "core/numbers.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"

@@ -4,17 +4,15 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "analytic/tree/tree_cost.hpp"
+#include "analytic/tree/tree_search.hpp"
 #include "core/files.hpp"
 #include "core/streams.hpp"
-#include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/deployment_options.hpp"
 #include "experiments/results/manifest.hpp"
-#include "experiments/results/result_folder.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "core/problems.hpp"
+#include "experiments/text/json_values.hpp"
+#include "logs/observation.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -280,6 +283,125 @@ Comparison compare(const ComparisonQuestion& question) {
   add_comparison_warnings(comparison);
   comparison.answer = answer_of(comparison);
   return comparison;
+}
+
+namespace {
+
+using Document = nlohmann::ordered_json;
+
+Document log_json(const ComparedLog& log) {
+  return {{"name", log.name},
+          {"file", log.file},
+          {"format", log.format},
+          {"engine", word_or_null(log.engine)},
+          {"engine_version", word_or_null(log.version)}};
+}
+
+std::string_view span_word(logs::Span span) {
+  for (const auto& [value, word] : logs::span_words) {
+    if (value == span) return word;
+  }
+  return "";
+}
+
+Document measured_json(const Measured& measured) {
+  return {{"metric", measured.metric},
+          {"value", measured.estimate.value},
+          {"ci95", interval_json(analytic::interval_of(measured.estimate))},
+          {"clusters", measured.clusters},
+          {"cluster", span_word(measured.span)},
+          {"assumed", is_assumed(measured.estimate)}};
+}
+
+Document run_json(const RunEstimates& run) {
+  Document metrics = Document::array();
+  for (const Measured& measured : run.measured) metrics.push_back(measured_json(measured));
+  Document unknown = Document::array();
+  for (const auto& [metric, why] : run.unknown) unknown.push_back({{"metric", metric}, {"why", why}});
+  return {{"name", run.name},
+          {"log", run.log},
+          {"gamma", value_or_null(run.run.gamma)},
+          {"batch", value_or_null(run.run.requests)},
+          {"context", value_or_null(run.run.context_tokens)},
+          {"category", value_or_null(run.run.load.category)},
+          {"request_rate_per_s", value_or_null(run.run.load.request_rate_per_s)},
+          {"verification_steps", run.run.steps},
+          {"metrics", metrics},
+          {"unknown", unknown}};
+}
+
+Document difference_json(const MetricDifference& one) {
+  return {{"metric", one.metric},
+          {"reference", one.reference},
+          {"candidate", one.candidate},
+          {"difference", one.difference},
+          {"difference_ci95", interval_json(one.difference_ci95)},
+          {"ratio", finite_json(one.ratio)},
+          {"ratio_ci95", interval_json(one.ratio_ci95)},
+          {"smallest_detectable", finite_json(one.smallest_detectable)},
+          {"shown", one.shown},
+          {"paired", one.paired}};
+}
+
+Document compared_json(const RunComparison& compared, const Comparison& comparison) {
+  Document metrics = Document::array();
+  for (const MetricDifference& one : compared.metrics) metrics.push_back(difference_json(one));
+  return {{"reference", comparison.runs[compared.reference].name},
+          {"candidate", comparison.runs[compared.candidate].name},
+          {"metrics", metrics}};
+}
+
+Document not_compared_json(const NotCompared& one, const Comparison& comparison) {
+  return {{"reference", one.reference ? Document(comparison.runs[*one.reference].name) : Document(nullptr)},
+          {"candidate", comparison.runs[one.candidate].name},
+          {"why", one.why}};
+}
+
+Document ranked_json(const Ranked& one, const Comparison& comparison) {
+  return {{"run", comparison.runs[one.run].name},
+          {"group", one.group},
+          {"metric", one.metric},
+          {"place", one.place},
+          {"tied", one.tied}};
+}
+
+Document verdict_json(const RequirementVerdict& verdict) {
+  return {{"require", verdict.requirement.text},
+          {"run", verdict.run},
+          {"outcome", outcome_word(verdict.outcome)},
+          {"value", value_or_null(verdict.value)},
+          {"ci95", verdict.ci95 ? interval_json(*verdict.ci95) : Document(nullptr)},
+          {"why", word_or_null(verdict.why)}};
+}
+
+Document warning_json(const logs::LogWarning& warning) {
+  return {{"code", warning.code},
+          {"line", warning.line > 0 ? Document(warning.line) : Document(nullptr)},
+          {"message", warning.message}};
+}
+
+template <typename Range, typename ToJson>
+Document list_json(const Range& range, const ToJson& to_json_of) {
+  Document list = Document::array();
+  for (const auto& one : range) list.push_back(to_json_of(one));
+  return list;
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const Comparison& comparison) {
+  const auto with = [&](const auto& one_json) { return [&](const auto& one) { return one_json(one, comparison); }; };
+  return {
+      {"schema", "foredraft.compare/1"},
+      {"answer", comparison.answer},
+      {"logs", list_json(comparison.logs, log_json)},
+      {"runs", list_json(comparison.runs, run_json)},
+      {"comparisons", list_json(comparison.compared, with(compared_json))},
+      {"not_compared", list_json(comparison.not_compared, with(not_compared_json))},
+      {"ranking", list_json(comparison.ranking, with(ranked_json))},
+      {"requirements", list_json(comparison.verdicts, verdict_json)},
+      {"requirements_met", comparison.verdicts.empty() ? Document(nullptr) : Document(comparison.meets_requirements())},
+      {"warnings", list_json(comparison.warnings, warning_json)}};
 }
 
 }  // namespace foredraft::experiments

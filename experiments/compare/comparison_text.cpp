@@ -9,7 +9,6 @@
 #include "experiments/compare/comparison.hpp"
 #include "experiments/compare/requirement.hpp"
 #include "experiments/text/table.hpp"
-#include "experiments/text/text_lines.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "foredraft/simulate.hpp"
-#include "scenario/space.hpp"
+#include "scenario/parameters.hpp"
 
 /// A sweep or a single simulation, resolved: defaults filled in, every value checked.
 namespace foredraft::experiments {

@@ -14,7 +14,7 @@
 #include "experiments/text/csv.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/devices/device_registry.hpp"
-#include "latency/models/deployment.hpp"
+#include "latency/models/model_shape.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "experiments/text/csv.hpp"
-#include "experiments/text/text_lines.hpp"
+#include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {
 namespace {

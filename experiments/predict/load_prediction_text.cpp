@@ -8,7 +8,6 @@
 #include "experiments/predict/prediction.hpp"
 #include "experiments/text/json_values.hpp"
 #include "experiments/text/table.hpp"
-#include "experiments/text/text_lines.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 
 namespace foredraft::experiments {

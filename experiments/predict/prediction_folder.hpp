@@ -7,7 +7,7 @@
 
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/predict/verification_curve.hpp"
-#include "experiments/results/result_folder.hpp"
+#include "experiments/results/manifest.hpp"
 
 /// What `predict --out` leaves: every number of the prediction, and the data of each figure.
 namespace foredraft::experiments {

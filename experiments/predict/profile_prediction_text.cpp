@@ -10,7 +10,6 @@
 #include "core/numbers.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/text/table.hpp"
-#include "experiments/text/text_lines.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "experiments/text/text_lines.hpp"
+#include "experiments/inputs/observed_acceptance.hpp"
+#include "experiments/text/table.hpp"
 #include "foredraft/scenario.hpp"
 
 /// What `foredraft predict` answers where the result is known: which alpha, c or overhead explains a measured speedup,
@@ -48,5 +50,11 @@ struct InverseAnswer {
 /// Schema foredraft.predict/1, with `policy` and `mean_gamma`; `gamma` is the longest draft, `best_gamma` the best
 /// constant one.
 [[nodiscard]] nlohmann::ordered_json varying_prediction_json(const Scenario& scenario);
+
+// ---- What a log's acceptance predicts at every draft length, shown beside an answer that rests on it.
+
+/// Tokens per iteration with their interval at gamma 1 to 12, and at `asked`.
+[[nodiscard]] std::string observed_text(const FittedAcceptance& observed, std::optional<std::int64_t> asked);
+[[nodiscard]] nlohmann::ordered_json observed_json(const FittedAcceptance& observed, std::optional<std::int64_t> asked);
 
 }  // namespace foredraft::experiments

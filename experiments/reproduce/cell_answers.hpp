@@ -1,13 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
-#include "experiments/reproduce/rounding_box.hpp"
+#include "experiments/reproduce/registry.hpp"
+#include "experiments/reproduce/scorecard.hpp"
 #include "experiments/reproduce/table_account.hpp"
+#include "experiments/text/table.hpp"
+#include "sim/tally.hpp"
 
-/// The few things that can be said of a printed cell, in words.
 namespace foredraft::experiments {
+
+/// A simulated run that reproduces a printed setting: i.i.d. acceptance by the reference path, one draw per drafted
+/// token, bonus convention, autoregressive drafting. `point` numbers the runs of one experiment.
+struct IidRun {
+  double alpha;
+  std::int64_t gamma;
+  std::uint64_t iterations;
+  std::uint64_t point;
+};
+
+[[nodiscard]] sim::Tally simulate(const IidRun& run, const ExperimentSettings& settings);
+
+/// What a printed (alpha, gamma, speedup) says about the drafter's cost, under the bonus convention and autoregressive
+/// drafting. Intervals propagate the rounding of both printed inputs.
+struct ImpliedCost {
+  double c;  ///< (tokens / speedup - 1) / gamma at the printed values; negative: no cost explains them
+  Interval c_interval;
+  double iid_bound;  ///< largest speedup of i.i.d. acceptance: tokens at c = 0 and the upper end of alpha's rounding
+  double process_bound;                    ///< the same for any acceptance process of this mean
+  std::optional<std::int64_t> best_gamma;  ///< for c; nothing when c <= 0
+  std::optional<double> best_speedup;
+};
+
+[[nodiscard]] ImpliedCost implied_cost(const PrintedNumber& alpha, std::int64_t gamma, const PrintedNumber& speedup);
+
+// ---- The few things that can be said of a printed cell, in words.
 
 /// A parameter we start from.
 [[nodiscard]] CellAnswer input_cell(std::string note = {});

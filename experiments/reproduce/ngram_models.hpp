@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/reproduce/experiment.hpp"
+#include "experiments/reproduce/registry.hpp"
 #include "sim/ngram/model.hpp"
 
 namespace foredraft::experiments {

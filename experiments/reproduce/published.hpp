@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/text/text_lines.hpp"
+#include "experiments/text/table.hpp"
 
 /// The papers' tables as printed, compiled into the program from experiments/published/*.csv.
 namespace foredraft::experiments {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/reproduce/experiments.hpp"
+#include "experiments/reproduce/registry.hpp"
+
 #include "experiments/reproduce/specdec/specdec_experiments.hpp"
 
 namespace foredraft::experiments {

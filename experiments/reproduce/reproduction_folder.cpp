@@ -2,6 +2,15 @@
 #include "experiments/reproduce/reproduction_folder.hpp"
 
 namespace foredraft::experiments {
+
+std::vector<Artifact> table_artifacts(const std::string& stem, const Table& table) {
+  return {{stem + ".csv", to_csv(table)}, {stem + ".tex", to_latex(table)}, {stem + ".md", to_markdown(table)}};
+}
+
+std::vector<Artifact> table_artifacts(const std::string& stem, const Table& table, const DataText& data) {
+  return {{stem + ".csv", data.csv()}, {stem + ".tex", to_latex(table)}, {stem + ".md", to_markdown(table)}};
+}
+
 namespace {
 
 ResultFolder::Kind reproduction_kind(const std::vector<ExperimentEntry>& experiments, std::uint64_t seed) {

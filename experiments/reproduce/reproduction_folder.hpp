@@ -5,10 +5,18 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/reproduce/experiment.hpp"
-#include "experiments/results/result_folder.hpp"
+#include "experiments/reproduce/registry.hpp"
+#include "experiments/results/manifest.hpp"
+#include "experiments/text/digest.hpp"
+#include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {
+
+/// `stem`.csv, .tex and .md of one table, its texts as they are.
+[[nodiscard]] std::vector<Artifact> table_artifacts(const std::string& stem, const Table& table);
+
+/// The same with data of their own for the CSV: plain numbers, a cell for every value.
+[[nodiscard]] std::vector<Artifact> table_artifacts(const std::string& stem, const Table& table, const DataText& data);
 
 inline constexpr std::string_view reproduction_schema = "foredraft.reproduction/1";
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/parallel.hpp"
-#include "experiments/reproduce/experiments.hpp"
+#include "experiments/reproduce/registry.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/text/table.hpp"
 #include "scenario/family.hpp"

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "experiments/reproduce/artifacts.hpp"
+#include "experiments/reproduce/reproduction_folder.hpp"
 
 namespace foredraft::experiments {
 namespace {

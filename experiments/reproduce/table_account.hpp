@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/reproduce/experiment.hpp"
 #include "experiments/reproduce/published.hpp"
+#include "experiments/reproduce/registry.hpp"
 
 /// One printed table, cell by cell: every number that the paper prints gets a row in the scorecard, or the experiment
 /// does not finish.

@@ -10,8 +10,8 @@
 
 #include "core/readable.hpp"
 #include "experiments/inputs/observed_acceptance.hpp"
-#include "logs/acceptance_length.hpp"
-#include "logs/observation_fields.hpp"
+#include "logs/acceptance.hpp"
+#include "logs/observation.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
-#include "experiments/config/work_estimate.hpp"
+#include "experiments/config/plan_check.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/text/csv.hpp"

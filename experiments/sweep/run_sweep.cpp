@@ -7,7 +7,7 @@
 #include "core/parallel.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
-#include "experiments/config/work_estimate.hpp"
+#include "experiments/config/plan_check.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"

@@ -16,7 +16,7 @@
 
 #include "analytic/answer/answer.hpp"
 #include "core/check.hpp"
-#include "experiments/config/work_estimate.hpp"
+#include "experiments/config/plan_check.hpp"
 #include "experiments/sweep/point.hpp"
 #include "sim/simulate.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "core/files.hpp"
 #include "core/problems.hpp"
-#include "experiments/text/text_lines.hpp"
+#include "experiments/text/table.hpp"
 
 /// Comma-separated text as RFC 4180 has it, except that a line ends with \n alone and no cell spans lines.
 namespace foredraft::experiments {

@@ -1,11 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-/// A table of texts, rendered for a terminal, a Markdown page, a LaTeX paper (booktabs) or as CSV.
+#include "core/intervals.hpp"
+
 namespace foredraft::experiments {
+
+/// A number as a paper prints it, with the interval of values that round to it: half a unit of the last printed digit
+/// either way. "0.8" stands for [0.75, 0.85], "0.80" for [0.795, 0.805], "7" for [6.5, 7.5].
+struct PrintedNumber {
+  std::string text;
+  double value;
+  Interval rounding;
+};
+
+/// Whether parse_printed_number() takes it.
+[[nodiscard]] bool is_printed_number(std::string_view text);
+
+/// Throws DomainError on anything but a plain decimal number.
+[[nodiscard]] PrintedNumber parse_printed_number(std::string_view text);
+
+[[nodiscard]] constexpr bool intersects(const Interval& a, const Interval& b) {
+  return a.low <= b.high && b.low <= a.high;
+}
+
+/// The lines of a text that say something: without line ends, and without blank lines and those that begin with #.
+class TextLines {
+ public:
+  /// `text` must outlive this.
+  explicit TextLines(std::string_view text) : rest_(text) {}
+
+  /// Goes to the next one; false at the end.
+  [[nodiscard]] bool next();
+
+  [[nodiscard]] std::string_view line() const { return line_; }
+  /// Of this line, counted from 1 over all lines.
+  [[nodiscard]] std::int64_t number() const { return number_; }
+
+ private:
+  std::string_view rest_;
+  std::string_view line_;
+  std::int64_t number_ = 0;
+};
+
+/// Breaks lines of more than 100 columns at their last blank that fits, and indents what goes on; a word that is longer
+/// stays whole.
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent = 0);
+
+/// Characters that a label takes in front of its text.
+inline constexpr std::size_t columns_of_label = 12;
+
+/// Words after a label, in lines of at most 100 columns; without a label they begin at the margin.
+[[nodiscard]] std::string labeled(std::string_view label, const std::string& text);
+
+// ---- A table of texts, rendered for a terminal, a Markdown page, a LaTeX paper (booktabs) or as CSV.
 
 struct Table {
   enum class Align { left, right };

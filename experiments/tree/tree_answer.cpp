@@ -8,7 +8,6 @@
 #include <span>
 
 #include "analytic/tree/token_tree.hpp"
-#include "analytic/tree/tree_cost.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "core/numbers.hpp"
 #include "foredraft/errors.hpp"

@@ -21,14 +21,14 @@
 #include "gpu_bench/kernels/host_block.hpp"
 #include "gpu_bench/kernels/test_programs.hpp"
 #include "gpu_bench/measure/measure.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
 #include "gpu_bench/run/host_facts.hpp"
-#include "gpu_bench/run/model_pairs.hpp"
 #include "gpu_bench/run/profile_folder.hpp"
 #include "gpu_bench/verify/logits.hpp"
 #include "gpu_bench/verify/test_batch.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/reference.hpp"
-#include "latency/profile/profile_file.hpp"
+#include "latency/profile/profile_json.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -13,7 +13,6 @@
 #include <tuple>
 #include <vector>
 
-#include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/cuda/launch_operation.hpp"
 #include "gpu_bench/cuda/nvml.hpp"

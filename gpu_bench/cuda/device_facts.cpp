@@ -8,7 +8,7 @@
 
 #include "foredraft/errors.hpp"
 #include "git_state.hpp"
-#include "gpu_bench/cuda/check.hpp"
+#include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/cuda/nvml.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 

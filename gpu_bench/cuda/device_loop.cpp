@@ -14,9 +14,9 @@
 
 #include "core/files.hpp"
 #include "foredraft/errors.hpp"
-#include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_facts.hpp"
-#include "gpu_bench/cuda/program_runner.hpp"
+#include "gpu_bench/cuda/device_memory.hpp"
+#include "gpu_bench/cuda/measure_device.hpp"
 #include "gpu_bench/cuda/verifier_memory.hpp"
 #include "gpu_bench/loop/drafting_passes.hpp"
 #include "gpu_bench/loop/loop_cell.hpp"

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "gpu_bench/kernels/workspace.hpp"
+#include "gpu_bench/kernels/storage.hpp"
 #include "gpu_bench/verify/logits.hpp"
 #include "gpu_bench/verify/verifiers.hpp"
 

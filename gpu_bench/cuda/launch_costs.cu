@@ -6,7 +6,6 @@
 #include <chrono>
 #include <functional>
 
-#include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/cuda/launch_costs.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <cuda_runtime.h>
 
-#include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_block.cuh"
-#include "gpu_bench/kernels/launch_shape.hpp"
+#include "gpu_bench/cuda/device_memory.hpp"
+#include "gpu_bench/kernels/storage.hpp"
 
 namespace foredraft::gpu_bench {
 

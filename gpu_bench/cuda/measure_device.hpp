@@ -2,13 +2,52 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "gpu_bench/cuda/cublaslt.hpp"
+#include "gpu_bench/cuda/device_memory.hpp"
+#include "gpu_bench/kernels/operation_kernels.hpp"
 #include "gpu_bench/run/profile_run.hpp"
+#include "latency/operations/program.hpp"
 
 namespace foredraft::gpu_bench {
+
+/// A program on the device, over one set of buffers or several in turn. Sets have weights and caches of their own;
+/// activations, inputs and tokens are the same memory for all, as they are for the layers of a model. Pools and library
+/// outlive it.
+class ProgramRunner {
+ public:
+  /// Takes a set of weights and caches from each pool, all else from the first, and prepares the products.
+  /// `multiprocessors` of the device.
+  ProgramRunner(const latency::Program& program, std::span<BufferPool> pools, CublasLt& blas,
+                std::int64_t multiprocessors);
+
+  /// Puts the operations of one pass over set `set` into the stream.
+  void launch(const Stream& stream, int set = 0) const;
+
+  /// Contents of a buffer, token ids as whole numbers. Waits for the device.
+  [[nodiscard]] std::vector<double> read(latency::BufferId id, int set = 0) const;
+
+  /// On the device.
+  [[nodiscard]] void* address_of(latency::BufferId id, int set = 0) const {
+    return addresses_[static_cast<std::size_t>(set)][static_cast<std::size_t>(id)];
+  }
+
+  [[nodiscard]] int sets() const { return static_cast<int>(addresses_.size()); }
+
+ private:
+  latency::Program program_;
+  latency::DataType type_;
+  CublasLt* blas_;
+  unsigned multiprocessors_;
+  std::vector<std::vector<void*>> addresses_;  ///< of a set's buffers, by BufferId
+  DeviceMemory workspace_memory_;
+  Workspace workspace_{};
+};
 
 struct MeasureRequest {
   std::string folder;                                                      ///< of the profile

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "gpu_bench/cuda/bandwidth.hpp"
-#include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/cuda/launch_costs.hpp"
 #include "gpu_bench/cuda/launch_operation.hpp"

@@ -7,9 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "gpu_bench/cuda/check.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
-#include "gpu_bench/cuda/program_runner.hpp"
+#include "gpu_bench/cuda/measure_device.hpp"
 #include "gpu_bench/cuda/verifier_memory.hpp"
 #include "gpu_bench/kernels/storage.hpp"
 #include "gpu_bench/kernels/test_programs.hpp"

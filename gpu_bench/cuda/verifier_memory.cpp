@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "gpu_bench/cuda/check.hpp"
+#include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/verify/launch_verifier.hpp"
 #include "gpu_bench/verify/tree_shape.hpp"
 

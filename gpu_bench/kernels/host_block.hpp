@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "gpu_bench/kernels/launch_shape.hpp"
+#include "gpu_bench/kernels/storage.hpp"
 
 /// Runs kernels on the host, so that they are tested where there is no GPU: see README.md of this folder.
 namespace foredraft::gpu_bench {

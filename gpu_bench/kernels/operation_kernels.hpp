@@ -9,7 +9,7 @@
 #include "gpu_bench/kernels/elementwise.hpp"
 #include "gpu_bench/kernels/fill.hpp"
 #include "gpu_bench/kernels/reduce.hpp"
-#include "gpu_bench/kernels/workspace.hpp"
+#include "gpu_bench/kernels/storage.hpp"
 #include "latency/operations/program.hpp"
 #include "latency/operations/reference.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "gpu_bench/kernels/launch_shape.hpp"
 #include "gpu_bench/kernels/storage.hpp"
 
 /// Sums and agreements within a block and between blocks, in a fixed order.

@@ -4,6 +4,31 @@
 #include <bit>
 #include <cstdint>
 
+namespace foredraft::gpu_bench {
+
+/// Threads that shuffle with each other.
+inline constexpr unsigned warp_lanes = 32;
+
+/// How a kernel is launched: a row of blocks.
+struct LaunchShape {
+  unsigned blocks;
+  unsigned threads;       ///< a block; a multiple of warp_lanes
+  unsigned shared_bytes;  ///< a block
+};
+
+/// Where the blocks of one kernel meet. Kernels run one after another, so they share it.
+struct Workspace {
+  float* floats;
+  std::uint32_t* counters;  ///< zero between kernels
+};
+
+struct WorkspaceSize {
+  std::int64_t floats = 0;
+  std::int64_t counters = 0;
+};
+
+}  // namespace foredraft::gpu_bench
+
 #ifdef __CUDACC__
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "latency/models/model_shape.hpp"
+#include "latency/operations/program.hpp"
 #include "latency/profile/cell.hpp"
+#include "latency/surfaces/pass_work.hpp"
 
 /// Which verifications are worth timing, the most important first.
 namespace foredraft::gpu_bench {
@@ -74,5 +77,22 @@ struct PlanGrid {
 /// and heads also of 8; behind all of these the encoders, at the first batch. Throws DomainError as plan_cells does,
 /// and for an empty grid.
 [[nodiscard]] std::vector<CellGroup> plan_grid(const std::vector<PlannedPair>& pairs, const PlanGrid& grid);
+
+// ---- Which model drafts for which, and the pass that a cell of the plan stands for.
+
+/// The pairs that are measured unless others are asked for, the most used in papers first.
+[[nodiscard]] std::vector<PlannedPair> usual_pairs(const std::vector<latency::ModelShape>& models);
+
+/// Those that a CPU is measured with: small, and of both ways of drafting.
+[[nodiscard]] std::vector<PlannedPair> usual_cpu_pairs(const std::vector<latency::ModelShape>& models);
+
+/// The first of `names` as target of each other one; a single one with itself. A pair that is measured as block
+/// drafting by default is here as well, all others draft token by token. Throws DomainError for unknown names
+/// and for models whose passes cannot be run.
+[[nodiscard]] std::vector<PlannedPair> pairs_of(const std::vector<latency::ModelShape>& models,
+                                                const std::vector<std::string>& names);
+
+/// Throws DomainError where the model is unknown or has no such pass.
+[[nodiscard]] latency::Program program_of(const std::vector<latency::ModelShape>& models, const latency::Cell& cell);
 
 }  // namespace foredraft::gpu_bench

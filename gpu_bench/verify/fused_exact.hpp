@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu_bench/kernels/workspace.hpp"
+#include "gpu_bench/kernels/storage.hpp"
 #include "gpu_bench/verify/fused_exact_kernel.hpp"
 
 /// Rejection sampling [Leviathan2023, Alg. 1] from logits to tokens, as a verifier of this project does it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu_bench/kernels/workspace.hpp"
+#include "gpu_bench/kernels/storage.hpp"
 #include "gpu_bench/verify/chain_path.hpp"
 #include "gpu_bench/verify/fused_exact.hpp"
 #include "gpu_bench/verify/launcher.hpp"

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 
-#include "gpu_bench/kernels/launch_shape.hpp"
 #include "gpu_bench/kernels/reduce.hpp"
 #include "gpu_bench/kernels/storage.hpp"
 

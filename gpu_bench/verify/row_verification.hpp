@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-#include "gpu_bench/kernels/workspace.hpp"
+#include "gpu_bench/kernels/storage.hpp"
 #include "gpu_bench/verify/online_softmax.hpp"
 #include "gpu_bench/verify/row_scan.hpp"
 #include "gpu_bench/verify/verification.hpp"

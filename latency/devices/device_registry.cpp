@@ -2,11 +2,282 @@
 #include "latency/devices/device_registry.hpp"
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
+#include <optional>
+#include <sstream>
+
+#include "core/documents.hpp"
+#include "core/problems.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::latency {
+namespace {
+
+constexpr double giga = 1e9;
+constexpr double tera = 1e12;
+constexpr double kibi = 1024.0;
+constexpr double mebi = 1024.0 * 1024.0;
+
+/// One number of a table. Figures outside of [low, high] are of no device: mostly they are of another unit.
+template <typename Owner>
+struct FigureKey {
+  std::string_view key;
+  Figure Owner::*member;
+  double scale;  ///< to the profile's unit
+  double low, high;
+};
+
+constexpr std::string_view memory_key = "memory_gb";
+constexpr std::string_view usable_key = "driver_memory_mib";
+constexpr std::string_view bandwidth_key = "memory_bandwidth_gb_per_s";
+
+constexpr std::array device_keys{
+    FigureKey<Device>{"multiprocessors", &Device::multiprocessors, 1.0, 1.0, 10'000.0},
+    FigureKey<Device>{memory_key, &Device::memory_bytes, giga, 1.0, 5'000.0},
+    FigureKey<Device>{usable_key, &Device::usable_memory_bytes, mebi, 900.0, 5e6},
+    FigureKey<Device>{"memory_bus_bits", &Device::memory_bus_bits, 1.0, 32.0, 65'536.0},
+    FigureKey<Device>{"l2_kib", &Device::l2_bytes, kibi, 64.0, 4e6},
+    FigureKey<Device>{"shared_memory_kib", &Device::shared_memory_bytes, kibi, 8.0, 4'096.0},
+    FigureKey<Device>{"base_clock_mhz", &Device::base_clock_mhz, 1.0, 100.0, 10'000.0},
+    FigureKey<Device>{"boost_clock_mhz", &Device::boost_clock_mhz, 1.0, 100.0, 10'000.0},
+    FigureKey<Device>{"memory_clock_mhz", &Device::memory_clock_mhz, 1.0, 100.0, 50'000.0},
+    FigureKey<Device>{"power_limit_w", &Device::power_limit_w, 1.0, 5.0, 10'000.0},
+};
+constexpr std::array limit_keys{
+    FigureKey<Limits>{bandwidth_key, &Limits::memory_bandwidth_bytes_per_s, giga, 15.0, 50'000.0},
+    FigureKey<Limits>{"link_bandwidth_gb_per_s", &Limits::link_bandwidth_bytes_per_s, giga, 1.0, 10'000.0},
+};
+constexpr double least_peak = 0.1;
+constexpr double most_peak = 100'000.0;
+constexpr std::array peak_keys{
+    FigureKey<Limits>{"matrix_peak_fp16_tflop_per_s", &Limits::matrix_peak_fp16_flop_per_s, tera, least_peak,
+                      most_peak},
+    FigureKey<Limits>{"matrix_peak_bf16_tflop_per_s", &Limits::matrix_peak_bf16_flop_per_s, tera, least_peak,
+                      most_peak},
+    FigureKey<Limits>{"matrix_peak_tf32_tflop_per_s", &Limits::matrix_peak_tf32_flop_per_s, tera, least_peak,
+                      most_peak},
+    FigureKey<Limits>{"matrix_peak_fp32_tflop_per_s", &Limits::matrix_peak_fp32_flop_per_s, tera, least_peak,
+                      most_peak},
+    FigureKey<Limits>{"matrix_peak_fp8_tflop_per_s", &Limits::matrix_peak_fp8_flop_per_s, tera, least_peak, most_peak},
+    FigureKey<Limits>{"matrix_peak_int8_tflop_per_s", &Limits::matrix_peak_int8_flop_per_s, tera, least_peak,
+                      most_peak},
+    FigureKey<Limits>{"matrix_peak_fp4_tflop_per_s", &Limits::matrix_peak_fp4_flop_per_s, tera, least_peak, most_peak},
+};
+/// Operations that a device computes while it reads a byte. Of those shipped: 9 (fp32 of B200) to 1,250 (fp4 of GB200);
+/// a peak in PFLOP/s or GFLOP/s lies a thousand times beside.
+constexpr double fewest_flop_a_byte = 2.0;
+constexpr double most_flop_a_byte = 5'000.0;
+/// What drivers report over what makers print: 0.93 to 1.07 where the printed GB are of one kind or the other.
+constexpr double least_of_printed = 0.85;
+constexpr double most_of_printed = 1.15;
+
+std::int64_t sheet_line(const toml::source_region& region) { return static_cast<std::int64_t>(region.begin.line); }
+
+std::string sheet_type(const toml::node& node) {
+  std::ostringstream type;
+  type << node.type();
+  return type.str();
+}
+
+/// The same figure in another of the usual units, where that lies in the range: "write 3350".
+std::string in_other_unit(double value, double low, double high) {
+  for (const double factor : {1e3, 1e-3, 1e6, 1e-6, 1e9, 1e-9, 1e12, 1e-12}) {
+    if (value * factor >= low && value * factor <= high) return fmt::format("did you mean {:.6g}?", value * factor);
+  }
+  return "";
+}
+
+/// Reads one table and notes which keys it knows.
+class SheetReader {
+ public:
+  SheetReader(const toml::table& table, std::string name, std::int64_t line, ProblemList& problems)
+      : table_(&table), line_(line), problems_(&problems) {
+    sheet_.name = std::move(name);
+    sheet_.profile.source = Source::datasheet;
+  }
+
+  DeviceSheet read() {
+    Device& device = sheet_.profile.device;
+    Limits& limits = sheet_.profile.limits;
+    device.name = text("name").value_or(sheet_.name);
+    source_ = text("source").value_or("");
+    if (table_->get("source") == nullptr) add(line_, "source", "missing", "a figure stands with its origin", "");
+    device.compute_capability = text("compute_capability").value_or("");
+    read_aliases();
+    for (const auto& key : device_keys) read_figure(key, device);
+    for (const auto& key : limit_keys) read_figure(key, limits);
+    for (const auto& key : peak_keys) read_figure(key, limits);
+    require(memory_key);
+    require(bandwidth_key);
+    refuse_unknown_keys();
+    // The rest would follow from what is missing or mistyped.
+    if (sound_) check_peaks(limits);
+    if (sound_) check_usable_memory(device);
+    if (sound_) check_whole();
+    return std::move(sheet_);
+  }
+
+ private:
+  const toml::node* take(std::string_view key) {
+    known_.emplace_back(key);
+    return table_->get(key);
+  }
+
+  void require(std::string_view key) {
+    if (table_->get(key) == nullptr) add(line_, key, "missing", "nothing follows without it", "");
+  }
+
+  std::optional<std::string> text(std::string_view key) {
+    const toml::node* node = take(key);
+    if (node == nullptr) return std::nullopt;
+    if (const auto value = node->value_exact<std::string>(); value && !value->empty()) return *value;
+    refuse_type(key, *node, "a string that says something");
+    return std::nullopt;
+  }
+
+  void read_aliases() {
+    const toml::node* node = take("aliases");
+    if (node == nullptr) return;
+    const toml::array* list = node->as_array();
+    if (list == nullptr) return refuse_type("aliases", *node, "a list of strings");
+    for (const toml::node& entry : *list) {
+      const auto alias = entry.value_exact<std::string>();
+      if (!alias) return refuse_type("aliases", entry, "a string");
+      sheet_.aliases.push_back(*alias);
+    }
+  }
+
+  template <typename Owner>
+  void read_figure(const FigureKey<Owner>& key, Owner& owner) {
+    const toml::node* node = take(key.key);
+    if (node == nullptr) return;
+    std::string origin = source_;
+    const toml::node* number = node;
+    if (const toml::table* pair = node->as_table()) {
+      number = pair->get("value");
+      const toml::node* source = pair->get("source");
+      if (number == nullptr || source == nullptr || pair->size() != 2 || !source->is_string()) {
+        return add(sheet_line(node->source()), key.key, "not {value, source}", "a figure of its own source has both",
+                   "");
+      }
+      origin = source->value_or(std::string());
+    }
+    if (!number->is_number()) return refuse_type(key.key, *number, "a number, or {value, source}");
+    const auto* whole = number->as_integer();  // not value<double>(): that has no answer for what rounding would change
+    const double value = whole != nullptr ? static_cast<double>(whole->get()) : number->as_floating_point()->get();
+    if (!(value >= key.low && value <= key.high)) {
+      return add(sheet_line(node->source()), key.key, fmt::format("{} is implausible", value),
+                 fmt::format("devices have {} to {}", key.low, key.high), in_other_unit(value, key.low, key.high));
+    }
+    // What is printed in giga or tera is a whole number of units: 989.4e12 and not its neighbor.
+    const double scaled = value * key.scale;
+    owner.*key.member = {.value = key.scale > 1.0 ? std::round(scaled) : scaled, .ci95 = {}, .origin = origin};
+  }
+
+  void check_peaks(const Limits& limits) {
+    const double bandwidth = limits.memory_bandwidth_bytes_per_s.value.value();
+    bool any = false;
+    for (const auto& key : peak_keys) {
+      const Figure& peak = limits.*key.member;
+      if (!peak.value) continue;
+      any = true;
+      const double low = fewest_flop_a_byte * bandwidth / tera;
+      const double high = most_flop_a_byte * bandwidth / tera;
+      const double value = *peak.value / tera;
+      if (value >= low && value <= high) continue;
+      add(sheet_line(table_->get(key.key)->source()), key.key, fmt::format("{:.6g} is implausible", value),
+          fmt::format("a device of this memory bandwidth has {:.4g} to {:.4g}", low, high),
+          in_other_unit(value, low, high));
+    }
+    if (!any) add(line_, peak_keys.front().key, "missing", "one matrix peak at least is needed", "give that of fp16");
+  }
+
+  void check_usable_memory(const Device& device) {
+    if (!device.usable_memory_bytes.value) return;
+    const double share = *device.usable_memory_bytes.value / *device.memory_bytes.value;
+    if (share >= least_of_printed && share <= most_of_printed) return;
+    add(sheet_line(table_->get(usable_key)->source()), usable_key,
+        fmt::format("{:.6g} is implausible", *device.usable_memory_bytes.value / mebi),
+        fmt::format("drivers report {} to {} of what is printed", least_of_printed, most_of_printed), "");
+  }
+
+  void check_whole() {
+    try {
+      check_profile(sheet_.profile);
+    } catch (const DomainError& error) {
+      add(line_, "name", error.what(), "", "");
+    }
+  }
+
+  void refuse_type(std::string_view key, const toml::node& node, std::string_view kind) {
+    add(sheet_line(node.source()), key, "wrong type", fmt::format("must be {}, is {}", kind, sheet_type(node)), "");
+  }
+
+  void refuse_unknown_keys() {
+    for (const auto& [key, node] : *table_) {
+      if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
+      add(sheet_line(key.source()), key.str(), "unknown key", "", suggestion_for(key.str(), known_));
+    }
+  }
+
+  void add(std::int64_t line, std::string_view key, std::string text, std::string why, std::string suggestion) {
+    problems_->add(
+        {line, fmt::format("{}.{}", sheet_.name, key), std::move(text), std::move(why), std::move(suggestion)});
+    sound_ = false;
+  }
+
+  const toml::table* table_;
+  std::int64_t line_;
+  ProblemList* problems_;
+  DeviceSheet sheet_;
+  std::string source_;
+  std::vector<std::string> known_;
+  bool sound_ = true;
+};
+
+}  // namespace
+
+std::vector<SheetFigure> sheet_figures(const Profile& profile) {
+  std::vector<SheetFigure> figures;
+  const auto add = [&figures](const auto& keys, const auto& owner) {
+    for (const auto& key : keys) {
+      const Figure& figure = owner.*key.member;
+      if (figure.value) figures.push_back({key.key, *figure.value / key.scale, figure.origin});
+    }
+  };
+  add(device_keys, profile.device);
+  add(limit_keys, profile.limits);
+  add(peak_keys, profile.limits);
+  return figures;
+}
+
+std::vector<DeviceSheet> parse_devices(std::string_view text, const std::string& name) {
+  ProblemList problems(name);
+  std::vector<DeviceSheet> sheets;
+  if (!check_toml_limits(text, problems)) throw DomainError(problems.text());
+  try {
+    const toml::table document = toml::parse(text, name);
+    for (const auto& [key, node] : document) {
+      const std::int64_t line = sheet_line(key.source());
+      const std::string device(key.str());
+      if (const toml::table* table = node.as_table()) {
+        sheets.push_back(SheetReader(*table, device, line, problems).read());
+      } else {
+        problems.add({line, device, "unknown key", "a device is a table", "begin it with [\"its name\"]"});
+      }
+    }
+    if (sheets.empty() && problems.empty()) problems.add({.text = "no devices", .why = "a device is a table"});
+  } catch (const toml::parse_error& error) {
+    problems.add({sheet_line(error.source()), "syntax", std::string(error.description())});
+  }
+  if (!problems.empty()) throw DomainError(problems.text());
+  return sheets;
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 7> makers_words{"nvidia",   "geforce", "tesla", "amd",

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/problems.hpp"
-#include "latency/models/deployment.hpp"
+#include "latency/models/model_shape.hpp"
 
 namespace foredraft::latency {
 

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "latency/models/deployment.hpp"
 #include "latency/models/model_shape.hpp"
 
 namespace foredraft::latency {

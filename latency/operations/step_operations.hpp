@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "latency/models/deployment.hpp"
 #include "latency/models/model_shape.hpp"
 
 /// What one forward pass of any model moves and computes on one device, operator by operator, in closed form. For

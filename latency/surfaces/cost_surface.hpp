@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "foredraft/profile.hpp"
-#include "latency/models/deployment.hpp"
 #include "latency/models/model_shape.hpp"
 #include "latency/profile/cell.hpp"
 #include "latency/profile/profile.hpp"

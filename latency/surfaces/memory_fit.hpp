@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "latency/models/deployment.hpp"
 #include "latency/models/model_shape.hpp"
 
 /// Whether a deployment fits into the memory of its devices.

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "latency/models/deployment.hpp"
+#include "latency/models/model_shape.hpp"
 #include "latency/operations/step_operations.hpp"
 #include "latency/profile/profile.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/draft_length_rules.hpp"
-#include "analytic/draft_length/optimal_stopping.hpp"
 #include "analytic/tokens/acceptance.hpp"
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"

@@ -10,7 +10,6 @@
 #include "foredraft/errors.hpp"
 #include "gpu_bench/cpu/measure_cpu.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
-#include "gpu_bench/run/model_pairs.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile_json.hpp"
 #include "tests/experiments/temporary_folder.hpp"

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "core/files.hpp"
-#include "experiments/models/model_table.hpp"
+#include "experiments/models/read_model.hpp"
 
 namespace foredraft::experiments {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/text/text_lines.hpp"
+#include "experiments/text/table.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -6,7 +6,7 @@
 
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/varying_prediction.hpp"
-#include "experiments/text/text_lines.hpp"
+#include "experiments/text/table.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/measurement.hpp"
 #include "latency/profile/profile.hpp"

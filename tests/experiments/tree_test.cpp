@@ -6,12 +6,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "analytic/tree/tree_cost.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "core/problems.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/operators_file.hpp"
-#include "experiments/reproduce/experiments.hpp"
+#include "experiments/reproduce/registry.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
 #include "tests/experiments/temporary_folder.hpp"

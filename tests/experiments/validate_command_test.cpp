@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "experiments/devices/devices.hpp"
-#include "experiments/validate/speedups_file.hpp"
+#include "experiments/validate/validation_grid.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
 #include "latency/profile/profile_json.hpp"

@@ -5,10 +5,9 @@
 
 #include "core/problems.hpp"
 #include "experiments/predict/profile_prediction.hpp"
-#include "experiments/validate/speedups_file.hpp"
 #include "experiments/validate/validation.hpp"
 #include "experiments/validate/validation_grid.hpp"
-#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/experiments/tiny_profile.hpp"

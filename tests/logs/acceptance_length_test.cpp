@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "logs/acceptance_length.hpp"
+#include "logs/acceptance.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "experiments/reproduce/experiment.hpp"
+#include "experiments/reproduce/registry.hpp"
 
 /// The tables and figures of the two papers on SpecDec, [Xia2023] (emnlp) and [Xia2022] (iclr).
 namespace foredraft::experiments {

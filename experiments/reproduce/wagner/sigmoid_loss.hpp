@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "experiments/reproduce/experiment.hpp"
+#include "experiments/reproduce/registry.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 
 /// What the sigmoid approximation of speculative sampling costs in fidelity, on a synthetic pair whose distributions

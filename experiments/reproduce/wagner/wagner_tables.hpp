@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/reproduce/experiment.hpp"
 #include "experiments/reproduce/published.hpp"
-#include "experiments/reproduce/rounding_box.hpp"
+#include "experiments/reproduce/registry.hpp"
+#include "experiments/reproduce/scorecard.hpp"
 
 /// The tables of [Wagner2024] print one run under two spellings ("CNN/DM" and "CNN/DailyMail", "Whisper Small.EN" and
 /// "Small.EN") and in two orders; here a row of one is found in another.

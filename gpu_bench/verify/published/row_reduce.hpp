@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "gpu_bench/kernels/workspace.hpp"
+#include "gpu_bench/kernels/storage.hpp"
 #include "gpu_bench/verify/published/elementwise.hpp"
 #include "gpu_bench/verify/verification.hpp"
 

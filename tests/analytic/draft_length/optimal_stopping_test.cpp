@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimal stopping against every policy there is, on random instances small enough to go through them all.
-#include "analytic/draft_length/optimal_stopping.hpp"
+#include "analytic/draft_length/draft_length_rules.hpp"
 
 #include <boost/math/quadrature/tanh_sinh.hpp>
 #include <boost/math/special_functions/beta.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/observed/speedup_chain.hpp"
+#include "analytic/observed/iteration_times.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/tree/tree_cost.hpp"
+#include "analytic/tree/tree_search.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/published.hpp"
+#include "experiments/reproduce/registry.hpp"
 
 namespace foredraft::experiments {
 namespace {

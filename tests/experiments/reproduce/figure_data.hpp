@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/reproduce/experiment.hpp"
+#include "experiments/reproduce/registry.hpp"
 #include "experiments/text/csv.hpp"
 
 namespace foredraft::tests {

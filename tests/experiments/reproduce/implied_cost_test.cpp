@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/reproduce/implied_cost.hpp"
+#include "experiments/reproduce/cell_answers.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/reproduce/rounding_box.hpp"
+#include "experiments/reproduce/scorecard.hpp"
 
 #include <catch2/catch.hpp>
 #include <stdexcept>

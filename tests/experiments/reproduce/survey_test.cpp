@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "experiments/reproduce/experiments.hpp"
+#include "experiments/reproduce/registry.hpp"
 #include "tests/experiments/reproduce/figure_data.hpp"
 
 namespace foredraft::experiments {

@@ -3,8 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "gpu_bench/cuda/check.hpp"
-
 namespace foredraft::gpu_bench {
 
 TEST_CASE("more memory than there is is refused with what is free, and the device goes on") {

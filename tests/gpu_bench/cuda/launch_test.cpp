@@ -3,7 +3,7 @@
 #include <cmath>
 #include <span>
 
-#include "gpu_bench/cuda/program_runner.hpp"
+#include "gpu_bench/cuda/measure_device.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

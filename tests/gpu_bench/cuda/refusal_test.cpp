@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "gpu_bench/cuda/check.hpp"
-#include "gpu_bench/run/model_pairs.hpp"
+#include "gpu_bench/cuda/device_memory.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
 #include "gpu_bench/run/profile_folder.hpp"
 #include "latency/models/model_registry.hpp"
 

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "foredraft/errors.hpp"
-#include "gpu_bench/run/group_queue.hpp"
+#include "gpu_bench/run/profile_run.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-#include "gpu_bench/kernels/workspace.hpp"
+#include "gpu_bench/kernels/storage.hpp"
 #include "gpu_bench/verify/launcher.hpp"
 #include "gpu_bench/verify/reference.hpp"
 #include "gpu_bench/verify/verification.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "latency/devices/device_file.hpp"
+#include "latency/devices/device_registry.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "foredraft/errors.hpp"
-#include "latency/profile/profile_file.hpp"
 #include "tests/latency/profile/synthetic_profile.hpp"
 #include "tests/support/tolerances.hpp"
 

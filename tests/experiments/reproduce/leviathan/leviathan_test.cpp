@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "experiments/reproduce/experiments.hpp"
 #include "experiments/reproduce/published.hpp"
+#include "experiments/reproduce/registry.hpp"
 
 namespace foredraft::experiments {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analytic/tokens/token_count.hpp"
-#include "experiments/reproduce/experiments.hpp"
+#include "experiments/reproduce/registry.hpp"
 #include "experiments/reproduce/wagner/call_cost.hpp"
 #include "experiments/reproduce/wagner/sigmoid_loss.hpp"
 #include "experiments/reproduce/wagner/wagner_tables.hpp"

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analytic/cost/iteration_cost.hpp"
+#include "analytic/draft_length/best_gamma.hpp"
+#include "analytic/tokens/token_count.hpp"
+#include "core/intervals.hpp"
+#include "experiments/reproduce/cell_answers.hpp"
+#include "experiments/reproduce/registry.hpp"
+#include "experiments/text/digest.hpp"
+#include "sim/estimates.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+/// Stands in for gamma = infinity in the simulation: at alpha <= 0.9 fewer than one iteration in 10^17 gets that far.
+constexpr std::int64_t practically_unbounded = 400;
+
+double tokens(double alpha, std::optional<std::int64_t> gamma) {
+  if (!gamma) return 1.0 / (1.0 - alpha);
+  return analytic::tokens_per_iteration({.alpha = alpha, .gamma = *gamma, .convention = Convention::bonus});
+}
+
+}  // namespace
+
+ExperimentResult leviathan_figure2(const ExperimentSettings& settings) {
+  DataText data({"gamma", "alpha", "analytic_tokens_per_iteration", "simulated_tokens_per_iteration",
+                 "simulated_tokens_per_iteration_standard_error"});
+  std::uint64_t point = 0;
+  for (const std::optional<std::int64_t> gamma :
+       {std::optional<std::int64_t>(1), std::optional<std::int64_t>(3), std::optional<std::int64_t>(5),
+        std::optional<std::int64_t>(7), std::optional<std::int64_t>(10), std::optional<std::int64_t>()}) {
+    const std::string label = gamma ? fmt::format("{}", *gamma) : "unbounded";
+    const int last_percent = gamma ? 100 : 92;  // the limit 1 / (1 - alpha) leaves the picture above
+    for (int percent = 0; percent <= last_percent; ++percent) {
+      const double alpha = percent / 100.0;
+      std::optional<Estimate> simulated;
+      if (percent % 10 == 0) {
+        const IidRun run{.alpha = alpha,
+                         .gamma = gamma.value_or(practically_unbounded),
+                         .iterations = gamma ? 100'000U : 20'000U,
+                         .point = point++};
+        simulated = sim::tokens_per_iteration(simulate(run, settings));
+      }
+      data.row().cell(label).cell(alpha).cell(tokens(alpha, gamma)).cell(simulated);
+    }
+  }
+  return {.text =
+              "tokens per iteration against alpha for gamma = 1, 3, 5, 7, 10 and unbounded; "
+              "closed form, simulated every 0.1\n",
+          .artifacts = {{"leviathan-figure2.csv", data.csv()}},
+          .rows = {}};
+}
+
+namespace {
+
+/// Longest draft of the simulated search; the optimum at alpha = 0.95, c = 0.01 is 40.
+constexpr std::int64_t longest_draft = 96;
+
+/// The draft lengths that a simulation cannot tell from its best one.
+struct SimulatedBest {
+  std::int64_t gamma;
+  std::int64_t low;
+  std::int64_t high;
+};
+
+/// Every shorter draft is a truncation of the same run, so all lengths are compared on the same iterations: the
+/// difference of two speedups is the mean of a function of the accepted count, and its standard error follows exactly.
+SimulatedBest simulated_best(const sim::Tally& tally, double c) {
+  const auto speedup = [&](std::int64_t gamma, std::int64_t tokens) {
+    return static_cast<double>(std::min(tokens, gamma + 1)) / (1.0 + static_cast<double>(gamma) * c);
+  };
+  const auto iterations = static_cast<double>(tally.units.sum(sim::iterations));
+  const auto mean = [&](auto value) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < tally.tokens_count.size(); ++k) {
+      sum += static_cast<double>(tally.tokens_count[k]) * value(static_cast<std::int64_t>(k) + 1);
+    }
+    return sum / iterations;
+  };
+
+  SimulatedBest best{.gamma = 0, .low = 0, .high = 0};
+  double best_speedup = 0.0;
+  for (std::int64_t gamma = 0; gamma <= longest_draft; ++gamma) {
+    const double value = mean([&](std::int64_t tokens) { return speedup(gamma, tokens); });
+    if (value > best_speedup) {
+      best_speedup = value;
+      best.gamma = gamma;
+    }
+  }
+  const double z = normal_quantile(0.95);
+  const auto indistinguishable = [&](std::int64_t gamma) {
+    const auto difference = [&](std::int64_t tokens) { return speedup(best.gamma, tokens) - speedup(gamma, tokens); };
+    const double average = mean(difference);
+    const double variance = mean([&](std::int64_t tokens) { return std::pow(difference(tokens) - average, 2); });
+    return average <= z * std::sqrt(variance / iterations);
+  };
+  best.low = best.high = best.gamma;
+  while (best.low > 0 && indistinguishable(best.low - 1)) --best.low;
+  while (best.high < longest_draft && indistinguishable(best.high + 1)) ++best.high;
+  return best;
+}
+
+}  // namespace
+
+ExperimentResult leviathan_figure3(const ExperimentSettings& settings) {
+  constexpr std::array costs{0.01, 0.02, 0.05, 0.1, 0.2};
+  constexpr std::array simulated_percents{10, 20, 30, 40, 50, 60, 70, 80, 90, 95};
+  std::vector<sim::Tally> tallies;
+  for (std::size_t i = 0; i < simulated_percents.size(); ++i) {
+    tallies.push_back(
+        simulate({.alpha = simulated_percents[i] / 100.0, .gamma = longest_draft, .iterations = 1'000'000, .point = i},
+                 settings));
+  }
+
+  DataText data({"c", "alpha", "analytic_best_gamma", "simulated_best_gamma", "simulated_best_gamma_low",
+                 "simulated_best_gamma_high"});
+  for (const double c : costs) {
+    for (int permille = 0; permille <= 950; permille += 5) {
+      const double alpha = permille / 1000.0;
+      const auto best = analytic::best_gamma(
+          {.alpha = alpha, .c = c, .convention = Convention::bonus, .drafting = Drafting::autoregressive});
+      data.row().cell(c).cell(alpha).cell(static_cast<double>(best.gamma.value()));
+      const auto* const found = std::find(simulated_percents.begin(), simulated_percents.end(), permille / 10);
+      if (permille % 10 != 0 || found == simulated_percents.end()) {
+        data.cell(std::optional<double>()).cell(std::optional<double>()).cell(std::optional<double>());
+        continue;
+      }
+      const auto simulated = simulated_best(tallies[static_cast<std::size_t>(found - simulated_percents.begin())], c);
+      for (const std::int64_t gamma : {simulated.gamma, simulated.low, simulated.high}) {
+        data.cell(static_cast<double>(gamma));
+      }
+    }
+  }
+  return {.text =
+              "optimal gamma against alpha for c = 0.01, 0.02, 0.05, 0.1, 0.2; closed rule, and the best of a "
+              "simulation with the lengths it cannot tell apart\n",
+          .artifacts = {{"leviathan-figure3.csv", data.csv()}},
+          .rows = {}};
+}
+
+ExperimentResult leviathan_figure4(const ExperimentSettings& settings) {
+  constexpr double c = 0.0;
+  constexpr double operations_ratio = 0.0;
+  constexpr std::array<std::int64_t, 5> gammas{1, 3, 5, 7, 10};
+  DataText data({"gamma", "alpha", "analytic_speedup", "analytic_operations_factor", "simulated_speedup",
+                 "simulated_speedup_standard_error", "simulated_operations_factor",
+                 "simulated_operations_factor_standard_error"});
+  std::uint64_t point = 0;
+  for (const std::int64_t gamma : gammas) {
+    for (int percent = 0; percent <= 100; ++percent) {
+      const double alpha = percent / 100.0;
+      const double tokens =
+          analytic::tokens_per_iteration({.alpha = alpha, .gamma = gamma, .convention = Convention::bonus});
+      std::optional<Estimate> speedup;
+      std::optional<Estimate> operations;
+      if (percent % 10 == 0) {
+        const sim::Tally tally =
+            simulate({.alpha = alpha, .gamma = gamma, .iterations = 100'000, .point = point++}, settings);
+        speedup = sim::speedup(tally, constant_ratio(c));
+        operations = sim::operations_factor(tally, operations_ratio, Convention::bonus);
+      }
+      data.row()
+          .cell(static_cast<double>(gamma))
+          .cell(alpha)
+          .cell(analytic::speedup(tokens, gamma, c, Drafting::autoregressive))
+          .cell(analytic::operations_factor(tokens, gamma, operations_ratio, Convention::bonus))
+          .cell(speedup)
+          .cell(operations);
+    }
+  }
+  return {.text =
+              "speedup and operations against alpha for gamma = 1, 3, 5, 7, 10 at c = c-hat = 0; closed form, "
+              "simulated every 0.1\n",
+          .artifacts = {{"leviathan-figure4.csv", data.csv()}},
+          .rows = {}};
+}
+
+namespace {
+
+constexpr double diagram_alpha = 0.8;
+constexpr double diagram_c = 0.1;
+constexpr std::int64_t text_tokens = 24;
+
+/// One lane of the picture: the iterations of one text, one after the other, in target steps.
+class Lane {
+ public:
+  Lane(std::string name, DataText& data) : name_(std::move(name)), data_(&data) {}
+
+  void step(std::string_view kind, double duration) {
+    add(kind, duration, "");
+    now_ += duration;
+  }
+
+  /// The tokens of an iteration appear when its target step ends.
+  void token(std::string_view label) { add("token", 0.0, label); }
+
+  [[nodiscard]] double now() const { return now_; }
+
+ private:
+  void add(std::string_view kind, double duration, std::string_view label) {
+    data_->row().cell(name_).cell(kind).cell(now_).cell(now_ + duration).cell(label);
+  }
+
+  std::string name_;
+  DataText* data_;
+  double now_ = 0.0;
+};
+
+}  // namespace
+
+ExperimentResult leviathan_figure5(const ExperimentSettings& settings) {
+  DataText data({"lane", "kind", "start", "end", "label"});
+  std::string text =
+      fmt::format("{} tokens at alpha {}, c {}: one simulated text a lane\n", text_tokens, diagram_alpha, diagram_c);
+  std::uint64_t point = 0;
+  for (const std::int64_t gamma : {7, 3, 0}) {
+    const std::string name = gamma == 0 ? "plain decoding" : fmt::format("gamma = {}", gamma);
+    Lane lane(name, data);
+    std::int64_t emitted = 0;
+    int iterations = 0;
+    while (emitted < text_tokens) {
+      for (std::int64_t draft = 0; draft < gamma; ++draft) lane.step("draft", diagram_c);
+      lane.step("target", 1.0);
+      const auto tally =
+          simulate({.alpha = diagram_alpha, .gamma = gamma, .iterations = 1, .point = point++}, settings);
+      const auto tokens = static_cast<std::int64_t>(tally.units.sum(sim::tokens));
+      const std::int64_t kept = std::min(tokens, text_tokens - emitted);
+      for (std::int64_t i = 1; i <= kept; ++i) {
+        lane.token(i < tokens ? "accepted" : tokens == gamma + 1 && gamma > 0 ? "bonus" : "corrected");
+      }
+      emitted += kept;
+      ++iterations;
+    }
+    text += fmt::format(" {:<15} {:>2} iterations, {:>5.1f} target steps, {:.2f}x\n", name, iterations, lane.now(),
+                        static_cast<double>(text_tokens) / lane.now());
+  }
+  return {.text = text, .artifacts = {{"leviathan-figure5.csv", data.csv()}}, .rows = {}};
+}
+
+}  // namespace foredraft::experiments
