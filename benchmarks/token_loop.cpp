@@ -18,10 +18,10 @@ using namespace foredraft;
 
 /// V = 32,000, gamma 5, 64 contexts, logits of standard deviation 2, alpha 0.8: the setting of the baseline.
 sim::TokenSimulation simulation(Contexts contexts, const Rule& rule = RejectionSampling{}) {
-  return {.models = SyntheticModels{.target = TargetLaw::gaussian_logits,
+  return {.models = SyntheticModels{.target = TargetDistribution::gaussian_logits,
                                     .parameter = 2.0,
                                     .vocabulary = 32'000,
-                                    .draft = DraftLaw::noise,
+                                    .draft = DraftDistribution::noise,
                                     .alpha = 0.8,
                                     .pool = 64,
                                     .contexts = contexts},

@@ -121,12 +121,12 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
     positional_.clear();
     return;
   }
-  if (positional_.size() > command.most_positional) {
-    problems_.add({.key = positional_[command.most_positional],
+  if (positional_.size() > command.max_positional) {
+    problems_.add({.key = positional_[command.max_positional],
                    .text = "unexpected argument",
                    .suggestion = fmt::format("usage: {} {} {}", command.program, command.name, command.arguments)});
   }
-  if (positional_.size() < command.fewest_positional) {
+  if (positional_.size() < command.min_positional) {
     problems_.add({.text = "an argument is missing",
                    .suggestion = fmt::format("usage: {} {} {}", command.program, command.name, command.arguments)});
   }
@@ -186,8 +186,8 @@ std::optional<std::int64_t> CommandLine::integer(std::string_view name, std::int
 }
 
 unsigned CommandLine::threads() {
-  constexpr std::int64_t most_threads = 4096;
-  return static_cast<unsigned>(integer(threads_option.name, 0, most_threads).value_or(0));
+  constexpr std::int64_t max_threads = 4096;
+  return static_cast<unsigned>(integer(threads_option.name, 0, max_threads).value_or(0));
 }
 
 std::optional<std::vector<double>> CommandLine::probabilities(std::string_view name) {

@@ -38,8 +38,8 @@ struct CommandSpec {
   std::string_view arguments;  ///< as in the usage line: "CONFIG.toml --out DIR"
   std::string_view summary;    ///< one sentence
   std::vector<OptionSpec> options;
-  std::size_t fewest_positional;
-  std::size_t most_positional;
+  std::size_t min_positional;
+  std::size_t max_positional;
   std::vector<std::string_view> examples;
   std::vector<OptionGroup> groups = {};  ///< before `options`
   std::string_view notes = {};           ///< lines between options and examples

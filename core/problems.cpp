@@ -55,12 +55,12 @@ std::string ProblemList::text() const {
   std::vector<Problem> sorted = problems_;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) { return a.line < b.line; });
   std::string lines;
-  for (std::size_t i = 0; i < std::min(sorted.size(), most_problems); ++i) {
+  for (std::size_t i = 0; i < std::min(sorted.size(), max_problems); ++i) {
     if (i > 0) lines += '\n';
     lines += line_of(source_, sorted[i]);
   }
-  if (sorted.size() > most_problems) {
-    lines += '\n' + line_of(source_, {.text = fmt::format("and {} more problems", sorted.size() - most_problems)});
+  if (sorted.size() > max_problems) {
+    lines += '\n' + line_of(source_, {.text = fmt::format("and {} more problems", sorted.size() - max_problems)});
   }
   return lines;
 }

@@ -22,7 +22,7 @@ struct Problem {
 };
 
 /// A list prints as many problems, and how many more there are.
-inline constexpr std::size_t most_problems = 100;
+inline constexpr std::size_t max_problems = 100;
 
 /// Each problem is one line `source:line: key: problem (why) - suggestion`; empty parts are left out, and what a part
 /// quotes from outside is made readable (core/readable.hpp).

@@ -13,7 +13,7 @@ constexpr std::string_view ellipsis = "\u2026";
 /// A word may have as many more without being cut: quotes, an ellipsis and a line number beside a value that was cut.
 constexpr std::size_t word_slack = 40;
 /// The longest of our own lists the 70 parameters of a sweep.
-constexpr std::size_t most_line_characters = 4000;
+constexpr std::size_t max_line_characters = 4000;
 
 struct CodePoint {
   std::uint32_t value;
@@ -86,10 +86,10 @@ std::string readable_line(std::string_view line) {
   while (!line.empty()) {
     const std::size_t end = std::min(line.find(' '), line.size());
     const std::string_view word = line.substr(0, end);
-    const std::size_t length = characters_shown(word, most_quoted_characters + word_slack);
-    characters += std::min(length, most_quoted_characters) + 1;
-    if (characters > most_line_characters) return text.append(ellipsis);
-    text += length > most_quoted_characters + word_slack ? readable(word) : readable(word, length);
+    const std::size_t length = characters_shown(word, max_quoted_characters + word_slack);
+    characters += std::min(length, max_quoted_characters) + 1;
+    if (characters > max_line_characters) return text.append(ellipsis);
+    text += length > max_quoted_characters + word_slack ? readable(word) : readable(word, length);
     const std::size_t next = std::min(end + 1, line.size());
     if (next > end) text += ' ';
     line.remove_prefix(next);
@@ -116,7 +116,7 @@ std::string readable(std::string_view text, std::size_t most) {
 std::string readable_part(std::string_view text) {
   const std::size_t first = text.find('"');
   const std::size_t last = text.rfind('"');
-  if (first == std::string_view::npos || last - first <= most_quoted_characters) return readable_line(text);
+  if (first == std::string_view::npos || last - first <= max_quoted_characters) return readable_line(text);
   return readable_line(text.substr(0, first + 1)) + readable(text.substr(first + 1, last - first - 1)) +
          readable_line(text.substr(last));
 }

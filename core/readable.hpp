@@ -9,12 +9,12 @@
 namespace foredraft {
 
 /// Of one value that a message quotes; counted as they are shown.
-inline constexpr std::size_t most_quoted_characters = 200;
+inline constexpr std::size_t max_quoted_characters = 200;
 
 /// `text` on one line, at most `most` characters of it, then an ellipsis. What shows nothing or moves something else
 /// (control characters, blanks other than the usual one, marks that turn the direction of reading) becomes \x1b or
 /// \u200b, and so does every byte that is no UTF-8. Twice is the same as once.
-[[nodiscard]] std::string readable(std::string_view text, std::size_t most = most_quoted_characters);
+[[nodiscard]] std::string readable(std::string_view text, std::size_t most = max_quoted_characters);
 
 /// A part of a message on one line: as above, but what is cut is each word in it, and what stands between its first and
 /// its last double quote, and all of it only far beyond the length of any message of this program.

@@ -16,7 +16,7 @@
 namespace foredraft::logs {
 namespace {
 
-constexpr std::size_t fewest_clusters = 10;
+constexpr std::size_t min_clusters = 10;
 
 bool counted(const Observation& observation) {
   return observation.acceptance && observation.acceptance->steps > 0 && observation.acceptance->accepted_tokens;
@@ -63,7 +63,7 @@ std::optional<Estimate> acceptance_length(std::span<const Observation> observati
   }
   if (clusters == 0) return std::nullopt;
   const double ratio = accepted / steps;
-  const double error = clusters >= fewest_clusters
+  const double error = clusters >= min_clusters
                            ? error_between(observations, ratio, steps, static_cast<double>(clusters))
                            : error_within(observations, ratio, steps);
   return Estimate{.mean = 1.0 + ratio, .standard_error = error};

@@ -112,7 +112,7 @@ struct LogReader::State {
   bool at_start_ = true;
   bool ends_in_line_ = false;
   bool binary_ = false;
-  std::size_t pool_beyond_ = most_observations;
+  std::size_t pool_beyond_ = max_observations;
 };
 
 LogReader::State::State(std::string source, std::string_view format, std::span<const LogFormat> all_known)
@@ -351,7 +351,7 @@ bool LogReader::State::claimed(const LogFormat& format, const Offer& offer) {
   }
   if (contents_.observations.size() > pool_beyond_) {
     pool_neighbors(contents_.observations);
-    pool_beyond_ = std::max(most_observations, 2 * contents_.observations.size());
+    pool_beyond_ = std::max(max_observations, 2 * contents_.observations.size());
   }
   return true;
 }
@@ -366,7 +366,7 @@ bool LogReader::State::taken(const Read& read) {
       if (problem.line == 0) problem.line = line_;
       problems_.add(std::move(problem));
     }
-    if (problems_.problems().size() >= most_problems) problems_.raise();
+    if (problems_.problems().size() >= max_problems) problems_.raise();
     return true;
   }
 }

@@ -12,7 +12,7 @@
 namespace foredraft::logs {
 
 /// Beyond so many observations each is pooled with the next of its kind, two into one: memory does not grow with a log.
-inline constexpr std::size_t most_observations = 8192;
+inline constexpr std::size_t max_observations = 8192;
 
 /// Reads a log piece by piece, of any length, with whatever stands between its lines. The formats are told by what the
 /// lines say; one file may hold several.
@@ -27,7 +27,7 @@ class LogReader {
   LogReader& operator=(LogReader&&) noexcept;
   ~LogReader();
 
-  /// The next piece of the file, cut anywhere. Throws InputError on lines of two engines, and once most_problems lines
+  /// The next piece of the file, cut anywhere. Throws InputError on lines of two engines, and once max_problems lines
   /// were refused.
   void add(std::string_view bytes);
 

@@ -122,10 +122,10 @@ void SglangReader::set_counts(const DecodeLine& logged, Observation& window) {
 }
 
 void SglangReader::bound_drafts(double length, double rate) {
-  const double most_rate = rate + decode_rounding;
-  const double least_rate = std::max(rate - decode_rounding, 0.0);  // divides to infinity at worst
-  draft_tokens_.bound((length - decode_rounding) / most_rate, (length + decode_rounding) / least_rate);
-  drafts_.bound((length - 1.0 - decode_rounding) / most_rate, (length - 1.0 + decode_rounding) / least_rate);
+  const double max_rate = rate + decode_rounding;
+  const double min_rate = std::max(rate - decode_rounding, 0.0);  // divides to infinity at worst
+  draft_tokens_.bound((length - decode_rounding) / max_rate, (length + decode_rounding) / min_rate);
+  drafts_.bound((length - 1.0 - decode_rounding) / max_rate, (length - 1.0 + decode_rounding) / min_rate);
 }
 
 bool SglangReader::read_window(std::string_view text, std::int64_t number, LogContents& contents) {

@@ -17,7 +17,7 @@ using Table = std::vector<Parameter>;
 constexpr double longest_draft = 1e6;  // each simulated block counts every position
 constexpr double us_per_ms = 1e3;
 constexpr double longest_step_ms = 1e9;
-constexpr double most_tokens = 1e9;
+constexpr double max_tokens = 1e9;
 
 bool never(const Usage& /*usage*/) { return false; }
 bool always(const Usage& /*usage*/) { return true; }
@@ -362,10 +362,12 @@ void add_models(Table& table) {
   table.push_back(choice<Contexts>("contexts", {{"pooled", Contexts::pooled}, {"fresh", Contexts::fresh}},
                                    "a pool of prepared distributions, or new ones every time", synthetic,
                                    store(&SyntheticModels::contexts)));
-  table.push_back(choice<TargetLaw>(
-      "models.target",
-      {{"gaussian_logits", TargetLaw::gaussian_logits}, {"zipf", TargetLaw::zipf}, {"dirichlet", TargetLaw::dirichlet}},
-      "law of the target's distributions", synthetic, store(&SyntheticModels::target)));
+  table.push_back(choice<TargetDistribution>("models.target",
+                                             {{"gaussian_logits", TargetDistribution::gaussian_logits},
+                                              {"zipf", TargetDistribution::zipf},
+                                              {"dirichlet", TargetDistribution::dirichlet}},
+                                             "law of the target's distributions", synthetic,
+                                             store(&SyntheticModels::target)));
   // Its default depends on the target law: target_parameter_default() in check.cpp.
   table.push_back(real("models.parameter", {.maximum = 1e6, .excludes_minimum = true},
                        "zipf: exponent; gaussian_logits: standard deviation; dirichlet: concentration", synthetic,
@@ -378,10 +380,12 @@ void add_models(Table& table) {
                 if (NgramModels* models = of_ngram(to)) models->vocabulary = tokens;
               }),
       std::int64_t{32000}));
-  table.push_back(choice<DraftLaw>(
-      "models.draft",
-      {{"noise", DraftLaw::noise}, {"temperature", DraftLaw::temperature}, {"mixing", DraftLaw::mixing}},
-      "how the draft is made from the target", synthetic, store(&SyntheticModels::draft)));
+  table.push_back(choice<DraftDistribution>("models.draft",
+                                            {{"noise", DraftDistribution::noise},
+                                             {"temperature", DraftDistribution::temperature},
+                                             {"mixing", DraftDistribution::mixing}},
+                                            "how the draft is made from the target", synthetic,
+                                            store(&SyntheticModels::draft)));
   table.push_back(mandatory(real("models.alpha", {.maximum = 1.0, .excludes_minimum = true},
                                  "expected acceptance that the draft is solved for", synthetic,
                                  into<SyntheticModels>(of_synthetic, &SyntheticModels::alpha))));
@@ -413,7 +417,7 @@ void add_token_count(Table& table, const std::string& name, TokenCount Server::*
                                }));
   table.push_back(
       with_default(integer(
-                       name + "_spread", 0, most_tokens,
+                       name + "_spread", 0, max_tokens,
                        "tokens: lengths are uniform on the whole numbers up to this far from the mean",
                        [kind](const Usage& usage) { return in_server(usage) && usage.takes(kind, "uniform"); },
                        [count](Scenario& to, const Value& value) {
@@ -488,7 +492,7 @@ void add_server(Table& table) {
       into<Arrivals>(arrivals_of, &Arrivals::clients))));
   const auto tokens = [](const std::string& name, double shortest, const std::string& summary,
                          TokenCount Server::*count) {
-    return real(name, {.minimum = shortest, .maximum = most_tokens}, summary, in_server,
+    return real(name, {.minimum = shortest, .maximum = max_tokens}, summary, in_server,
                 [count](Scenario& to, const Value& value) {
                   if (Server* server = server_of(to)) (server->*count).tokens = std::get<double>(value);
                 });

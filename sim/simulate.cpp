@@ -136,11 +136,11 @@ std::unique_ptr<Simulator> make_simulator(const Scenario& scenario, const Simula
   return std::visit([&](const auto& fidelity) { return make(fidelity, scenario, plan, stop); }, scenario.fidelity);
 }
 
-std::uint64_t most_iterations(Path path, std::int64_t gamma) {
-  return most_blocks * plan_iterations(1, path == Path::fast ? 1 : gamma + 1).per_block;
+std::uint64_t max_iterations(Path path, std::int64_t gamma) {
+  return max_blocks * plan_iterations(1, path == Path::fast ? 1 : gamma + 1).per_block;
 }
 
-std::uint64_t most_sequences(double tokens) { return most_blocks * plan_sequences(1, tokens).per_block; }
+std::uint64_t max_sequences(double tokens) { return max_blocks * plan_sequences(1, tokens).per_block; }
 
 Simulated estimates_of(const Scenario& scenario, const Tally& tally) {
   Simulated simulated{

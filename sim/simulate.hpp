@@ -20,8 +20,8 @@ inline constexpr double longest_replica_s = 1e-9 * static_cast<double>(std::int6
 
 /// As many iterations, or sequences of `tokens`, as a run has room for: what its blocks can be numbered by. Drafts of
 /// `gamma` tokens at most.
-[[nodiscard]] std::uint64_t most_iterations(Path path, std::int64_t gamma);
-[[nodiscard]] std::uint64_t most_sequences(double tokens);
+[[nodiscard]] std::uint64_t max_iterations(Path path, std::int64_t gamma);
+[[nodiscard]] std::uint64_t max_sequences(double tokens);
 
 /// What the merged tally of its blocks says.
 [[nodiscard]] Simulated estimates_of(const Scenario& scenario, const Tally& tally);

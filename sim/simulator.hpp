@@ -12,7 +12,7 @@
 namespace foredraft::sim {
 
 /// As many as the counter of the random numbers has room for.
-inline constexpr std::uint64_t most_blocks = std::uint64_t{1} << 32U;
+inline constexpr std::uint64_t max_blocks = std::uint64_t{1} << 32U;
 
 /// How a run is cut into blocks of iterations or sequences.
 struct BlockPlan {
@@ -27,7 +27,7 @@ struct BlockPlan {
 
 /// Throws DomainError, naming the total `name`, for a run of nothing and for one of more than `most` blocks.
 [[nodiscard]] BlockPlan plan_blocks(std::string_view name, std::uint64_t total, std::uint64_t per_block,
-                                    std::uint64_t most = most_blocks);
+                                    std::uint64_t most = max_blocks);
 
 /// Which random numbers a run reads, and who may end it.
 struct RunKey {

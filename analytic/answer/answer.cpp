@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <limits>
 
-#include "analytic/answer/iteration_law.hpp"
+#include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/answer/prediction.hpp"
 #include "analytic/answer/server_answer.hpp"
 #include "analytic/cost/iteration_cost.hpp"
@@ -25,7 +25,7 @@ const SequenceLength* sequence_of(const Scenario& scenario) {
 }
 
 /// Tokens over iterations of finite sequences; nothing where iterations depend on each other.
-std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const SequenceLength& length,
+std::optional<double> finite_tokens_per_iteration(const IterationDistribution& law, const SequenceLength& length,
                                                   StopToken stop) {
   if (law.finite_tokens || law.pmf.empty()) return law.finite_tokens;
   return length.tokens / (length.geometric
@@ -33,7 +33,8 @@ std::optional<double> finite_tokens_per_iteration(const IterationLaw& law, const
                               : expected_iterations(law.pmf, static_cast<std::int64_t>(length.tokens), stop));
 }
 
-void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const IterationLaw& law, ClosedForm& answer) {
+void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const IterationDistribution& law,
+                    ClosedForm& answer) {
   // A cost that was looked up for this gamma says nothing of others.
   if (sequence_of(scenario) != nullptr || scenario::looked_up(scenario.cost) != nullptr) return;
   if (scenario::verify_growth(scenario.cost) > 0.0) return;  // predict() searches
@@ -44,7 +45,7 @@ void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const It
 }
 
 /// Passes of the drafter in an iteration; nothing where they vary and nobody knows how.
-std::optional<double> draft_passes_of(const Scenario& scenario, double tokens, const IterationLaw& law) {
+std::optional<double> draft_passes_of(const Scenario& scenario, double tokens, const IterationDistribution& law) {
   const Drafting drafting = scenario::drafting(scenario.drafter);
   if (!scenario::gamma_varies(scenario)) return static_cast<double>(draft_passes(scenario.gamma, drafting));
   if (drafting == Drafting::free) return 0.0;
@@ -52,7 +53,7 @@ std::optional<double> draft_passes_of(const Scenario& scenario, double tokens, c
   return mean_draft_passes({tokens, *law.mean_gamma}, drafting);
 }
 
-void add_speedup(const Scenario& scenario, const DecodingCost& cost, double tokens, const IterationLaw& law,
+void add_speedup(const Scenario& scenario, const DecodingCost& cost, double tokens, const IterationDistribution& law,
                  ClosedForm& answer) {
   const std::optional<double> passes = draft_passes_of(scenario, tokens, law);
   if (!passes) return;
@@ -61,7 +62,7 @@ void add_speedup(const Scenario& scenario, const DecodingCost& cost, double toke
                                      : speedup(tokens, *passes, cost);
 }
 
-void add_operations(const Scenario& scenario, double tokens, const IterationLaw& law, ClosedForm& answer) {
+void add_operations(const Scenario& scenario, double tokens, const IterationDistribution& law, ClosedForm& answer) {
   if (!scenario.operations_ratio) return;
   if (!scenario::gamma_varies(scenario)) {
     answer.operations_factor =
@@ -77,7 +78,7 @@ void add_operations(const Scenario& scenario, double tokens, const IterationLaw&
 ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken stop) {
   if (const auto* server = std::get_if<Server>(&scenario.fidelity)) return server_answer(*server, scenario, stop);
   ClosedForm answer;
-  const IterationLaw law = iteration_law(scenario, pool_acceptance, stop);
+  const IterationDistribution law = iteration_distribution(scenario, pool_acceptance, stop);
   const SequenceLength* length = sequence_of(scenario);
   const std::optional<double> tokens = length != nullptr ? finite_tokens_per_iteration(law, *length, stop) : law.mean;
   const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);

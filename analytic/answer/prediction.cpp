@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analytic/answer/iteration_law.hpp"
+#include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/observed/acceptance_counts.hpp"
@@ -87,10 +87,10 @@ DecodingCost cost_at(const Question& question, std::int64_t gamma) {
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
 /// Of processes that are neither i.i.d. nor by position.
-void add_law(const Question& question, std::int64_t gamma, AtGamma& at) {
+void add_distribution(const Question& question, std::int64_t gamma, AtGamma& at) {
   Scenario scenario = question.scenario;
   scenario.gamma = gamma;
-  const IterationLaw law = iteration_law(scenario, unknown<double>);
+  const IterationDistribution law = iteration_distribution(scenario, unknown<double>);
   if (!law.mean) {
     throw DomainError(fmt::format("no closed form of acceptance {}",
                                   scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).acceptance)));
@@ -113,7 +113,7 @@ AtGamma at_gamma(const Question& question, std::int64_t gamma) {
     at.variance = tokens_variance(question.marginal, gamma, question.convention);
     at.all_accepted = gamma == 0 ? 1.0 : question.marginal[static_cast<std::size_t>(gamma) - 1];
   } else if (question.iid == nullptr) {
-    add_law(question, gamma, at);
+    add_distribution(question, gamma, at);
   } else {
     const IidIteration iteration{question.iid->alpha, gamma, question.convention};
     at.tokens = tokens_per_iteration(iteration);

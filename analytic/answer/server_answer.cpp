@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "analytic/answer/iteration_law.hpp"
+#include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/cost/load_equilibrium.hpp"
 #include "analytic/tokens/finite_length.hpp"
@@ -236,9 +236,9 @@ const Server& checked_server(const Scenario& scenario) {
 }
 
 double mean_tokens(const AcceptanceProcess& acceptance, std::int64_t gamma, Convention convention) {
-  const auto law =
-      iteration_law({.fidelity = ProcessFidelity{.acceptance = acceptance}, .gamma = gamma, .convention = convention},
-                    unknown<double>);
+  const auto law = iteration_distribution(
+      {.fidelity = ProcessFidelity{.acceptance = acceptance}, .gamma = gamma, .convention = convention},
+      unknown<double>);
   if (law.mean) return *law.mean;
   throw DomainError("no closed form of this acceptance");
 }
@@ -268,11 +268,12 @@ LoadEquilibrium load_answer(const Scenario& scenario, StopToken stop) {
   const ServedPasses passes(server, scenario);
   const bool has_prompt = server.prompt.tokens > 0.0;
   const double decoded = server.output.tokens - (has_prompt ? 1.0 : 0.0);
-  const auto law = iteration_law({.fidelity = ProcessFidelity{.acceptance = server.acceptance,
-                                                              .sequence_length = SequenceLength{.tokens = decoded}},
-                                  .gamma = scenario.gamma,
-                                  .convention = scenario.convention},
-                                 unknown<double>, stop);
+  const auto law =
+      iteration_distribution({.fidelity = ProcessFidelity{.acceptance = server.acceptance,
+                                                          .sequence_length = SequenceLength{.tokens = decoded}},
+                              .gamma = scenario.gamma,
+                              .convention = scenario.convention},
+                             unknown<double>, stop);
   const double context = server.prompt.tokens + 0.5 * server.output.tokens;
   ServedLoad load{.requests_per_s = server.arrivals.rate_per_s,
                   .iterations = expected_iterations(law.pmf, static_cast<std::int64_t>(decoded), stop),

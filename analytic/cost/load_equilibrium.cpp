@@ -73,10 +73,10 @@ class PromptTime {
 
 /// An iteration and the prompts that are read before it: the least fixed point, from below.
 double cycle_us(double iteration_us, double per_us, PromptTime& prompts) {
-  constexpr int most_steps = 1000;
+  constexpr int max_steps = 1000;
   constexpr double settled = 1e-10;
   double cycle = iteration_us;
-  for (int step = 0; step < most_steps; ++step) {
+  for (int step = 0; step < max_steps; ++step) {
     const double next = iteration_us + prompts.mean_us(per_us * cycle);
     if (next - cycle <= settled * next) return next;
     cycle = next;

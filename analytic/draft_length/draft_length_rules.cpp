@@ -189,7 +189,7 @@ VaryingYield confidence_threshold(const ConfidenceThreshold& policy, Convention 
 namespace {
 
 /// Dinkelbach's iteration roughly doubles the digits each time.
-constexpr int most_rounds = 100;
+constexpr int max_rounds = 100;
 
 void check_scenarios(std::span<const DraftScenario> scenarios, Convention convention) {
   check_at_least("scenarios", static_cast<std::int64_t>(scenarios.size()), 1);
@@ -250,7 +250,7 @@ VaryingYield yield_at(double price, const BetaMixture& mixture, std::int64_t gam
 template <typename Improve>
 VaryingYield fixed_point(double c, VaryingYield start, const Improve& improve) {
   double reached = speedup(start.tokens, start.mean_gamma, constant_ratio(c));
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < max_rounds; ++round) {
     const VaryingYield better = improve(c * reached);
     const double next = speedup(better.tokens, better.mean_gamma, constant_ratio(c));
     if (!(next > reached)) return round == 0 ? better : start;

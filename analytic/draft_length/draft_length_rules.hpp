@@ -79,7 +79,7 @@ struct GoOn {
 };
 [[nodiscard]] GoOn go_on(const ConfidenceThreshold& policy);
 
-/// P(X > k) at [k - 1], gamma entries: what the functions of token_law.hpp take as marginals for X.
+/// P(X > k) at [k - 1], gamma entries: what the functions of token_distribution.hpp take as marginals for X.
 ///   bonus alpha r^(k-1), no_bonus r^k, r = go_on().accepted.
 [[nodiscard]] std::vector<double> reached(const ConfidenceThreshold& policy, Convention convention);
 

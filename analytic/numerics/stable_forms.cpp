@@ -79,11 +79,11 @@ double inverse_expm1_minus_x(double log_k) {
   constexpr double asymptotic_limit = 700.0;
   if (log_k > asymptotic_limit) return log_k;
   const double k = std::exp(log_k);
-  constexpr int most_steps = 20;  // Newton's method needs 5; the bound guards against a last-bit cycle
+  constexpr int max_steps = 20;  // Newton's method needs 5; the bound guards against a last-bit cycle
   if (k > 1.0) {
     // x = log1p(k + x), which stays finite and well conditioned where e^x is huge.
     double x = std::log1p(k + std::log1p(k));
-    for (int i = 0; i < most_steps; ++i) {
+    for (int i = 0; i < max_steps; ++i) {
       const double step = (x - std::log1p(k + x)) / (1.0 - 1.0 / (1.0 + k + x));
       x -= step;
       if (std::abs(step) <= 1e-14 * x) break;
@@ -93,7 +93,7 @@ double inverse_expm1_minus_x(double log_k) {
   const double s = std::exp(0.5 * (log_k + std::log(2.0)));
   if (s < 1e-100) return s;  // k may have underflowed, and x = s - s^2/6 + ... is s
   double x = s * (1.0 - s * (1.0 / 6.0 - s / 36.0));
-  for (int i = 0; i < most_steps; ++i) {
+  for (int i = 0; i < max_steps; ++i) {
     const double step = (expm1_minus_x(x) - k) / std::expm1(x);
     x -= step;
     if (std::abs(step) <= 1e-14 * x) break;

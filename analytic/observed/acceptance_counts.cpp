@@ -125,7 +125,7 @@ double variance_of_a_step(const PooledCounts& counts) {
 }
 
 std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCounts> clusters) {
-  constexpr std::size_t fewest_groups = 8;
+  constexpr std::size_t min_groups = 8;
   check_counts(clusters);
   ClusterVariance all{.factor = 0.0, .degrees = 0.0};
   for (const auto& [gamma, group] : by_gamma(clusters)) {
@@ -133,7 +133,7 @@ std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCounts
     const PooledCounts counts = pooled(gamma, group);
     const double of_a_step = variance_of_a_step(counts);
     double factor = 1.0;
-    for (std::size_t size = 1; size == 1 || group.size() / size >= fewest_groups; size *= 2) {
+    for (std::size_t size = 1; size == 1 || group.size() / size >= min_groups; size *= 2) {
       const double variance = variance_by_groups(group, counts.accepted, counts.steps, size);
       if (of_a_step > 0.0) factor = std::max(factor, variance / of_a_step);
     }
@@ -214,13 +214,13 @@ TokenBounds tokens_left_open(double tokens, std::int64_t observed_gamma, std::in
   if (!(tokens >= 1.0 && tokens <= n)) {
     throw DomainError(fmt::format("invalid tokens={} (must lie between 1 and gamma + 1 = {})", tokens, n));
   }
-  const double least_alpha = 1.0 - 1.0 / tokens;
-  const double most_alpha = std::min(1.0, least_alpha * n / (n - 1.0));
-  TokenBounds open{any_process_bounds(least_alpha, gamma, Convention::bonus).low,
-                   any_process_bounds(most_alpha, gamma, Convention::bonus).high};
-  const std::int64_t most_parts =
+  const double min_alpha = 1.0 - 1.0 / tokens;
+  const double max_alpha = std::min(1.0, min_alpha * n / (n - 1.0));
+  TokenBounds open{any_process_bounds(min_alpha, gamma, Convention::bonus).low,
+                   any_process_bounds(max_alpha, gamma, Convention::bonus).high};
+  const std::int64_t max_parts =
       (std::max(gamma, observed_gamma) + 1 + std::min(gamma, observed_gamma)) / (std::min(gamma, observed_gamma) + 1);
-  const auto parts = static_cast<double>(most_parts);
+  const auto parts = static_cast<double>(max_parts);
   if (gamma >= observed_gamma) {
     open = {std::max(open.low, tokens), std::min(open.high, parts * tokens)};
   } else {

@@ -60,7 +60,7 @@ double quantile_of(const AcceptanceFit& fit) {
 std::optional<FitRefusal> too_few(std::span<const PooledCounts> counts, double factor) {
   double steps = 0.0;
   for (const PooledCounts& one : counts) steps += one.steps;
-  if (steps >= fewest_steps) return std::nullopt;
+  if (steps >= min_steps) return std::nullopt;
   constexpr double wanted = 0.02;
   const PooledCounts& longest = counts.back();
   const double half_width = wanted * (1.0 + longest.accepted) / normal_quantile(0.95);
@@ -68,7 +68,7 @@ std::optional<FitRefusal> too_few(std::span<const PooledCounts> counts, double f
   return FitRefusal{.reason = FitRefusal::Reason::too_few_steps,
                     .gamma = longest.gamma,
                     .steps = steps,
-                    .more_steps_needed = std::ceil(std::max(needed, fewest_steps) - steps)};
+                    .more_steps_needed = std::ceil(std::max(needed, min_steps) - steps)};
 }
 
 bool all_accepted(std::span<const PooledCounts> counts) {
@@ -158,7 +158,7 @@ void add_model(AcceptanceFit& fit) {
 const PooledCounts& nearest_logged(const AcceptanceFit& fit, std::int64_t gamma) {
   const auto distance = [&](const PooledCounts& one) {
     const double ratio = std::abs(std::log(static_cast<double>(gamma + 1) / static_cast<double>(one.gamma + 1)));
-    return std::tuple(one.steps < fewest_steps, one.marginal.empty() && one.gamma != gamma, ratio);
+    return std::tuple(one.steps < min_steps, one.marginal.empty() && one.gamma != gamma, ratio);
   };
   return *std::min_element(fit.counts.begin(), fit.counts.end(),
                            [&](const auto& left, const auto& right) { return distance(left) < distance(right); });

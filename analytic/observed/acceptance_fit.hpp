@@ -64,7 +64,7 @@ struct AcceptanceFit {
 };
 
 /// Steps below which nothing is fitted.
-inline constexpr double fewest_steps = 200.0;
+inline constexpr double min_steps = 200.0;
 
 /// Throws DomainError as check_counts.
 [[nodiscard]] std::variant<AcceptanceFit, FitRefusal> fit_acceptance(std::span<const AcceptanceCounts> clusters,
@@ -73,7 +73,7 @@ inline constexpr double fewest_steps = 200.0;
 /// Tokens per iteration at one gamma.
 struct TokensAtGamma {
   enum class Source {
-    observed,   ///< logged at this gamma, with fewest_steps or more unless no gamma has them
+    observed,   ///< logged at this gamma, with min_steps or more unless no gamma has them
     fitted,     ///< by the model
     left_open,  ///< no model: the range that any acceptance process of the logged tokens per iteration leaves
   };

@@ -182,12 +182,12 @@ RunParameters start_of(std::span<const PooledCounts> counts, const RunPrior& pri
 /// x + scale * move, with the scale halved until the squares fall; x itself where they do not.
 RunParameters improved(std::span<const PooledCounts> counts, const RunParameters& x, const RunParameters& move,
                        const RunPrior& prior, const Weighing& weighing) {
-  constexpr int most_halvings = 30;
+  constexpr int max_halvings = 30;
   const double before = all_squares(counts, x, x, prior, weighing);
   double largest = 0.0;
   for (const double one : move) largest = std::max(largest, std::abs(one));
   double scale = largest > 1.0 ? 1.0 / largest : 1.0;
-  for (int halving = 0; halving < most_halvings; ++halving, scale /= 2.0) {
+  for (int halving = 0; halving < max_halvings; ++halving, scale /= 2.0) {
     RunParameters next = x;
     for (std::size_t i = 0; i < parameters; ++i) next.at(i) += scale * move.at(i);
     if (all_squares(counts, next, x, prior, weighing) < before) return next;
@@ -223,14 +223,14 @@ RunParameters run_parameters_of(const RunAcceptance& model) {
 }
 
 RunPosterior run_posterior(std::span<const PooledCounts> counts, RunPrior prior, double variance_factor) {
-  constexpr int most_steps = 200;
+  constexpr int max_steps = 200;
   constexpr double held = 0.01;
   const double rho_deviation = prior.deviation[3];
   if (counts.size() == 1) prior.deviation[3] *= held;
   const Weighing weighing{.variance_factor = variance_factor, .off = cells_are_off};
   RunParameters x = start_of(counts, prior);
   Curvature curvature = curvature_at(counts, x, prior, weighing);
-  for (int step = 0; step < most_steps; ++step) {
+  for (int step = 0; step < max_steps; ++step) {
     const RunParameters next = improved(counts, x, solved(curvature.all, curvature.gradient), prior, weighing);
     if (next == x) break;
     x = next;

@@ -43,10 +43,10 @@ Uncertainty scatter_of(const ErrorSource& source, std::size_t size) {
 }
 
 Uncertainty uncertainty_of_source(const ErrorSource& source) {
-  constexpr double fewest_groups = 8.0;
+  constexpr double min_groups = 8.0;
   if (source.assumed) return {std::abs(source.influence.front()), without_limit};
   Uncertainty widest = scatter_of(source, 1);
-  for (std::size_t size = 2; source.in_time && source.effective_clusters >= fewest_groups * static_cast<double>(size);
+  for (std::size_t size = 2; source.in_time && source.effective_clusters >= min_groups * static_cast<double>(size);
        size *= 2) {
     const Uncertainty grouped = scatter_of(source, size);
     const auto width = [](const Uncertainty& one) { return one.standard_error * student_quantile(0.95, one.degrees); };

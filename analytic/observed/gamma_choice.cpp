@@ -61,15 +61,15 @@ std::vector<Candidate> candidates_of(std::span<const SpeedupAt> speedups) {
 Candidate over_loads(std::int64_t gamma, std::span<const Load> loads, std::span<const SpeedupAt> at_load) {
   double share = 0.0;
   double time = 0.0;
-  double most_time = 0.0;
-  double least_time = 0.0;
+  double max_time = 0.0;
+  double min_time = 0.0;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     share += loads[i].share;
     time += loads[i].share / at_load[i].value;
-    most_time += loads[i].share / at_load[i].low;
-    least_time += loads[i].share / at_load[i].high;
+    max_time += loads[i].share / at_load[i].low;
+    min_time += loads[i].share / at_load[i].high;
   }
-  return {gamma, share / time, share / most_time, share / least_time};
+  return {gamma, share / time, share / max_time, share / min_time};
 }
 
 /// The speedups of one gamma at every load; empty unless all have a value.

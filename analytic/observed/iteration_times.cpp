@@ -172,8 +172,8 @@ TimeAt break_even_tokens(const ObservedTimes& times, std::int64_t gamma, double 
 
 namespace {
 
-constexpr std::size_t fewest_windows = 8;
-constexpr double least_scatter = 0.01;  // of rates over their mean: below, nothing tells prompts from decoding
+constexpr std::size_t min_windows = 8;
+constexpr double min_scatter = 0.01;  // of rates over their mean: below, nothing tells prompts from decoding
 constexpr double ms_per_s = 1000.0;
 
 }  // namespace
@@ -186,7 +186,7 @@ std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows) {
     check_positive("iteration_ms", window.iteration_ms);
     check_nonnegative("prompt_tokens_per_s", window.prompt_tokens_per_s);
   }
-  if (windows.size() < fewest_windows) return std::nullopt;
+  if (windows.size() < min_windows) return std::nullopt;
   const auto number = static_cast<double>(windows.size());
   double mean_x = 0.0;
   double mean_y = 0.0;
@@ -201,7 +201,7 @@ std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows) {
     squares_x += x * x;
     products += x / window.iteration_ms;
   }
-  if (!(squares_x > number * least_scatter * least_scatter * mean_x * mean_x)) return std::nullopt;
+  if (!(squares_x > number * min_scatter * min_scatter * mean_x * mean_x)) return std::nullopt;
   const double slope = products / squares_x;
   const double intercept = mean_y - slope * mean_x;
   const double decode = 1.0 / intercept;

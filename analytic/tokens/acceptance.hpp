@@ -42,7 +42,7 @@ struct AcceptanceNumbers {
 /// The alpha whose accepted drafts over drafted tokens are `accepted_over_drafted`, in [0, 1].
 [[nodiscard]] double alpha_from_accepted_over_drafted(double accepted_over_drafted, std::int64_t gamma);
 
-// ---- Drafters whose drafts get worse with their position: what the functions of token_law.hpp take.
+// ---- Drafters whose drafts get worse with their position: what the functions of token_distribution.hpp take.
 
 /// Conditional acceptance first * decay^i of draft i = 0, 1, ..., `gamma` entries. first and decay in [0, 1].
 [[nodiscard]] std::vector<double> decaying_acceptance(double first, double decay, std::int64_t gamma);

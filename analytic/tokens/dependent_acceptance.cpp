@@ -257,15 +257,15 @@ double tokens_variance(const BetaMixture& mixture, std::int64_t gamma, Conventio
   return variance.value();
 }
 
-JensenSandwich jensen_sandwich(const BetaMixture& alpha_law, std::int64_t gamma, Convention convention) {
-  check(alpha_law, gamma, convention);
+JensenSandwich jensen_sandwich(const BetaMixture& alpha_distribution, std::int64_t gamma, Convention convention) {
+  check(alpha_distribution, gamma, convention);
   const std::int64_t n = max_tokens(gamma, convention);
-  const auto [a, b] = alpha_law;
+  const auto [a, b] = alpha_distribution;
   const double mean_inverse = beta_expectation(
       a, b, [n](double alpha, double complement) { return 1.0 / stable::geometric_sum(alpha, complement, n); });
   return {.ratio_of_totals = 1.0 / mean_inverse,
           .at_mean = stable::geometric_sum(a / (a + b), b / (a + b), n),
-          .mean_of_ratios = tokens_per_iteration(alpha_law, gamma, convention)};
+          .mean_of_ratios = tokens_per_iteration(alpha_distribution, gamma, convention)};
 }
 
 }  // namespace foredraft::analytic

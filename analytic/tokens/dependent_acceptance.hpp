@@ -48,7 +48,8 @@ struct JensenSandwich {
   double at_mean;          ///< tau(alpha-bar)
   double mean_of_ratios;   ///< E[tau(alpha)]
 };
-[[nodiscard]] JensenSandwich jensen_sandwich(const BetaMixture& alpha_law, std::int64_t gamma, Convention convention);
+[[nodiscard]] JensenSandwich jensen_sandwich(const BetaMixture& alpha_distribution, std::int64_t gamma,
+                                             Convention convention);
 
 /// E[f(alpha, 1 - alpha)] for alpha ~ Beta(a, b), a, b > 0, by double-exponential quadrature on both sides of the mode;
 /// right to about 1e-13 for positive f that are smooth on a logarithmic scale of alpha and of 1 - alpha. Internal to

@@ -178,14 +178,14 @@ double input_copy_iterations(const InputCopy& copy, std::int64_t gamma, Conventi
   const double keep = 1.0 - edit;
   const double whole_pass = std::pow(keep, static_cast<double>(n));
   std::vector<double> copying(static_cast<std::size_t>(length) + 1, 0.0);
-  const auto behind_edit = [&](std::int64_t left) {
+  const auto after_edit = [&](std::int64_t left) {
     const std::int64_t realigned = std::min(copy.realign, left);
     return static_cast<double>(realigned) + copying[static_cast<std::size_t>(left - realigned)];
   };
   double edited = 0.0;  // the sum for l, from the one for l - 1
   for (std::int64_t l = 1; l <= length; ++l) {
-    edited = edit * behind_edit(l - 1) + keep * edited;
-    if (l > n) edited -= whole_pass * edit * behind_edit(l - 1 - n);
+    edited = edit * after_edit(l - 1) + keep * edited;
+    if (l > n) edited -= whole_pass * edit * after_edit(l - 1 - n);
     const double unedited = l >= n ? whole_pass * copying[static_cast<std::size_t>(l - n)] : 0.0;
     copying[static_cast<std::size_t>(l)] = 1.0 + edited + unedited;
   }

@@ -24,8 +24,8 @@ struct LeavesLater {
 }  // namespace
 
 void check_budget(const HeadAccuracies& accuracies, const TreeBudget& budget) {
-  constexpr std::int64_t most_nodes = 1'000'000;
-  check_range("nodes", budget.nodes, 1, most_nodes);
+  constexpr std::int64_t max_nodes = 1'000'000;
+  check_range("nodes", budget.nodes, 1, max_nodes);
   check_range("depth", budget.depth, 0, accuracies.heads());
 }
 
@@ -170,14 +170,14 @@ TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudge
 }
 
 std::int64_t dense_nodes(std::span<const std::int64_t> widths) {
-  constexpr std::int64_t most_nodes = 1'000'000;
+  constexpr std::int64_t max_nodes = 1'000'000;
   std::int64_t level = 1;
   std::int64_t nodes = 1;
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    check_range(fmt::format("widths[{}]", i), widths[i], 1, most_nodes);
+    check_range(fmt::format("widths[{}]", i), widths[i], 1, max_nodes);
     level *= widths[i];
     nodes += level;
-    check_range("nodes", nodes, 1, most_nodes);
+    check_range("nodes", nodes, 1, max_nodes);
   }
   return nodes;
 }

@@ -23,7 +23,7 @@ analytic::AcceptanceCounts counts_of_printed(std::int64_t gamma, const std::vect
   const double accepted = std::clamp(length - 1.0, 0.0, static_cast<double>(gamma));
   const double variance = accepted * (static_cast<double>(gamma) - accepted);  // the largest of this mean
   const double error = single_run_error * length;
-  const double steps = std::max(analytic::fewest_steps, variance / (error * error));
+  const double steps = std::max(analytic::min_steps, variance / (error * error));
   return {.gamma = gamma, .steps = steps, .accepted_at = {}, .accepted_tokens = accepted * steps};
 }
 
@@ -94,7 +94,7 @@ void add_acceptance(const AdviceQuestion& question, Advice& advice) {
   if (steps > 0.0) advice.verification_steps = steps;
   const auto clusters = clusters_of(advice.runs);
   if (clusters.empty()) {
-    if (steps > 0.0 && steps < analytic::fewest_steps) {
+    if (steps > 0.0 && steps < analytic::min_steps) {
       advice.acceptance =
           analytic::FitRefusal{.reason = analytic::FitRefusal::Reason::too_few_steps, .gamma = 0, .steps = steps};
     }

@@ -14,7 +14,7 @@ namespace foredraft::experiments {
 namespace {
 
 constexpr std::size_t advice_columns = 100;
-constexpr std::size_t most_loads = 6;
+constexpr std::size_t max_loads = 6;
 
 std::string count_text(double count) {
   std::string text = fmt::format("{:.0f}", count);
@@ -74,7 +74,7 @@ std::vector<const LoadAdvice*> shown_loads(const Advice& advice) {
   std::vector<const LoadAdvice*> loads;
   const std::size_t all = advice.loads.size();
   for (std::size_t i = 0; i < all; ++i) {
-    if (all <= most_loads || i < most_loads / 2 || i + most_loads / 2 >= all) loads.push_back(&advice.loads[i]);
+    if (all <= max_loads || i < max_loads / 2 || i + max_loads / 2 >= all) loads.push_back(&advice.loads[i]);
   }
   return loads;
 }

@@ -305,7 +305,7 @@ std::string why_not_of(const Advice& advice) {
   }
   if (too_uncertain(advice)) {
     const double half = normal_quantile(0.95) * advice.tokens_observed->standard_error / advice.tokens_observed->mean;
-    const double needed = advice.verification_steps.value_or(analytic::fewest_steps) * half * half / (0.01 * 0.01);
+    const double needed = advice.verification_steps.value_or(analytic::min_steps) * half * half / (0.01 * 0.01);
     return fmt::format("too few verification steps: about {:.0f} give +-1 % of the acceptance length", needed);
   }
   if (is_prefill(advice) && !advice.recommendation) return "the windows hold mostly prefill: log a load that decodes";

@@ -65,10 +65,10 @@ std::string sglang(const SettingsQuestion& question) {
 std::optional<std::pair<int, int>> release_of(std::string_view version) {
   if (version.starts_with('v')) version.remove_prefix(1);
   const auto number = [&]() -> std::optional<int> {
-    constexpr std::size_t most_digits = 4;
+    constexpr std::size_t max_digits = 4;
     std::size_t digits = 0;
     while (digits < version.size() && std::isdigit(static_cast<unsigned char>(version[digits])) != 0) ++digits;
-    if (digits == 0 || digits > most_digits) return std::nullopt;
+    if (digits == 0 || digits > max_digits) return std::nullopt;
     const int value = std::stoi(std::string(version.substr(0, digits)));
     version.remove_prefix(digits);
     return value;

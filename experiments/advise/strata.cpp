@@ -12,9 +12,9 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr double fewest_stratum_steps = 200.0;  // as many as a fit needs
-constexpr std::int64_t fewest_request_steps = 20;
-constexpr std::size_t fewest_requests = 10;
+constexpr double min_stratum_steps = 200.0;  // as many as a fit needs
+constexpr std::int64_t min_request_steps = 20;
+constexpr std::size_t min_requests = 10;
 constexpr std::size_t longest_stratum_name = 24;
 constexpr double shortest_context = 512.0;
 
@@ -70,7 +70,7 @@ void add_dimension(std::string_view dimension, const Observations& counted, cons
   for (const auto& [key, group] : groups) {
     double steps = 0.0;
     for (const logs::Observation& one : group) steps += static_cast<double>(one.acceptance->steps);
-    if (steps < fewest_stratum_steps) continue;
+    if (steps < min_stratum_steps) continue;
     found.push_back({std::string(dimension), key.second, group.size(), steps, *logs::acceptance_length(group)});
   }
   if (found.size() < 2) return;
@@ -106,11 +106,11 @@ std::optional<RequestSpread> spread_of_requests(std::span<const logs::ObservedLo
                                                 const std::optional<std::int64_t>& gamma) {
   std::vector<double> lengths;
   for (const logs::Observation& one : counted_observations(logs, gamma)) {
-    if (one.span != logs::Span::request || one.acceptance->steps < fewest_request_steps) continue;
+    if (one.span != logs::Span::request || one.acceptance->steps < min_request_steps) continue;
     lengths.push_back(1.0 + static_cast<double>(*one.acceptance->accepted_tokens) /
                                 static_cast<double>(one.acceptance->steps));
   }
-  if (lengths.size() < fewest_requests) return std::nullopt;
+  if (lengths.size() < min_requests) return std::nullopt;
   std::sort(lengths.begin(), lengths.end());
   return RequestSpread{lengths.size(), value_at(lengths, 0.1), value_at(lengths, 0.5), value_at(lengths, 0.9)};
 }

@@ -218,8 +218,8 @@ std::string serves_line(const latency::Profile& profile) {
 }  // namespace
 
 std::string noise_text(const latency::Profile& profile) {
-  if (!profile.against_itself) return "";
-  const latency::AgainstItself& repeat = *profile.against_itself;
+  if (!profile.aa_test) return "";
+  const latency::AgainstItself& repeat = *profile.aa_test;
   return fmt::format(
       "{} rows measured twice differ by {:.1f} % (median; at most 2 %) and {:.1f} % (95th percentile; at "
       "most 5 %)",

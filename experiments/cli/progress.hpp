@@ -29,7 +29,7 @@ void leave_at_interrupts();
 [[nodiscard]] const std::atomic<bool>& catch_interrupts(std::chrono::milliseconds patience);
 
 /// Within a second, with some room for a machine that is busy.
-inline constexpr std::chrono::milliseconds usual_patience{700};
+inline constexpr std::chrono::milliseconds default_patience{700};
 
 /// Progress on stderr of what takes longer than two seconds: a bar with rate and time left on a terminal, else a line
 /// then and every ten seconds. A thread of its own shows it, so that it is seen also while nothing is finished.

@@ -20,10 +20,10 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::size_t most_advised_logs = 1000;
+constexpr std::size_t max_advised_logs = 1000;
 constexpr std::int64_t largest_advised_batch = 65'536;
 constexpr std::int64_t largest_advised_context = 1'000'000;
-constexpr std::int64_t usual_context = 512;
+constexpr std::int64_t default_context = 512;
 
 std::vector<std::string> export_names() {
   std::vector<std::string> names;
@@ -78,8 +78,8 @@ void add_prediction(CommandLine& line, AdviceQuestion& question, std::vector<Fil
                         .draft = line.text("draft").value_or(""),
                         .alpha = 0.5,
                         .batches = batches_of(question),
-                        .contexts = {line.integer("context", 0, largest_advised_context).value_or(usual_context)}};
-  asked.most_gamma = longest_advised;
+                        .contexts = {line.integer("context", 0, largest_advised_context).value_or(default_context)}};
+  asked.max_gamma = longest_advised;
   read_deployment(line, read.profile, asked, files);
   if (asked.batches.empty()) {
     throw InputError(
@@ -132,8 +132,8 @@ CommandSpec advise_spec() {
                       {"engine-version", "V", "of the engine, where its log does not say it (--for trtllm needs it)"},
                       {"out", "DIR", "a folder as well: report.html, figures, advice.json and every number as CSV"},
                       {"json", "", "one JSON document, schema foredraft.advise/1"}},
-          .fewest_positional = 1,
-          .most_positional = most_advised_logs,
+          .min_positional = 1,
+          .max_positional = max_advised_logs,
           .examples = {"foredraft advise vllm.log", "foredraft advise k3.log k1.log --plain plain.log --for vllm",
                        "foredraft advise run.json --plain plain.json --device h100 --target llama-3.1-8b --draft "
                        "llama-3.2-1b",
@@ -157,7 +157,7 @@ int run_advise(const std::vector<std::string>& arguments) {
   check_options(line);
   const auto batch = line.integer("batch", 1, largest_advised_batch);
   line.done();
-  const StopToken stop(&catch_interrupts(usual_patience));
+  const StopToken stop(&catch_interrupts(default_patience));
   const std::string format = line.text("format").value_or("");
   AdviceQuestion question{.logs = read_logs(line.positional(), format, stop)};
   if (const auto plain = line.texts("plain")) question.plain = read_logs(*plain, "", stop);

@@ -27,7 +27,7 @@ using latency::Profile;
 using Counts = std::vector<std::int64_t>;
 
 constexpr double longest_minutes = 1440.0;
-constexpr std::int64_t most_count = 1'000'000;
+constexpr std::int64_t max_count = 1'000'000;
 
 struct CalibrateOptions {
   std::string out;
@@ -60,12 +60,12 @@ OperatorsRequest read_operators(CommandLine& line) {
           .target_format = line.text("target-format"),
           .draft_format = line.text("draft-format"),
           .kv_format = line.text("kv-format"),
-          .target_tp = line.integer("target-tp", 1, most_count),
-          .draft_tp = line.integer("draft-tp", 1, most_count),
-          .target_ep = line.integer("target-ep", 1, most_count),
-          .attention_dp = line.integer("attention-dp", 1, most_count),
-          .batches = line.integers("batch", 1, most_count),
-          .contexts = line.integers("context", 0, most_count)};
+          .target_tp = line.integer("target-tp", 1, max_count),
+          .draft_tp = line.integer("draft-tp", 1, max_count),
+          .target_ep = line.integer("target-ep", 1, max_count),
+          .attention_dp = line.integer("attention-dp", 1, max_count),
+          .batches = line.integers("batch", 1, max_count),
+          .contexts = line.integers("context", 0, max_count)};
 }
 
 CalibrateOptions read_calibrate_options(CommandLine& line) {
@@ -79,8 +79,8 @@ CalibrateOptions read_calibrate_options(CommandLine& line) {
   CalibrateOptions options{.out = line.text("out").value_or(""),
                            .backend = backend,
                            .models = {},
-                           .batches = line.integers("batch", 1, most_count),
-                           .contexts = line.integers("context", 0, most_count),
+                           .batches = line.integers("batch", 1, max_count),
+                           .contexts = line.integers("context", 0, max_count),
                            .minutes = line.real("minutes", 0.001, longest_minutes),
                            .threads = line.threads(),
                            .quick = line.has("quick"),
@@ -105,7 +105,7 @@ CalibrateOptions read_calibrate_options(CommandLine& line) {
 std::vector<PlannedPair> asked_pairs(const CalibrateOptions& options) {
   const auto& models = latency::model_registry();
   if (!options.models.empty()) return gpu_bench::pairs_of(models, options.models);
-  return options.backend == "cpu" ? gpu_bench::usual_cpu_pairs(models) : gpu_bench::usual_pairs(models);
+  return options.backend == "cpu" ? gpu_bench::default_cpu_pairs(models) : gpu_bench::default_pairs(models);
 }
 
 latency::Identity program_identity() {
@@ -124,7 +124,7 @@ struct Calibration {
 };
 
 Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<PlannedPair>& pairs) {
-  const double usual_minutes = options.quick ? 0.5 : 2.0;
+  const double default_minutes = options.quick ? 0.5 : 2.0;
   const gpu_bench::PlanGrid grid{.dtypes = {"fp32"},
                                  .batches = options.batches.value_or(options.quick ? Counts{1} : Counts{1, 4}),
                                  .contexts = options.contexts.value_or(options.quick ? Counts{128} : Counts{0, 512}),
@@ -137,7 +137,7 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
   const gpu_bench::CpuRequest request{
       .path = options.out,
       .identity = program_identity(),
-      .budget_s = 60.0 * options.minutes.value_or(usual_minutes),
+      .budget_s = 60.0 * options.minutes.value_or(default_minutes),
       .models = models,
       .plan = gpu_bench::plan_grid(pairs, grid),
       .verifications = gpu_bench::plan_sampling(grid.batches, vocabularies, "fp32", grid.launch),
@@ -166,8 +166,8 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
     command.emplace_back(option);
     command.push_back(std::move(value));
   };
-  const double usual_minutes = options.quick ? 2.0 : 8.0;
-  add("--minutes", fmt::format("{}", options.minutes.value_or(usual_minutes)));
+  const double default_minutes = options.quick ? 2.0 : 8.0;
+  add("--minutes", fmt::format("{}", options.minutes.value_or(default_minutes)));
   if (!options.models.empty()) add("--models", fmt::format("{}", fmt::join(options.models, ",")));
   if (options.batches) add("--batch", joined(*options.batches));
   if (options.contexts) add("--context", joined(*options.contexts));
@@ -232,8 +232,8 @@ CommandSpec calibrate_spec() {
                   {"target-ep", "E", "aisimulate: devices that the target's experts are spread over, whole (1)"},
                   {"attention-dp", "A", "aisimulate: copies of its attention, each with its share of the batch (1)"},
                   {"accept-noise", "", "exit with 0 although the machine was too noisy; the profile says that it was"}},
-      .fewest_positional = 0,
-      .most_positional = 0,
+      .min_positional = 0,
+      .max_positional = 0,
       .examples = {"foredraft calibrate --out cpu.json",
                    "foredraft calibrate --target t5-base --draft t5-small --batch 1,8 --context 256 --out t5.json",
                    "foredraft calibrate --backend cuda --minutes 8 --out gpu.json",
@@ -262,7 +262,7 @@ int run_calibrate(const std::vector<std::string>& arguments) {
     return exit_interrupted;
   }
   print_result(calibration_text(profile, pairs));
-  if (!profile.against_itself || profile.against_itself->valid()) return exit_done;
+  if (!profile.aa_test || profile.aa_test->valid()) return exit_done;
   say("this machine is too noisy: {}. {} keeps what was measured and says that it is not valid - end other "
       "programs and calibrate into another file, give it more --minutes, or take it as it is with "
       "--accept-noise",

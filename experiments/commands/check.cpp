@@ -89,8 +89,8 @@ CommandSpec check_spec() {
           .arguments = "DIR [--threads N]",
           .summary = "Repeats the run of a results folder and compares every row and digest; writes nothing.",
           .options = {threads_option},
-          .fewest_positional = 1,
-          .most_positional = 1,
+          .min_positional = 1,
+          .max_positional = 1,
           .examples = {"foredraft check results/quickstart"}};
 }
 

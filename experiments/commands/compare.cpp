@@ -29,7 +29,7 @@ std::vector<Requirement> read_requirements(CommandLine& line) {
 ComparisonQuestion read_question(const CommandLine& line, std::vector<Requirement> requirements) {
   std::vector<std::string> paths = line.positional();
   if (const auto plain = line.texts("plain")) paths.insert(paths.end(), plain->begin(), plain->end());
-  std::vector<logs::ObservedLog> logs = read_logs(paths, "", StopToken(&catch_interrupts(usual_patience)));
+  std::vector<logs::ObservedLog> logs = read_logs(paths, "", StopToken(&catch_interrupts(default_patience)));
   ComparisonQuestion question{.reference = std::move(logs.front()), .requirements = std::move(requirements)};
   const std::size_t compared = line.positional().size();
   if (compared > 1) question.candidate = std::move(logs[1]);
@@ -50,8 +50,8 @@ CommandSpec compare_spec() {
                    .summary = "METRIC>=X (or >, <=, <) of every run of B, without B of A; may be repeated",
                    .repeatable = true},
                   {"json", "", "one JSON document, schema foredraft.compare/1"}},
-      .fewest_positional = 1,
-      .most_positional = 2,
+      .min_positional = 1,
+      .max_positional = 2,
       .examples = {"foredraft compare old.log new.log", "foredraft compare eagle.json ngram.json --plain plain.json",
                    "foredraft compare new.log --require 'acceptance_length>=2.3'"},
       .notes =

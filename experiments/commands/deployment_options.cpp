@@ -82,7 +82,7 @@ DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profi
 }
 
 double read_memory_utilization(CommandLine& line) {
-  return line.real("memory-utilization", 0.01, 1.0).value_or(latency::usual_memory_utilization);
+  return line.real("memory-utilization", 0.01, 1.0).value_or(latency::default_memory_utilization);
 }
 
 latency::AttainableOverrides read_attained(CommandLine& line) {

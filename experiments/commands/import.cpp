@@ -28,10 +28,10 @@ namespace foredraft::experiments {
 
 namespace {
 
-constexpr std::size_t most_columns = 100;
-constexpr std::size_t most_groups = 5;
-constexpr std::size_t most_lines = 9;
-constexpr std::size_t most_of_a_name = 34;
+constexpr std::size_t max_columns = 100;
+constexpr std::size_t max_groups = 5;
+constexpr std::size_t max_lines = 9;
+constexpr std::size_t max_of_a_name = 34;
 constexpr std::size_t label_width = 12;
 
 /// Observations that are summed up in one line: equal in decoding and gamma, in the same power of two of requests.
@@ -60,7 +60,7 @@ std::string plural(std::size_t number, std::string_view word) {
 }
 
 std::string one_line(std::string_view label, const std::string& text) {
-  return readable(fmt::format("{:<{}}{}", label, label_width, text), most_columns - 1) + "\n";
+  return readable(fmt::format("{:<{}}{}", label, label_width, text), max_columns - 1) + "\n";
 }
 
 std::string read_line(std::span<const logs::ObservedLog> logs) {
@@ -84,8 +84,8 @@ std::string settings_line(const logs::EngineSettings& settings) {
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (settings.method) add(*settings.method);
   if (settings.gamma) add(fmt::format("gamma {}", *settings.gamma));
-  if (settings.target) add("target " + readable(*settings.target, most_of_a_name));
-  if (settings.draft) add("draft " + readable(*settings.draft, most_of_a_name));
+  if (settings.target) add("target " + readable(*settings.target, max_of_a_name));
+  if (settings.draft) add("draft " + readable(*settings.draft, max_of_a_name));
   return text.empty() ? "" : one_line("settings", text);
 }
 
@@ -168,7 +168,7 @@ std::string group_lines(std::span<const logs::ObservedLog> logs) {
     }
   }
   std::string text;
-  const std::size_t shown = groups.size() > most_groups ? most_groups - 1 : groups.size();
+  const std::size_t shown = groups.size() > max_groups ? max_groups - 1 : groups.size();
   std::size_t number = 0;
   for (const auto& [key, group] : groups) {
     if (number++ < shown) text += group_line(key, group);
@@ -184,7 +184,7 @@ std::vector<std::string> wrapped(std::string_view label, const std::string& text
   std::istringstream words(readable(text));
   bool empty = true;
   for (std::string word; words >> word; empty = false) {
-    if (!empty && line.size() + 1 + word.size() >= most_columns) {
+    if (!empty && line.size() + 1 + word.size() >= max_columns) {
       lines.push_back(line + "\n");
       line = std::string(label_width, ' ');
       empty = true;
@@ -224,14 +224,14 @@ std::string warning_lines(std::span<const logs::ObservedLog> logs, std::size_t r
 std::string import_summary(std::span<const logs::ObservedLog> logs) {
   const std::string text = read_line(logs) + settings_line(logs.front().contents.settings) + group_lines(logs);
   const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  return text + warning_lines(logs, most_lines - std::min(most_lines, lines));
+  return text + warning_lines(logs, max_lines - std::min(max_lines, lines));
 }
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_logs = 1000;
+constexpr std::size_t max_logs = 1000;
 
 /// Throws InputError where something is there, or no folder to write into.
 void require_new_file(const std::string& path) {
@@ -254,7 +254,7 @@ std::vector<logs::ObservedLog> read_with_progress(const std::vector<std::string>
   }
   std::uint64_t bytes_read = 0;
   Progress progress("MB", total_mb);
-  return read_logs(paths, format, StopToken(&catch_interrupts(usual_patience)), [&](std::uint64_t bytes) {
+  return read_logs(paths, format, StopToken(&catch_interrupts(default_patience)), [&](std::uint64_t bytes) {
     bytes_read += bytes;
     progress.show(static_cast<double>(bytes_read) / 1e6);
   });
@@ -290,8 +290,8 @@ CommandSpec import_spec() {
                       {"out", "FILE", "write the observations; a file that exists is left alone"},
                       {"as", "F", "write FILE as aiperf-records or speculation-profile instead of observations"},
                       {"json", "", "print the observations, schema foredraft.observations/1"}},
-          .fewest_positional = 1,
-          .most_positional = most_logs,
+          .min_positional = 1,
+          .max_positional = max_logs,
           .examples = {"foredraft import vllm.log --out observations.json",
                        "foredraft import speculative.json plain.json --json",
                        "foredraft import vllm.log --as speculation-profile --out speculation_profile.json",

@@ -129,8 +129,8 @@ CommandSpec list_spec() {
           .arguments = "drafters|rules|policies|processes|costs|models|devices|experiments|formats|parameters|metrics",
           .summary = "What can be named in a configuration or on the command line.",
           .options = {},
-          .fewest_positional = 1,
-          .most_positional = 1,
+          .min_positional = 1,
+          .max_positional = 1,
           .examples = {"foredraft list rules"}};
 }
 

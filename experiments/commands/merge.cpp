@@ -61,13 +61,13 @@ void check_part(const Part& part, const Manifest& first, ProblemList& problems) 
 
 /// What is said of the shards that were seen no time: the first twenty runs of neighbours, and how many shards more.
 std::optional<Problem> missing_shards(const std::vector<int>& seen) {
-  constexpr int most_ranges = 20;
+  constexpr int max_ranges = 20;
   const auto missing = static_cast<std::uint64_t>(std::count(seen.begin(), seen.end(), 0));
   if (missing == 0) return std::nullopt;
   std::string list;
   std::uint64_t named = 0;
   auto first = std::find(seen.begin(), seen.end(), 0);
-  for (int range = 0; range < most_ranges && first != seen.end(); ++range) {
+  for (int range = 0; range < max_ranges && first != seen.end(); ++range) {
     const auto end = std::find_if(first, seen.end(), [](int times) { return times != 0; });
     const auto from = static_cast<std::uint64_t>(first - seen.begin()) + 1;
     const auto to = static_cast<std::uint64_t>(end - seen.begin());
@@ -161,8 +161,8 @@ CommandSpec merge_spec() {
           .arguments = "DIR... --out DIR [--no-figures]",
           .summary = "Puts the shards of a sweep together: the bytes of the run without shards.",
           .options = {{"out", "DIR", "results folder of the whole sweep"}, {"no-figures", "", "data alone"}},
-          .fewest_positional = 1,
-          .most_positional = 1'000'000,
+          .min_positional = 1,
+          .max_positional = 1'000'000,
           .examples = {"foredraft merge results/part1 results/part2 results/part3 --out results/whole"}};
 }
 
@@ -178,7 +178,7 @@ int run_merge(const std::vector<std::string>& arguments) {
   const std::vector<Part> parts = read_parts(line.positional());
   const SweepConfig& config = parts.front().manifest.config;
   Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, line.words(), 1);
-  const std::atomic<bool>& stop = catch_interrupts(usual_patience);
+  const std::atomic<bool>& stop = catch_interrupts(default_patience);
   const WriteLock lock = WriteLock::of_folder(folder);
   const auto before = claim_folder(folder, manifest);
   const bool complete = before && before->state == "complete";

@@ -18,8 +18,8 @@ CommandSpec plot_spec() {
       .summary =
           "Draws the figures and the report of a results folder again, from its files alone (Python with matplotlib).",
       .options = {},
-      .fewest_positional = 1,
-      .most_positional = 1,
+      .min_positional = 1,
+      .max_positional = 1,
       .examples = {"foredraft plot results/quickstart"}};
 }
 

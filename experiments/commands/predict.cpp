@@ -213,8 +213,8 @@ CommandSpec predict_spec() {
       .options = {{"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
                   {"operations-ratio", "R", "operations of one draft step over one target step"},
                   {"json", "", "one JSON document, schema foredraft.predict/1"}},
-      .fewest_positional = 0,
-      .most_positional = 0,
+      .min_positional = 0,
+      .max_positional = 0,
       .examples =
           {"foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
            "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",

@@ -27,7 +27,7 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr double least_rate = 1e-6;
+constexpr double min_rate = 1e-6;
 constexpr double largest_rate = 1e6;
 constexpr double largest_ms = 1e9;
 constexpr double highest_price = 1e9;
@@ -79,7 +79,7 @@ void refuse_load(CommandLine& line) {
 
 LoadQuestion read_load(CommandLine& line) {
   LoadQuestion question;
-  question.requests_per_s = line.real("request-rate", least_rate, largest_rate).value_or(0.0);
+  question.requests_per_s = line.real("request-rate", min_rate, largest_rate).value_or(0.0);
   question.prompt_tokens = line.integer("prompt-tokens", 1, longest_text).value_or(0);
   question.output_tokens = line.integer("output-tokens", 2, longest_output).value_or(0);
   question.objective = {.ttft_ms = line.real("slo-ttft-ms", 0.0, largest_ms),
@@ -99,9 +99,9 @@ std::optional<latency::PromptSheet> read_prompt_sheet(CommandLine& line, const P
 }
 
 int predict_at_load(const CommandLine& line, const LoadQuestion& question, const latency::Profile& profile) {
-  const StopToken stop(&catch_interrupts(usual_patience));
+  const StopToken stop(&catch_interrupts(default_patience));
   const LoadPrediction prediction = [&] {
-    const auto lengths = static_cast<double>(most_drafts(question.pair) + 1);
+    const auto lengths = static_cast<double>(max_drafts(question.pair) + 1);
     Progress progress("draft lengths", lengths);
     return predict_load(question, profile, stop, [&](double share) { progress.show(share * lengths); });
   }();

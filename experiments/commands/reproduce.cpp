@@ -72,7 +72,7 @@ ExperimentResult validation_of(const std::string& folder) {
 
 /// "manifest.json  leviathan-table1.{csv,tex,md}  scorecard.csv", or, where nobody would read that, their number.
 std::string files_text(const std::vector<std::string>& files) {
-  constexpr std::size_t most_named = 12;
+  constexpr std::size_t max_named = 12;
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const std::string& file : files) {
     const auto dot = file.rfind('.');
@@ -80,7 +80,7 @@ std::string files_text(const std::vector<std::string>& files) {
     if (groups.empty() || groups.back().first != stem) groups.push_back({stem, {}});
     groups.back().second.push_back(file.substr(dot + 1));
   }
-  if (groups.size() > most_named) {
+  if (groups.size() > max_named) {
     return fmt::format("manifest.json  scorecard.csv  and the data of {} tables and figures (csv, tex, md)",
                        groups.size() - 2);
   }
@@ -105,8 +105,8 @@ CommandSpec reproduce_spec() {
                       threads_option,
                       {"validation", "DIR", "a folder of foredraft validate: this machine stands in the report too"},
                       {"no-figures", "", "data alone, no figures and no report.html"}},
-          .fewest_positional = 0,
-          .most_positional = 1000,
+          .min_positional = 0,
+          .max_positional = 1000,
           .examples = {"foredraft reproduce --all --out results/papers",
                        "foredraft reproduce leviathan-table1 leviathan-table2 --out results/leviathan"}};
 }
@@ -130,7 +130,7 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   std::optional<ExperimentResult> validation;
   if (const auto measured = line.text("validation")) validation = validation_of(*measured);
 
-  const std::atomic<bool>& stop = catch_interrupts(usual_patience);
+  const std::atomic<bool>& stop = catch_interrupts(default_patience);
   ReproductionFolder folder(line.text("out").value(), chosen, seed, threads, line.words());
   const ExperimentSettings settings{
       .seed = seed, .threads = threads, .note = [](std::string_view text) { say("  {}", text); }, .stop = &stop};

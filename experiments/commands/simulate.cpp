@@ -188,13 +188,13 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
   }
   text += to_text(table);
   const sim::Acceptance acceptance = sim::acceptance(tally);
-  constexpr std::size_t most_positions = 16;
+  constexpr std::size_t max_positions = 16;
   const auto vector_line = [&](std::string_view name, const std::vector<Estimate>& entries) {
     std::string line = fmt::format("{:<12}", name);
-    for (std::size_t i = 0; i < std::min(entries.size(), most_positions); ++i) {
+    for (std::size_t i = 0; i < std::min(entries.size(), max_positions); ++i) {
       line += std::isnan(entries[i].mean) ? " -" : fmt::format(" {:.4f}", entries[i].mean);
     }
-    return line + (entries.size() > most_positions ? " ...\n" : "\n");
+    return line + (entries.size() > max_positions ? " ...\n" : "\n");
   };
   if (!acceptance.conditional.empty()) {
     text += "\nacceptance by position\n" + vector_line("conditional", acceptance.conditional) +
@@ -229,8 +229,8 @@ CommandSpec simulate_spec() {
                   {"path", "P", "fast (default), or reference: one random draw per drafted token"},
                   threads_option,
                   {"json", "", "one JSON document, schema foredraft.simulate/1"}},
-      .fewest_positional = 0,
-      .most_positional = 1,
+      .min_positional = 0,
+      .max_positional = 1,
       .examples = {"foredraft simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
                    "foredraft simulate --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05 --iterations 1e6 --seed 1",
                    "foredraft simulate --acceptance vllm.log --gamma 5 --c 0.05 --iterations 1e6 --seed 1",

@@ -90,8 +90,8 @@ CommandSpec sweep_spec() {
                   threads_option,
                   {"shard", "i/n", "the i-th of n parts; foredraft merge puts them together"},
                   {"no-figures", "", "data alone"}},
-      .fewest_positional = 1,
-      .most_positional = 1,
+      .min_positional = 1,
+      .max_positional = 1,
       .examples = {"foredraft sweep experiments/configs/quickstart.toml --out results/quickstart",
                    "foredraft sweep big.toml --out results/part2 --shard 2/8 --threads 4"}};
 }
@@ -112,7 +112,7 @@ int run_sweep_command(const std::vector<std::string>& arguments) {
                          .threads = threads,
                          .command_line = line.words(),
                          .talk = true,
-                         .stop = &catch_interrupts(usual_patience)};
+                         .stop = &catch_interrupts(default_patience)};
   if (shard && shard->count > point_count(config)) {
     throw InputError(
         fmt::format("foredraft sweep: --shard: {} shards of {} points (must be no more shards than points)",

@@ -22,8 +22,8 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::int64_t most_tree_nodes = 16'384;
-constexpr std::int64_t most_tree_depth = 1'024;
+constexpr std::int64_t max_tree_nodes = 16'384;
+constexpr std::int64_t max_tree_depth = 1'024;
 constexpr std::int64_t largest_tree_batch = 65'536;
 constexpr std::int64_t largest_tree_context = 1'000'000;
 constexpr double any_cost = std::numeric_limits<double>::max();
@@ -92,8 +92,8 @@ TreeOptions read_options(CommandLine& line) {
     line.refuse("dot", "given beside --json", "standard output holds one document", "keep one");
   }
   const std::string drafter = line.word("drafter", {"autoregressive", "block", "heads"}).value_or("autoregressive");
-  return {.nodes = line.integer("nodes", 1, most_tree_nodes).value_or(1),
-          .depth = line.integer("depth", 0, most_tree_depth),
+  return {.nodes = line.integer("nodes", 1, max_tree_nodes).value_or(1),
+          .depth = line.integer("depth", 0, max_tree_depth),
           .c = line.real("c", 0.0, any_cost),
           .growth = line.real("verify-growth", 0.0, any_cost),
           .drafter = drafter,
@@ -112,7 +112,7 @@ std::vector<std::vector<double>> read_accuracies(CommandLine& line, const TreeOp
     rows.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, *options.depth)), rows.front());
   }
   const auto heads = static_cast<std::int64_t>(rows.size());
-  if (heads > most_tree_depth) throw InputError(fmt::format("{}: more than {} heads", path, most_tree_depth));
+  if (heads > max_tree_depth) throw InputError(fmt::format("{}: more than {} heads", path, max_tree_depth));
   if (options.depth.value_or(0) > heads) {
     line.refuse("depth", fmt::format("invalid depth={}", *options.depth), fmt::format("{} has {} heads", path, heads),
                 "give more rows, or --every-depth where one row holds at every depth");
@@ -177,7 +177,7 @@ TreeQuestion read_tree_question(CommandLine& line, std::vector<FileDigest>& file
   std::optional<TokenTree> given;
   if (const auto path = line.text("paths")) given = parse_tree(read_input(*path, files), *path);
   const std::int64_t nodes = std::max(options.nodes, given ? given->size() : 1);
-  if (nodes > most_tree_nodes) throw InputError(fmt::format("--paths: more than {} nodes", most_tree_nodes));
+  if (nodes > max_tree_nodes) throw InputError(fmt::format("--paths: more than {} nodes", max_tree_nodes));
   const std::int64_t depth = options.depth.value_or(static_cast<std::int64_t>(accuracies.size()));
   auto price = read_price(line, options, nodes, depth, files);
   return {.accuracies = std::move(accuracies),
@@ -205,8 +205,8 @@ CommandSpec tree_spec() {
       .options = {{"json", "", "one JSON document, schema foredraft.tree/1"},
                   {"dot", "", "the tree for Graphviz, e.g. | dot -Tsvg"},
                   {"out", "DIR", "writes tree.json, tree.csv, tree.dot and the picture tree.{pdf,svg,png} as well"}},
-      .fewest_positional = 0,
-      .most_positional = 0,
+      .min_positional = 0,
+      .max_positional = 0,
       .examples = {"foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64",
                    "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 128 --c 0.01 "
                    "--drafter block --verify-growth 0.005 --out results/tree",

@@ -136,9 +136,9 @@ RunLoops loops_of(const latency::Profile& profile, const LoopsRequest& request) 
 
 namespace {
 
-constexpr double usual_validate_minutes = 2.0;
-constexpr double most_validate_minutes = 1440.0;
-constexpr std::int64_t most_validate_count = 1'000'000;
+constexpr double default_validate_minutes = 2.0;
+constexpr double max_validate_minutes = 1440.0;
+constexpr std::int64_t max_validate_count = 1'000'000;
 
 struct ValidateOptions {
   std::string profile;
@@ -146,7 +146,7 @@ struct ValidateOptions {
   std::string against;              ///< empty: loops are run
   std::vector<std::string> models;  ///< target and drafter; empty: the usual pairs
   GridRequest grid;
-  double minutes = usual_validate_minutes;
+  double minutes = default_validate_minutes;
   unsigned threads = 0;
 };
 
@@ -175,9 +175,9 @@ ValidateOptions read_validate_options(CommandLine& line) {
   }
   options.grid.gammas = line.integers("gamma", 1, 1023);
   options.grid.alphas = line.probabilities("alpha");
-  options.grid.batches = line.integers("batch", 1, most_validate_count);
-  options.grid.contexts = line.integers("context", 0, most_validate_count);
-  options.minutes = line.real("minutes", 0.001, most_validate_minutes).value_or(usual_validate_minutes);
+  options.grid.batches = line.integers("batch", 1, max_validate_count);
+  options.grid.contexts = line.integers("context", 0, max_validate_count);
+  options.minutes = line.real("minutes", 0.001, max_validate_minutes).value_or(default_validate_minutes);
   options.threads = line.threads();
   line.done();
   return options;
@@ -198,7 +198,7 @@ std::vector<gpu_bench::PlannedPair> validated_pairs(const latency::Profile& prof
   return pairs;
 }
 
-bool says_valid(const latency::Profile& profile) { return !profile.against_itself || profile.against_itself->valid(); }
+bool says_valid(const latency::Profile& profile) { return !profile.aa_test || profile.aa_test->valid(); }
 
 Validated validate_against(const ValidateOptions& options, const latency::Profile& profile, ValidationInputs inputs) {
   const std::string text = read_file(options.against);
@@ -248,8 +248,8 @@ CommandSpec validate_spec() {
                   {"threads", "N", "of a CPU; 0 (default): one per hardware thread; as the profile was calibrated"},
                   {"accept-noise", "", "exit with 0 although the profile says that it is not valid"},
                   {"no-figures", "", "data alone"}},
-      .fewest_positional = 0,
-      .most_positional = 0,
+      .min_positional = 0,
+      .max_positional = 0,
       .examples = {"foredraft validate --profile cpu.json --out results/validation",
                    "foredraft validate --profile h200 --against speedups.csv --out results/engine",
                    "foredraft validate --profile t5.json --target t5-base --draft t5-small --batch 2,3 --gamma 2,5 "

@@ -71,7 +71,7 @@ std::vector<double> range_values(const AxisRange& range) {
 namespace {
 
 /// A range of more values is counted but not listed, and refused.
-constexpr double most_axis_values = 1e5;
+constexpr double max_axis_values = 1e5;
 
 std::optional<double> number_of(const scenario::Node& node) {
   if (const auto* real = std::get_if<double>(&node.value)) return *real;
@@ -157,11 +157,11 @@ class AxisReader {
       return std::nullopt;
     }
     const double count = range_count(range);
-    if (count > most_axis_values) {
+    if (count > max_axis_values) {
       problems_.add({.line = node.line,
                      .key = key_,
                      .text = fmt::format("{:.0f} values", count),
-                     .why = fmt::format("a range has at most {:.0f}", most_axis_values),
+                     .why = fmt::format("a range has at most {:.0f}", max_axis_values),
                      .suggestion = "coarsen its step"});
       return count;
     }

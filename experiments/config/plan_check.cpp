@@ -17,7 +17,7 @@ namespace foredraft::experiments {
 namespace {
 
 // Measured on one core of a 2.1 GHz server, rounded down to one digit. They steer no result.
-constexpr double usual_row_seconds = 1e-5;
+constexpr double default_row_seconds = 1e-5;
 constexpr double fast_iterations_per_s = 5e8;
 constexpr double reference_tests_per_s = 1e8;
 constexpr double dependent_iterations_per_s = 2e7;
@@ -62,7 +62,7 @@ double closed_form_seconds(const SweepConfig& config) {
 }  // namespace
 
 double seconds_per_point(const SweepConfig& config) {
-  const double row_seconds = usual_row_seconds + closed_form_seconds(config);
+  const double row_seconds = default_row_seconds + closed_form_seconds(config);
   if (!config.simulation) return row_seconds;
   const double gamma = largest_gamma(config);
   if (takes(config, "fidelity", "system")) {
@@ -212,9 +212,9 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
                   .why = std::move(why),
                   .suggestion = std::move(suggestion)});
   };
-  constexpr std::size_t most_id_bytes = 100;
+  constexpr std::size_t max_id_bytes = 100;
   const auto is_file_stem = [](const std::string& id) {
-    return !id.empty() && id.size() <= most_id_bytes && std::all_of(id.begin(), id.end(), [](char c) {
+    return !id.empty() && id.size() <= max_id_bytes && std::all_of(id.begin(), id.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     });
   };
@@ -223,7 +223,7 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
            "id = \"speedup\"");
   } else if (!figure.id.empty() && !is_file_stem(figure.id)) {
     refuse("id", fmt::format("invalid id \"{}\"", figure.id),
-           fmt::format("names files: at most {} letters, digits, - and _", most_id_bytes), "id = \"speedup\"");
+           fmt::format("names files: at most {} letters, digits, - and _", max_id_bytes), "id = \"speedup\"");
   }
   if (std::any_of(config.figures.begin(), config.figures.end(), [&](const Figure& f) { return f.id == figure.id; })) {
     refuse("id", fmt::format("id \"{}\" given twice", figure.id), "each figure has files of its own", "");
@@ -287,12 +287,12 @@ void check_counts(const SweepConfig& config, const scenario::Mapping* table, Pro
   std::int64_t gamma = 1;
   for (const scenario::Value& value : values_of(config, "gamma"))
     gamma = std::max(gamma, std::get<std::int64_t>(value));
-  check("iterations", plan.iterations, sim::most_iterations(plan.path, gamma));
+  check("iterations", plan.iterations, sim::max_iterations(plan.path, gamma));
   double longest = 1.0;
   for (const scenario::Value& value : values_of(config, "sequence_length")) {
     longest = std::max(longest, std::get<double>(value));
   }
-  check("sequences", plan.sequences, sim::most_sequences(longest));
+  check("sequences", plan.sequences, sim::max_sequences(longest));
 }
 
 double most(const SweepConfig& config, std::string_view name, double otherwise) {
@@ -424,11 +424,11 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
 }
 
 void check_size(const SweepConfig& config, double points, std::int64_t line, ProblemList& problems) {
-  if (points <= most_points) return;
+  if (points <= max_points) return;
   problems.add({.line = line,
                 .key = "axes",
                 .text = fmt::format("{:.3g} points", points),
-                .why = fmt::format("at most {:g}; this sweep would take about {} on one core", most_points,
+                .why = fmt::format("at most {:g}; this sweep would take about {} on one core", max_points,
                                    duration_text(points * seconds_per_point(config))),
                 .suggestion = "shorten an axis or coarsen its step"});
 }

@@ -25,7 +25,7 @@ namespace foredraft::experiments {
 /// nothing else answers. `table`: [simulation] as it was written, null without.
 void check_plan(const SweepConfig& config, const scenario::Mapping* table, ProblemList& problems);
 
-/// Rejects more than most_points, with the count and an estimate of the time.
+/// Rejects more than max_points, with the count and an estimate of the time.
 void check_size(const SweepConfig& config, double points, std::int64_t line, ProblemList& problems);
 
 /// x, series and panel are axes, y a quantity that the sweep computes, and no other axis varies.

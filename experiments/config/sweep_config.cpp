@@ -176,16 +176,16 @@ void read_simulation(const scenario::Node& node, const scenario::Mapping& table,
     }
     return static_cast<std::uint64_t>(*number);
   };
-  constexpr std::int64_t most_units = 1'000'000'000'000'000;
-  plan.iterations = count("iterations", 1, most_units);
-  plan.sequences = count("sequences", 1, most_units);
-  plan.requests = count("requests", 1, most_units);
+  constexpr std::int64_t max_units = 1'000'000'000'000'000;
+  plan.iterations = count("iterations", 1, max_units);
+  plan.sequences = count("sequences", 1, max_units);
+  plan.requests = count("requests", 1, max_units);
   plan.replicas = count("replicas", 2, 4096);
   if (plan.replicas == 0 && plan.requests != 0) plan.replicas = default_replicas;
   const auto states = [&](std::string_view key) {
     return std::any_of(table.begin(), table.end(), [&](const scenario::Entry& entry) { return entry.key == key; });
   };
-  plan.warmup_requests = count("warmup_requests", 0, most_units);
+  plan.warmup_requests = count("warmup_requests", 0, max_units);
   if (!states("warmup_requests") && plan.requests != 0) {
     plan.warmup_requests = (plan.requests + 10 * plan.replicas - 1) / (10 * plan.replicas);
   }

@@ -17,7 +17,7 @@ namespace foredraft::experiments {
 inline constexpr std::string_view sweep_schema = "foredraft.sweep/1";
 
 /// More points than this are refused.
-inline constexpr double most_points = 1e7;
+inline constexpr double max_points = 1e7;
 
 struct Figure {
   std::string id;      ///< stem of its files

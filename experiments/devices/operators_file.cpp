@@ -79,9 +79,9 @@ using Json = nlohmann::ordered_json;
 using latency::Role;
 
 constexpr std::string_view schema = "foredraft.operators/1";
-constexpr std::int64_t most_count = 1'000'000;
+constexpr std::int64_t max_count = 1'000'000;
 /// Of a text of the script's: what to install is a long line.
-constexpr std::size_t most_characters = 4'000;
+constexpr std::size_t max_characters = 4'000;
 
 /// A document with its name, for messages.
 class Reader {
@@ -101,7 +101,7 @@ class Reader {
   std::string word(const Json& object, const std::string& path, const char* key) const {
     const Json& value = at(object, path, key);
     if (!value.is_string()) refuse(path.empty() ? key : path + "." + key, "must be a string");
-    return readable(value.get<std::string>(), most_characters);
+    return readable(value.get<std::string>(), max_characters);
   }
 
   const Json& list(const Json& object, const std::string& path, const char* key) const {
@@ -111,8 +111,8 @@ class Reader {
   }
 
   std::int64_t count(const Json& value, const std::string& path, std::int64_t least) const {
-    const auto number = whole_number<std::int64_t>(value, least, most_count);
-    if (!number) refuse(path, fmt::format("must be a whole number from {} to {}", least, most_count));
+    const auto number = whole_number<std::int64_t>(value, least, max_count);
+    if (!number) refuse(path, fmt::format("must be a whole number from {} to {}", least, max_count));
     return *number;
   }
 
@@ -172,9 +172,9 @@ void add_deployments(const Json& request, latency::Profile& profile) {
     if (model.empty()) continue;
     const auto weights = latency::number_format(word(side + "_format"));
     const auto devices = request.find(side + "_tp");
-    const bool whole = devices != request.end() && whole_number<std::int64_t>(*devices, 1, most_count);
+    const bool whole = devices != request.end() && whole_number<std::int64_t>(*devices, 1, max_count);
     if (!weights || !whole) return;
-    const auto cache = latency::number_format(word("kv_format")).value_or(latency::usual_cache_format(*weights));
+    const auto cache = latency::number_format(word("kv_format")).value_or(latency::default_cache_format(*weights));
     found.push_back(
         {model, std::string(to_string(*weights)), std::string(to_string(cache)), devices->get<std::int64_t>()});
   }
@@ -196,7 +196,7 @@ std::string request_text(const Json& request) {
     if (value.is_array() || value.is_null()) continue;
     parts.push_back(fmt::format("{} {}", key, value.is_string() ? value.get<std::string>() : value.dump()));
   }
-  return readable(fmt::format("{}", fmt::join(parts, ", ")), most_characters);
+  return readable(fmt::format("{}", fmt::join(parts, ", ")), max_characters);
 }
 
 }  // namespace
@@ -244,7 +244,7 @@ latency::Profile parse_operators(std::string_view text, const std::string& name)
   add_deployments(request, profile);
   for (const Json& note : reader.list(json, "", "notes")) {
     if (!note.is_string()) reader.refuse("notes", "must be a list of strings");
-    profile.notes.push_back({"operators", readable(note.get<std::string>(), most_characters)});
+    profile.notes.push_back({"operators", readable(note.get<std::string>(), max_characters)});
   }
   const Json& rows = reader.list(json, "", "rows");
   for (std::size_t i = 0; i < rows.size(); ++i) read_row(reader, rows[i], fmt::format("rows[{}]", i), profile);

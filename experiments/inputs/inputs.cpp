@@ -26,13 +26,13 @@ namespace foredraft::experiments {
 namespace {
 
 /// More text of one's own than this is sampled evenly: n-gram counts must fit into memory.
-constexpr std::uint64_t most_corpus_bytes = 256'000'000;
+constexpr std::uint64_t max_corpus_bytes = 256'000'000;
 
 Corpus read_corpus_of(const std::vector<std::string>& names) {
   if (names == std::vector<std::string>{"prose"}) return default_corpus(DefaultCorpus::prose);
   if (names == std::vector<std::string>{"code"}) return default_corpus(DefaultCorpus::code);
   std::vector<std::filesystem::path> paths(names.begin(), names.end());
-  return read_corpus(paths, most_corpus_bytes);
+  return read_corpus(paths, max_corpus_bytes);
 }
 
 Corpus read_named_corpus(const std::vector<std::string>& names) {

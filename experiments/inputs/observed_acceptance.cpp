@@ -238,7 +238,7 @@ std::vector<analytic::AcceptanceCounts> clusters_of(const std::string& file, con
   switch (refusal.reason) {
     case Reason::too_few_steps:
       refuse(file, {.text = fmt::format("{} verification steps", number_text(refusal.steps)),
-                    .why = fmt::format("at least {} are needed", number_text(analytic::fewest_steps)),
+                    .why = fmt::format("at least {} are needed", number_text(analytic::min_steps)),
                     .suggestion = fmt::format("log {} more: then tokens per iteration are known to 2 %",
                                               number_text(refusal.more_steps_needed))});
     case Reason::all_accepted:

@@ -25,7 +25,7 @@ class TraceBuilder {
 
   void refuse(std::int64_t line, std::string text, std::string why, std::string suggestion = {}) {
     last_refused_ = line;
-    if (++refused_ > most_messages) return;
+    if (++refused_ > max_messages) return;
     problems_.add({.line = line, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
   }
 
@@ -61,8 +61,8 @@ class TraceBuilder {
 
   Recording finish() {
     if (trace_.sequences.empty() && refused_ == 0) refuse(1, "holds no outcome", "a trace must have at least one");
-    if (refused_ > most_messages) {
-      problems_.add({.line = last_refused_, .text = fmt::format("and {} more up to here", refused_ - most_messages)});
+    if (refused_ > max_messages) {
+      problems_.add({.line = last_refused_, .text = fmt::format("and {} more up to here", refused_ - max_messages)});
     }
     problems_.raise();
     return std::move(trace_);
@@ -74,7 +74,7 @@ class TraceBuilder {
   Convention convention_;
   std::vector<std::int64_t> numbers_;
   Recording trace_;
-  static constexpr int most_messages = 20;
+  static constexpr int max_messages = 20;
   int refused_ = 0;
   std::int64_t last_refused_ = 0;
   bool gamma_missed_ = false;

@@ -107,10 +107,10 @@ double share_of(std::int64_t difference, std::int64_t whole) {
 }
 
 /// Padding of one tokenizer's vocabulary stays below this share of it.
-constexpr double most_padding = 0.01;
+constexpr double max_padding = 0.01;
 
 bool other_tokens(const latency::ModelShape& target, const latency::ModelShape& draft) {
-  return share_of(target.vocabulary - draft.vocabulary, std::max(target.vocabulary, draft.vocabulary)) >= most_padding;
+  return share_of(target.vocabulary - draft.vocabulary, std::max(target.vocabulary, draft.vocabulary)) >= max_padding;
 }
 
 }  // namespace
@@ -174,7 +174,7 @@ latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::op
   deployment.weights = weights ? *weights : (model ? model->weights : std::nullopt).value_or(NumberFormat::fp16);
   deployment.kv_cache =
       cache ? *cache
-            : (model ? model->kv_cache : std::nullopt).value_or(latency::usual_cache_format(deployment.weights));
+            : (model ? model->kv_cache : std::nullopt).value_or(latency::default_cache_format(deployment.weights));
   return deployment;
 }
 

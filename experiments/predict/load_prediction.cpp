@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint64_t load_seed = 1;
 constexpr std::uint64_t load_replicas = 4;
 constexpr std::uint64_t load_requests = 2000;
-constexpr std::uint64_t least_warmup = 64;
+constexpr std::uint64_t min_warmup = 64;
 /// Requests that are answered before the measured ones, over those that are in flight at once.
 constexpr double warmup_turnovers = 4.0;
 
@@ -157,7 +157,7 @@ class Servers {
 /// As many in flight as the closed form says, so often that nothing is left of the empty server of the start.
 std::uint64_t warmup_of(const analytic::LoadEquilibrium& equilibrium, std::int64_t max_batch) {
   const double in_flight = std::min(equilibrium.decoding + equilibrium.waiting, static_cast<double>(max_batch));
-  return least_warmup + static_cast<std::uint64_t>(std::ceil(warmup_turnovers * in_flight));
+  return min_warmup + static_cast<std::uint64_t>(std::ceil(warmup_turnovers * in_flight));
 }
 
 Estimates served_at(const Scenario& scenario, const analytic::LoadEquilibrium& equilibrium, StopToken stop) {
@@ -286,7 +286,7 @@ LoadPrediction predict_load(const LoadQuestion& question, const latency::Profile
   }
   const Servers servers(question, pair, profile);
   servers.check_prompts();
-  const auto lengths = static_cast<std::size_t>(most_drafts(pair)) + 1;
+  const auto lengths = static_cast<std::size_t>(max_drafts(pair)) + 1;
   for (std::size_t gamma = 0; gamma < lengths; ++gamma) {
     stop.check();
     prediction.lengths.push_back(at_rate(question, servers, static_cast<std::int64_t>(gamma), prediction.gpus, stop));

@@ -95,7 +95,7 @@ Json cost_json(const Cost& cost) {
 namespace {
 
 constexpr std::size_t label_width = 29;
-constexpr std::size_t least_column_width = 11;
+constexpr std::size_t min_column_width = 11;
 
 std::string fixed(const std::optional<double>& value, std::string_view suffix) {
   return value ? fmt::format("{:>7}{}", decimal_text(*value, 4), suffix) : "      -";
@@ -163,7 +163,7 @@ std::string table(const Answered& answered) {
   const auto line = [&](std::string_view label, const auto& cell) {
     std::string row = fmt::format("{:<{}}", label, label_width);
     for (const TableColumn& column : columns) {
-      row += fmt::format("{:<{}}", cell(column), std::max(least_column_width, column.title.size() + 2));
+      row += fmt::format("{:<{}}", cell(column), std::max(min_column_width, column.title.size() + 2));
     }
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";

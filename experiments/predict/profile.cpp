@@ -23,7 +23,7 @@ const std::string& drafting_model(const Drafter& drafter, const std::string& tar
 }
 
 experiments::ProfileQuestion profile_question(const SpeedupQuestion& question) {
-  check_range("most_gamma", question.most_gamma, 1, longest_table);
+  check_range("max_gamma", question.max_gamma, 1, longest_table);
   experiments::ProfileQuestion asked{.target = question.target,
                                      .draft = drafting_model(question.drafter, question.target, question.draft),
                                      .drafting = latency::drafting_role(question.drafter),
@@ -31,10 +31,10 @@ experiments::ProfileQuestion profile_question(const SpeedupQuestion& question) {
                                      .batches = {question.batch},
                                      .contexts = {question.context},
                                      .overhead_us = question.overhead_us,
-                                     .most_gamma = question.most_gamma};
+                                     .max_gamma = question.max_gamma};
   if (const auto* positional = std::get_if<Positional>(&question.acceptance)) {
     asked.marginal = analytic::marginal_of(*positional);
-    check_range("most_gamma", question.most_gamma, 1, static_cast<std::int64_t>(asked.marginal.size()));
+    check_range("max_gamma", question.max_gamma, 1, static_cast<std::int64_t>(asked.marginal.size()));
   } else if (const auto* iid = std::get_if<Iid>(&question.acceptance)) {
     asked.alpha = iid->alpha;
   } else if (std::holds_alternative<BetaMixture>(question.acceptance) ||
@@ -98,7 +98,7 @@ ProfileSource Profile::source() const { return implementation_->read.profile.sou
 std::string_view Profile::sha256() const { return implementation_->read.digest.sha256; }
 
 bool Profile::valid() const {
-  const auto& twice = implementation_->read.profile.against_itself;
+  const auto& twice = implementation_->read.profile.aa_test;
   return !twice || twice->valid();
 }
 

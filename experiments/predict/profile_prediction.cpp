@@ -19,10 +19,10 @@ using latency::Latency;
 /// Ties within this go to the smaller gamma.
 constexpr double near_best = 0.01;
 /// Draft lengths that are looked at where no vector says how many there are.
-constexpr std::int64_t usual_longest_draft = 8;
+constexpr std::int64_t default_longest_draft = 8;
 
 double tokens_of(const ProfileQuestion& question, std::int64_t gamma) {
-  if (question.process) return acceptance_law(question, gamma).mean.value();
+  if (question.process) return acceptance_distribution(question, gamma).mean.value();
   if (question.marginal.empty()) {
     return analytic::tokens_per_iteration(analytic::IidIteration{question.alpha, gamma, question.convention});
   }
@@ -61,7 +61,7 @@ AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pa
                  std::int64_t batch, std::int64_t context) {
   AtBatch at = times_at(pair, batch, context);
   std::vector<double> speedups{1.0};
-  for (std::int64_t gamma = 1; gamma <= most_drafts(question); ++gamma) {
+  for (std::int64_t gamma = 1; gamma <= max_drafts(question); ++gamma) {
     at.lengths.push_back(at_length(question, pair, iteration_us, at, gamma));
     if (question.gamma != 0) speedups.push_back(at.lengths.back().speedup);
   }
@@ -102,11 +102,11 @@ void add_floor(const ProfileQuestion& question, const latency::PairSurface& limi
   for (std::size_t i = 0; i < at.lengths.size(); ++i) at.lengths[i].floor_speedup = floor.lengths[i].speedup;
 }
 
-/// The longest draft, at most most_drafts(), that the steps of a profile time at every batch and context asked; at
+/// The longest draft, at most max_drafts(), that the steps of a profile time at every batch and context asked; at
 /// least the asked one, else 1, so that a profile without any says what it lacks.
 std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSurface& pair) {
   const std::int64_t asked = std::max<std::int64_t>(1, question.gamma.value_or(1));
-  for (std::int64_t gamma = asked + 1; gamma <= most_drafts(question); ++gamma) {
+  for (std::int64_t gamma = asked + 1; gamma <= max_drafts(question); ++gamma) {
     for (const std::int64_t context : question.contexts) {
       for (const std::int64_t batch : question.batches) {
         try {
@@ -118,7 +118,7 @@ std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSu
       }
     }
   }
-  return most_drafts(question);
+  return max_drafts(question);
 }
 
 // ---- Memory.
@@ -181,7 +181,7 @@ ModelFacts facts_of(const latency::DeployedModel& model) {
 }
 
 void add_memory(const ProfileQuestion& question, const DeployedModels& pair, double capacity_bytes, AtBatch& at) {
-  const std::int64_t tokens = max_tokens(question.gamma.value_or(most_drafts(question)), question.convention);
+  const std::int64_t tokens = max_tokens(question.gamma.value_or(max_drafts(question)), question.convention);
   at.need = latency::memory_need(pair.target, pair.draft, at.batch, tokens, at.context + tokens);
   at.max_batch = latency::max_batch(pair.target, pair.draft, tokens, at.context + tokens, capacity_bytes);
 }
@@ -206,10 +206,10 @@ std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const la
 
 }  // namespace
 
-std::int64_t most_drafts(const ProfileQuestion& question) {
-  if (question.most_gamma) return *question.most_gamma;
+std::int64_t max_drafts(const ProfileQuestion& question) {
+  if (question.max_gamma) return *question.max_gamma;
   if (question.gamma) return std::max<std::int64_t>(*question.gamma, 1);
-  return question.marginal.empty() ? usual_longest_draft : static_cast<std::int64_t>(question.marginal.size());
+  return question.marginal.empty() ? default_longest_draft : static_cast<std::int64_t>(question.marginal.size());
 }
 
 AcceptanceProcess acceptance_of(const ProfileQuestion& question) {
@@ -229,11 +229,11 @@ std::optional<latency::MemoryLimit> memory_limit_of(const ProfileQuestion& quest
                               .capacity_bytes = *capacity * question.memory_utilization};
 }
 
-analytic::IterationLaw acceptance_law(const ProfileQuestion& question, std::int64_t gamma) {
-  return analytic::iteration_law({.fidelity = ProcessFidelity{.acceptance = acceptance_of(question)},
-                                  .gamma = gamma,
-                                  .convention = question.convention},
-                                 unknown<double>);
+analytic::IterationDistribution acceptance_distribution(const ProfileQuestion& question, std::int64_t gamma) {
+  return analytic::iteration_distribution({.fidelity = ProcessFidelity{.acceptance = acceptance_of(question)},
+                                           .gamma = gamma,
+                                           .convention = question.convention},
+                                          unknown<double>);
 }
 
 const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at) {
@@ -274,13 +274,13 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
   check_at_least("batches", static_cast<std::int64_t>(asked.batches.size()), 1);
   if (asked.gamma) {
     const auto entries = static_cast<std::int64_t>(asked.marginal.size());
-    check_range("gamma", *asked.gamma, min_gamma(asked.convention), entries == 0 ? most_drafts(asked) : entries);
+    check_range("gamma", *asked.gamma, min_gamma(asked.convention), entries == 0 ? max_drafts(asked) : entries);
   }
   ProfileQuestion question = asked;
   const std::optional<latency::Attainable> attainable = attainable_of(question, profile);
   const double iteration_us = attainable ? attainable->iteration_us.value : 0.0;
   const latency::PairSurface pair = pair_surface_of(question, profile);
-  if (latency::holds_steps_alone(profile.source)) question.most_gamma = timed_drafts(question, pair);
+  if (latency::holds_steps_alone(profile.source)) question.max_gamma = timed_drafts(question, pair);
   std::optional<latency::PairSurface> limits;
   if (attainable && profile.source == latency::Source::datasheet) {
     ProfileQuestion of_floor = question;
@@ -293,7 +293,7 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
                                .device = profile.device.name,
                                .source = profile.source,
                                .setting = pair.setting(),
-                               .valid = !profile.against_itself || profile.against_itself->valid(),
+                               .valid = !profile.aa_test || profile.aa_test->valid(),
                                .sampling_known = pair.plain_sampling(question.batches.front()).has_value()};
   prediction.attainable = attainable;
   prediction.step_error = profile.step_error;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analytic/answer/iteration_law.hpp"
+#include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "core/intervals.hpp"
 #include "foredraft/scenario.hpp"
@@ -30,18 +30,18 @@ struct ProfileQuestion {
   std::optional<AcceptanceProcess> process = {};  ///< one with a closed form: BetaMixture, Markov
   std::optional<double> acceptance_length = {};
   Convention convention = Convention::bonus;
-  std::optional<std::int64_t> gamma = {};   ///< the longest draft that is looked at; nothing: most_drafts() says
+  std::optional<std::int64_t> gamma = {};   ///< the longest draft that is looked at; nothing: max_drafts() says
   std::vector<std::int64_t> batches = {1};  ///< ascending
   std::vector<std::int64_t> contexts = {512};
-  double overhead_us = 0.0;                     ///< of an iteration, beyond its passes
-  std::optional<std::int64_t> most_gamma = {};  ///< likewise, of callers that answer at no gamma
+  double overhead_us = 0.0;                    ///< of an iteration, beyond its passes
+  std::optional<std::int64_t> max_gamma = {};  ///< likewise, of callers that answer at no gamma
   /// Where target and draft are found besides the profile's steps.
   std::vector<latency::ModelShape> models = latency::model_registry();
   latency::Deployment target_deployment = latency::SheetPair{}.target, draft_deployment = latency::SheetPair{}.draft;
   bool floor = false;  ///< of a data sheet: its limits instead of what engines reach
   latency::AttainableOverrides attained = {};
   /// Share of a device's memory that weights, caches and activations may take.
-  double memory_utilization = latency::usual_memory_utilization;
+  double memory_utilization = latency::default_memory_utilization;
   bool ignore_memory = false;  ///< answer also where it does not fit
 };
 
@@ -108,9 +108,9 @@ enum class Payoff { pays, within_error, does_not_pay };
 [[nodiscard]] Payoff payoff_of(const AtBatch& at);
 
 /// The longest draft that is looked at: where it is not stated, the entries of the vector, else 8.
-[[nodiscard]] std::int64_t most_drafts(const ProfileQuestion& question);
+[[nodiscard]] std::int64_t max_drafts(const ProfileQuestion& question);
 
-/// Of a table of steps the search ends where the table does, which the question of the prediction says (most_gamma).
+/// Of a table of steps the search ends where the table does, which the question of the prediction says (max_gamma).
 /// Throws DomainError where the profile cannot answer, for a model that nobody knows, and for times that cannot be.
 /// What engines reach of a device, with what the question states better; nothing for the floor and for measured times.
 [[nodiscard]] std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question,
@@ -132,7 +132,8 @@ enum class Payoff { pays, within_error, does_not_pay };
                                                                   const latency::Profile& profile);
 
 /// Tokens of an iteration in the long run.
-[[nodiscard]] analytic::IterationLaw acceptance_law(const ProfileQuestion& question, std::int64_t gamma);
+[[nodiscard]] analytic::IterationDistribution acceptance_distribution(const ProfileQuestion& question,
+                                                                      std::int64_t gamma);
 
 /// One sentence first that says what to do, then a table for each context, then what it rests on.
 [[nodiscard]] std::string to_text(const ProfilePrediction& prediction);

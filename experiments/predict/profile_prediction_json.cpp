@@ -95,7 +95,7 @@ Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {
 
 /// Nothing where iterations depend on each other.
 std::optional<double> variance_of(const ProfileQuestion& question, std::int64_t gamma) {
-  if (question.process) return acceptance_law(question, gamma).variance;
+  if (question.process) return acceptance_distribution(question, gamma).variance;
   if (question.marginal.empty()) {
     return analytic::tokens_variance(analytic::IidIteration{question.alpha, gamma, question.convention});
   }

@@ -14,7 +14,7 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::size_t most_shown_lengths = 4;
+constexpr std::size_t max_shown_lengths = 4;
 
 std::string ms_text(double us) {
   const double ms = us / 1e3;
@@ -88,7 +88,7 @@ std::string sentence(const ProfilePrediction& prediction, std::size_t context_in
                            : fmt::format("It pays at every batch asked ({} is the largest).", ranges.back().last));
 }
 
-/// Gamma 1, those in use, and others up to most_shown_lengths.
+/// Gamma 1, those in use, and others up to max_shown_lengths.
 std::set<std::int64_t> shown_lengths(const ProfilePrediction& prediction) {
   std::set<std::int64_t> shown{1};
   if (prediction.question.gamma.value_or(0) > 0) shown.insert(*prediction.question.gamma);
@@ -96,9 +96,9 @@ std::set<std::int64_t> shown_lengths(const ProfilePrediction& prediction) {
     if (at.use > 0) shown.insert(at.use);
   }
   const auto longest = static_cast<std::int64_t>(prediction.cells.front().lengths.size());
-  for (std::int64_t gamma = 2; gamma <= longest && shown.size() < most_shown_lengths; ++gamma) shown.insert(gamma);
+  for (std::int64_t gamma = 2; gamma <= longest && shown.size() < max_shown_lengths; ++gamma) shown.insert(gamma);
   // Of many, those between the shortest and the longest go.
-  while (prediction.attainable && shown.size() > most_shown_lengths) shown.erase(std::next(shown.begin(), 2));
+  while (prediction.attainable && shown.size() > max_shown_lengths) shown.erase(std::next(shown.begin(), 2));
   return shown;
 }
 
@@ -319,9 +319,9 @@ std::string to_text(const ProfilePrediction& prediction) {
                         schedule_text(prediction.schedules[i]));
   }
   ProfileQuestion unbounded = question;
-  unbounded.most_gamma.reset();
-  if (question.most_gamma && *question.most_gamma < most_drafts(unbounded)) {
-    text += fmt::format("searched    gamma 1 to {}: as far as the steps reach\n", *question.most_gamma);
+  unbounded.max_gamma.reset();
+  if (question.max_gamma && *question.max_gamma < max_drafts(unbounded)) {
+    text += fmt::format("searched    gamma 1 to {}: as far as the steps reach\n", *question.max_gamma);
   }
   constexpr std::size_t label = 12;
   const std::string rest = step_lines(prediction) + memory_line(prediction) + origin_line(prediction) +

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analytic/answer/answer.hpp"
-#include "analytic/answer/iteration_law.hpp"
+#include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
 #include "analytic/tokens/acceptance.hpp"
@@ -38,7 +38,7 @@ double steps_of(const Scenario& scenario) {
 }
 
 double tokens_of(const Scenario& scenario) {
-  const auto law = analytic::iteration_law(scenario, unknown<double>);
+  const auto law = analytic::iteration_distribution(scenario, unknown<double>);
   if (law.mean) return *law.mean;
   throw DomainError(fmt::format("no closed form of acceptance {}",
                                 scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).acceptance)));

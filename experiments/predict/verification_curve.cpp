@@ -12,7 +12,7 @@ namespace {
 
 /// Where it takes this many times the pass of one token, nobody asks any more.
 constexpr double clear_growth = 4.0;
-constexpr std::int64_t most_pass_tokens = 1024;
+constexpr std::int64_t max_pass_tokens = 1024;
 
 /// The next after `tokens`: every count up to `dense`, then powers of two and halfway between them.
 std::int64_t next_tokens(std::int64_t tokens, std::int64_t dense) {
@@ -26,9 +26,9 @@ std::int64_t next_tokens(std::int64_t tokens, std::int64_t dense) {
 VerificationCurve curve_of(const ProfileQuestion& question, const latency::PairSurface& pair, std::int64_t batch,
                            std::int64_t context) {
   VerificationCurve curve{.batch = batch, .context = context};
-  const std::int64_t needed = max_tokens(most_drafts(question), question.convention);
+  const std::int64_t needed = max_tokens(max_drafts(question), question.convention);
   const latency::Latency plain = pair.target_pass(1, batch, context);
-  for (std::int64_t tokens = 1; tokens <= std::max(needed, most_pass_tokens); tokens = next_tokens(tokens, needed)) {
+  for (std::int64_t tokens = 1; tokens <= std::max(needed, max_pass_tokens); tokens = next_tokens(tokens, needed)) {
     const bool further = tokens > needed;
     if (further && curve.points.back().growth > clear_growth) break;
     std::optional<latency::Latency> pass;

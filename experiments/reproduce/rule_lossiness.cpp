@@ -25,10 +25,10 @@ constexpr std::int64_t lossiness_gamma = 4;
 constexpr std::uint64_t lossiness_iterations = 40'000;
 
 SyntheticModels lossiness_pair(std::int64_t vocabulary, std::int64_t pool) {
-  return {.target = TargetLaw::gaussian_logits,
+  return {.target = TargetDistribution::gaussian_logits,
           .parameter = logit_deviation,
           .vocabulary = vocabulary,
-          .draft = DraftLaw::noise,
+          .draft = DraftDistribution::noise,
           .alpha = 0.7,
           .pool = pool};
 }
@@ -87,8 +87,8 @@ sim::TablePair rows_of(const SyntheticModels& pair, std::uint64_t seed) {
   const sim::SyntheticPool pool(pair, seed);
   sim::TablePair rows;
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
-    pool.target_law(k, 1.0, rows.target.emplace_back(pool.vocabulary()));
-    pool.draft_law(k, pool.strength(), 1.0, rows.draft.emplace_back(pool.vocabulary()));
+    pool.target_distribution(k, 1.0, rows.target.emplace_back(pool.vocabulary()));
+    pool.draft_distribution(k, pool.strength(), 1.0, rows.draft.emplace_back(pool.vocabulary()));
   }
   return rows;
 }

@@ -12,8 +12,8 @@ namespace foredraft::experiments {
 
 RoundedValue propagate_rounding(const std::vector<RoundedValue>& inputs,
                                 const std::function<double(std::span<const double>)>& f) {
-  constexpr std::size_t most_inputs = 10;
-  if (inputs.empty() || inputs.size() > most_inputs) throw std::logic_error("rounding box: 1 to 10 inputs");
+  constexpr std::size_t max_inputs = 10;
+  if (inputs.empty() || inputs.size() > max_inputs) throw std::logic_error("rounding box: 1 to 10 inputs");
   std::vector<double> place;
   std::transform(inputs.begin(), inputs.end(), std::back_inserter(place),
                  [](const RoundedValue& input) { return input.value; });

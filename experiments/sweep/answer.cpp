@@ -18,7 +18,7 @@ constexpr std::uint64_t enough_units = 30;
 }  // namespace
 
 void Agreement::add(double deviation_in_se, std::uint64_t units) {
-  fewest_units = deviations == 0 ? units : std::min(fewest_units, units);
+  min_units = deviations == 0 ? units : std::min(min_units, units);
   largest = std::max(largest, std::abs(deviation_in_se));
   ++deviations;
 }
@@ -26,15 +26,15 @@ void Agreement::add(double deviation_in_se, std::uint64_t units) {
 double agreement_bound(const Agreement& agreement) {
   constexpr double family_level = 0.99;
   const double level_of_one = -std::expm1(std::log(family_level) / static_cast<double>(agreement.deviations));
-  const boost::math::students_t law(static_cast<double>(agreement.fewest_units) - 1.0);
+  const boost::math::students_t law(static_cast<double>(agreement.min_units) - 1.0);
   return boost::math::quantile(boost::math::complement(law, level_of_one / 2.0));
 }
 
 std::string to_text(const Agreement& agreement) {
   if (agreement.deviations == 0) return "no point has both a closed form and a standard error";
-  if (agreement.fewest_units < enough_units) {
+  if (agreement.min_units < enough_units) {
     return fmt::format("not judged: a point has {} independent units, too few for its standard error",
-                       agreement.fewest_units);
+                       agreement.min_units);
   }
   std::string text =
       fmt::format("largest of {} deviations: {:.2f} standard errors (99 % of correct runs stay below {:.2f})",

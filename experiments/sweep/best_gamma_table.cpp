@@ -11,8 +11,8 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::size_t most_alphas = 40;
-constexpr std::size_t most_cs = 4;
+constexpr std::size_t max_alphas = 40;
+constexpr std::size_t max_cs = 4;
 
 std::vector<std::string> texts_of(const scenario::Axis& axis) {
   std::vector<std::string> texts;
@@ -32,7 +32,7 @@ bool BestGammaTable::fits(const SweepConfig& config) {
   const scenario::Axis* alpha = find_axis(config, "alpha");
   const scenario::Axis* c = find_axis(config, "c");
   if (alpha == nullptr || c == nullptr || find_axis(config, "gamma") == nullptr) return false;
-  if (alpha->values.size() > most_alphas || c->values.size() > most_cs) return false;
+  if (alpha->values.size() > max_alphas || c->values.size() > max_cs) return false;
   return std::all_of(config.axes.begin(), config.axes.end(), [](const scenario::Axis& axis) {
     const std::string& name = axis.parameter->name;
     return axis.values.size() == 1 || name == "alpha" || name == "gamma" || name == "c";

@@ -27,9 +27,9 @@ namespace {
 
 /// Seconds of work between two writes: what an interruption can lose.
 constexpr double chunk_seconds = 0.1;
-constexpr double most_chunk_points = 4096;
+constexpr double max_chunk_points = 4096;
 /// Draft positions counted at a time over all points of a chunk: what bounds the memory of a sweep.
-constexpr double most_chunk_positions = 1e7;
+constexpr double max_chunk_positions = 1e7;
 /// Points that a thread takes at a time, so that taking costs nothing beside 20 us of work.
 constexpr std::uint64_t batch_points = 16;
 
@@ -220,7 +220,7 @@ class ChunkRunner {
 
 std::uint64_t points_per_chunk(const SweepConfig& config, unsigned threads) {
   const double points = chunk_seconds * resolve_threads(threads) / seconds_per_point(config);
-  const double most = std::clamp(most_chunk_positions / largest_gamma(config), 1.0, most_chunk_points);
+  const double most = std::clamp(max_chunk_positions / largest_gamma(config), 1.0, max_chunk_points);
   return static_cast<std::uint64_t>(std::clamp(std::ceil(points), 1.0, most));
 }
 

@@ -133,7 +133,7 @@ void remove_drawings(const SweepConfig& config, const std::string& folder) {
 
 namespace {
 
-constexpr std::size_t most_rows = 12;
+constexpr std::size_t max_rows = 12;
 
 /// The first points of any sweep: its axes, then tokens per iteration, speedup, and what a server does.
 class FirstPointsTable {
@@ -157,7 +157,7 @@ class FirstPointsTable {
 
   void add(const std::vector<std::string>& cells) {
     ++points_;
-    if (table_.rows.size() == most_rows) return;
+    if (table_.rows.size() == max_rows) return;
     std::vector<std::string>& row = table_.rows.emplace_back();
     for (const std::size_t place : inputs_) row.push_back(cells[place].empty() ? "-" : cells[place]);
     for (const Quantity& quantity : quantities_) {

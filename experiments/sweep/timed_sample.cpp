@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double longest_sample_s = 0.5;
 constexpr double shortest_sample_s = 0.05;
 constexpr double share_of_run = 0.05;
-constexpr std::uint64_t most_sampled = 64;
+constexpr std::uint64_t max_sampled = 64;
 /// A piece that took so long says enough.
 constexpr double enough_s = 0.02;
 
@@ -73,7 +73,7 @@ std::uint64_t SimulationPlan::*counted_by(const SimulationPlan& plan) {
 }
 
 /// Pools of so many entries are prepared for a sample: enough to leave the caches, as larger ones do.
-constexpr double most_entries = 1e6;
+constexpr double max_entries = 1e6;
 
 /// How much less a sample prepares: cuts the pool.
 double cut_pool(Scenario& scenario) {
@@ -81,7 +81,7 @@ double cut_pool(Scenario& scenario) {
   auto* models = token == nullptr ? nullptr : std::get_if<SyntheticModels>(&token->models);
   if (models == nullptr) return 1.0;
   const auto whole = static_cast<double>(models->pool);
-  const double most = std::max(2.0, std::floor(most_entries / static_cast<double>(models->vocabulary)));
+  const double most = std::max(2.0, std::floor(max_entries / static_cast<double>(models->vocabulary)));
   if (whole <= most) return 1.0;
   models->pool = static_cast<std::int64_t>(most);
   return whole / most;
@@ -170,7 +170,7 @@ double timed_seconds_per_point(const SweepConfig& config, const PointRange& rang
       const double mean = sampled == 0 ? rough : sum / static_cast<double>(sampled);
       return std::clamp(share_of_run * mean * static_cast<double>(count), shortest_sample_s, longest_sample_s);
     };
-    while (sampled < std::min(count, most_sampled) && seconds_since(start) < budget()) {
+    while (sampled < std::min(count, max_sampled) && seconds_since(start) < budget()) {
       // Spread evenly however many there will be, and in step with no axis: multiples of the golden section.
       constexpr double golden = 0.6180339887498949;
       const double place = std::fmod(static_cast<double>(sampled) * golden, 1.0);

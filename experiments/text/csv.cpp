@@ -103,7 +103,7 @@ bool CsvReader::next(std::vector<std::string>& cells) {
 
 namespace {
 
-constexpr std::size_t most_messages = 20;
+constexpr std::size_t max_messages = 20;
 
 }  // namespace
 
@@ -179,7 +179,7 @@ std::string UserTable::name(std::string_view column) {
 
 void UserTable::refuse(std::string key, std::string text, std::string why) {
   row_refused_ = true;
-  if (++refused_ > most_messages) return;
+  if (++refused_ > max_messages) return;
   problems_.add({.line = line_, .key = std::move(key), .text = std::move(text), .why = std::move(why)});
 }
 
@@ -188,8 +188,8 @@ void UserTable::done(const std::string& nothing) {
     line_ = 1;
     refuse("", nothing, "one row for each");
   }
-  if (refused_ > most_messages) {
-    problems_.add({.line = line_, .text = fmt::format("and {} more up to here", refused_ - most_messages)});
+  if (refused_ > max_messages) {
+    problems_.add({.line = line_, .text = fmt::format("and {} more up to here", refused_ - max_messages)});
   }
   problems_.raise();
 }

@@ -159,7 +159,7 @@ analytic::TokenTree parse_tree(std::string_view text, const std::string& file) {
 }
 
 std::vector<double> parse_verification_times(std::string_view text, const std::string& file) {
-  constexpr std::int64_t most_positions = 1'000'000;
+  constexpr std::int64_t max_positions = 1'000'000;
   ProblemList problems(file);
   if (!check_line_limits(text, problems)) problems.raise();
   std::vector<double> times;
@@ -169,7 +169,7 @@ std::vector<double> parse_verification_times(std::string_view text, const std::s
     const auto nodes = row.cells.size() == 2 ? parse_integer(row.cells[0]) : std::nullopt;
     const auto time = row.cells.size() == 2 ? parse_real(row.cells[1]) : std::nullopt;
     const auto before = static_cast<std::int64_t>(times.size());
-    if (!nodes || !time || !(*time > 0.0) || *nodes > most_positions) {
+    if (!nodes || !time || !(*time > 0.0) || *nodes > max_positions) {
       problems.add({.line = row.line, .text = "damaged row", .why = "must be nodes,time with a time above 0"});
       break;
     }

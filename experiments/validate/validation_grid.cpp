@@ -146,10 +146,10 @@ using latency::Profile;
 using latency::Role;
 using Counts = std::vector<std::int64_t>;
 
-constexpr std::size_t fewest_cells = 24;
-constexpr std::size_t fewest_cells_a_pair = 8;
-const Counts usual_gammas{2, 3, 5, 7};
-const std::vector<double> usual_alphas{0.5, 0.6, 0.7, 0.8, 0.9};
+constexpr std::size_t min_cells = 24;
+constexpr std::size_t min_cells_a_pair = 8;
+const Counts default_gammas{2, 3, 5, 7};
+const std::vector<double> default_alphas{0.5, 0.6, 0.7, 0.8, 0.9};
 constexpr std::int64_t single_gamma = 3;
 constexpr double single_alpha = 0.7;
 
@@ -220,10 +220,10 @@ LoopCell cell_of(const PlannedPair& pair, const latency::Setting& setting) {
 std::vector<LoopCell> spread_cells(LoopCell cell, const FreeCounts& counts, std::size_t cells) {
   std::vector<LoopCell> spread;
   for (std::size_t i = 0; i < cells; ++i) {
-    cell.gamma = usual_gammas[i % usual_gammas.size()];
-    cell.alpha = usual_alphas[i % usual_alphas.size()];
+    cell.gamma = default_gammas[i % default_gammas.size()];
+    cell.alpha = default_alphas[i % default_alphas.size()];
     cell.batch = counts.batches[i * counts.batches.size() / cells];
-    cell.context = counts.contexts[(i + i / usual_gammas.size()) % counts.contexts.size()];
+    cell.context = counts.contexts[(i + i / default_gammas.size()) % counts.contexts.size()];
     spread.push_back(cell);
   }
   return spread;
@@ -263,8 +263,8 @@ void refuse_calibrated(const Profile& profile, const std::vector<LoopCell>& cell
 
 std::vector<PlannedPair> pairs_in(const Profile& profile) {
   const std::vector<latency::ModelShape>& models = latency::model_registry();
-  std::vector<PlannedPair> pairs = gpu_bench::usual_cpu_pairs(models);
-  for (PlannedPair& pair : gpu_bench::usual_pairs(models)) {
+  std::vector<PlannedPair> pairs = gpu_bench::default_cpu_pairs(models);
+  for (PlannedPair& pair : gpu_bench::default_pairs(models)) {
     const bool known = std::any_of(pairs.begin(), pairs.end(), [&](const PlannedPair& other) {
       return other.target.name == pair.target.name && other.drafter.name == pair.drafter.name;
     });
@@ -301,7 +301,7 @@ std::vector<LoopCell> validation_cells(const Profile& profile, const GridRequest
       more = all_combinations(cell, request, *request.batches, *request.contexts);
     } else {
       const FreeCounts counts = free_counts(profile, pair.target.name, setting);
-      const std::size_t of_pair = std::max(fewest_cells_a_pair, (fewest_cells - 1) / request.pairs.size() + 1);
+      const std::size_t of_pair = std::max(min_cells_a_pair, (min_cells - 1) / request.pairs.size() + 1);
       more = asked ? all_combinations(cell, request, request.batches.value_or(Counts{counts.batches.front()}),
                                       request.contexts.value_or(Counts{counts.contexts.front()}))
                    : spread_cells(cell, counts, of_pair);

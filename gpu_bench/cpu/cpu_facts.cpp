@@ -45,8 +45,8 @@ std::int64_t cache_bytes(const std::string& path) {
 }
 
 void read_caches(const std::string& root, CpuFacts& facts) {
-  constexpr int most_caches = 16;
-  for (int i = 0; i < most_caches; ++i) {
+  constexpr int max_caches = 16;
+  for (int i = 0; i < max_caches; ++i) {
     const std::string cache = fmt::format("{}/sys/devices/system/cpu/cpu0/cache/index{}/", root, i);
     const std::int64_t bytes = cache_bytes(cache + "size");
     if (bytes == 0 || first_word<std::string>(cache + "type") == "Instruction") continue;
@@ -76,7 +76,7 @@ CpuFacts cpu_facts(const std::string& root) {
                  .memory_bytes = meminfo_bytes(root, "MemTotal")};
   read_caches(root, facts);
   facts.base_clock_mhz = clock_mhz(root, "base_frequency");
-  facts.most_clock_mhz = clock_mhz(root, "cpuinfo_max_freq");
+  facts.max_clock_mhz = clock_mhz(root, "cpuinfo_max_freq");
   return facts;
 }
 
@@ -97,7 +97,7 @@ latency::Device profile_device(const CpuFacts& facts, unsigned threads) {
   device.memory_bytes = figure(static_cast<double>(facts.memory_bytes), "/proc/meminfo");
   device.l2_bytes = figure(static_cast<double>(facts.last_cache_bytes), "last-level cache; /sys/devices/system/cpu");
   device.base_clock_mhz = figure(facts.base_clock_mhz.value_or(0.0), "/sys/devices/system/cpu");
-  device.boost_clock_mhz = figure(facts.most_clock_mhz.value_or(0.0), "/sys/devices/system/cpu");
+  device.boost_clock_mhz = figure(facts.max_clock_mhz.value_or(0.0), "/sys/devices/system/cpu");
   return device;
 }
 

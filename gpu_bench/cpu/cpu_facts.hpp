@@ -20,7 +20,7 @@ struct CpuFacts {
   std::int64_t l2_bytes = 0;
   std::int64_t last_cache_bytes = 0;  ///< the largest
   std::optional<double> base_clock_mhz = {};
-  std::optional<double> most_clock_mhz = {};
+  std::optional<double> max_clock_mhz = {};
 };
 
 /// Reads /proc and /sys below `root`.

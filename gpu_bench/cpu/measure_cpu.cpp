@@ -176,8 +176,8 @@ constexpr double share_for_limits = 0.05;
 constexpr double share_for_verifications = 0.08;  // a call is much shorter than a pass: as many samples in less time
 /// Of what is left for the cells: the rest goes to filling their buffers and to a last sample.
 constexpr double share_for_samples = 0.6;
-constexpr double least_cell_s = 0.02;
-constexpr double most_cell_s = 2.0;
+constexpr double min_cell_s = 0.02;
+constexpr double max_cell_s = 2.0;
 
 latency::Protocol protocol_of(double cell_s, std::size_t arms) {
   latency::Protocol protocol;
@@ -293,13 +293,13 @@ class CpuMeasurement {
     std::size_t cells = 0;
     for (const CellGroup& group : request_.plan) cells += group.cells.size();
     const double for_cells = (1.0 - share_for_limits - share_for_verifications) * request_.budget_s / visits;
-    return std::clamp(share_for_samples * for_cells / static_cast<double>(std::max<std::size_t>(1, cells)),
-                      least_cell_s, most_cell_s);
+    return std::clamp(share_for_samples * for_cells / static_cast<double>(std::max<std::size_t>(1, cells)), min_cell_s,
+                      max_cell_s);
   }
 
   void measure_limits() {
     const double arm_s = share_for_limits * request_.budget_s / cpu_limit_arms(request_.facts);
-    measure_cpu_limits(profile_, request_.facts, team_, protocol_of(std::clamp(arm_s, least_cell_s, most_cell_s), 1),
+    measure_cpu_limits(profile_, request_.facts, team_, protocol_of(std::clamp(arm_s, min_cell_s, max_cell_s), 1),
                        [this] { stop_if_interrupted(); });
   }
 
@@ -337,7 +337,7 @@ class CpuMeasurement {
     const double cell_s =
         share_for_samples * share_for_verifications * request_.budget_s / static_cast<double>(planned);
     return measure_cpu_verifications(cells, team_,
-                                     protocol_of(std::clamp(cell_s, least_cell_s, most_cell_s), cells.size()),
+                                     protocol_of(std::clamp(cell_s, min_cell_s, max_cell_s), cells.size()),
                                      [this] { stop_if_interrupted(); });
   }
 

@@ -9,22 +9,22 @@ namespace foredraft::gpu_bench {
 namespace {
 
 template <MemoryMove move>
-void launch_move(const void* from, void* to, std::int64_t bytes, unsigned most_blocks, cudaStream_t stream) {
+void launch_move(const void* from, void* to, std::int64_t bytes, unsigned max_blocks, cudaStream_t stream) {
   launch_kernel(MoveMemoryKernel<move>{.from = static_cast<const MemoryPack*>(from),
                                        .to = static_cast<MemoryPack*>(to),
                                        .packs = bytes / static_cast<std::int64_t>(sizeof(MemoryPack)),
-                                       .most_blocks = most_blocks,
+                                       .max_blocks = max_blocks,
                                        .unlikely = 0x9e3779b9U},
                 stream);
 }
 
 }  // namespace
 
-MemoryMover::MemoryMover(std::int64_t most_bytes, std::int64_t multiprocessors)
-    : from_(static_cast<std::size_t>(most_bytes)),
-      to_(static_cast<std::size_t>(most_bytes)),
-      most_blocks_(static_cast<unsigned>(16 * multiprocessors)) {
-  launch_contents({"moved memory", latency::BufferKind::weight, most_bytes / 4, 1.0, 0}, from_.get(),
+MemoryMover::MemoryMover(std::int64_t max_bytes, std::int64_t multiprocessors)
+    : from_(static_cast<std::size_t>(max_bytes)),
+      to_(static_cast<std::size_t>(max_bytes)),
+      max_blocks_(static_cast<unsigned>(16 * multiprocessors)) {
+  launch_contents({"moved memory", latency::BufferKind::weight, max_bytes / 4, 1.0, 0}, from_.get(),
                   latency::DataType::fp32, 1, nullptr);
   check(cudaDeviceSynchronize(), "filling memory");
 }
@@ -32,11 +32,11 @@ MemoryMover::MemoryMover(std::int64_t most_bytes, std::int64_t multiprocessors)
 void MemoryMover::launch(MemoryMove move, std::int64_t bytes, const Stream& stream) const {
   switch (move) {
     case MemoryMove::copy:
-      return launch_move<MemoryMove::copy>(from_.get(), to_.get(), bytes, most_blocks_, stream.get());
+      return launch_move<MemoryMove::copy>(from_.get(), to_.get(), bytes, max_blocks_, stream.get());
     case MemoryMove::read:
-      return launch_move<MemoryMove::read>(from_.get(), to_.get(), bytes, most_blocks_, stream.get());
+      return launch_move<MemoryMove::read>(from_.get(), to_.get(), bytes, max_blocks_, stream.get());
     case MemoryMove::write:
-      return launch_move<MemoryMove::write>(from_.get(), to_.get(), bytes, most_blocks_, stream.get());
+      return launch_move<MemoryMove::write>(from_.get(), to_.get(), bytes, max_blocks_, stream.get());
   }
 }
 

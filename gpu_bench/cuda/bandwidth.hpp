@@ -13,8 +13,8 @@ namespace foredraft::gpu_bench {
 /// Moves `bytes` over and over. A sweep of sizes shows the bandwidth of the second-level cache, the knee and memory's.
 class MemoryMover {
  public:
-  /// Random contents in `most_bytes`, twice for copies.
-  MemoryMover(std::int64_t most_bytes, std::int64_t multiprocessors);
+  /// Random contents in `max_bytes`, twice for copies.
+  MemoryMover(std::int64_t max_bytes, std::int64_t multiprocessors);
 
   /// Puts one move of the first `bytes`, a multiple of 16, into the stream.
   void launch(MemoryMove move, std::int64_t bytes, const Stream& stream) const;
@@ -22,7 +22,7 @@ class MemoryMover {
  private:
   DeviceMemory from_;
   DeviceMemory to_;
-  unsigned most_blocks_;
+  unsigned max_blocks_;
 };
 
 /// Sizes of a sweep: powers of two from 1 MiB to at most 16 times the second-level cache, and half-way steps around it.

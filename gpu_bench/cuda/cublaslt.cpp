@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t matmul_workspace_bytes = std::size_t{32} * 1024 * 1024;  // what NVIDIA advises on Hopper
 constexpr int proposals_timed = 8;
-constexpr std::int64_t most_weight_copies = 32;  // enough for weights above 10 MB; choosing must not take long
+constexpr std::int64_t max_weight_copies = 32;  // enough for weights above 10 MB; choosing must not take long
 
 /// Where a toolkit, a driver container or a Python wheel beside the program may have put the library. The major version
 /// must be that of the header, which fixes the size of an algorithm's description.
@@ -233,8 +233,8 @@ void CublasLt::prepare(const latency::Project& shape, latency::DataType type) {
   const std::int64_t packed_bytes = shape.outputs * shape.inputs * latency::bytes_of(type);
   const std::int64_t weight_bytes = (packed_bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
   const std::int64_t copies =
-      std::min(copies_for_cold(static_cast<double>(weight_bytes), state_->l2_bytes).value_or(most_weight_copies),
-               most_weight_copies);
+      std::min(copies_for_cold(static_cast<double>(weight_bytes), state_->l2_bytes).value_or(max_weight_copies),
+               max_weight_copies);
   const DeviceMemory weight = scratch(copies * weight_bytes / latency::bytes_of(type), 0.02);
   const DeviceMemory in = scratch(shape.rows * shape.inputs, 1.0);
   const DeviceMemory bias = scratch(shape.outputs, 0.02);

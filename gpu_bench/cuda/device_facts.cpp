@@ -71,7 +71,7 @@ DeviceFacts device_facts(int device) {
   facts.memory_bus_bits = properties.memoryBusWidth;
   facts.memory_clock_mhz = 1e-3 * static_cast<double>(attribute(cudaDevAttrMemoryClockRate, device));
   facts.sm_clock_mhz =
-      nvml.most_sm_clock_mhz().value_or(1e-3 * static_cast<double>(attribute(cudaDevAttrClockRate, device)));
+      nvml.max_sm_clock_mhz().value_or(1e-3 * static_cast<double>(attribute(cudaDevAttrClockRate, device)));
   facts.ecc = properties.ECCEnabled != 0;
   facts.cooperative_launch = attribute(cudaDevAttrCooperativeLaunch, device) != 0;
   facts.mig = nvml.mig_enabled();

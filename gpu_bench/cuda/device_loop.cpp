@@ -32,14 +32,14 @@ namespace foredraft::gpu_bench {
 namespace {
 
 /// Calls a sample: from the time of a few calls behind a first one.
-int calls_for(const Bench& bench, const std::function<void(int)>& launch, int fewest_calls) {
+int calls_for(const Bench& bench, const std::function<void(int)>& launch, int min_calls) {
   launch(0);
   bench.stream.wait();
   constexpr int trial_calls = 3;
   const double trial_us = bench.timer.time_us(bench.stream, [&] {
     for (int call = 0; call < trial_calls; ++call) launch(call);
   });
-  return calls_per_sample(trial_us / trial_calls, fewest_calls);
+  return calls_per_sample(trial_us / trial_calls, min_calls);
 }
 
 Sample sample_of(const Bench& bench, int calls, const std::function<void()>& launch_all) {
@@ -50,8 +50,8 @@ Sample sample_of(const Bench& bench, int calls, const std::function<void()>& lau
 
 }  // namespace
 
-Arm graph_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch, int fewest_calls) {
-  const int calls = calls_for(bench, launch, fewest_calls);
+Arm graph_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch, int min_calls) {
+  const int calls = calls_for(bench, launch, min_calls);
   const auto graph = std::make_shared<Graph>(bench.stream, [&] {
     for (int call = 0; call < calls; ++call) launch(call);
   });
@@ -59,8 +59,8 @@ Arm graph_arm(const std::string& name, const Bench& bench, const std::function<v
           .run = [&bench, graph, calls] { return sample_of(bench, calls, [&] { graph->replay(bench.stream); }); }};
 }
 
-Arm eager_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch, int fewest_calls) {
-  const int calls = calls_for(bench, launch, fewest_calls);
+Arm eager_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch, int min_calls) {
+  const int calls = calls_for(bench, launch, min_calls);
   return {.name = name, .run = [&bench, launch, calls] {
             return sample_of(bench, calls, [&] {
               for (int call = 0; call < calls; ++call) launch(call);

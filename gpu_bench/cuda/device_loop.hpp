@@ -24,14 +24,14 @@ struct Bench {
 };
 
 /// Samples of one call each, taken as the mean over the calls of one replay: as many as last 100 us, at least
-/// `fewest_calls`.
+/// `min_calls`.
 /// `launch(call)` puts call number `call` into the stream.
 [[nodiscard]] Arm graph_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch,
-                            int fewest_calls = 1);
+                            int min_calls = 1);
 
 /// The same launched one by one.
 [[nodiscard]] Arm eager_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch,
-                            int fewest_calls = 1);
+                            int min_calls = 1);
 
 struct DeviceLoopRequest {
   std::string path;                         ///< of the rows, a file that does not exist

@@ -35,8 +35,8 @@ using foredraft::DomainError;
 using foredraft::print_result;
 using foredraft::talk;
 
-constexpr double usual_measure_minutes = 8.0;
-constexpr double usual_loop_minutes = 2.0;
+constexpr double default_measure_minutes = 8.0;
+constexpr double default_loop_minutes = 2.0;
 constexpr std::int64_t largest_count = 1'000'000;
 constexpr foredraft::OptionSpec minutes_option{"minutes", "M", "for everything (default: measure 8, loop 2)"};
 constexpr foredraft::OptionSpec file_option{"file", "FILE", "shapes of your own, in TOML, beside those built in"};
@@ -50,8 +50,8 @@ CommandSpec command_of(std::string_view name, std::string_view arguments, std::s
           .arguments = arguments,
           .summary = summary,
           .options = std::move(options),
-          .fewest_positional = 0,
-          .most_positional = 0,
+          .min_positional = 0,
+          .max_positional = 0,
           .examples = {},
           .program = "foredraft-gpu"};
 }
@@ -86,10 +86,10 @@ std::string usage() {
          "is kept\nin all cases.\n";
 }
 
-double budget_s_of(CommandLine& line, double usual_minutes) {
-  constexpr double least_minutes = 1e-3;
-  constexpr double most_minutes = 1440.0;
-  return 60.0 * line.real(minutes_option.name, least_minutes, most_minutes).value_or(usual_minutes);
+double budget_s_of(CommandLine& line, double default_minutes) {
+  constexpr double min_minutes = 1e-3;
+  constexpr double max_minutes = 1440.0;
+  return 60.0 * line.real(minutes_option.name, min_minutes, max_minutes).value_or(default_minutes);
 }
 
 std::vector<latency::ModelShape> known_models(const CommandLine& line) {
@@ -104,14 +104,14 @@ MeasureRequest request_of(CommandLine& line) {
   line.require("out", "name a folder for the profile");
   const auto batches = line.integers("batch", 1, largest_count);
   const auto contexts = line.integers("context", 0, largest_count);
-  const double budget_s = budget_s_of(line, usual_measure_minutes);
+  const double budget_s = budget_s_of(line, default_measure_minutes);
   line.done();
   MeasureRequest request;
   request.folder = line.text("out").value();
   request.budget_s = budget_s;
   request.models = known_models(line);
   const auto models = line.texts("models");
-  const std::vector<PlannedPair> pairs = models ? pairs_of(request.models, *models) : usual_pairs(request.models);
+  const std::vector<PlannedPair> pairs = models ? pairs_of(request.models, *models) : default_pairs(request.models);
   const std::vector<std::string> dtypes{"fp16", "bf16"};
   if (!batches && !contexts) {
     request.plan = plan_cells(pairs, dtypes);
@@ -132,7 +132,7 @@ MeasureRequest request_of(CommandLine& line) {
 DeviceLoopRequest loop_request_of(CommandLine& line) {
   line.require("cells", "name a file of cells");
   line.require("out", "name a new file for the rows");
-  const double budget_s = budget_s_of(line, usual_loop_minutes);
+  const double budget_s = budget_s_of(line, default_loop_minutes);
   line.done();
   const std::string cells = line.text("cells").value();
   return {.path = line.text("out").value(),

@@ -117,7 +117,7 @@ constexpr double share_for_verifying = 0.25;
 latency::Protocol protocol_of(bool quick, std::size_t arms) {
   latency::Protocol protocol;
   protocol.budget_s = (quick ? 0.05 : 0.25) * static_cast<double>(arms);
-  if (quick) protocol.fewest_samples = 7;
+  if (quick) protocol.min_samples = 7;
   return protocol;
 }
 

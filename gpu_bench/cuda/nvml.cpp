@@ -73,7 +73,7 @@ std::optional<std::string> Nvml::driver_version() const {
 std::optional<double> Nvml::sm_clock_mhz() const {
   return functions_->number_of("nvmlDeviceGetClockInfo", nvml_clock_sm);
 }
-std::optional<double> Nvml::most_sm_clock_mhz() const {
+std::optional<double> Nvml::max_sm_clock_mhz() const {
   return functions_->number_of("nvmlDeviceGetMaxClockInfo", nvml_clock_sm);
 }
 std::optional<double> Nvml::temperature_c() const {

@@ -46,7 +46,7 @@ class Nvml {
   [[nodiscard]] bool present() const;
   [[nodiscard]] std::optional<std::string> driver_version() const;
   [[nodiscard]] std::optional<double> sm_clock_mhz() const;
-  [[nodiscard]] std::optional<double> most_sm_clock_mhz() const;
+  [[nodiscard]] std::optional<double> max_sm_clock_mhz() const;
   [[nodiscard]] std::optional<std::uint64_t> throttle_reasons() const;  ///< nvmlClocksThrottleReason bits
   [[nodiscard]] std::optional<double> power_w() const;
   [[nodiscard]] std::optional<double> power_limit_w() const;

@@ -24,9 +24,9 @@ struct ContentStream {
 
 /// Threads that stride over a buffer, one draw of four elements at a time.
 [[nodiscard]] inline LaunchShape fill_shape(std::int64_t elements, unsigned threads) {
-  constexpr std::int64_t most_blocks = 16384;
+  constexpr std::int64_t max_blocks = 16384;
   const std::int64_t blocks = (elements + 4 * std::int64_t{threads} - 1) / (4 * std::int64_t{threads});
-  return {.blocks = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks),
+  return {.blocks = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks),
           .threads = threads,
           .shared_bytes = 0};
 }
@@ -127,14 +127,14 @@ struct MoveMemoryKernel {
   const MemoryPack* from;  ///< copy and read
   MemoryPack* to;          ///< copy and write; a read leaves one pack where all that it read adds up to `unlikely`
   std::int64_t packs;
-  unsigned most_blocks;
+  unsigned max_blocks;
   std::uint32_t unlikely;
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const {
     const std::int64_t per_block = static_cast<std::int64_t>(threads) * in_flight;
     const std::int64_t blocks = (packs + per_block - 1) / per_block;
-    return {.blocks = static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks),
+    return {.blocks = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks),
             .threads = threads,
             .shared_bytes = 0};
   }

@@ -8,9 +8,9 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-constexpr std::int64_t most_head_dim = std::int64_t{warp_lanes} * pack_elements;
-constexpr std::int64_t fewest_keys_per_split = 64;
-constexpr std::int64_t fewest_logits_per_split = 2048;
+constexpr std::int64_t max_head_dim = std::int64_t{warp_lanes} * pack_elements;
+constexpr std::int64_t min_keys_per_split = 64;
+constexpr std::int64_t min_logits_per_split = 2048;
 constexpr std::int64_t blocks_per_multiprocessor = 2;
 
 std::int64_t whole_parts(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
@@ -44,8 +44,8 @@ struct MovesPacks {
 }  // namespace
 
 void check_kernel_limits(const latency::Operation& operation) {
-  if (const auto* o = std::get_if<latency::Attend>(&operation); o != nullptr && o->head_dim > most_head_dim) {
-    throw std::logic_error(fmt::format("attend: head_dim {} is above {}", o->head_dim, most_head_dim));
+  if (const auto* o = std::get_if<latency::Attend>(&operation); o != nullptr && o->head_dim > max_head_dim) {
+    throw std::logic_error(fmt::format("attend: head_dim {} is above {}", o->head_dim, max_head_dim));
   }
   if (const auto* o = std::get_if<latency::StoreKeysValues>(&operation);
       o != nullptr && o->rotary && o->head_dim % 2 != 0) {
@@ -59,11 +59,11 @@ unsigned tile_rows_of(const latency::Attend& operation) {
 }
 
 unsigned splits_of(const latency::Attend& operation, unsigned multiprocessors) {
-  return splits_for(tiles_of(operation), operation.length, fewest_keys_per_split, multiprocessors);
+  return splits_for(tiles_of(operation), operation.length, min_keys_per_split, multiprocessors);
 }
 
 unsigned splits_of(const latency::PickToken& operation, unsigned multiprocessors) {
-  return splits_for(operation.rows, operation.vocabulary, fewest_logits_per_split, multiprocessors);
+  return splits_for(operation.rows, operation.vocabulary, min_logits_per_split, multiprocessors);
 }
 
 WorkspaceSize workspace_of(const latency::Operation& operation, unsigned multiprocessors) {

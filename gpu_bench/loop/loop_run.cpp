@@ -17,8 +17,8 @@ namespace {
 
 constexpr int runs = 5;
 /// Of a cell, in steps and iterations, however little is left of the time.
-constexpr double least_samples = 4.0;
-constexpr double least_budget_s = 1e-6;
+constexpr double min_samples = 4.0;
+constexpr double min_budget_s = 1e-6;
 /// In the same time a ratio is known best with samples in proportion to one over the root of what they take; an
 /// iteration takes two to seven steps.
 constexpr int plain_steps_a_round = 2;
@@ -194,7 +194,7 @@ class LoopRun {
     latency::Protocol protocol;
     protocol.warm_up = 0;
     protocol.seed = seed;
-    protocol.budget_s = std::max({until_s - now_s, least_samples * (now_s - warm_up_s), least_budget_s});
+    protocol.budget_s = std::max({until_s - now_s, min_samples * (now_s - warm_up_s), min_budget_s});
     std::vector<latency::Measurement> arms = measure({{.name = "plain step",
                                                        .run = [&side] { return Sample{.us = side.plain_step()}; },
                                                        .samples_a_round = plain_steps_a_round},

@@ -14,20 +14,20 @@ namespace foredraft::gpu_bench {
 
 std::optional<std::int64_t> copies_for_cold(double bytes, double cache_bytes) {
   constexpr double caches_between = 5.0;
-  constexpr double most_copies = 2000.0;
+  constexpr double max_copies = 2000.0;
   check_nonnegative("bytes", bytes);
   check_nonnegative("cache_bytes", cache_bytes);
   const double wanted_bytes = caches_between * cache_bytes;
   if (bytes >= wanted_bytes) return 1;
   const double copies = 1.0 + std::ceil(wanted_bytes / bytes);
-  if (!(copies <= most_copies)) return std::nullopt;
+  if (!(copies <= max_copies)) return std::nullopt;
   return static_cast<std::int64_t>(copies);
 }
 
 int calls_per_sample(double us_per_call, int rotated) {
   constexpr double shortest_sample_us = 100.0;
-  constexpr double most_calls = 1000.0;
-  const double wanted = std::clamp(std::ceil(shortest_sample_us / std::max(us_per_call, 0.01)), 1.0, most_calls);
+  constexpr double max_calls = 1000.0;
+  const double wanted = std::clamp(std::ceil(shortest_sample_us / std::max(us_per_call, 0.01)), 1.0, max_calls);
   return (std::max(static_cast<int>(wanted), rotated) + rotated - 1) / rotated * rotated;
 }
 
@@ -36,8 +36,8 @@ namespace {
 void check_protocol(const std::vector<Arm>& arms, const latency::Protocol& protocol) {
   if (arms.empty()) throw DomainError("no arms to measure");
   check_positive("relative_spread", protocol.relative_spread);
-  check_at_least("fewest_samples", protocol.fewest_samples, 1);
-  check_at_least("most_samples", protocol.most_samples, protocol.fewest_samples);
+  check_at_least("fewest_samples", protocol.min_samples, 1);
+  check_at_least("most_samples", protocol.max_samples, protocol.min_samples);
   check_positive("budget_s", protocol.budget_s);
   check_probability("throttled_below", protocol.throttled_below);
   check_at_least("warm_up", protocol.warm_up, 0);
@@ -85,7 +85,7 @@ class Rounds {
         end_s_(now_s() + protocol.budget_s),
         order_(protocol.seed, {.purpose = Purpose::measuring_order, .point = 0, .block = 0}),
         progress_(arms.size()) {
-    for (Progress& arm : progress_) arm.next_look = static_cast<std::size_t>(protocol.fewest_samples);
+    for (Progress& arm : progress_) arm.next_look = static_cast<std::size_t>(protocol.min_samples);
   }
 
   void run() {
@@ -156,15 +156,15 @@ class Rounds {
   /// Looking sorts all samples, so that a tenth more of them lie between two looks.
   void look(Progress& arm) {
     const std::size_t taken = arm.taken.size();
-    const bool full = taken >= static_cast<std::size_t>(protocol_.most_samples);
+    const bool full = taken >= static_cast<std::size_t>(protocol_.max_samples);
     if (!full && taken < arm.next_look) return;
     arm.next_look = taken + std::max<std::size_t>(1, taken / 10);
     const Unthrottled kept = unthrottled(arm.taken, slowest_mhz());
-    if (kept.us.size() >= static_cast<std::size_t>(protocol_.fewest_samples) &&
+    if (kept.us.size() >= static_cast<std::size_t>(protocol_.min_samples) &&
         latency::relative_spread(latency::summarise(kept.us)) <= protocol_.relative_spread) {
       arm.stopped = latency::Stopped::stable;
     } else if (full) {
-      arm.stopped = latency::Stopped::most_samples;
+      arm.stopped = latency::Stopped::max_samples;
     }
   }
 
@@ -190,8 +190,8 @@ std::vector<latency::Measurement> measure(const std::vector<Arm>& arms, const la
   return measurements;
 }
 
-latency::AgainstItself against_itself(const std::vector<latency::Measurement>& first,
-                                      const std::vector<latency::Measurement>& second) {
+latency::AgainstItself aa_test(const std::vector<latency::Measurement>& first,
+                               const std::vector<latency::Measurement>& second) {
   const auto same_name = [](const latency::Measurement& a, const latency::Measurement& b) { return a.name == b.name; };
   if (!std::equal(first.begin(), first.end(), second.begin(), second.end(), same_name)) {
     throw DomainError("the two measurements do not hold the same arms in the same order");

@@ -44,7 +44,7 @@ struct Arm {
                                                         const std::function<double()>& now_s);
 
 /// Of the arms that have samples in both; throws DomainError where the two do not hold the same arms in the same order.
-[[nodiscard]] latency::AgainstItself against_itself(const std::vector<latency::Measurement>& first,
-                                                    const std::vector<latency::Measurement>& second);
+[[nodiscard]] latency::AgainstItself aa_test(const std::vector<latency::Measurement>& first,
+                                             const std::vector<latency::Measurement>& second);
 
 }  // namespace foredraft::gpu_bench

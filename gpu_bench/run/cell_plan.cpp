@@ -82,11 +82,11 @@ std::vector<PlannedPair> planned_pairs(const std::vector<latency::ModelShape>& m
 
 }  // namespace
 
-std::vector<PlannedPair> usual_pairs(const std::vector<latency::ModelShape>& models) {
+std::vector<PlannedPair> default_pairs(const std::vector<latency::ModelShape>& models) {
   return planned_pairs(models, named_pairs);
 }
 
-std::vector<PlannedPair> usual_cpu_pairs(const std::vector<latency::ModelShape>& models) {
+std::vector<PlannedPair> default_cpu_pairs(const std::vector<latency::ModelShape>& models) {
   return planned_pairs(models, named_cpu_pairs);
 }
 
@@ -191,7 +191,7 @@ namespace {
 
 using Counts = std::vector<std::int64_t>;
 
-constexpr std::int64_t usual_context = 512;
+constexpr std::int64_t default_context = 512;
 
 /// Verification of gamma drafts is a pass over gamma + 1 tokens; powers of two are above.
 Counts tokens_between() {
@@ -224,7 +224,7 @@ struct Step {
   Counts more_at_once = {};  ///< besides, of blocks and heads: drafts made one by one are passes
   bool encoders = false;
   std::int64_t batch = 1;
-  std::int64_t context = usual_context;
+  std::int64_t context = default_context;
   latency::Cache cache = latency::Cache::cold;
   latency::Launch launch = latency::Launch::graph;
   bool by_operation = false;

@@ -81,10 +81,10 @@ struct PlanGrid {
 // ---- Which model drafts for which, and the pass that a cell of the plan stands for.
 
 /// The pairs that are measured unless others are asked for, the most used in papers first.
-[[nodiscard]] std::vector<PlannedPair> usual_pairs(const std::vector<latency::ModelShape>& models);
+[[nodiscard]] std::vector<PlannedPair> default_pairs(const std::vector<latency::ModelShape>& models);
 
 /// Those that a CPU is measured with: small, and of both ways of drafting.
-[[nodiscard]] std::vector<PlannedPair> usual_cpu_pairs(const std::vector<latency::ModelShape>& models);
+[[nodiscard]] std::vector<PlannedPair> default_cpu_pairs(const std::vector<latency::ModelShape>& models);
 
 /// The first of `names` as target of each other one; a single one with itself. A pair that is measured as block
 /// drafting by default is here as well, all others draft token by token. Throws DomainError for unknown names

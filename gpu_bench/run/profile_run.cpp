@@ -170,7 +170,7 @@ class ProfileRun {
             {.what = to_text(cell), .why = failed == not_verified_.end() ? "no time left" : failed->second});
       }
     }
-    if (!profile_.against_itself) {
+    if (!profile_.aa_test) {
       profile_.missing.push_back({.what = "rows measured a second time (A/A)", .why = not_repeated_});
     }
     device_.write(profile_);
@@ -261,7 +261,7 @@ class ProfileRun {
     if (first.empty()) {
       not_repeated_ = "no time left";
     } else {
-      profile_.against_itself = against_itself(first, second);
+      profile_.aa_test = aa_test(first, second);
     }
   }
 

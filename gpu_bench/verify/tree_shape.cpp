@@ -13,7 +13,7 @@ TreeShape::TreeShape(std::span<const std::int32_t> parents)
     : parents_(parents.begin(), parents.end()),
       first_children_(parents.size() + 1, no_node),
       next_siblings_(parents.size() + 1, no_node) {
-  check_range("nodes", nodes(), 0, most_nodes);
+  check_range("nodes", nodes(), 0, max_nodes);
   std::vector<std::int64_t> depths(parents.size() + 1, 0);
   for (std::size_t node = 1; node <= parents.size(); ++node) {
     const std::int32_t parent = parents[node - 1];

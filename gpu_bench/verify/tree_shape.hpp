@@ -11,10 +11,10 @@ namespace foredraft::gpu_bench {
 /// emitted so far, without a token of its own.
 class TreeShape {
  public:
-  static constexpr std::int64_t most_nodes = 1023;
+  static constexpr std::int64_t max_nodes = 1023;
 
   /// `parents[i]` is the parent of node i + 1. Throws DomainError on a parent that is no earlier node, and on more than
-  /// most_nodes.
+  /// max_nodes.
   explicit TreeShape(std::span<const std::int32_t> parents);
 
   /// Drafted nodes, the root not counted.

@@ -81,8 +81,8 @@ struct SpeedupQuestion {
   Convention convention = Convention::bonus;
   std::int64_t batch = 1;
   std::int64_t context = 512;
-  std::int64_t most_gamma = 8;  ///< the longest draft of the table, 1 to 65,536; at most the entries of a Positional
-  double overhead_us = 0.0;     ///< of an iteration, beyond its passes and sampling; >= 0
+  std::int64_t max_gamma = 8;  ///< the longest draft of the table, 1 to 65,536; at most the entries of a Positional
+  double overhead_us = 0.0;    ///< of an iteration, beyond its passes and sampling; >= 0
 };
 
 struct SpeedupAtGamma {
@@ -97,7 +97,7 @@ struct SpeedupAtGamma {
 struct SpeedupTable {
   PassTime plain;
   std::optional<PassTime> plain_sampling;  ///< nothing: not known, and not charged
-  std::vector<SpeedupAtGamma> lengths;     ///< gamma 1, 2, ..., most_gamma
+  std::vector<SpeedupAtGamma> lengths;     ///< gamma 1, 2, ..., max_gamma
   std::int64_t best_gamma;                 ///< the smallest within 1 % of the best; 0: plain decoding
 };
 

@@ -278,14 +278,14 @@ struct ProcessFidelity {
 };
 
 /// Distribution of a synthetic target's next-token distributions.
-enum class TargetLaw {
+enum class TargetDistribution {
   zipf,             ///< p(rank r) proportional to r^-parameter, ranks shuffled anew for every context
   gaussian_logits,  ///< softmax of independent Normal(0, parameter^2) logits
   dirichlet,        ///< symmetric Dirichlet(parameter)
 };
 
 /// How the draft distribution is made from the target's.
-enum class DraftLaw {
+enum class DraftDistribution {
   noise,        ///< independent Normal(0, strength^2) added to the logits
   temperature,  ///< logits divided by 1 + strength
   mixing,       ///< (1 - strength) * p + strength * another context's p
@@ -300,10 +300,10 @@ enum class Contexts {
 /// A synthetic target and its drafter; the strength of the difference is solved so that the expected acceptance
 /// sum min(p, q) at temperature 1, averaged over contexts, is `alpha`.
 struct SyntheticModels {
-  TargetLaw target = TargetLaw::gaussian_logits;
+  TargetDistribution target = TargetDistribution::gaussian_logits;
   double parameter = 3.0;
   std::int64_t vocabulary = 32'000;  ///< 2 .. 256,000
-  DraftLaw draft = DraftLaw::noise;
+  DraftDistribution draft = DraftDistribution::noise;
   double alpha = 0.0;       ///< wanted expected acceptance, in (0, 1]
   std::int64_t pool = 256;  ///< contexts in the pool, >= 1
   Contexts contexts = Contexts::pooled;

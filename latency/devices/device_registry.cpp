@@ -51,29 +51,24 @@ constexpr std::array limit_keys{
     FigureKey<Limits>{bandwidth_key, &Limits::memory_bandwidth_bytes_per_s, giga, 15.0, 50'000.0},
     FigureKey<Limits>{"link_bandwidth_gb_per_s", &Limits::link_bandwidth_bytes_per_s, giga, 1.0, 10'000.0},
 };
-constexpr double least_peak = 0.1;
-constexpr double most_peak = 100'000.0;
+constexpr double min_peak = 0.1;
+constexpr double max_peak = 100'000.0;
 constexpr std::array peak_keys{
-    FigureKey<Limits>{"matrix_peak_fp16_tflop_per_s", &Limits::matrix_peak_fp16_flop_per_s, tera, least_peak,
-                      most_peak},
-    FigureKey<Limits>{"matrix_peak_bf16_tflop_per_s", &Limits::matrix_peak_bf16_flop_per_s, tera, least_peak,
-                      most_peak},
-    FigureKey<Limits>{"matrix_peak_tf32_tflop_per_s", &Limits::matrix_peak_tf32_flop_per_s, tera, least_peak,
-                      most_peak},
-    FigureKey<Limits>{"matrix_peak_fp32_tflop_per_s", &Limits::matrix_peak_fp32_flop_per_s, tera, least_peak,
-                      most_peak},
-    FigureKey<Limits>{"matrix_peak_fp8_tflop_per_s", &Limits::matrix_peak_fp8_flop_per_s, tera, least_peak, most_peak},
-    FigureKey<Limits>{"matrix_peak_int8_tflop_per_s", &Limits::matrix_peak_int8_flop_per_s, tera, least_peak,
-                      most_peak},
-    FigureKey<Limits>{"matrix_peak_fp4_tflop_per_s", &Limits::matrix_peak_fp4_flop_per_s, tera, least_peak, most_peak},
+    FigureKey<Limits>{"matrix_peak_fp16_tflop_per_s", &Limits::matrix_peak_fp16_flop_per_s, tera, min_peak, max_peak},
+    FigureKey<Limits>{"matrix_peak_bf16_tflop_per_s", &Limits::matrix_peak_bf16_flop_per_s, tera, min_peak, max_peak},
+    FigureKey<Limits>{"matrix_peak_tf32_tflop_per_s", &Limits::matrix_peak_tf32_flop_per_s, tera, min_peak, max_peak},
+    FigureKey<Limits>{"matrix_peak_fp32_tflop_per_s", &Limits::matrix_peak_fp32_flop_per_s, tera, min_peak, max_peak},
+    FigureKey<Limits>{"matrix_peak_fp8_tflop_per_s", &Limits::matrix_peak_fp8_flop_per_s, tera, min_peak, max_peak},
+    FigureKey<Limits>{"matrix_peak_int8_tflop_per_s", &Limits::matrix_peak_int8_flop_per_s, tera, min_peak, max_peak},
+    FigureKey<Limits>{"matrix_peak_fp4_tflop_per_s", &Limits::matrix_peak_fp4_flop_per_s, tera, min_peak, max_peak},
 };
 /// Operations that a device computes while it reads a byte. Of those shipped: 9 (fp32 of B200) to 1,250 (fp4 of GB200);
 /// a peak in PFLOP/s or GFLOP/s lies a thousand times beside.
-constexpr double fewest_flop_a_byte = 2.0;
-constexpr double most_flop_a_byte = 5'000.0;
+constexpr double min_flop_a_byte = 2.0;
+constexpr double max_flop_a_byte = 5'000.0;
 /// What drivers report over what makers print: 0.93 to 1.07 where the printed GB are of one kind or the other.
-constexpr double least_of_printed = 0.85;
-constexpr double most_of_printed = 1.15;
+constexpr double min_of_printed = 0.85;
+constexpr double max_of_printed = 1.15;
 
 std::int64_t sheet_line(const toml::source_region& region) { return static_cast<std::int64_t>(region.begin.line); }
 
@@ -185,8 +180,8 @@ class SheetReader {
       const Figure& peak = limits.*key.member;
       if (!peak.value) continue;
       any = true;
-      const double low = fewest_flop_a_byte * bandwidth / tera;
-      const double high = most_flop_a_byte * bandwidth / tera;
+      const double low = min_flop_a_byte * bandwidth / tera;
+      const double high = max_flop_a_byte * bandwidth / tera;
       const double value = *peak.value / tera;
       if (value >= low && value <= high) continue;
       add(sheet_line(table_->get(key.key)->source()), key.key, fmt::format("{:.6g} is implausible", value),
@@ -199,10 +194,10 @@ class SheetReader {
   void check_usable_memory(const Device& device) {
     if (!device.usable_memory_bytes.value) return;
     const double share = *device.usable_memory_bytes.value / *device.memory_bytes.value;
-    if (share >= least_of_printed && share <= most_of_printed) return;
+    if (share >= min_of_printed && share <= max_of_printed) return;
     add(sheet_line(table_->get(usable_key)->source()), usable_key,
         fmt::format("{:.6g} is implausible", *device.usable_memory_bytes.value / mebi),
-        fmt::format("drivers report {} to {} of what is printed", least_of_printed, most_of_printed), "");
+        fmt::format("drivers report {} to {} of what is printed", min_of_printed, max_of_printed), "");
   }
 
   void check_whole() {

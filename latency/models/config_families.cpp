@@ -237,9 +237,9 @@ void read_gemma3(FamilyReading& reading) {
   reading.shape.attention_bias = reading.config.flag("attention_bias", false);
   reading.shape.norms_per_layer = 4;
   reading.shape.query_key_norm = true;
-  constexpr std::int64_t window = 4096, usual_pattern = 6;
+  constexpr std::int64_t window = 4096, default_pattern = 6;
   const std::int64_t pattern =
-      std::max<std::int64_t>(reading.config.whole_or("sliding_window_pattern", usual_pattern), 1);
+      std::max<std::int64_t>(reading.config.whole_or("sliding_window_pattern", default_pattern), 1);
   read_window(reading, reading.shape.layers - reading.shape.layers / pattern, window);
 }
 
@@ -257,8 +257,8 @@ void read_gemma4(FamilyReading& reading) {
   shape.attention_bias = config.flag("attention_bias", false);
   shape.norms_per_layer = 4;
   shape.query_key_norm = true;
-  constexpr std::int64_t usual_window = 1024;
-  read_window(reading, 0, usual_window);
+  constexpr std::int64_t default_window = 1024;
+  read_window(reading, 0, default_window);
   shape.values_are_keys = config.flag("attention_k_eq_v", false);
   const std::int64_t kv_heads = config.whole_or("num_global_key_value_heads", shape.kv_heads);
   const std::int64_t head_dim = config.whole_or("global_head_dim", shape.head_dim);
@@ -382,8 +382,8 @@ void read_minimax(FamilyReading& reading) {
 void read_delta_rule(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
-  constexpr std::int64_t usual_interval = 4;
-  const std::int64_t interval = std::max<std::int64_t>(config.whole_or("full_attention_interval", usual_interval), 1);
+  constexpr std::int64_t default_interval = 4;
+  const std::int64_t interval = std::max<std::int64_t>(config.whole_or("full_attention_interval", default_interval), 1);
   shape.linear.layers = layers_of_kind(reading, "linear_attention").value_or(shape.layers - shape.layers / interval);
   if (shape.linear.layers == 0) return;
   const std::int64_t value_heads = config.required("linear_num_value_heads");
@@ -563,8 +563,8 @@ void read_eagle_head(FamilyReading& reading, const ConfigObject& outer) {
         fmt::format("num_hidden_layers is {}: read as 1, the layers of every EAGLE-3 head", shape.layers));
     shape.layers = 1;
   }
-  constexpr std::int64_t usual_states = 3;
-  std::int64_t states = usual_states;
+  constexpr std::int64_t default_states = 3;
+  std::int64_t states = default_states;
   if (const auto eagle = outer.object("eagle_config")) {
     const auto layers = eagle->wholes("eagle_aux_hidden_state_layer_ids");
     if (layers && !layers->empty()) states = static_cast<std::int64_t>(layers->size());

@@ -125,8 +125,8 @@ void check_head(const ModelShape& shape, ShapeCheck& check) {
   if (shape.architecture != Architecture::head) {
     return check.require(shape.head == HeadInputs{}, "head", "describes inputs", "only with architecture = \"head\"");
   }
-  constexpr std::int64_t most_states = 64;  // EAGLE-3 reads 3
-  check.within("head.hidden_states", shape.head.hidden_states, 1, most_states, "what a head reads");
+  constexpr std::int64_t max_states = 64;  // EAGLE-3 reads 3
+  check.within("head.hidden_states", shape.head.hidden_states, 1, max_states, "what a head reads");
   check.dimension("head.hidden_width", shape.head.hidden_width, 0);
   check.within("head.draft_vocabulary", shape.head.draft_vocabulary, 0, shape.vocabulary, "vocabulary");
 }
@@ -342,7 +342,7 @@ NumberFormat compute_format(NumberFormat format) {
   return format == NumberFormat::int4 || format == NumberFormat::mxfp4 ? NumberFormat::bf16 : format;
 }
 
-NumberFormat usual_cache_format(NumberFormat weights) {
+NumberFormat default_cache_format(NumberFormat weights) {
   return bits_of(weights) < bits_of(NumberFormat::fp16) ? NumberFormat::bf16 : weights;
 }
 

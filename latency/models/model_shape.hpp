@@ -167,7 +167,7 @@ enum class NumberFormat { fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4 };
 [[nodiscard]] NumberFormat unquantized_format(NumberFormat weights);
 
 /// Of a KV cache where nothing is said: that of the weights, bf16 where these are narrower than 16 bits.
-[[nodiscard]] NumberFormat usual_cache_format(NumberFormat weights);
+[[nodiscard]] NumberFormat default_cache_format(NumberFormat weights);
 
 struct Deployment {
   NumberFormat weights = NumberFormat::bf16;  ///< of the layers' matrices; all else is in unquantized_format of it

@@ -83,7 +83,7 @@ std::string_view to_string(Stopped reason) {
       return "stable";
     case Stopped::out_of_time:
       return "out_of_time";
-    case Stopped::most_samples:
+    case Stopped::max_samples:
       return "most_samples";
   }
   return "";

@@ -242,7 +242,7 @@ void check_profile(const Profile& profile) {
       !(profile.steps.empty() && profile.kernels.empty() && profile.verifications.empty())) {
     throw DomainError("a data sheet times nothing: a profile of source datasheet has no steps and no kernels");
   }
-  if (profile.source != Source::measured && (profile.protocol || profile.against_itself)) {
+  if (profile.source != Source::measured && (profile.protocol || profile.aa_test)) {
     throw DomainError(fmt::format("a profile of source {} has no protocol and no A/A run", to_string(profile.source)));
   }
   if (profile.source != Source::measured && !profile.fits.empty()) {

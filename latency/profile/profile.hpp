@@ -187,7 +187,7 @@ struct Profile {
   Device device;
   Limits limits;
   std::optional<Protocol> protocol = {};  ///< measured only
-  std::optional<AgainstItself> against_itself = {};
+  std::optional<AgainstItself> aa_test = {};
   std::vector<StepRow> steps = {};
   std::vector<KernelRow> kernels = {};
   std::vector<Breakdown> breakdowns = {};

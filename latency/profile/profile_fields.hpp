@@ -77,8 +77,8 @@ void visit_fields(Object& limits, auto&& visit) {
 template <ConstOrNot<Protocol> Object>
 void visit_fields(Object& protocol, auto&& visit) {
   visit("relative_spread", protocol.relative_spread);
-  visit("fewest_samples", protocol.fewest_samples);
-  visit("most_samples", protocol.most_samples);
+  visit("fewest_samples", protocol.min_samples);
+  visit("most_samples", protocol.max_samples);
   visit("budget_s", protocol.budget_s);
   visit("throttled_below", protocol.throttled_below);
   visit("warm_up", protocol.warm_up);
@@ -86,10 +86,10 @@ void visit_fields(Object& protocol, auto&& visit) {
 }
 
 template <ConstOrNot<AgainstItself> Object>
-void visit_fields(Object& against_itself, auto&& visit) {
-  visit("pairs", against_itself.pairs);
-  visit("median_difference", against_itself.median_difference);
-  visit("p95_difference", against_itself.p95_difference);
+void visit_fields(Object& aa_test, auto&& visit) {
+  visit("pairs", aa_test.pairs);
+  visit("median_difference", aa_test.median_difference);
+  visit("p95_difference", aa_test.p95_difference);
 }
 
 template <ConstOrNot<Cell> Object>
@@ -263,7 +263,7 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("device", profile.device);
   visit("limits", profile.limits);
   visit("protocol", profile.protocol);
-  visit("against_itself", profile.against_itself);
+  visit("against_itself", profile.aa_test);
   visit("steps", profile.steps);
   visit("kernels", profile.kernels);
   visit("breakdowns", profile.breakdowns);

@@ -29,7 +29,7 @@ constexpr auto members<Cache> = std::array{Cache::hot, Cache::cold};
 template <>
 constexpr auto members<Launch> = std::array{Launch::graph, Launch::eager};
 template <>
-constexpr auto members<Stopped> = std::array{Stopped::stable, Stopped::out_of_time, Stopped::most_samples};
+constexpr auto members<Stopped> = std::array{Stopped::stable, Stopped::out_of_time, Stopped::max_samples};
 template <>
 constexpr auto members<Source> =
     std::array{Source::measured, Source::datasheet, Source::user, Source::engine, Source::operators};

@@ -36,9 +36,7 @@ std::vector<StepTable::Row> rows_of(const Profile& profile, const PassKind& kind
   return rows;
 }
 
-double difference_of_halves(const Profile& profile) {
-  return profile.against_itself ? profile.against_itself->p95_difference : 0.0;
-}
+double difference_of_halves(const Profile& profile) { return profile.aa_test ? profile.aa_test->p95_difference : 0.0; }
 
 std::string name_of(const PassKind& kind) {
   return fmt::format("{} {} {}", kind.model, to_string(kind.role), kind.setting.dtype);
@@ -152,8 +150,8 @@ bool CostSurface::inside(const PassPoint& point) const {
   const auto within = [](const Interval& range, double value) { return range.low <= value && value <= range.high; };
   const FitDomain& domain = fit_->domain;
   return within(domain.rows, work_->rows(point)) && within(domain.context, static_cast<double>(point.context)) &&
-         within(domain.product_bytes, work_->least_product_bytes()) &&
-         within(domain.product_bytes, work_->most_product_bytes());
+         within(domain.product_bytes, work_->min_product_bytes()) &&
+         within(domain.product_bytes, work_->max_product_bytes());
 }
 
 std::optional<Latency> CostSurface::measured_at(const PassPoint& point) const {

@@ -39,9 +39,9 @@ std::optional<LatencyModel> roofline(const Limits& limits, std::string_view dtyp
 
 namespace {
 
-constexpr std::size_t most_parts = 5;
+constexpr std::size_t max_parts = 5;
 /// Rows beyond this are thinned out evenly for fitting; the error is taken over all of them.
-constexpr std::size_t most_fitted_rows = 400;
+constexpr std::size_t max_fitted_rows = 400;
 constexpr int parameter_count = 7;
 
 struct Observation {
@@ -84,7 +84,7 @@ void add_steps(const Profile& profile, const std::vector<ModelShape>& shapes, co
     observations.rows.push_back(std::move(observation));
     const double rows = work->second.rows(point);
     const auto context = static_cast<double>(cell.context);
-    observations.cover({rows, rows}, {work->second.least_product_bytes(), work->second.most_product_bytes()},
+    observations.cover({rows, rows}, {work->second.min_product_bytes(), work->second.max_product_bytes()},
                        {context, context});
   }
 }
@@ -186,7 +186,7 @@ Eigen::VectorXd start_of(const std::vector<const Observation*>& observations) {
 
 Eigen::VectorXd fitted(const std::vector<const Observation*>& observations, Eigen::VectorXd logs) {
   std::vector<const Observation*> used;
-  const std::size_t step = 1 + (observations.size() - 1) / most_fitted_rows;
+  const std::size_t step = 1 + (observations.size() - 1) / max_fitted_rows;
   for (std::size_t i = 0; i < observations.size(); i += step) used.push_back(observations[i]);
   // Fewer rows than parameters leave the least squares without a solution; the same rows again do not change it.
   while (used.size() < parameter_count) used.insert(used.end(), used.begin(), used.end());
@@ -210,7 +210,7 @@ std::vector<const Observation*> pointers_to(const std::vector<Observation>& rows
 
 HeldOutError held_out_error(const Observations& observations, const std::vector<std::string>& shapes,
                             const Eigen::VectorXd& start) {
-  const std::size_t parts = std::min(most_parts, shapes.size());
+  const std::size_t parts = std::min(max_parts, shapes.size());
   std::vector<double> errors;
   for (std::size_t part = 0; part < parts; ++part) {
     const auto left_out = [&](const Observation& row) {
@@ -290,7 +290,7 @@ std::optional<LatencyFit> fit_latency(const Profile& profile, const std::vector<
   for (const Observation& row : observations.rows) fitted_shapes.push_back(row.shape);
   std::sort(fitted_shapes.begin(), fitted_shapes.end());
   fitted_shapes.erase(std::unique(fitted_shapes.begin(), fitted_shapes.end()), fitted_shapes.end());
-  if (static_cast<std::int64_t>(fitted_shapes.size()) < fewest_fitted_shapes) return std::nullopt;
+  if (static_cast<std::int64_t>(fitted_shapes.size()) < min_fitted_shapes) return std::nullopt;
   const auto all = pointers_to(observations.rows, [](const Observation&) { return true; });
   const Eigen::VectorXd start = start_of(all);
   const Eigen::VectorXd best = fitted(all, start);

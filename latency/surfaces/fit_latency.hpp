@@ -53,13 +53,13 @@ struct Setting {
 [[nodiscard]] std::vector<Setting> settings_of(const Profile& profile);
 
 /// Fewer whole shapes than this cannot be held out and still be fitted to.
-inline constexpr std::int64_t fewest_fitted_shapes = 3;
+inline constexpr std::int64_t min_fitted_shapes = 3;
 
 /// Fits LatencyModel to the steps of the models in `shapes` and to the kernels "project" of `profile`,
 /// least squares of
 /// log(predicted / measured). The error is that of a cross-validation over at most 5 parts of the
 /// shapes; with `resamples` > 0 the parameters get intervals, else each is the point itself. Nothing with fewer than
-/// fewest_fitted_shapes shapes.
+/// min_fitted_shapes shapes.
 [[nodiscard]] std::optional<LatencyFit> fit_latency(const Profile& profile, const std::vector<ModelShape>& shapes,
                                                     const Setting& setting, std::int64_t resamples);
 

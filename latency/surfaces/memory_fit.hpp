@@ -10,7 +10,7 @@
 namespace foredraft::latency {
 
 /// Share of a device's memory that engines give to weights, caches and activations.
-inline constexpr double usual_memory_utilization = 0.9;
+inline constexpr double default_memory_utilization = 0.9;
 
 struct DeployedModel {
   const ModelShape* shape = nullptr;  ///< null: no drafter

@@ -82,11 +82,11 @@ PassWork::PassWork(const ModelShape& shape, Role role, DataType type, std::int64
     }
   }
   terms_ = std::move(different);
-  least_product_bytes_ = std::numeric_limits<double>::max();
+  min_product_bytes_ = std::numeric_limits<double>::max();
   for (const Term& term : terms_) {
     if (term.kind != WorkKind::project) continue;
-    least_product_bytes_ = std::min(least_product_bytes_, term.bytes[0]);
-    most_product_bytes_ = std::max(most_product_bytes_, term.bytes[0]);
+    min_product_bytes_ = std::min(min_product_bytes_, term.bytes[0]);
+    max_product_bytes_ = std::max(max_product_bytes_, term.bytes[0]);
   }
 }
 

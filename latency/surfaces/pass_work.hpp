@@ -57,8 +57,8 @@ class PassWork {
   [[nodiscard]] double rows(const PassPoint& point) const;
 
   /// Smallest and largest bytes of a matrix product over one row.
-  [[nodiscard]] double least_product_bytes() const { return least_product_bytes_; }
-  [[nodiscard]] double most_product_bytes() const { return most_product_bytes_; }
+  [[nodiscard]] double min_product_bytes() const { return min_product_bytes_; }
+  [[nodiscard]] double max_product_bytes() const { return max_product_bytes_; }
 
  private:
   static constexpr std::size_t terms_of_batch = 2, terms_of_tokens = 3, terms_of_context = 2;
@@ -109,7 +109,7 @@ class PassWork {
   Role role_;
   std::int64_t positions_ = 0;  ///< of a learned table; 0: no end
   std::vector<Term> terms_;
-  double least_product_bytes_ = 0.0, most_product_bytes_ = 0.0;
+  double min_product_bytes_ = 0.0, max_product_bytes_ = 0.0;
 };
 
 /// The pass that a cell names, of a model of this shape. Throws DomainError where operations/passes.hpp does.

@@ -113,7 +113,7 @@ LatencyModel latency_model(const DevicePeaks& peaks, NumberFormat format, const 
 
 namespace {
 
-constexpr double least_nvlink_bytes_per_s = 100e9;
+constexpr double min_nvlink_bytes_per_s = 100e9;
 constexpr std::array range_keys{"low", "value", "high"};
 
 struct RangeKey {
@@ -192,7 +192,7 @@ AttainableFile parse_attainable(std::string_view text, const std::string& name) 
 }
 
 Attainable attainable_of(const DevicePeaks& peaks) {
-  const bool nvlink = peaks.link_bandwidth_bytes_per_s.value_or(0.0) >= least_nvlink_bytes_per_s;
+  const bool nvlink = peaks.link_bandwidth_bytes_per_s.value_or(0.0) >= min_nvlink_bytes_per_s;
   return nvlink ? shipped().nvlink : shipped().pcie;
 }
 

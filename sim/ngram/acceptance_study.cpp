@@ -168,7 +168,7 @@ StudyTally run_acceptance_study(const AcceptanceStudy& study, const sim::RunKey&
       make_speculation(study.target, study.drafter, study.temperature, static_cast<std::int64_t>(study.index) + 1),
       study.index};
   const sim::BlockPlan plan =
-      sim::plan_blocks("tokens", study.tokens, unit_tokens, sim::most_blocks - first_study_block);
+      sim::plan_blocks("tokens", study.tokens, unit_tokens, sim::max_blocks - first_study_block);
   StudyTally total;
   std::mutex total_mutex;
   parallel_for(plan.blocks(), threads, [&](std::uint64_t index) {

@@ -50,7 +50,7 @@ double share(double log_odds) { return 1.0 / (1.0 + std::exp(-log_odds)); }
 
 }  // namespace
 
-BetaLaw::BetaLaw(double a, double b)
+BetaDistribution::BetaDistribution(double a, double b)
     : share_a_{.value = 1.0 / (1.0 + b / a), .log = log_share(std::log(a) - std::log(b))},
       share_b_{.value = 1.0 / (1.0 + a / b), .log = log_share(std::log(b) - std::log(a))},
       sum_(a + b),
@@ -60,7 +60,7 @@ BetaLaw::BetaLaw(double a, double b)
   exponent_ = a + rate;
 }
 
-BetaVariate BetaLaw::draw(RandomStream& random, std::uint64_t place) const {
+BetaVariate BetaDistribution::draw(RandomStream& random, std::uint64_t place) const {
   // An attempt takes one draw and succeeds with a chance of at least 1/4: a variate would need 1e-32 of luck to leave
   // its own stretch of the stream.
   constexpr std::uint64_t stretch = 256;

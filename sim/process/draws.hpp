@@ -65,10 +65,10 @@ struct BetaVariate {
 
 /// Draws Beta(a, b) variates by rejection out of a log-logistic law, by which X / (1 - X) is drawn [Cheng1978, Alg.
 /// BA].
-class BetaLaw {
+class BetaDistribution {
  public:
   /// a, b > 0 and finite.
-  BetaLaw(double a, double b);
+  BetaDistribution(double a, double b);
 
   /// The variate of `place`: every place has its own stretch of the stream.
   [[nodiscard]] BetaVariate draw(RandomStream& random, std::uint64_t place) const;

@@ -138,7 +138,7 @@ class LatentStepper {
   }
 
  private:
-  BetaLaw law_;
+  BetaDistribution law_;
   RandomStream latent_;
   Draws draws_;
 };
@@ -253,7 +253,7 @@ class ConfidenceSource : public MemorylessSource {
                    std::uint64_t block)
       : longest_(longest),
         alpha_(alpha),
-        least_acceptance_(std::pow(policy.threshold, 1.0 / policy.bias)),
+        min_acceptance_(std::pow(policy.threshold, 1.0 / policy.bias)),
         acceptance_(key.seed, {.purpose = Purpose::latent_alpha, .point = key.point, .block = block}),
         draws_(key, bernoulli_draws, block, static_cast<std::uint64_t>(longest.gamma)) {
     if (alpha > 0.0 && alpha < 1.0) law_.emplace(alpha * policy.concentration, (1.0 - alpha) * policy.concentration);
@@ -268,7 +268,7 @@ class ConfidenceSource : public MemorylessSource {
       const BetaVariate acceptance = draw_acceptance(iteration * static_cast<std::uint64_t>(longest_.gamma) + position);
       const bool alive = steps == shape.gamma;
       if (alive && draws_.below(threshold_of(acceptance.value, acceptance.complement), iteration, position)) ++steps;
-      goes_on = acceptance.value >= least_acceptance_;
+      goes_on = acceptance.value >= min_acceptance_;
     }
     return varying_iteration(shape, steps, remaining);
   }
@@ -280,8 +280,8 @@ class ConfidenceSource : public MemorylessSource {
 
   IterationShape longest_;
   double alpha_;
-  std::optional<BetaLaw> law_;  ///< where acceptance is not sure
-  double least_acceptance_;     ///< at which confidence reaches the threshold
+  std::optional<BetaDistribution> law_;  ///< where acceptance is not sure
+  double min_acceptance_;                ///< at which confidence reaches the threshold
   RandomStream acceptance_;
   Draws draws_;
 };

@@ -23,14 +23,14 @@ struct KindOfRun {
 
   /// log P(all positions of a draft of gamma and its bonus token are accepted | the first is), gamma >= 1.
   [[nodiscard]] double log_full(std::int64_t gamma) const {
-    const double behind_first = gamma == 1 ? 0.0 : static_cast<double>(gamma - 1) * -std::log1p(1.0 / stay_odds);
-    return behind_first - std::log1p(1.0 / (stay_odds * rho));
+    const double after_first = gamma == 1 ? 0.0 : static_cast<double>(gamma - 1) * -std::log1p(1.0 / stay_odds);
+    return after_first - std::log1p(1.0 / (stay_odds * rho));
   }
 };
 
 /// An iteration behind a rejection ends full in a run of kind k with b/2 full_k, one inside such a run with
 /// across_k full_k: as often as full iterations of the kind begin they end.
-void set_start(const Runs& runs, const std::array<KindOfRun, 2>& kinds, std::int64_t gamma, RunsLaw& law) {
+void set_start(const Runs& runs, const std::array<KindOfRun, 2>& kinds, std::int64_t gamma, RunsDistribution& law) {
   if (gamma == 0 || runs.b == 0.0) return;
   std::array<double, 2> begin{};
   std::array<double, 2> end{};
@@ -54,7 +54,7 @@ void set_start(const Runs& runs, const std::array<KindOfRun, 2>& kinds, std::int
 
 }  // namespace
 
-RunsLaw::RunsLaw(const Runs& runs, std::int64_t gamma) : begin(threshold_of(runs.b, 1.0 - runs.b)) {
+RunsDistribution::RunsDistribution(const Runs& runs, std::int64_t gamma) : begin(threshold_of(runs.b, 1.0 - runs.b)) {
   const double odds = runs.a / (1.0 - runs.a);
   const std::array kinds{KindOfRun{odds * std::exp(runs.spread), runs.rho},
                          KindOfRun{odds * std::exp(-runs.spread), runs.rho}};

@@ -22,9 +22,9 @@ struct RunsState {
 };
 
 /// The thresholds of a process of runs.
-struct RunsLaw {
+struct RunsDistribution {
   /// A text starts as an endless one stands before its iterations of `gamma` drafts. Precondition: as check_scenario.
-  RunsLaw(const Runs& runs, std::int64_t gamma);
+  RunsDistribution(const Runs& runs, std::int64_t gamma);
 
   Threshold begin{};                  ///< the position behind a rejection is accepted
   std::array<Threshold, 2> within{};  ///< [kind]
@@ -37,7 +37,7 @@ struct RunsLaw {
 class RunsStepper {
  public:
   /// `longest`: no iteration drafts more.
-  RunsStepper(const RunsLaw& law, const RunKey& key, std::uint64_t block, std::int64_t longest)
+  RunsStepper(const RunsDistribution& law, const RunKey& key, std::uint64_t block, std::int64_t longest)
       : law_(law),
         starts_(key, chain_start_draws, block, 2),
         draws_(key, bernoulli_draws, block, static_cast<std::uint64_t>(longest) + 2),
@@ -50,7 +50,7 @@ class RunsStepper {
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, RunsState& state, std::int64_t gamma);
 
  private:
-  const RunsLaw& law_;
+  const RunsDistribution& law_;
   Draws starts_;
   Draws draws_;
   std::uint64_t

@@ -20,13 +20,13 @@ constexpr std::uint64_t iterations_per_block = std::uint64_t{1} << 16U;
 
 /// Bound on the draws of a block, kept by shortening it.
 constexpr std::uint64_t draws_per_block = std::uint64_t{1} << 24U;
-constexpr std::uint64_t fewest_iterations = 64;
+constexpr std::uint64_t min_iterations = 64;
 
 }  // namespace
 
 BlockPlan plan_iterations(std::uint64_t iterations, std::int64_t draws_per_iteration) {
   const auto draws = static_cast<std::uint64_t>(std::max<std::int64_t>(draws_per_iteration, 1));
-  const std::uint64_t per_block = std::clamp(draws_per_block / draws, fewest_iterations, iterations_per_block);
+  const std::uint64_t per_block = std::clamp(draws_per_block / draws, min_iterations, iterations_per_block);
   return plan_blocks("iterations", iterations, per_block);
 }
 
@@ -233,7 +233,7 @@ class RunsSimulator final : public Simulator {
  private:
   IterationShape shape_;
   BlockPlan plan_;
-  RunsLaw law_;
+  RunsDistribution law_;
 };
 
 }  // namespace

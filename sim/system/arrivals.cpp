@@ -11,13 +11,13 @@ namespace foredraft::sim {
 namespace {
 
 constexpr double ns_per_s = 1e9;
-constexpr std::int64_t most_clients = std::int64_t{1} << 24U;
+constexpr std::int64_t max_clients = std::int64_t{1} << 24U;
 
 }  // namespace
 
 void check_arrivals(const Arrivals& law) {
   if (law.kind == ArrivalKind::closed) {
-    check_range("clients", law.clients, 1, most_clients);
+    check_range("clients", law.clients, 1, max_clients);
   } else {
     check_positive("rate_per_s", law.rate_per_s);
   }

@@ -68,7 +68,7 @@ std::int64_t step_ns(const StepTime& time_us, const StepShape& shape) {
 }  // namespace
 
 RowAcceptance PreparedServing::rows(const RunKey& key, std::uint64_t block) const {
-  if (const auto* law = std::get_if<RunsLaw>(&acceptance)) return RunsOfRows(*law, key, block, longest.gamma);
+  if (const auto* law = std::get_if<RunsDistribution>(&acceptance)) return RunsOfRows(*law, key, block, longest.gamma);
   if (const auto* recorded = std::get_if<RecordedOutcomes>(&acceptance)) return ReplayedRows(*recorded, key, block);
   return IndependentRows(std::get<SurvivalByState>(acceptance), key, block);
 }
@@ -198,15 +198,15 @@ void Server::iterate() {
     ++passes_;
     rows_passed_ += static_cast<std::int64_t>(rows_.size());
   }
-  const std::int64_t fewest_steps = draw_steps(shape.gamma);
-  const std::int64_t most_steps = simulation_.batching == Batching::lockstep ? fewest_steps : shape.gamma;
-  const std::int64_t most_tokens = iteration_outcome(shape, most_steps).tokens;
+  const std::int64_t min_steps = draw_steps(shape.gamma);
+  const std::int64_t max_steps = simulation_.batching == Batching::lockstep ? min_steps : shape.gamma;
+  const std::int64_t max_tokens = iteration_outcome(shape, max_steps).tokens;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     Row& row = rows_[i];
     if (row.remaining == 0) continue;
     Outcome outcome = row.remaining >= shape.max_tokens() ? iteration_outcome(shape, steps_[i])
                                                           : last_outcome(shape, steps_[i], row.remaining);
-    outcome.tokens = std::min(outcome.tokens, most_tokens);
+    outcome.tokens = std::min(outcome.tokens, max_tokens);
     if (row.measured) counts_.add({.gamma = shape.gamma, .outcome = outcome});
     emit(row, outcome.tokens);
   }

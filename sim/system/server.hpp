@@ -62,7 +62,7 @@ class IndependentRows {
 /// Answers that are each a text of runs.
 class RunsOfRows {
  public:
-  RunsOfRows(const RunsLaw& law, const RunKey& key, std::uint64_t block, std::int64_t longest)
+  RunsOfRows(const RunsDistribution& law, const RunKey& key, std::uint64_t block, std::int64_t longest)
       : stepper_(law, key, block, longest) {}
 
   [[nodiscard]] RowMemory begin(std::uint64_t request) { return {.run = stepper_.start(request)}; }
@@ -95,7 +95,7 @@ class ReplayedRows {
 using RowAcceptance = std::variant<IndependentRows, RunsOfRows, ReplayedRows>;
 
 /// Survival thresholds of the longest draft, or what rows with a memory are drawn from.
-using PreparedAcceptance = std::variant<SurvivalByState, RunsLaw, RecordedOutcomes>;
+using PreparedAcceptance = std::variant<SurvivalByState, RunsDistribution, RecordedOutcomes>;
 
 /// A checked simulation with what all its replicas share.
 struct PreparedServing {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t largest_max_batch = 65'536;
 constexpr double longest_overhead_us = 1e12;
-constexpr std::uint64_t most_replicas = 4096;
-constexpr std::uint64_t most_requests = std::uint64_t{1} << 40U;
+constexpr std::uint64_t max_replicas = 4096;
+constexpr std::uint64_t max_requests = std::uint64_t{1} << 40U;
 
 class ServingSimulator final : public Simulator {
  public:
@@ -39,7 +39,7 @@ void check_count(std::string_view name, std::uint64_t value, std::uint64_t least
 }
 
 PreparedAcceptance prepared_acceptance(const AcceptanceProcess& acceptance, std::int64_t longest) {
-  if (const auto* runs = std::get_if<Runs>(&acceptance)) return RunsLaw(*runs, longest);
+  if (const auto* runs = std::get_if<Runs>(&acceptance)) return RunsDistribution(*runs, longest);
   if (const auto* trace = std::get_if<Trace>(&acceptance)) {
     if (!trace->recording) throw DomainError("the outcomes of the trace were not read");
     RecordedOutcomes recorded(trace->recording);
@@ -58,9 +58,9 @@ std::unique_ptr<Simulator> make_serving_simulator(ServingSimulation simulation) 
         fmt::format("invalid overhead_us={} (must lie in 0 to {})", simulation.overhead_us, longest_overhead_us));
   }
   check_range("max_batch", simulation.max_batch, 1, largest_max_batch);
-  check_count("requests", simulation.requests, 1, most_requests);
-  check_count("warmup_requests", simulation.warmup_requests, 0, most_requests);
-  check_count("replicas", simulation.replicas, 1, most_replicas);
+  check_count("requests", simulation.requests, 1, max_requests);
+  check_count("warmup_requests", simulation.warmup_requests, 0, max_requests);
+  check_count("replicas", simulation.replicas, 1, max_replicas);
   check_arrivals(simulation.arrivals);
   scenario::check_token_count("prompt", simulation.prompt, 0);
   scenario::check_token_count("output", simulation.output, 1);

@@ -43,8 +43,8 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticModels& pair, const Tok
   std::vector<double> draft(pool.vocabulary());
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
     stop.check();
-    pool.target_law(k, simulation.temperature, target);
-    pool.draft_law(k, pool.strength(), simulation.temperature, draft);
+    pool.target_distribution(k, simulation.temperature, target);
+    pool.draft_distribution(k, pool.strength(), simulation.temperature, draft);
     tables.add(*rule, {.target = target, .draft = draft});
   }
   return make_pooled_simulator(std::move(tables), shape, simulation.iterations);

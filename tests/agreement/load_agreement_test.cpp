@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "analytic/answer/iteration_law.hpp"
+#include "analytic/answer/iteration_distribution.hpp"
 #include "analytic/answer/server_answer.hpp"
 #include "foredraft/errors.hpp"
 #include "sim/simulate.hpp"
@@ -86,7 +86,7 @@ TEST_CASE("acceptance with a memory is served as one by position of as many toke
     const AcceptanceProcess served = analytic::served_acceptance(chain, longest, convention);
     for (std::int64_t gamma = min_gamma(convention); gamma <= longest; ++gamma) {
       const auto tokens = [&](const AcceptanceProcess& acceptance) {
-        return analytic::iteration_law(
+        return analytic::iteration_distribution(
                    {.fidelity = ProcessFidelity{.acceptance = acceptance}, .gamma = gamma, .convention = convention},
                    unknown<double>)
             .mean.value();

@@ -114,7 +114,7 @@ TEST_CASE("the log of an n-gram drafter at one gamma tells its tokens at others"
 TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[many_samples]") {
   // 200 logs of ten windows of 300 steps. A coverage of 0.95 shows 179 of them or fewer once in 500 times.
   constexpr int logs = 200;
-  constexpr int fewest_covered = 180;
+  constexpr int min_covered = 180;
   constexpr std::uint64_t windows = 10;
   constexpr double a = 0.75;
   constexpr double b = 0.4;
@@ -134,7 +134,7 @@ TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[man
         return tokens.low <= truth && truth <= tokens.high;
       });
       CAPTURE(logged, gamma, covered);
-      CHECK(covered >= fewest_covered);
+      CHECK(covered >= min_covered);
     }
   }
 }
@@ -142,7 +142,7 @@ TEST_CASE("95 % intervals of short logs hold the truth nine times in ten", "[man
 TEST_CASE("clusters of dependent iterations give intervals that hold the truth", "[many_samples]") {
   // 60 logs of eight texts each. A coverage of 0.9 shows 45 of them or fewer once in 2,000 times.
   constexpr int logs = 60;
-  constexpr int fewest_covered = 46;
+  constexpr int min_covered = 46;
   constexpr std::uint64_t texts = 8;
   constexpr std::uint64_t iterations_of_a_text = 1024;
   const sim::NgramPair pair = ngram_pair(20);
@@ -161,7 +161,7 @@ TEST_CASE("clusters of dependent iterations give intervals that hold the truth",
       covered += tokens.low <= truth.mean && truth.mean <= tokens.high ? 1 : 0;
     }
     CAPTURE(gamma, covered);
-    CHECK(covered >= fewest_covered);
+    CHECK(covered >= min_covered);
   }
 }
 

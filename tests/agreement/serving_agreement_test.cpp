@@ -45,7 +45,7 @@ sim::Tally serve(const sim::ServingSimulation& simulation) {
   return sim::run(*sim::make_serving_simulator(simulation), serving_key, 1);
 }
 
-std::vector<double> law_of_tokens(double acceptance) {
+std::vector<double> distribution_of_tokens(double acceptance) {
   const std::vector<double> conditional(static_cast<std::size_t>(gamma), acceptance);
   return analytic::tokens_pmf(analytic::marginal_from_conditional(conditional), gamma, Convention::bonus);
 }
@@ -63,7 +63,7 @@ TEST_CASE("rows in lockstep advance by the tokens of one row whose drafts are ac
   for (const std::int64_t batch : {1, 2, 8}) {
     const sim::Tally tally = serve(saturated(Batching::lockstep, batch, {.tokens = length}));
     const double of_all = std::pow(alpha, static_cast<double>(batch));
-    const double iterations = analytic::expected_iterations(law_of_tokens(of_all), length);
+    const double iterations = analytic::expected_iterations(distribution_of_tokens(of_all), length);
     CAPTURE(batch);
     check_serves(sim::tokens_per_iteration(tally), length / iterations);
     check_serves(sim::serving_estimates(tally.serving).tokens_per_s,
@@ -96,7 +96,7 @@ TEST_CASE("answers in runs have the tokens per iteration of an endless text, how
 
 TEST_CASE("a ragged static batch takes the iterations of its slowest row") {
   constexpr std::int64_t length = 48;
-  const std::vector<double> survival = analytic::iterations_survival(law_of_tokens(alpha), length);
+  const std::vector<double> survival = analytic::iterations_survival(distribution_of_tokens(alpha), length);
   for (const std::int64_t batch : {1, 4, 32}) {
     const sim::Tally tally = serve(saturated(Batching::ragged, batch, {.tokens = length}));
     const double batch_s = analytic::slowest_iterations(survival, batch) * iteration_s;
@@ -108,7 +108,7 @@ TEST_CASE("a ragged static batch takes the iterations of its slowest row") {
 
 TEST_CASE("a continuous batch that is always full emits the tokens of its rows in every iteration") {
   constexpr double mean_length = 40.0;
-  const double iterations = analytic::expected_iterations_geometric(law_of_tokens(alpha), mean_length);
+  const double iterations = analytic::expected_iterations_geometric(distribution_of_tokens(alpha), mean_length);
   for (const std::int64_t batch : {1, 16}) {
     const auto simulation = saturated(Batching::continuous, batch, {.tokens = mean_length, .geometric = true});
     const sim::ServingEstimates estimates = sim::serving_estimates(serve(simulation).serving);
@@ -142,7 +142,7 @@ TEST_CASE("one request at a time under Poisson arrivals waits as long as a queue
     check_serves(constant.mean_in_system, load + load * load / (2.0 * (1.0 - load)));
     // Speculation: as many iterations as the answer happens to take.
     constexpr std::int64_t length = 10;
-    const std::vector<double> survival = analytic::iterations_survival(law_of_tokens(alpha), length);
+    const std::vector<double> survival = analytic::iterations_survival(distribution_of_tokens(alpha), length);
     const double mean_s = analytic::slowest_iterations(survival, 1) * iteration_s;
     const double rate_per_s = load / mean_s;
     simulation.gamma = {{1, 1, gamma}};

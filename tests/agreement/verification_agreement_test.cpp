@@ -32,7 +32,7 @@ double draw(Purpose purpose, unsigned request, std::uint64_t index) {
   return words.uniform();
 }
 
-std::vector<double> law_of(const std::vector<float>& rows, std::size_t row) {
+std::vector<double> distribution_of(const std::vector<float>& rows, std::size_t row) {
   const auto first = rows.begin() + static_cast<std::ptrdiff_t>(row * vocabulary_of_requests);
   const std::vector<double> logits(first, first + vocabulary_of_requests);
   std::vector<double> law(vocabulary_of_requests);
@@ -58,7 +58,7 @@ Requests made_up_requests() {
       for (unsigned x = 0; x < vocabulary_of_requests; ++x) {
         made.draft.push_back(made.target[target_row * vocabulary_of_requests + x] + logit(3.0));
       }
-      made.drafts.push_back(drawn(law_of(made.draft, made.drafts.size()), draw(Purpose::draft_token, b, i)));
+      made.drafts.push_back(drawn(distribution_of(made.draft, made.drafts.size()), draw(Purpose::draft_token, b, i)));
     }
   }
   return made;
@@ -69,8 +69,8 @@ std::vector<std::int32_t> emitted_by_rule(const sim::VerificationRule& rule, con
   std::vector<std::int32_t> tokens;
   std::vector<double> law(vocabulary_of_requests);
   for (unsigned i = 0; i < gamma_of_requests; ++i) {
-    const std::vector<double> target = law_of(made.target, std::size_t{b} * (gamma_of_requests + 1) + i);
-    const std::vector<double> draft = law_of(made.draft, std::size_t{b} * gamma_of_requests + i);
+    const std::vector<double> target = distribution_of(made.target, std::size_t{b} * (gamma_of_requests + 1) + i);
+    const std::vector<double> draft = distribution_of(made.draft, std::size_t{b} * gamma_of_requests + i);
     const std::int32_t token = made.drafts[b * gamma_of_requests + i];
     const auto x = static_cast<std::size_t>(token);
     const double acceptance = rule.acceptance({.token = token, .target = target[x], .draft = draft[x]}, 0.0);
@@ -82,7 +82,7 @@ std::vector<std::int32_t> emitted_by_rule(const sim::VerificationRule& rule, con
     tokens.push_back(drawn(law, draw(Purpose::replacement, b, i)));
     return tokens;
   }
-  rule.bonus(law_of(made.target, std::size_t{b} * (gamma_of_requests + 1) + gamma_of_requests), law);
+  rule.bonus(distribution_of(made.target, std::size_t{b} * (gamma_of_requests + 1) + gamma_of_requests), law);
   tokens.push_back(drawn(law, draw(Purpose::bonus_token, b, gamma_of_requests)));
   return tokens;
 }

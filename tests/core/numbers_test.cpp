@@ -29,8 +29,8 @@ TEST_CASE("options take quantities, and one quantity in either of two units") {
                             .arguments = "",
                             .summary = "",
                             .options = {{"context", "N", ""}, {"share", "S", ""}, {"x-us", "U", ""}, {"x-ms", "M", ""}},
-                            .fewest_positional = 0,
-                            .most_positional = 0,
+                            .min_positional = 0,
+                            .max_positional = 0,
                             .examples = {}};
   CommandLine line(command, {"--context", "4k,1K", "--share", "25%", "--x-ms", "1.5"});
   CHECK(line.integers("context", 1, 1'000'000) == std::vector<std::int64_t>{1024, 4000});

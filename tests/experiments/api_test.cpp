@@ -178,7 +178,7 @@ TEST_CASE("a profile gives the times of its surfaces and the speedups that follo
                            .acceptance = Positional{.conditional = {0.9, 0.8, 0.7}},
                            .batch = 4,
                            .context = 1000,
-                           .most_gamma = 3};
+                           .max_gamma = 3};
   const SpeedupTable table = profile.speedups(question);
   REQUIRE(table.lengths.size() == 3);
   const latency::Profile sheet = experiments::read_profile("h200").profile;
@@ -189,8 +189,8 @@ TEST_CASE("a profile gives the times of its surfaces and the speedups that follo
         Approx(3.124 * times.plain(4, 1000).time_us /
                (times.drafting(3, 4, 1000).time_us + times.verify(3, 4, 1000).time_us + iteration_us))
             .epsilon(tests::second_route));
-  question.most_gamma = 4;
-  CHECK_THROWS_WITH(profile.speedups(question), Catch::Contains("most_gamma=4"));
+  question.max_gamma = 4;
+  CHECK_THROWS_WITH(profile.speedups(question), Catch::Contains("max_gamma=4"));
   question.acceptance = Trace{};
   CHECK_THROWS_WITH(profile.speedups(question), Catch::Contains("acceptance trace"));
   question.acceptance = Markov{.a = 0.8, .b = 0.5};

@@ -82,7 +82,7 @@ TEST_CASE("a profile of the pair that is asked for is complete, is shown as a ta
                  Catch::Contains("sampling  vocabulary 4096, batch 1: a token drawn in"));
   CHECK(profile.source == latency::Source::measured);
   CHECK(profile.complete());
-  CHECK(profile.against_itself);
+  CHECK(profile.aa_test);
   CHECK(profile.steps.size() == 13);         // 9 of the target, 2 of the drafter, 2 drafts
   CHECK(profile.verifications.size() == 4);  // a draw, and gamma 1, 4 and 8
   CHECK_FALSE(profile.kernels.empty());

@@ -12,8 +12,8 @@ CommandSpec toy() {
           .arguments = "FILE --out DIR",
           .summary = "A command for tests.",
           .options = {{"alpha", "A", "a number"}, {"out", "DIR", "a folder"}, {"json", "", "a switch"}},
-          .fewest_positional = 1,
-          .most_positional = 1,
+          .min_positional = 1,
+          .max_positional = 1,
           .examples = {"foredraft toy x"}};
 }
 

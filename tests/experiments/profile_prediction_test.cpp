@@ -143,7 +143,7 @@ TEST_CASE("intervals carry the spread of a measured profile through, and unmeasu
   CHECK_FALSE(other.cells.front().one_draft.inside);  // a vocabulary of 256,000
   CHECK_THAT(to_text(other), Catch::Contains("OUTSIDE     the domain of the fit: batch 8 context 128"));
   latency::Profile noisy = profile;
-  noisy.against_itself->median_difference = 0.05;
+  noisy.aa_test->median_difference = 0.05;
   CHECK_THAT(to_text(predict(question, noisy)), Catch::Contains("NOT VALID"));
 }
 

@@ -86,7 +86,7 @@ int main() {
   REQUIRE(times.drafting(5, 1, 512).time_us < 5.0 * plain.time_us);
   REQUIRE(!times.sampling(5, 1) && !times.plain_sampling(1));
   const SpeedupTable table = profile.speedups(
-      {.target = "llama-2-7b", .draft = "sheared-llama-1.3b", .acceptance = Iid{.alpha = 0.8}, .most_gamma = 6});
+      {.target = "llama-2-7b", .draft = "sheared-llama-1.3b", .acceptance = Iid{.alpha = 0.8}, .max_gamma = 6});
   REQUIRE(table.lengths.size() == 6 && table.best_gamma >= 1 && table.lengths[2].speedup > 1.0);
 
   double most = 0.0;

@@ -146,9 +146,9 @@ TEST_CASE("everything that formats refuse is reported at once with file and line
 
 TEST_CASE("a log of refused lines is read no further than what is printed of it") {
   std::string text;
-  for (std::size_t i = 0; i < 2 * most_problems; ++i) text += "mark refused\n";
+  for (std::size_t i = 0; i < 2 * max_problems; ++i) text += "mark refused\n";
   const std::string all = error_of(text);
-  CHECK(std::count(all.begin(), all.end(), '\n') + 1 == static_cast<std::ptrdiff_t>(most_problems));
+  CHECK(std::count(all.begin(), all.end(), '\n') + 1 == static_cast<std::ptrdiff_t>(max_problems));
   CHECK(all.ends_with("some.log:100: mark: bad"));
 }
 
@@ -219,11 +219,11 @@ TEST_CASE("observations that may be pooled do not grow with the log") {
       {.name = "windows", .summary = "", .engine = "", .reads = logs::LineFormat{.anchor = "w", .open = [] {
                                                                                    return std::make_unique<Windows>();
                                                                                  }}}};
-  constexpr std::int64_t lines = 3 * static_cast<std::int64_t>(logs::most_observations);
+  constexpr std::int64_t lines = 3 * static_cast<std::int64_t>(logs::max_observations);
   LogReader reader("some.log", "", windows);
   for (std::int64_t i = 0; i < lines; ++i) reader.add("w\n");
   const LogContents contents = reader.finish();
-  CHECK(contents.observations.size() <= logs::most_observations);
+  CHECK(contents.observations.size() <= logs::max_observations);
   std::int64_t steps = 0;
   for (const auto& observation : contents.observations) steps += observation.acceptance->steps;
   CHECK(steps == 3 * lines);

@@ -19,7 +19,7 @@ namespace {
 constexpr double fitted_to = 4e-5;
 constexpr double slope_step = 0.02;
 constexpr double longest_step = 0.5;
-constexpr int most_steps = 60;
+constexpr int max_steps = 60;
 
 sim::LogitLadder ladder_of(const Eigen::Vector3d& logs) {
   return {.spread = std::exp(logs[0]), .noise = std::exp(logs[1]), .unlike = std::exp(std::min(logs[2], 0.0))};
@@ -40,7 +40,7 @@ Eigen::Vector3d misfit(const sim::LadderContexts& contexts, const std::array<Lad
 sim::LogitLadder fit_ladder(const sim::LadderContexts& contexts, const std::array<LadderTarget, 3>& targets) {
   Eigen::Vector3d logs{std::log(13.0), std::log(1.8), std::log(0.03)};
   Eigen::Vector3d off = misfit(contexts, targets, logs);
-  for (int step = 0; step < most_steps; ++step) {
+  for (int step = 0; step < max_steps; ++step) {
     if (off.cwiseAbs().maxCoeff() < fitted_to) return ladder_of(logs);
     Eigen::Matrix3d slopes;
     for (Eigen::Index j = 0; j < 3; ++j) {

@@ -31,7 +31,7 @@ double pass_ms(const latency::CostSurface& surface, const latency::PassPoint& po
   return 1e-3 * surface.at(point).time_us;
 }
 
-std::vector<double> block_law(double alpha) {
+std::vector<double> block_distribution(double alpha) {
   std::vector<double> pmf;
   for (std::int64_t tokens = 1; tokens <= specdec_block; ++tokens) {
     pmf.push_back(analytic::tokens_probability({alpha, specdec_block, Convention::no_bonus}, tokens));
@@ -85,11 +85,13 @@ double translation_alpha(double tokens_per_iteration) {
 }
 
 double own_pace_iterations(double alpha, std::int64_t batch) {
-  return analytic::slowest_iterations(analytic::iterations_survival(block_law(alpha), translation_tokens()), batch);
+  return analytic::slowest_iterations(analytic::iterations_survival(block_distribution(alpha), translation_tokens()),
+                                      batch);
 }
 
 double lockstep_iterations(double alpha, std::int64_t batch) {
-  return analytic::expected_iterations(block_law(std::pow(alpha, static_cast<double>(batch))), translation_tokens());
+  return analytic::expected_iterations(block_distribution(std::pow(alpha, static_cast<double>(batch))),
+                                       translation_tokens());
 }
 
 namespace {

@@ -16,10 +16,10 @@ namespace {
 constexpr std::int64_t drafts = 5;
 constexpr double loss_logit_deviation = 3.0;
 
-const SyntheticModels loss_pair{.target = TargetLaw::gaussian_logits,
+const SyntheticModels loss_pair{.target = TargetDistribution::gaussian_logits,
                                 .parameter = loss_logit_deviation,
                                 .vocabulary = 512,
-                                .draft = DraftLaw::noise,
+                                .draft = DraftDistribution::noise,
                                 .alpha = 0.8,
                                 .pool = 48};
 
@@ -46,8 +46,8 @@ sim::TablePair drawn_contexts(std::uint64_t seed) {
   const sim::SyntheticPool pool(loss_pair, seed);
   sim::TablePair rows;
   for (std::size_t context = 0; context < pool.contexts(); ++context) {
-    pool.target_law(context, 1.0, rows.target.emplace_back(pool.vocabulary()));
-    pool.draft_law(context, pool.strength(), 1.0, rows.draft.emplace_back(pool.vocabulary()));
+    pool.target_distribution(context, 1.0, rows.target.emplace_back(pool.vocabulary()));
+    pool.draft_distribution(context, pool.strength(), 1.0, rows.draft.emplace_back(pool.vocabulary()));
   }
   return rows;
 }

@@ -156,13 +156,13 @@ struct TiledTensors {
 /// Two tensors of zeros, and sums that start above 0, as nothing is to be divided by 0: three launches.
 template <class Storage, class Launcher>
 void set_tensors(const VerificationInput<Storage>& input, const TiledTensors<Storage>& tensors, Launcher& launcher) {
-  constexpr float least_sum = 1e-6F;
+  constexpr float min_sum = 1e-6F;
   const std::int64_t positions = static_cast<std::int64_t>(input.batch) * input.gamma;
   if (positions == 0) return;
   launcher.launch(
       SetKernel<Storage>{.out = tensors.residuals, .value = 0.0F, .elements = positions * input.vocabulary});
   launcher.launch(SetKernel<Storage>{.out = tensors.ratios, .value = 0.0F, .elements = positions * input.vocabulary});
-  launcher.launch(SetKernel<Storage>{.out = tensors.sums, .value = least_sum, .elements = positions});
+  launcher.launch(SetKernel<Storage>{.out = tensors.sums, .value = min_sum, .elements = positions});
 }
 
 /// From the ratios to the emitted tokens: 20 launches, four waits.

@@ -76,7 +76,7 @@ FurtherOutcome try_further_candidates(const PositionLaws& laws, const CandidateS
 
 namespace {
 
-constexpr double most_terms = 1048576.0;
+constexpr double max_terms = 1048576.0;
 
 double with_replacement(const ResidualMass& mass, std::int64_t count) {
   double c = 0.0;
@@ -152,7 +152,7 @@ double candidate_acceptance(const PositionLaws& laws, const CandidateScheme& sch
   }
   const auto vocabulary = static_cast<std::int64_t>(laws.target.size());
   if (scheme.count >= vocabulary) return 1.0;  // one of V different tokens is accepted
-  if (std::pow(static_cast<double>(vocabulary), static_cast<double>(scheme.count - 1)) > most_terms) {
+  if (std::pow(static_cast<double>(vocabulary), static_cast<double>(scheme.count - 1)) > max_terms) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   return 1.0 - RejectedSequences(laws).all_rejected(0.0, 1.0, 1.0, scheme.count);

@@ -77,7 +77,7 @@ double acceptance_probability(const VerificationRule& rule, const PositionLaws& 
   return tested_mass(rule, laws, law).accepted;
 }
 
-std::vector<double> emitted_law(const VerificationRule& rule, const PositionLaws& laws) {
+std::vector<double> emitted_distribution(const VerificationRule& rule, const PositionLaws& laws) {
   std::vector<double> law;
   const double rejected = tested_mass(rule, laws, law).rejected;
   std::vector<double> replacement(law.size());
@@ -116,7 +116,7 @@ Estimate mean_of(std::span<const PositionLossiness> positions, double PositionLo
 }  // namespace
 
 PositionLossiness lossiness(const VerificationRule& rule, const PositionLaws& laws) {
-  const std::vector<double> emitted = emitted_law(rule, laws);
+  const std::vector<double> emitted = emitted_distribution(rule, laws);
   const double acceptance = acceptance_probability(rule, laws);
   const std::size_t top = row_argmax(laws.target);
   const double largest = *std::max_element(emitted.begin(), emitted.end());

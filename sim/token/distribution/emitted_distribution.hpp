@@ -60,7 +60,7 @@ class ResidualMass {
 
 /// q(x) a(x) + (1 - sum q a) r(x): the law of the token emitted at a tested position. For a lossless rule it is p.
 /// Candidates behind the first one do not change it: recursive rejection emits the replacement's law.
-[[nodiscard]] std::vector<double> emitted_law(const VerificationRule& rule, const PositionLaws& laws);
+[[nodiscard]] std::vector<double> emitted_distribution(const VerificationRule& rule, const PositionLaws& laws);
 
 // ---- What a verification rule gives up of the target's law for the acceptance that it gains. Computed from the rule's
 // emitted law e at every context, so exact there; the standard errors speak of the contexts as a sample.

@@ -98,7 +98,7 @@ class FreshBlock {
       meet_target(context);
       meet_draft(context);
       FurtherOutcome outcome{.accepted = true, .token = draft_.draw(draft_token_)};
-      if (!(accept_.uniform() < acceptance(outcome.token))) outcome = behind_rejection(outcome.token);
+      if (!(accept_.uniform() < acceptance(outcome.token))) outcome = after_rejection(outcome.token);
       emitted.push_back({.token = outcome.token, .context = -1});
       if (!outcome.accepted) return i;
     }
@@ -124,16 +124,16 @@ class FreshBlock {
   void meet_draft(std::uint64_t context) {
     const auto strength = static_cast<float>(model_.draft.strength);
     switch (model_.draft.law) {
-      case DraftLaw::noise:
+      case DraftDistribution::noise:
         add_normals(key_.seed, id(Purpose::draft_logits), context * normal_draws(target_.logits().size()), strength,
                     std::as_const(target_).logits(), draft_.logits());
         draft_.from_logits(model_.temperature);
         break;
-      case DraftLaw::temperature:
+      case DraftDistribution::temperature:
         std::copy(target_.logits().begin(), target_.logits().end(), draft_.logits().begin());
         draft_.from_logits(model_.temperature * (1.0 + model_.draft.strength));
         break;
-      case DraftLaw::mixing:
+      case DraftDistribution::mixing:
         if (strength == 0.0F) {
           draft_ = target_;
           break;
@@ -158,7 +158,7 @@ class FreshBlock {
   }
 
   /// What the position emits whose first candidate was rejected.
-  FurtherOutcome behind_rejection(Token first) {
+  FurtherOutcome after_rejection(Token first) {
     write_laws();
     const PositionLaws laws{.target = target_law_, .draft = draft_law_};
     const CandidateScheme scheme = model_.rule->candidates();

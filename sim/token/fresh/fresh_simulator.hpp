@@ -52,7 +52,7 @@ class FreshRow {
 
 /// How the drafts of fresh contexts are made.
 struct FreshDraft {
-  DraftLaw law;
+  DraftDistribution law;
   double strength;  ///< as SyntheticPool solves it
 };
 

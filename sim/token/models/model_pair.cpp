@@ -61,13 +61,13 @@ struct Domain {
   double high;
 };
 
-Domain parameter_domain(TargetLaw law) {
+Domain parameter_domain(TargetDistribution law) {
   switch (law) {
-    case TargetLaw::zipf:
+    case TargetDistribution::zipf:
       return {0.0, 100.0};
-    case TargetLaw::gaussian_logits:
+    case TargetDistribution::gaussian_logits:
       return {0.0, 1e6};
-    case TargetLaw::dirichlet:
+    case TargetDistribution::dirichlet:
       break;
   }
   return {1e-6, 1e6};
@@ -75,7 +75,7 @@ Domain parameter_domain(TargetLaw law) {
 
 }  // namespace
 
-SyntheticTarget::SyntheticTarget(TargetLaw law, double parameter, std::int64_t vocabulary)
+SyntheticTarget::SyntheticTarget(TargetDistribution law, double parameter, std::int64_t vocabulary)
     : law_(law), parameter_(parameter), vocabulary_(static_cast<std::size_t>(vocabulary)) {
   check_range("vocabulary", vocabulary, 2, max_vocabulary);
   const Domain domain = parameter_domain(law);
@@ -83,8 +83,8 @@ SyntheticTarget::SyntheticTarget(TargetLaw law, double parameter, std::int64_t v
     throw DomainError(
         fmt::format("invalid parameter={} (must lie in [{}, {}] for this target)", parameter, domain.low, domain.high));
   }
-  if (law == TargetLaw::gaussian_logits) zeros_.assign(row_size(), 0.0F);
-  if (law == TargetLaw::zipf) {
+  if (law == TargetDistribution::gaussian_logits) zeros_.assign(row_size(), 0.0F);
+  if (law == TargetDistribution::zipf) {
     for (std::size_t rank = 1; rank <= vocabulary_; ++rank) {
       rank_logits_.push_back(static_cast<float>(-parameter * std::log(static_cast<double>(rank))));
     }
@@ -97,13 +97,13 @@ void SyntheticTarget::logits(std::uint64_t seed, const StreamId& id, std::uint64
                              std::vector<std::uint64_t>& words) const {
   FOREDRAFT_EXPECT(row.size() == row_size());
   switch (law_) {
-    case TargetLaw::gaussian_logits:
+    case TargetDistribution::gaussian_logits:
       add_normals(seed, id, index * normal_draws(row.size()), static_cast<float>(parameter_), zeros_, row);
       break;
-    case TargetLaw::zipf:
+    case TargetDistribution::zipf:
       shuffled_zipf(seed, id, index, row, words);
       break;
-    case TargetLaw::dirichlet:
+    case TargetDistribution::dirichlet:
       log_dirichlet(seed, id, index, row);
       break;
   }

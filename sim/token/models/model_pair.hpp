@@ -98,7 +98,7 @@ class SyntheticTarget {
  public:
   /// Throws DomainError unless `parameter` lies in the law's domain: zipf [0, 100], gaussian_logits [0, 1e6],
   /// dirichlet [1e-6, 1e6].
-  SyntheticTarget(TargetLaw law, double parameter, std::int64_t vocabulary);
+  SyntheticTarget(TargetDistribution law, double parameter, std::int64_t vocabulary);
 
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
 
@@ -115,7 +115,7 @@ class SyntheticTarget {
                      std::vector<std::uint64_t>& words) const;
   void log_dirichlet(std::uint64_t seed, const StreamId& id, std::uint64_t index, std::span<float> row) const;
 
-  TargetLaw law_;
+  TargetDistribution law_;
   double parameter_;
   std::size_t vocabulary_;
   std::vector<float> zeros_;        ///< gaussian_logits: the base that the noise is added to

@@ -10,8 +10,8 @@ namespace foredraft::sim {
 namespace {
 
 /// With less of q left than this, or after so many draws from the first residual, written-out laws are cheaper.
-constexpr double least_rest = 0x1.0p-6;
-constexpr int most_residual_draws = 1000;
+constexpr double min_rest = 0x1.0p-6;
+constexpr int max_residual_draws = 1000;
 
 /// Slots asked for ahead of their use.
 constexpr std::size_t slots_ahead = 16;
@@ -94,7 +94,7 @@ void CandidateWave::redraw_rejected(std::size_t tried) {
 void CandidateWave::try_candidate(std::size_t tried, std::span<Token> tokens) {
   if (distinct_) {
     std::erase_if(pending_, [&](const Position& position) {
-      if (position.rest >= least_rest) return false;
+      if (position.rest >= min_rest) return false;
       emit_by_laws(position, tried, tokens);
       return true;
     });
@@ -125,7 +125,7 @@ void CandidateWave::try_candidate(std::size_t tried, std::span<Token> tokens) {
 }
 
 void CandidateWave::draw_from_last_residual(std::span<Token> tokens) {
-  for (int draws = 0; draws < most_residual_draws && !pending_.empty(); ++draws) {
+  for (int draws = 0; draws < max_residual_draws && !pending_.empty(); ++draws) {
     draw(tables_.replacement());
     const std::span uniforms = words_.next(pending_.size());
     std::size_t kept = 0;

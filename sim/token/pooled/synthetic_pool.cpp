@@ -18,7 +18,7 @@ namespace {
 
 /// Where the search for a strength ends. At 2^40 noise has long drowned the target and a temperature has long levelled
 /// it.
-double largest_strength(DraftLaw law) { return law == DraftLaw::mixing ? 1.0 : 0x1p40; }
+double largest_strength(DraftDistribution law) { return law == DraftDistribution::mixing ? 1.0 : 0x1p40; }
 
 void check_alpha(double alpha) {
   if (!(alpha > 0.0 && alpha <= 1.0)) throw DomainError(fmt::format("invalid alpha={} (must lie in (0, 1])", alpha));
@@ -41,7 +41,7 @@ SyntheticPool::SyntheticPool(const SyntheticModels& pair, std::uint64_t seed, St
     target.logits(seed, {.purpose = Purpose::logits, .point = pool_point, .block = k}, 0,
                   std::span(logits_).subspan(k * row_size_, row_size_), words);
   }
-  if (draft_ == DraftLaw::noise) {
+  if (draft_ == DraftDistribution::noise) {
     noise_.assign(contexts_ * row_size_, 0.0F);
     for (std::size_t k = 0; k < contexts_; ++k) {
       stop.check();
@@ -71,30 +71,31 @@ void SyntheticPool::noisy_logits(std::size_t context, double strength, std::span
   }
 }
 
-std::span<const double> SyntheticPool::plain_law(std::size_t context) const {
+std::span<const double> SyntheticPool::plain_distribution(std::size_t context) const {
   return std::span(laws_).subspan(context * vocabulary_, vocabulary_);
 }
 
-void SyntheticPool::target_law(std::size_t context, double temperature, std::span<double> law) const {
+void SyntheticPool::target_distribution(std::size_t context, double temperature, std::span<double> law) const {
   const std::span<const float> logits = target_logits(context);
   softmax(std::vector<double>(logits.begin(), logits.end()), temperature, law);
 }
 
-void SyntheticPool::draft_law(std::size_t context, double strength, double temperature, std::span<double> law) const {
+void SyntheticPool::draft_distribution(std::size_t context, double strength, double temperature,
+                                       std::span<double> law) const {
   FOREDRAFT_EXPECT(law.size() == vocabulary_);
   switch (draft_) {
-    case DraftLaw::noise: {
+    case DraftDistribution::noise: {
       std::vector<double> logits(vocabulary_);
       noisy_logits(context, strength, logits);
       softmax(logits, temperature, law);
       break;
     }
-    case DraftLaw::temperature:
-      target_law(context, temperature * (1.0 + strength), law);
+    case DraftDistribution::temperature:
+      target_distribution(context, temperature * (1.0 + strength), law);
       break;
-    case DraftLaw::mixing: {
-      const std::span<const double> own = plain_law(context);
-      const std::span<const double> other = plain_law((context + 1) % contexts_);
+    case DraftDistribution::mixing: {
+      const std::span<const double> own = plain_distribution(context);
+      const std::span<const double> other = plain_distribution((context + 1) % contexts_);
       for (std::size_t x = 0; x < vocabulary_; ++x) law[x] = (1.0 - strength) * own[x] + strength * other[x];
       apply_temperature(law, temperature);
       break;
@@ -107,8 +108,8 @@ double SyntheticPool::mean_overlap(double strength, StopToken stop) const {
   double sum = 0.0;
   for (std::size_t k = 0; k < contexts_; ++k) {
     stop.check();
-    draft_law(k, strength, 1.0, q);
-    sum += overlap(plain_law(k), q);
+    draft_distribution(k, strength, 1.0, q);
+    sum += overlap(plain_distribution(k), q);
   }
   return sum / static_cast<double>(contexts_);
 }

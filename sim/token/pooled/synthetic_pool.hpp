@@ -24,10 +24,10 @@ class SyntheticPool {
   [[nodiscard]] double strength() const { return strength_; }
 
   /// Writes the target's law of a context at a temperature.
-  void target_law(std::size_t context, double temperature, std::span<double> law) const;
+  void target_distribution(std::size_t context, double temperature, std::span<double> law) const;
 
   /// Writes the draft's law of a context at a strength and a temperature.
-  void draft_law(std::size_t context, double strength, double temperature, std::span<double> law) const;
+  void draft_distribution(std::size_t context, double strength, double temperature, std::span<double> law) const;
 
   /// Mean over the contexts of sum min(p, q) at temperature 1, as a function of the strength.
   [[nodiscard]] double mean_overlap(double strength, StopToken stop = {}) const;
@@ -35,17 +35,17 @@ class SyntheticPool {
  private:
   void solve(double alpha, StopToken stop);
   [[nodiscard]] std::span<const float> target_logits(std::size_t context) const;
-  [[nodiscard]] std::span<const double> plain_law(std::size_t context) const;
+  [[nodiscard]] std::span<const double> plain_distribution(std::size_t context) const;
   void noisy_logits(std::size_t context, double strength, std::span<double> logits) const;
 
-  DraftLaw draft_;
+  DraftDistribution draft_;
   std::size_t vocabulary_;
   std::size_t contexts_;
   std::size_t row_size_;
   double strength_ = 0.0;
   std::vector<float> logits_;  ///< contexts x row_size
   std::vector<double> laws_;   ///< contexts x vocabulary: the target's laws at temperature 1
-  std::vector<float> noise_;   ///< contexts x row_size standard normals; empty but for DraftLaw::noise
+  std::vector<float> noise_;   ///< contexts x row_size standard normals; empty but for DraftDistribution::noise
 };
 
 /// The point of the random counter that pools are drawn at. It is the last one, so that no sweep meets it.

@@ -45,7 +45,8 @@ struct CandidateScheme {
 /// Contract: every function is pure (no state, no randomness, safe from many threads). With a(x) = acceptance,
 /// r = replacement and b = bonus law, an iteration accepts drafts x ~ q while U < a(x), U uniform on [0, 1) (so a = 0
 /// never accepts and a = 1 always does), emits a token of r at the first rejection, and one of b(p) behind gamma
-/// accepted drafts. The law emitted at a tested position is q(x) a(x) + (1 - sum q a) r(x): emitted_law() computes it.
+/// accepted drafts. The law emitted at a tested position is q(x) a(x) + (1 - sum q a) r(x): emitted_distribution()
+/// computes it.
 class VerificationRule {
  public:
   VerificationRule() = default;

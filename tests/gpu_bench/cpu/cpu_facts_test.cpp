@@ -55,7 +55,7 @@ TEST_CASE("what the system says of a processor is read, caches of instructions l
   CHECK(facts.l1_bytes == 48 * 1024);
   CHECK(facts.l2_bytes == 2 * 1024 * 1024);
   CHECK(facts.last_cache_bytes == 32 * 1024 * 1024);
-  CHECK(facts.most_clock_mhz == 3500.0);
+  CHECK(facts.max_clock_mhz == 3500.0);
   CHECK_FALSE(facts.base_clock_mhz);
 
   CHECK_FALSE(memory_is_plenty(machine.root()));  // nothing is said of what is available

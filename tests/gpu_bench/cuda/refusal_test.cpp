@@ -48,7 +48,7 @@ TEST_CASE("what cannot be measured is named: dtypes, models, passes that a model
 TEST_CASE("every pass of the usual plan can be made") {
   const std::vector<latency::ModelShape>& models = latency::model_registry();
   std::size_t passes = 0;
-  for (const CellGroup& group : plan_cells(usual_pairs(models), {"fp16"})) {
+  for (const CellGroup& group : plan_cells(default_pairs(models), {"fp16"})) {
     for (const latency::Cell& cell : group.cells) {
       if (cell.batch > 1) continue;  // the same passes, larger
       CAPTURE(to_text(cell));

@@ -27,13 +27,13 @@ std::vector<MemoryPack> guarded() {
 }
 
 template <MemoryMove move>
-std::vector<MemoryPack> moved(unsigned most_blocks, std::uint32_t unlikely) {
+std::vector<MemoryPack> moved(unsigned max_blocks, std::uint32_t unlikely) {
   const std::vector<MemoryPack> from = numbered();
   std::vector<MemoryPack> to = guarded();
   run_on_host(MoveMemoryKernel<move>{.from = from.data(),
                                      .to = to.data(),
                                      .packs = packs,
-                                     .most_blocks = most_blocks,
+                                     .max_blocks = max_blocks,
                                      .unlikely = unlikely,
                                      .threads = 64},
               HostOrder::shuffled);
@@ -47,8 +47,8 @@ bool equal(const std::vector<MemoryPack>& a, const std::vector<MemoryPack>& b, s
 }  // namespace
 
 TEST_CASE("a copy moves every pack and no further, whether blocks stride or not") {
-  for (const unsigned most_blocks : {1U, 3U, 100U}) {
-    const auto to = moved<MemoryMove::copy>(most_blocks, 0);
+  for (const unsigned max_blocks : {1U, 3U, 100U}) {
+    const auto to = moved<MemoryMove::copy>(max_blocks, 0);
     CHECK(equal(to, numbered(), packs));
     CHECK(to[packs].words[0] == guard);
   }

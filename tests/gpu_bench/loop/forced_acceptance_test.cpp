@@ -11,7 +11,7 @@ namespace {
 
 /// Of `count` points of the golden-ratio sequence the number below any border is off by no more than this: its
 /// discrepancy grows by 0.31 a factor of e and is below 1 at the first point. [Niederreiter1992, Sec. 3.1]
-double most_points_off(double count) { return 1.0 + 0.5 * std::log(count); }
+double max_points_off(double count) { return 1.0 + 0.5 * std::log(count); }
 
 double mean_accepted(ForcedAcceptance& acceptance, std::size_t iterations, std::size_t batch) {
   std::vector<std::int32_t> accepted(batch);
@@ -36,7 +36,7 @@ TEST_CASE("forced acceptance has the closed form's mean, far closer than random 
           const auto points = static_cast<double>(iterations * batch);
           CAPTURE(alpha, gamma, iterations, batch);
           CHECK(std::abs(mean_accepted(acceptance, iterations, batch) - expected) <=
-                static_cast<double>(gamma) * most_points_off(points) / points);
+                static_cast<double>(gamma) * max_points_off(points) / points);
         }
       }
     }

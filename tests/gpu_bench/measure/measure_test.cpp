@@ -48,9 +48,9 @@ class Bench {
   double now_s_ = 5.0;
 };
 
-/// Enough time, and no end before most_samples.
+/// Enough time, and no end before max_samples.
 latency::Protocol exactly(std::int64_t samples) {
-  return {.relative_spread = 1e-12, .fewest_samples = samples, .most_samples = samples, .budget_s = 1e9};
+  return {.relative_spread = 1e-12, .min_samples = samples, .max_samples = samples, .budget_s = 1e9};
 }
 
 constexpr latency::Protocol usual{.budget_s = 1e9};
@@ -67,8 +67,8 @@ TEST_CASE("an arm ends when its median is known well enough, a noisy one later t
     CHECK(arm.summary.samples == static_cast<std::int64_t>(arm.samples_us.size()));
   }
   CHECK(measured[0].name == "quiet");
-  CHECK(measured[0].summary.samples == usual.fewest_samples);
-  CHECK(measured[1].summary.samples > 10 * usual.fewest_samples);
+  CHECK(measured[0].summary.samples == usual.min_samples);
+  CHECK(measured[1].summary.samples > 10 * usual.min_samples);
   CHECK(measured[1].summary.median_ci95_us.low <= 80.0);
   CHECK(measured[1].summary.median_ci95_us.high >= 80.0);
 }
@@ -141,7 +141,7 @@ TEST_CASE("samples at a low clock are dropped and counted, those of an unknown c
   CHECK(measured[0].summary.samples == 75);
   CHECK(measured[0].summary.p95_us < 101.0);
   CHECK(measured[0].clock_mhz == 1900.0);
-  CHECK(measured[0].stopped == latency::Stopped::most_samples);
+  CHECK(measured[0].stopped == latency::Stopped::max_samples);
   CHECK(measured[1].throttled == 0);
   CHECK(measured[1].summary.samples == 100);
   CHECK(measured[1].clock_mhz == 0.0);
@@ -167,8 +167,8 @@ TEST_CASE("throttled samples do not count towards the fewest that a stable media
   const latency::Measurement arm =
       measure({bench.arm("a", 10.0, 0.0001, mostly_throttled)}, usual, bench.clock()).front();
   CHECK(arm.stopped == latency::Stopped::stable);
-  CHECK(arm.summary.samples >= usual.fewest_samples);
-  CHECK(arm.throttled > 8 * usual.fewest_samples);
+  CHECK(arm.summary.samples >= usual.min_samples);
+  CHECK(arm.throttled > 8 * usual.min_samples);
 }
 
 TEST_CASE("the end of the time ends the measurement and is said") {
@@ -192,9 +192,9 @@ TEST_CASE("the end of the time ends the measurement and is said") {
 TEST_CASE("a noise that never settles ends at the most samples") {
   Bench bench(8);
   latency::Protocol protocol = usual;
-  protocol.most_samples = 64;
+  protocol.max_samples = 64;
   const latency::Measurement arm = measure({bench.arm("a", 10.0, 0.9)}, protocol, bench.clock()).front();
-  CHECK(arm.stopped == latency::Stopped::most_samples);
+  CHECK(arm.stopped == latency::Stopped::max_samples);
   CHECK(arm.summary.samples == 64);
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("an exception of an arm passes through, and times that are none are re
   CHECK_THROWS_WITH(measure({nothing}, usual, bench.clock()), Catch::Contains("time of empty in us"));
   CHECK_THROWS_WITH(measure({}, usual, bench.clock()), "no arms to measure");
   latency::Protocol protocol = usual;
-  protocol.most_samples = 1;
+  protocol.max_samples = 1;
   CHECK_THROWS_AS(measure({bench.arm("a", 10.0, 0.1)}, protocol, bench.clock()), DomainError);
 }
 
@@ -270,7 +270,7 @@ TEST_CASE("the same arms measured twice are valid, a tenth slower the second tim
       first.push_back(bench.arm(name, 10.0 * i, 0.05));
       second.push_back(bench.arm(name, 10.0 * i * slower, 0.05));
     }
-    return against_itself(measure(first, usual, bench.clock()), measure(second, usual, bench.clock()));
+    return aa_test(measure(first, usual, bench.clock()), measure(second, usual, bench.clock()));
   };
   const latency::AgainstItself same = twice(1.0);
   CHECK(same.pairs == 20);
@@ -282,14 +282,14 @@ TEST_CASE("the same arms measured twice are valid, a tenth slower the second tim
 }
 
 TEST_CASE("an A/A run without pairs says nothing, one of other arms is refused") {
-  CHECK_FALSE(against_itself({}, {}).valid());
+  CHECK_FALSE(aa_test({}, {}).valid());
   latency::Measurement timed{.name = "a", .summary = {.samples = 6, .median_us = 2.0}, .samples_us = {}};
   const latency::Measurement not_timed{.name = "a", .summary = {}, .samples_us = {}};
-  CHECK(against_itself({timed}, {not_timed}).pairs == 0);
+  CHECK(aa_test({timed}, {not_timed}).pairs == 0);
   latency::Measurement other = timed;
   other.name = "b";
-  CHECK_THROWS_AS(against_itself({timed}, {other}), DomainError);
-  CHECK_THROWS_AS(against_itself({timed}, {}), DomainError);
+  CHECK_THROWS_AS(aa_test({timed}, {other}), DomainError);
+  CHECK_THROWS_AS(aa_test({timed}, {}), DomainError);
 }
 
 }  // namespace foredraft::gpu_bench

@@ -111,9 +111,9 @@ TEST_CASE("a run measures its groups in order, some again, and keeps every group
   CHECK(profile.steps[3].timing.summary.samples == 3);
   CHECK(profile.steps[0].timing.flop > 0.0);
   CHECK(profile.complete());
-  REQUIRE(profile.against_itself);
-  CHECK(profile.against_itself->pairs == 3);
-  CHECK(profile.against_itself->valid());
+  REQUIRE(profile.aa_test);
+  CHECK(profile.aa_test->pairs == 3);
+  CHECK(profile.aa_test->valid());
   REQUIRE(device.written.size() == 5);  // limits, three groups, the end
   CHECK(device.written[1].steps.size() == 2);
   REQUIRE(device.kept_samples.size() == 7);
@@ -126,9 +126,9 @@ TEST_CASE("rows that differ when they are measured again make a profile that is 
   device.slower = {1.0, 1.2};
   latency::Profile profile = empty_profile();
   CHECK(device.run(profile, three_groups, 50.0) == MeasureEnd::done);
-  REQUIRE(profile.against_itself);
-  CHECK(profile.against_itself->median_difference == Approx(0.2));
-  CHECK_FALSE(profile.against_itself->valid());
+  REQUIRE(profile.aa_test);
+  CHECK(profile.aa_test->median_difference == Approx(0.2));
+  CHECK_FALSE(profile.aa_test->valid());
 }
 
 TEST_CASE("all groups are visited several times while there is time, and visits in turn are compared") {
@@ -144,10 +144,10 @@ TEST_CASE("all groups are visited several times while there is time, and visits 
     CHECK(row.timing.summary.samples == 15);
     CHECK(row.timing.summary.median_us == Approx(12.0 * static_cast<double>(row.cell.tokens)));
   }
-  REQUIRE(profile.against_itself);
-  CHECK(profile.against_itself->pairs == 4);
+  REQUIRE(profile.aa_test);
+  CHECK(profile.aa_test->pairs == 4);
   // Odd visits have a median of 1, even ones of 1.2.
-  CHECK(profile.against_itself->median_difference == Approx(0.2));
+  CHECK(profile.aa_test->median_difference == Approx(0.2));
 }
 
 TEST_CASE("encoders, which run once a request, come in fewer visits") {
@@ -162,7 +162,7 @@ TEST_CASE("encoders, which run once a request, come in fewer visits") {
                               .source_length = 64};
   CHECK(device.run(profile, {{.cells = {cell_of(1)}}, {.cells = {encoder}}}, 1000.0) == MeasureEnd::done);
   CHECK(device.measured == std::vector<std::int64_t>{1, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0});
-  CHECK(profile.against_itself->pairs == 2);
+  CHECK(profile.aa_test->pairs == 2);
 }
 
 TEST_CASE("the row of an earlier run is compared with all visits of this one, and stays") {
@@ -178,7 +178,7 @@ TEST_CASE("the row of an earlier run is compared with all visits of this one, an
   CHECK(device.measured.size() == 3);
   CHECK(resumed.steps[0].timing.summary.samples == 3);
   CHECK(resumed.steps[0].timing.summary.median_us == 30.0);
-  CHECK(resumed.against_itself->median_difference == Approx(0.2));
+  CHECK(resumed.aa_test->median_difference == Approx(0.2));
 }
 
 TEST_CASE("an interrupted run keeps its rows, says what is missing, and goes on from there") {
@@ -197,7 +197,7 @@ TEST_CASE("an interrupted run keeps its rows, says what is missing, and goes on 
   CHECK(later.run(resumed, three_groups, 50.0, kept) == MeasureEnd::done);
   CHECK(later.measured == std::vector<std::int64_t>{3, 4, 1, 2, 3, 4});
   CHECK(resumed.complete());
-  CHECK(resumed.against_itself->pairs == 4);
+  CHECK(resumed.aa_test->pairs == 4);
 }
 
 TEST_CASE("a run whose rows are all there but for the comparison makes the comparison") {

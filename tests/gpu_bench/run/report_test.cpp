@@ -19,12 +19,12 @@ TEST_CASE("the report of a synthetic profile is the one on file") {
 TEST_CASE("a report says when a second run would not agree, when there was none, and when all is there") {
   latency::Profile profile = latency::synthetic_profile();
   profile.missing.clear();
-  profile.against_itself->p95_difference = 0.2;
+  profile.aa_test->p95_difference = 0.2;
   std::string report = report_markdown(profile);
   CHECK(report.find("# Synthetic device of the tests\n") == 0);
   CHECK(report.find("NOT valid") != std::string::npos);
   CHECK(report.find("## Missing\n\nNothing.\n") != std::string::npos);
-  profile.against_itself.reset();
+  profile.aa_test.reset();
   report = report_markdown(profile);
   CHECK(report.find("Not made") != std::string::npos);
 }

@@ -55,7 +55,7 @@ TEST_CASE("a profile comes back from its JSON as it was") {
   CHECK(read.limits.read_bandwidth_bytes_per_s.ci95->high == 1.01e12);
   CHECK_FALSE(read.limits.copy_bandwidth_bytes_per_s.value);
   CHECK(read.protocol->seed == 1);
-  CHECK(read.against_itself->p95_difference == 0.01);
+  CHECK(read.aa_test->p95_difference == 0.01);
   REQUIRE(read.steps.size() == 4);
   CHECK(read.steps[1].cell == profile.steps[1].cell);
   CHECK(read.steps[1].timing.stopped == Stopped::out_of_time);

@@ -71,7 +71,7 @@ Profile synthetic_profile() {
   profile.limits.matrix_peak_fp16_flop_per_s = {.value = 100e12, .ci95 = {}, .origin = "made up"};
   profile.limits.graph_node_us = {.value = 1.5, .ci95 = {}, .origin = "made up"};
   profile.protocol = Protocol{};
-  profile.against_itself = AgainstItself{.pairs = 3, .median_difference = 0.001, .p95_difference = 0.01};
+  profile.aa_test = AgainstItself{.pairs = 3, .median_difference = 0.001, .p95_difference = 0.01};
   // 1e9 bytes take 1,000 us at 1e12 a second; 4e11 operations take 4,000 us at 1e14.
   profile.steps.push_back({pass("model-a", 1, 1), timing_of(made_up(1250.0, Stopped::stable), 0.9e9, 0.1e9, 2e9)});
   profile.steps.push_back({pass("model-a", 2, 1), timing_of(made_up(2000.0, Stopped::out_of_time), 0.9e9, 0.1e9, 4e9)});

@@ -162,7 +162,7 @@ TEST_CASE("a profile keeps its fits, and one without them has no such key") {
   CHECK(refused([](LatencyFit& one) { one.held_out.rows = 0; }).find("rows") != std::string::npos);
   profile.source = Source::user;
   profile.protocol = {};
-  profile.against_itself = {};
+  profile.aa_test = {};
   CHECK(refused([](LatencyFit&) {}) == "a profile of source user has no fits");
 }
 

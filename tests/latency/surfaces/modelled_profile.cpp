@@ -59,7 +59,7 @@ Profile modelled_profile(const LatencyModel& model, const std::vector<std::strin
   Profile profile{.source = Source::measured, .identity = {}, .device = {}, .limits = {}};
   profile.device.name = "device of a known model";
   profile.protocol = Protocol{};
-  profile.against_itself = AgainstItself{.pairs = 10, .median_difference = 0.004, .p95_difference = 0.01};
+  profile.aa_test = AgainstItself{.pairs = 10, .median_difference = 0.004, .p95_difference = 0.01};
   NormalStream normal;
   const auto add = [&](const std::string& name, Role role, std::int64_t batch, std::int64_t tokens,
                        std::int64_t context) {

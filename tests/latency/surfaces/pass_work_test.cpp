@@ -64,8 +64,8 @@ TEST_CASE("rows of products are new tokens, or sequences where tokens are drafte
   CHECK(PassWork(tests::tiny_decoder(), Role::autoregressive_drafting, DataType::fp16, 0).rows(point) == 4.0);
   const PassWork work(tests::tiny_decoder(), Role::decoder_pass, DataType::fp16, 0);
   // Attention's output: 8 x 8 weights, 8 in, 8 out; gate and input: 24 x 8, 8 in, 24 out. Two bytes each.
-  CHECK(work.least_product_bytes() == 2.0 * (64 + 8 + 8));
-  CHECK(work.most_product_bytes() == 2.0 * (192 + 8 + 24));
+  CHECK(work.min_product_bytes() == 2.0 * (64 + 8 + 8));
+  CHECK(work.max_product_bytes() == 2.0 * (192 + 8 + 24));
 }
 
 TEST_CASE("points that are no pass of the model are refused") {

@@ -57,7 +57,7 @@ TEST_CASE("draws and verifications have their measured times, and straight lines
 
 TEST_CASE("what A/A leaves is a verification's spread where it is wider than its own") {
   Profile profile = measured_profile();
-  profile.against_itself = AgainstItself{.pairs = 10, .median_difference = 0.004, .p95_difference = 0.03};
+  profile.aa_test = AgainstItself{.pairs = 10, .median_difference = 0.004, .p95_difference = 0.03};
   CHECK(VerificationSurface(profile, fp32_eager, vocabulary).at(1, 4)->spread.value() ==
         Approx(0.03 / std::sqrt(2.0)).epsilon(foredraft::tests::second_route));
 }

@@ -34,7 +34,7 @@ Row stationary(const Matrix& matrix) {
 }
 
 /// Law of draft i (from 0) behind the emitted token c and, where i > 0, the accepted draft y.
-Row draft_law(const ngram::Drafter& drafter, std::size_t i, std::size_t c, std::size_t y) {
+Row draft_distribution(const ngram::Drafter& drafter, std::size_t i, std::size_t c, std::size_t y) {
   const auto emitted = static_cast<Token>(c);
   const auto before = static_cast<Token>(y);
   std::vector<Token> seen{emitted};
@@ -65,7 +65,7 @@ ExactIterations exact_iterations(const ngram::Model& target, const ngram::Drafte
       reached[i][c] = sum(last);
       Row accepted(size, 0.0);
       for (std::size_t y = 0; y < size; ++y) {
-        const Row q = draft_law(drafter, i, c, y);
+        const Row q = draft_distribution(drafter, i, c, y);
         for (std::size_t x = 0; x < size; ++x) {
           const double both = std::min(target_rows[y][x], q[x]);
           accepted[x] += last[y] * both;
@@ -110,14 +110,14 @@ ExactChain::ExactChain(const ngram::Model& target, const ngram::Model& draft)
 
 double ExactChain::alpha() const { return dot(stationary_, beta_); }
 
-double ExactChain::alpha_behind(int places, const std::function<Row(Token, Token)>& draft_law) const {
+double ExactChain::alpha_behind(int places, const std::function<Row(Token, Token)>& draft_distribution) const {
   double alpha = 0.0;
   for (std::size_t c = 0; c < size_; ++c) {
     Row last(size_, 0.0);
     last[c] = stationary_[c];
     for (int i = 0; i < places; ++i) last = times(last, target_rows_);
     for (std::size_t y = 0; y < size_; ++y) {
-      const Row q = draft_law(static_cast<Token>(c), static_cast<Token>(y));
+      const Row q = draft_distribution(static_cast<Token>(c), static_cast<Token>(y));
       for (std::size_t x = 0; x < size_; ++x) alpha += last[y] * std::min(target_rows_[y][x], q[x]);
     }
   }

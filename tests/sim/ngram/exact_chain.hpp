@@ -21,7 +21,7 @@ class ExactChain {
   [[nodiscard]] double alpha() const;  ///< token average of sum min(p, q)
   /// The same for a draft that sees the token `places` places in front of the one before it, and that one: q(c, y).
   [[nodiscard]] double alpha_behind(
-      int places, const std::function<std::vector<double>(ngram::Token c, ngram::Token y)>& draft_law) const;
+      int places, const std::function<std::vector<double>(ngram::Token c, ngram::Token y)>& draft_distribution) const;
   [[nodiscard]] double accept_after_acceptance() const;
   [[nodiscard]] double accept_after_rejection() const;
 

@@ -23,7 +23,7 @@ RandomStream stream() { return {7, {.purpose = Purpose::latent_alpha, .point = 3
 /// p-value of variates against the lower half of their range: cells of equal probability up to 1/2, one cell for the
 /// rest, which the complement resolves.
 template <class Part>
-double p_value_below_half(double a, double b, std::uint64_t draws, const BetaLaw& law, Part part) {
+double p_value_below_half(double a, double b, std::uint64_t draws, const BetaDistribution& law, Part part) {
   constexpr int cells = 40;
   std::vector<double> ends;
   std::vector<double> expected;
@@ -52,14 +52,14 @@ TEST_CASE("Beta variates and their complements follow their law, from poles at b
   const double level = tests::level_of_one(2 * shapes.size());
   for (const auto& [a, b] : shapes) {
     CAPTURE(a, b);
-    const BetaLaw law(a, b);
+    const BetaDistribution law(a, b);
     CHECK(p_value_below_half(a, b, draws, law, [](const BetaVariate& x) { return x.value; }) > level);
     CHECK(p_value_below_half(b, a, draws, law, [](const BetaVariate& x) { return x.complement; }) > level);
   }
 }
 
 TEST_CASE("a Beta variate is a function of its place, whatever was drawn before") {
-  const BetaLaw law(0.7, 2.0);
+  const BetaDistribution law(0.7, 2.0);
   RandomStream forwards = stream();
   std::vector<double> there;
   for (std::uint64_t place = 0; place < 100; ++place) there.push_back(law.draw(forwards, place).value);
@@ -72,7 +72,7 @@ TEST_CASE("Beta variates of extreme shapes are numbers that add up to one, at th
   constexpr std::uint64_t draws = 2'000;
   const auto mean_of = [](double a, double b) {
     RandomStream random = stream();
-    const BetaLaw law(a, b);
+    const BetaDistribution law(a, b);
     double sum = 0.0;
     for (std::uint64_t place = 0; place < draws; ++place) {
       const BetaVariate x = law.draw(random, place);

@@ -50,7 +50,7 @@ IterationByState enumerate(const Markov& chain, std::int64_t gamma, Convention c
 }
 
 /// The law of X in the long run, the start states weighed by power iteration.
-std::vector<double> long_run_law(const Markov& chain, std::int64_t gamma, Convention convention) {
+std::vector<double> long_run_distribution(const Markov& chain, std::int64_t gamma, Convention convention) {
   const IterationByState iteration = enumerate(chain, gamma, convention);
   double accepted = 0.5;
   for (int i = 0; i < 20'000; ++i) {
@@ -75,7 +75,7 @@ TEST_CASE("tokens per iteration of a chain agree with the enumerated long run on
                   << to_string(convention));
         const Tally tally = run_once(iterations_of(chain, gamma, 200'001, path, convention));
         const Estimate seen = tokens_per_iteration(tally);
-        const double expected = mean_of(long_run_law(chain, gamma, convention));
+        const double expected = mean_of(long_run_distribution(chain, gamma, convention));
         if (chain.b == 0.0 || chain.a == 1.0) {
           CHECK(seen.mean == Approx(expected).epsilon(1e-15));  // one state holds for ever
         } else {
@@ -102,7 +102,8 @@ TEST_CASE("the hidden outcome of a bonus token moves the chain") {
 
 TEST_CASE("with equal probabilities the chain is the i.i.d. process in law") {
   const Tally chain = run_once(iterations_of(Markov{0.7, 0.7}, 4, 300'000, Path::fast));
-  const std::vector<double> law = tokens_law(accepted_by_enumeration(std::vector<double>(4, 0.7)), Convention::bonus);
+  const std::vector<double> law =
+      tokens_distribution(accepted_by_enumeration(std::vector<double>(4, 0.7)), Convention::bonus);
   CHECK(foredraft::tests::chi_squared_p_value(as_signed(chain.tokens_count), expected_counts(law, 300'000.0)) >
         foredraft::tests::level_of_one(1));
 }
@@ -130,7 +131,7 @@ TEST_CASE("the first iteration of a run already has the long-run mean") {
     std::int64_t gamma;
   };
   for (const Case& c : {Case{{0.95, 0.2}, 4}, Case{{0.9, 0.3}, 1}, Case{{0.5, 0.9}, 1}}) {
-    const std::vector<double> law = long_run_law(c.chain, c.gamma, Convention::bonus);
+    const std::vector<double> law = long_run_distribution(c.chain, c.gamma, Convention::bonus);
     IntegerMoments<1> first;
     const auto simulator = make_process_simulator(iterations_of(c.chain, c.gamma, 1, Path::reference));
     for (std::uint64_t seed = 0; seed < 100'000; ++seed) {
@@ -152,9 +153,10 @@ TEST_CASE("95 % intervals hold the long-run mean in 95 % of the runs, for weak a
   };
   const auto markov = [](double a, double b) {
     const Markov chain{a, b};
-    return Case{chain, mean_of(long_run_law(chain, 3, Convention::bonus))};
+    return Case{chain, mean_of(long_run_distribution(chain, 3, Convention::bonus))};
   };
-  const double iid = mean_of(tokens_law(accepted_by_enumeration(std::vector<double>(3, 0.8)), Convention::bonus));
+  const double iid =
+      mean_of(tokens_distribution(accepted_by_enumeration(std::vector<double>(3, 0.8)), Convention::bonus));
   for (const Case& c : {Case{Iid{0.8}, iid}, markov(0.8, 0.5), markov(0.98, 0.05), markov(0.1, 0.95)}) {
     constexpr int runs = 300;
     int outside = 0;

@@ -25,7 +25,7 @@ struct LawCase {
 };
 
 /// P(at least k accepted) = E[alpha^k] as a quotient of Beta functions; the simulator multiplies ratios instead.
-std::vector<double> beta_mixture_law(const BetaMixture& mixture, std::int64_t gamma) {
+std::vector<double> beta_mixture_distribution(const BetaMixture& mixture, std::int64_t gamma) {
   std::vector<double> law;
   const auto at_least = [&](std::int64_t k) {
     return boost::math::beta(mixture.a + static_cast<double>(k), mixture.b) / boost::math::beta(mixture.a, mixture.b);
@@ -44,8 +44,8 @@ std::vector<LawCase> law_cases() {
           {"iid .3", Iid{0.3}, accepted_by_enumeration(std::vector<double>(4, 0.3))},
           {"iid .95", Iid{0.95}, accepted_by_enumeration(std::vector<double>(12, 0.95))},
           {"positional", Positional{conditional}, accepted_by_enumeration(conditional)},
-          {"broad beta mixture", broad, beta_mixture_law(broad, 4)},
-          {"narrow beta mixture", narrow, beta_mixture_law(narrow, 7)}};
+          {"broad beta mixture", broad, beta_mixture_distribution(broad, 4)},
+          {"narrow beta mixture", narrow, beta_mixture_distribution(narrow, 7)}};
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ TEST_CASE("tokens per iteration follow the enumerated law on both paths and unde
         const std::uint64_t length = slow ? iterations / 3 : iterations;
         const Tally tally = run_once(iterations_of(c.process, gamma, length, path, convention));
         CHECK(tally.units.sum(Quantity::iterations) == static_cast<Int128>(length));
-        const std::vector<double> law = tokens_law(c.accepted, convention);
+        const std::vector<double> law = tokens_distribution(c.accepted, convention);
         REQUIRE(law.size() == tally.tokens_count.size());
         CHECK(chi_squared_p_value(as_signed(tally.tokens_count), expected_counts(law, static_cast<double>(length))) >
               level);

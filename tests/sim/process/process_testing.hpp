@@ -67,16 +67,17 @@ inline std::vector<double> accepted_by_enumeration(const std::vector<double>& co
 }
 
 /// P(X = k) at [k-1] from the law of the accepted drafts.
-inline std::vector<double> tokens_law(const std::vector<double>& accepted, Convention convention) {
+inline std::vector<double> tokens_distribution(const std::vector<double>& accepted, Convention convention) {
   const auto gamma = static_cast<std::int64_t>(accepted.size()) - 1;
   std::vector<double> law(static_cast<std::size_t>(max_tokens(gamma, convention)), 0.0);
   for (std::size_t m = 0; m < accepted.size(); ++m) law[std::min(m, law.size() - 1)] += accepted[m];
   return law;
 }
 
-inline double mean_of(const std::vector<double>& tokens_law) {
+inline double mean_of(const std::vector<double>& tokens_distribution) {
   double mean = 0.0;
-  for (std::size_t k = 0; k < tokens_law.size(); ++k) mean += static_cast<double>(k + 1) * tokens_law[k];
+  for (std::size_t k = 0; k < tokens_distribution.size(); ++k)
+    mean += static_cast<double>(k + 1) * tokens_distribution[k];
   return mean;
 }
 

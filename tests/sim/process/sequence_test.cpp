@@ -25,8 +25,9 @@ double expected_iterations(const std::vector<double>& law, std::int64_t length) 
   return expected.back();
 }
 
-std::vector<double> iid_law(double alpha, std::int64_t gamma, Convention convention) {
-  return tokens_law(accepted_by_enumeration(std::vector<double>(static_cast<std::size_t>(gamma), alpha)), convention);
+std::vector<double> iid_distribution(double alpha, std::int64_t gamma, Convention convention) {
+  return tokens_distribution(accepted_by_enumeration(std::vector<double>(static_cast<std::size_t>(gamma), alpha)),
+                             convention);
 }
 
 Estimate iterations_per_sequence(const Tally& tally) {
@@ -48,7 +49,7 @@ TEST_CASE("iterations per sequence follow the recursion over what is left of the
         CHECK(tally.units.sum(tokens) == 20'000 * length);
         CHECK(tally.units.sum(drafted) == 5 * tally.units.sum(iterations));
         const Estimate seen = iterations_per_sequence(tally);
-        const double expected = expected_iterations(iid_law(0.75, 5, convention), length);
+        const double expected = expected_iterations(iid_distribution(0.75, 5, convention), length);
         CHECK(std::abs(seen.mean - expected) <= standard_errors * seen.standard_error);
       }
     }
@@ -65,7 +66,7 @@ TEST_CASE("acceptance stays unbiased although the last iteration is cut short") 
     CHECK(std::abs(seen.conditional[i].mean - process.conditional[i]) <
           standard_errors * seen.conditional[i].standard_error);
   }
-  const double endless = mean_of(tokens_law(accepted_by_enumeration(process.conditional), Convention::bonus));
+  const double endless = mean_of(tokens_distribution(accepted_by_enumeration(process.conditional), Convention::bonus));
   CHECK(tokens_per_iteration(tally).mean < 0.95 * endless);
 }
 
@@ -95,7 +96,7 @@ TEST_CASE("geometric lengths have the hazard they should at every token") {
 
 TEST_CASE("geometric lengths give the mean iterations of their mixture of fixed lengths") {
   constexpr double mean = 12.0;
-  const std::vector<double> law = iid_law(0.8, 4, Convention::bonus);
+  const std::vector<double> law = iid_distribution(0.8, 4, Convention::bonus);
   double expected = 0.0;
   double tail = 1.0;
   for (std::int64_t length = 1; tail > 1e-12; ++length) {

@@ -38,10 +38,10 @@ inline Contexts& contexts_of(sim::TokenSimulation& simulation) {
 
 /// A small synthetic pair: 60 tokens, gaussian logits of deviation 2, noise.
 inline SyntheticModels small_pair() {
-  return {.target = TargetLaw::gaussian_logits,
+  return {.target = TargetDistribution::gaussian_logits,
           .parameter = 2.0,
           .vocabulary = 60,
-          .draft = DraftLaw::noise,
+          .draft = DraftDistribution::noise,
           .alpha = 0.7,
           .pool = 40};
 }

@@ -52,8 +52,9 @@ TEST_CASE("simulated acceptance is sum min(p, q), and tokens follow the geometri
 }
 
 TEST_CASE("a synthetic pair reports the alpha asked for, and the simulation meets it") {
-  const auto target = GENERATE(TargetLaw::zipf, TargetLaw::gaussian_logits, TargetLaw::dirichlet);
-  const auto draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
+  const auto target =
+      GENERATE(TargetDistribution::zipf, TargetDistribution::gaussian_logits, TargetDistribution::dirichlet);
+  const auto draft = GENERATE(DraftDistribution::noise, DraftDistribution::temperature, DraftDistribution::mixing);
   CAPTURE(target, draft);
   SyntheticModels pair = tests::small_pair();
   pair.target = target;
@@ -71,7 +72,7 @@ TEST_CASE("p = q accepts every draft, p and q on different tokens none") {
   const auto rows = GENERATE(Contexts::pooled, Contexts::fresh);
   SyntheticModels equal = tests::small_pair();
   equal.alpha = 1.0;
-  equal.draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
+  equal.draft = GENERATE(DraftDistribution::noise, DraftDistribution::temperature, DraftDistribution::mixing);
   TokenSimulation simulation = tests::simulation_of(equal, 6, 5000);
   tests::contexts_of(simulation) = rows;
   simulation.temperature = 1.0;

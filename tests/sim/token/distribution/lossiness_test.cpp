@@ -112,8 +112,8 @@ TEST_CASE("at 32,000 tokens every rule has its lossiness, within the bounds that
   const SyntheticPool pool(pair, 5);
   std::vector<double> p(pool.vocabulary());
   std::vector<double> q(pool.vocabulary());
-  pool.target_law(0, 1.0, p);
-  pool.draft_law(0, pool.strength(), 1.0, q);
+  pool.target_distribution(0, 1.0, p);
+  pool.draft_distribution(0, pool.strength(), 1.0, q);
   for (const tests::RuleCase& rule : tests::rule_cases()) {
     INFO(rule.label());
     const PositionLossiness loss = lossiness(*rule.make(), {.target = p, .draft = q});

@@ -26,7 +26,7 @@ namespace {
 constexpr RunKey fresh_key{.seed = 31, .point = 6};
 constexpr std::uint64_t pool_seed = 5;
 
-std::vector<double> to_law(const std::vector<float>& logits, std::size_t vocabulary, double temperature) {
+std::vector<double> to_distribution(const std::vector<float>& logits, std::size_t vocabulary, double temperature) {
   std::vector<double> law(vocabulary);
   softmax(std::vector<double>(logits.begin(), logits.begin() + static_cast<std::ptrdiff_t>(vocabulary)), temperature,
           law);
@@ -48,7 +48,8 @@ Rows reconstruct(const SyntheticModels& pair, double strength, std::uint64_t blo
   std::vector<float> noisy(target.row_size());
   add_normals(fresh_key.seed, {.purpose = Purpose::draft_logits, .point = fresh_key.point, .block = block},
               context * normal_draws(noisy.size()), static_cast<float>(strength), logits, noisy);
-  return {.p = to_law(logits, target.vocabulary(), 1.0), .q = to_law(noisy, target.vocabulary(), 1.0)};
+  return {.p = to_distribution(logits, target.vocabulary(), 1.0),
+          .q = to_distribution(noisy, target.vocabulary(), 1.0)};
 }
 
 /// Adds `law` and the emitted token to histograms over the rank that p gives a token.
@@ -81,8 +82,8 @@ double pool_standard_error(const SyntheticPool& pool, double temperature) {
   double sum = 0.0;
   double squares = 0.0;
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
-    pool.target_law(k, temperature, p);
-    pool.draft_law(k, pool.strength(), temperature, q);
+    pool.target_distribution(k, temperature, p);
+    pool.draft_distribution(k, pool.strength(), temperature, q);
     const double beta = overlap(p, q);
     sum += beta;
     squares += beta * beta;
@@ -112,17 +113,17 @@ TEST_CASE("for every rule, tokens emitted in fresh contexts follow the law of th
     std::vector<double> expected_bonus(12, 0.0);
     std::vector<std::int64_t> first(12, 0);
     std::vector<std::int64_t> bonus(12, 0);
-    std::vector<double> bonus_law(12);
+    std::vector<double> bonus_distribution(12);
     for (std::uint64_t block = 0; block < emitter.blocks(); ++block) {
       std::uint64_t context = 0;
       for (const auto& sequence : emitter.emit_block(fresh_key, block)) {
         const Rows rows = reconstruct(pair, strength, block, context);
-        add_by_rank(rows.p, emitted_law(*rule, {.target = rows.p, .draft = rows.q}), sequence[0].token, expected_first,
-                    first);
+        add_by_rank(rows.p, emitted_distribution(*rule, {.target = rows.p, .draft = rows.q}), sequence[0].token,
+                    expected_first, first);
         if (sequence.size() == 2) {
           const Rows next = reconstruct(pair, strength, block, context + 1);
-          rule->bonus(next.p, bonus_law);
-          add_by_rank(next.p, bonus_law, sequence[1].token, expected_bonus, bonus);
+          rule->bonus(next.p, bonus_distribution);
+          add_by_rank(next.p, bonus_distribution, sequence[1].token, expected_bonus, bonus);
         }
         context += 2;
       }
@@ -135,12 +136,13 @@ TEST_CASE("for every rule, tokens emitted in fresh contexts follow the law of th
 // The standard error of the difference is 0.004 to 0.013, largest at temperature 0, where a context accepts all or
 // nothing.
 TEST_CASE("pooled and fresh contexts accept alike, for every target, draft and temperature", "[many_samples]") {
-  const auto target = GENERATE(TargetLaw::zipf, TargetLaw::gaussian_logits, TargetLaw::dirichlet);
-  const auto draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
+  const auto target =
+      GENERATE(TargetDistribution::zipf, TargetDistribution::gaussian_logits, TargetDistribution::dirichlet);
+  const auto draft = GENERATE(DraftDistribution::noise, DraftDistribution::temperature, DraftDistribution::mixing);
   const double temperature = GENERATE(0.0, 0.6, 1.0);
   CAPTURE(target, draft, temperature);
   const SyntheticModels pair{.target = target,
-                             .parameter = target == TargetLaw::dirichlet ? 0.5 : 1.5,
+                             .parameter = target == TargetDistribution::dirichlet ? 0.5 : 1.5,
                              .vocabulary = 20,
                              .draft = draft,
                              .alpha = 0.75,

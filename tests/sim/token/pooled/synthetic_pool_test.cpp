@@ -17,10 +17,10 @@
 namespace foredraft::sim {
 namespace {
 
-SyntheticModels pair_of(TargetLaw target, DraftLaw draft, double alpha) {
+SyntheticModels pair_of(TargetDistribution target, DraftDistribution draft, double alpha) {
   SyntheticModels pair = tests::small_pair();
   pair.target = target;
-  pair.parameter = target == TargetLaw::dirichlet ? 0.3 : 1.5;
+  pair.parameter = target == TargetDistribution::dirichlet ? 0.3 : 1.5;
   pair.draft = draft;
   pair.alpha = alpha;
   return pair;
@@ -32,14 +32,14 @@ double mean_sum_of_minima(const SyntheticPool& pool) {
   std::vector<double> q(pool.vocabulary());
   double total = 0.0;
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
-    pool.target_law(k, 1.0, p);
-    pool.draft_law(k, pool.strength(), 1.0, q);
+    pool.target_distribution(k, 1.0, p);
+    pool.draft_distribution(k, pool.strength(), 1.0, q);
     for (std::size_t x = 0; x < p.size(); ++x) total += std::min(p[x], q[x]);
   }
   return total / static_cast<double>(pool.contexts());
 }
 
-std::vector<double> target_row(TargetLaw law, double parameter, std::int64_t vocabulary, std::uint64_t index) {
+std::vector<double> target_row(TargetDistribution law, double parameter, std::int64_t vocabulary, std::uint64_t index) {
   const SyntheticTarget target(law, parameter, vocabulary);
   std::vector<float> row(target.row_size());
   std::vector<std::uint64_t> words;
@@ -52,8 +52,9 @@ std::vector<double> target_row(TargetLaw law, double parameter, std::int64_t voc
 }  // namespace
 
 TEST_CASE("the strength is solved so that the mean of sum min(p, q) over the pool is alpha") {
-  const auto target = GENERATE(TargetLaw::zipf, TargetLaw::gaussian_logits, TargetLaw::dirichlet);
-  const auto draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
+  const auto target =
+      GENERATE(TargetDistribution::zipf, TargetDistribution::gaussian_logits, TargetDistribution::dirichlet);
+  const auto draft = GENERATE(DraftDistribution::noise, DraftDistribution::temperature, DraftDistribution::mixing);
   const double alpha = GENERATE(0.55, 0.8, 0.999, 1.0 - 1e-9);
   CAPTURE(target, draft, alpha);
   const SyntheticPool pool(pair_of(target, draft, alpha), 11);
@@ -63,14 +64,14 @@ TEST_CASE("the strength is solved so that the mean of sum min(p, q) over the poo
 }
 
 TEST_CASE("alpha 1 makes the draft the target, bit for bit") {
-  const auto draft = GENERATE(DraftLaw::noise, DraftLaw::temperature, DraftLaw::mixing);
-  const SyntheticPool pool(pair_of(TargetLaw::gaussian_logits, draft, 1.0), 11);
+  const auto draft = GENERATE(DraftDistribution::noise, DraftDistribution::temperature, DraftDistribution::mixing);
+  const SyntheticPool pool(pair_of(TargetDistribution::gaussian_logits, draft, 1.0), 11);
   std::vector<double> p(pool.vocabulary());
   std::vector<double> q(pool.vocabulary());
   for (const double temperature : {0.0, 0.5, 1.0, 2.0}) {
-    pool.target_law(3, temperature, p);
-    pool.draft_law(3, pool.strength(), temperature, q);
-    if (draft == DraftLaw::mixing && temperature != 1.0) {
+    pool.target_distribution(3, temperature, p);
+    pool.draft_distribution(3, pool.strength(), temperature, q);
+    if (draft == DraftDistribution::mixing && temperature != 1.0) {
       for (std::size_t x = 0; x < p.size(); ++x) CHECK(q[x] == Approx(p[x]).epsilon(tests::second_route).margin(0.0));
     } else {
       CHECK(p == q);
@@ -81,32 +82,32 @@ TEST_CASE("alpha 1 makes the draft the target, bit for bit") {
 TEST_CASE("an alpha that no strength reaches is refused with the range that can be reached") {
   // A draft hotter than the target cannot fall below the overlap with the uniform law, a mixture not below the overlap
   // with another context.
-  const auto draft = GENERATE(DraftLaw::temperature, DraftLaw::mixing);
-  CHECK_THROWS_WITH(SyntheticPool(pair_of(TargetLaw::gaussian_logits, draft, 0.01), 11),
+  const auto draft = GENERATE(DraftDistribution::temperature, DraftDistribution::mixing);
+  CHECK_THROWS_WITH(SyntheticPool(pair_of(TargetDistribution::gaussian_logits, draft, 0.01), 11),
                     Catch::StartsWith("invalid alpha=0.01 (must lie in [0.") && Catch::Contains(", 1]"));
-  SyntheticModels single = pair_of(TargetLaw::zipf, DraftLaw::mixing, 0.9);
+  SyntheticModels single = pair_of(TargetDistribution::zipf, DraftDistribution::mixing, 0.9);
   single.pool = 1;  // a single context is its own partner
   CHECK_THROWS_WITH(SyntheticPool(single, 11), Catch::Contains("must lie in [1, 1]"));
 }
 
 TEST_CASE("the context of a pool depends on the seed and on nothing else") {
-  const SyntheticModels pair = pair_of(TargetLaw::dirichlet, DraftLaw::noise, 0.7);
+  const SyntheticModels pair = pair_of(TargetDistribution::dirichlet, DraftDistribution::noise, 0.7);
   SyntheticModels larger = pair;
   larger.pool = 41;
   std::vector<double> a(60);
   std::vector<double> b(60);
-  SyntheticPool(pair, 11).target_law(5, 1.0, a);
-  SyntheticPool(larger, 11).target_law(5, 1.0, b);
+  SyntheticPool(pair, 11).target_distribution(5, 1.0, a);
+  SyntheticPool(larger, 11).target_distribution(5, 1.0, b);
   CHECK(a == b);
-  SyntheticPool(pair, 12).target_law(5, 1.0, b);
+  SyntheticPool(pair, 12).target_distribution(5, 1.0, b);
   CHECK(a != b);
-  SyntheticPool(pair, 11).target_law(6, 1.0, b);
+  SyntheticPool(pair, 11).target_distribution(6, 1.0, b);
   CHECK(a != b);
 }
 
 TEST_CASE("zipf contexts hold p(rank) proportional to rank^-s, in an order of their own") {
-  std::vector<double> row = target_row(TargetLaw::zipf, 1.3, 500, 2);
-  CHECK(row != target_row(TargetLaw::zipf, 1.3, 500, 3));
+  std::vector<double> row = target_row(TargetDistribution::zipf, 1.3, 500, 2);
+  CHECK(row != target_row(TargetDistribution::zipf, 1.3, 500, 3));
   CHECK_FALSE(std::is_sorted(row.rbegin(), row.rend()));
   std::sort(row.rbegin(), row.rend());
   double sum = 0.0;
@@ -121,7 +122,7 @@ TEST_CASE("zipf contexts hold p(rank) proportional to rank^-s, in an order of th
 TEST_CASE("the shuffle puts every rank at every position equally often") {
   constexpr int vocabulary = 4;
   constexpr int shuffles = 60'000;
-  const SyntheticTarget target(TargetLaw::zipf, 1.0, vocabulary);
+  const SyntheticTarget target(TargetDistribution::zipf, 1.0, vocabulary);
   std::vector<float> row(target.row_size());
   std::vector<std::uint64_t> words;
   std::vector<std::int64_t> counts(static_cast<std::size_t>(vocabulary) * vocabulary, 0);
@@ -146,7 +147,8 @@ TEST_CASE("dirichlet contexts have Beta marginals, above and below concentration
   const boost::math::beta_distribution<double> law(a, 4.0 * a);
   std::vector<std::int64_t> counts(cells, 0);
   for (int i = 0; i < contexts; ++i) {
-    const double first = target_row(TargetLaw::dirichlet, a, vocabulary, static_cast<std::uint64_t>(i)).front();
+    const double first =
+        target_row(TargetDistribution::dirichlet, a, vocabulary, static_cast<std::uint64_t>(i)).front();
     ++counts[static_cast<std::size_t>(std::min(cells - 1.0, boost::math::cdf(law, first) * cells))];
   }
   CHECK(tests::chi_squared_p_value(counts, std::vector<double>(cells, contexts / static_cast<double>(cells))) >
@@ -154,21 +156,21 @@ TEST_CASE("dirichlet contexts have Beta marginals, above and below concentration
 }
 
 TEST_CASE("a tiny concentration neither underflows nor leaves a row without mass") {
-  const std::vector<double> row = target_row(TargetLaw::dirichlet, 1e-4, 1000, 0);
+  const std::vector<double> row = target_row(TargetDistribution::dirichlet, 1e-4, 1000, 0);
   CHECK(std::abs(row_sum(row) - 1.0) < tests::few_ulp);
   CHECK(*std::max_element(row.begin(), row.end()) > 0.99);
 }
 
 TEST_CASE("parameters outside the domain of their law are refused") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THROWS_WITH(SyntheticTarget(TargetLaw::zipf, -0.1, 10), Catch::StartsWith("invalid parameter=-0.1"));
-  CHECK_THROWS_AS(SyntheticTarget(TargetLaw::zipf, nan, 10), DomainError);
-  CHECK_THROWS_AS(SyntheticTarget(TargetLaw::gaussian_logits, -1.0, 10), DomainError);
-  CHECK_THROWS_AS(SyntheticTarget(TargetLaw::dirichlet, 0.0, 10), DomainError);
-  CHECK_THROWS_AS(SyntheticTarget(TargetLaw::dirichlet, 1.0, 1), DomainError);
-  CHECK_THROWS_AS(SyntheticTarget(TargetLaw::dirichlet, 1.0, 256'001), DomainError);
+  CHECK_THROWS_WITH(SyntheticTarget(TargetDistribution::zipf, -0.1, 10), Catch::StartsWith("invalid parameter=-0.1"));
+  CHECK_THROWS_AS(SyntheticTarget(TargetDistribution::zipf, nan, 10), DomainError);
+  CHECK_THROWS_AS(SyntheticTarget(TargetDistribution::gaussian_logits, -1.0, 10), DomainError);
+  CHECK_THROWS_AS(SyntheticTarget(TargetDistribution::dirichlet, 0.0, 10), DomainError);
+  CHECK_THROWS_AS(SyntheticTarget(TargetDistribution::dirichlet, 1.0, 1), DomainError);
+  CHECK_THROWS_AS(SyntheticTarget(TargetDistribution::dirichlet, 1.0, 256'001), DomainError);
   for (const double alpha : {0.0, -0.5, 1.5, nan}) {
-    CHECK_THROWS_AS(SyntheticPool(pair_of(TargetLaw::zipf, DraftLaw::noise, alpha), 1), DomainError);
+    CHECK_THROWS_AS(SyntheticPool(pair_of(TargetDistribution::zipf, DraftDistribution::noise, alpha), 1), DomainError);
   }
   SyntheticModels pair = tests::small_pair();
   pair.pool = 0;

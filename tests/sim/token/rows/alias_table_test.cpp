@@ -14,7 +14,7 @@ namespace foredraft::sim {
 namespace {
 
 /// The law that a table draws from, recomputed from its slots.
-std::vector<double> law_of(const std::vector<AliasSlot>& table) {
+std::vector<double> distribution_of(const std::vector<AliasSlot>& table) {
   std::vector<double> law;
   for (const std::uint64_t mass : alias_masses(table)) {
     law.push_back(std::ldexp(static_cast<double>(mass), -static_cast<int>(share_bits)) /
@@ -24,7 +24,7 @@ std::vector<double> law_of(const std::vector<AliasSlot>& table) {
 }
 
 /// Powers of ten over 12 decades in an order without a pattern, normalised.
-std::vector<double> steep_law(std::size_t size) {
+std::vector<double> steep_distribution(std::size_t size) {
   std::vector<double> law(size);
   for (std::size_t x = 0; x < size; ++x) law[x] = std::pow(10.0, -static_cast<double>(x * 37 % 101) * 0.12);
   const long double sum = std::accumulate(law.begin(), law.end(), 0.0L);
@@ -42,9 +42,9 @@ double resolution(std::size_t size) {
 TEST_CASE("an alias table draws from the law it was made from") {
   const std::size_t size = GENERATE(1U, 2U, 3U, 7U, 1000U, 32'000U, 256'000U);
   CAPTURE(size);
-  const std::vector<double> law = steep_law(size);
+  const std::vector<double> law = steep_distribution(size);
   const std::vector<AliasSlot> table = alias_table(law);
-  const std::vector<double> drawn = law_of(table);
+  const std::vector<double> drawn = distribution_of(table);
   const auto largest = static_cast<std::size_t>(std::max_element(law.begin(), law.end()) - law.begin());
   for (std::size_t x = 0; x < size; ++x) {
     const double allowed = x == largest ? resolution(size) * static_cast<double>(size) : resolution(size);
@@ -59,10 +59,11 @@ TEST_CASE("an alias table draws from the law it was made from") {
 }
 
 TEST_CASE("dyadic laws are drawn exactly") {
-  CHECK(law_of(alias_table(std::vector<double>{0.5, 0.125, 0.25, 0.125})) ==
+  CHECK(distribution_of(alias_table(std::vector<double>{0.5, 0.125, 0.25, 0.125})) ==
         std::vector<double>{0.5, 0.125, 0.25, 0.125});
-  CHECK(law_of(alias_table(std::vector<double>{0.0, 1.0, 0.0, 0.0})) == std::vector<double>{0.0, 1.0, 0.0, 0.0});
-  CHECK(law_of(alias_table(std::vector<double>(64, 1.0 / 64))) == std::vector<double>(64, 1.0 / 64));
+  CHECK(distribution_of(alias_table(std::vector<double>{0.0, 1.0, 0.0, 0.0})) ==
+        std::vector<double>{0.0, 1.0, 0.0, 0.0});
+  CHECK(distribution_of(alias_table(std::vector<double>(64, 1.0 / 64))) == std::vector<double>(64, 1.0 / 64));
 }
 
 TEST_CASE("a token of probability 0 is in no slot, not even with 256,000 tokens and all mass on one") {
@@ -76,7 +77,7 @@ TEST_CASE("a token of probability 0 is in no slot, not even with 256,000 tokens 
 TEST_CASE("a law that sums to 1 only up to round-off is scaled, not patched") {
   std::vector<double> law{0.1, 0.2, 0.3, 0.4};
   for (double& probability : law) probability *= 1.0 + 1e-11;
-  const std::vector<double> drawn = law_of(alias_table(law));
+  const std::vector<double> drawn = distribution_of(alias_table(law));
   for (std::size_t x = 0; x < law.size(); ++x)
     CHECK(drawn[x] == Approx(0.1 * static_cast<double>(x + 1)).epsilon(1e-13));
 }

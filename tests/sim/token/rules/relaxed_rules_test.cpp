@@ -43,9 +43,9 @@ double acceptance_of(const std::string& rule, const RuleSettings& settings, cons
   return acceptance_probability(*tests::make_named_rule(rule, settings), {.target = p, .draft = q});
 }
 
-std::vector<double> law_of(const std::string& rule, const RuleSettings& settings, const std::vector<double>& p,
-                           const std::vector<double>& q) {
-  return emitted_law(*tests::make_named_rule(rule, settings), {.target = p, .draft = q});
+std::vector<double> distribution_of(const std::string& rule, const RuleSettings& settings, const std::vector<double>& p,
+                                    const std::vector<double>& q) {
+  return emitted_distribution(*tests::make_named_rule(rule, settings), {.target = p, .draft = q});
 }
 
 /// acceptance(x) of one token.
@@ -71,7 +71,7 @@ void check_rising(const std::string& rule, const std::vector<RuleSettings>& sett
 void check_same_rule(const std::string& rule, const RuleSettings& settings, const std::string& other) {
   for (const auto& [p, q] : random_laws()) {
     CHECK(acceptance_of(rule, settings, p, q) == acceptance_of(other, {}, p, q));
-    CHECK(law_of(rule, settings, p, q) == law_of(other, {}, p, q));
+    CHECK(distribution_of(rule, settings, p, q) == distribution_of(other, {}, p, q));
   }
 }
 
@@ -99,9 +99,9 @@ TEST_CASE("lenience 1 is rejection_sampling, less accepts more, and nothing is e
     for (std::size_t x = 0; x < p.size(); ++x) in_support += p[x] > 0.0 ? q[x] : 0.0;
     CHECK(acceptance_of("lenient", {{"lenience", 1e-9}}, p, q) == Approx(in_support).epsilon(tests::few_ulp));
     for (const double residual : {0.0, 1.0}) {
-      const auto exact = law_of("lenient", {{"lenience", 1.0}, {"residual", residual}}, p, q);
+      const auto exact = distribution_of("lenient", {{"lenience", 1.0}, {"residual", residual}}, p, q);
       for (const double l : {0.9, 0.5, 0.1}) {
-        const auto emitted = law_of("lenient", {{"lenience", l}, {"residual", residual}}, p, q);
+        const auto emitted = distribution_of("lenient", {{"lenience", l}, {"residual", residual}}, p, q);
         for (std::size_t x = 0; x < p.size(); ++x) CHECK(emitted[x] <= p[x] / l + tests::few_ulp);
       }
       for (std::size_t x = 0; x < p.size(); ++x) CHECK(exact[x] == Approx(p[x]).margin(tests::few_ulp));
@@ -129,7 +129,7 @@ TEST_CASE("top_beta accepts within rank and gap: by hand") {
   CHECK(accepted(1, 1000.0) == "01000");
   CHECK(accepted(5, 0.0) == "01000");
   // A rejection emits the top token: 0.2 of the mass of q is accepted at tokens 1, 2 and 4, the rest becomes token 1.
-  const auto emitted = law_of("top_beta", {{"top_beta", 3.0}, {"tolerance", 0.70}}, p, q);
+  const auto emitted = distribution_of("top_beta", {{"top_beta", 3.0}, {"tolerance", 0.70}}, p, q);
   CHECK(emitted[1] == Approx(0.6).epsilon(tests::few_ulp));
   CHECK(emitted[2] == Approx(0.2).epsilon(tests::few_ulp));
   CHECK(emitted[0] == 0.0);
@@ -198,7 +198,8 @@ TEST_CASE("typical_acceptance demands min(epsilon, delta exp(-H)): by hand") {
   // delta 0 stands for the root of epsilon: 0.7746 * 0.354 = 0.274 above 1/4, 0.6325 * 0.354 = 0.224 below.
   CHECK(verdict("typical_acceptance", {{"epsilon", 0.6}}, p, {0.3, 0.3, 0.4}, 0) == 0.0);
   CHECK(verdict("typical_acceptance", {{"epsilon", 0.4}}, p, {0.3, 0.3, 0.4}, 0) == 1.0);
-  CHECK(law_of("typical_acceptance", {{"epsilon", 0.9}, {"delta", 1.0}}, p, {0.3, 0.3, 0.4})[1] == Approx(1.0));
+  CHECK(distribution_of("typical_acceptance", {{"epsilon", 0.9}, {"delta", 1.0}}, p, {0.3, 0.3, 0.4})[1] ==
+        Approx(1.0));
 }
 
 TEST_CASE("typical_acceptance falls with epsilon and is greedy_match at temperature 0") {
@@ -210,7 +211,8 @@ TEST_CASE("typical_acceptance falls with epsilon and is greedy_match at temperat
   for (auto [p, q] : random_laws()) {
     apply_temperature(p, 0.0);
     for (const double epsilon : {1e-6, 0.5, 0.999}) {
-      CHECK(law_of("typical_acceptance", {{"epsilon", epsilon}}, p, q) == law_of("greedy_match", {}, p, q));
+      CHECK(distribution_of("typical_acceptance", {{"epsilon", epsilon}}, p, q) ==
+            distribution_of("greedy_match", {}, p, q));
       CHECK(acceptance_of("typical_acceptance", {{"epsilon", epsilon}}, p, q) ==
             acceptance_of("greedy_match", {}, p, q));
     }
@@ -220,7 +222,7 @@ TEST_CASE("typical_acceptance falls with epsilon and is greedy_match at temperat
 TEST_CASE("accept_all emits the drafter's own law") {
   for (const auto& [p, q] : random_laws()) {
     CHECK(acceptance_of("accept_all", {}, p, q) == Approx(1.0).epsilon(tests::few_ulp));
-    const auto emitted = law_of("accept_all", {}, p, q);
+    const auto emitted = distribution_of("accept_all", {}, p, q);
     for (std::size_t x = 0; x < p.size(); ++x) CHECK(emitted[x] == Approx(q[x]).margin(tests::few_ulp));
   }
 }
@@ -234,7 +236,8 @@ TEST_CASE("sigmoid_approximation compares sigmoids of scaled logits: by hand") {
   const double high = 1.0 / (1.0 + std::exp(-0.5 * (std::log(3.0) + 1.0)));
   CHECK(verdict("sigmoid_approximation", settings, p, q, 0) == Approx(low / high).epsilon(tests::few_ulp));
   CHECK(verdict("sigmoid_approximation", settings, p, q, 1) == 1.0);
-  CHECK(law_of("sigmoid_approximation", settings, p, q)[0] == Approx(0.75 * low / high).epsilon(tests::few_ulp));
+  CHECK(distribution_of("sigmoid_approximation", settings, p, q)[0] ==
+        Approx(0.75 * low / high).epsilon(tests::few_ulp));
   CHECK(verdict("sigmoid_approximation", settings, {0.0, 1.0}, q, 0) == 0.0);
 }
 
@@ -243,7 +246,7 @@ TEST_CASE("a narrow sigmoid far below zero is rejection_sampling, a wide one acc
   const RuleSettings narrow{{"scale_low", 30.0}, {"scale_high", 31.0}};
   const RuleSettings wide{{"scale_low", -1e6}, {"scale_high", 1e6}};
   for (const auto& [p, q] : random_laws()) {
-    const auto emitted = law_of("sigmoid_approximation", narrow, p, q);
+    const auto emitted = distribution_of("sigmoid_approximation", narrow, p, q);
     for (std::size_t x = 0; x < p.size(); ++x) CHECK(emitted[x] == Approx(p[x]).margin(tests::second_route));
     double in_support = 0.0;
     for (std::size_t x = 0; x < p.size(); ++x) in_support += p[x] > 0.0 ? q[x] : 0.0;

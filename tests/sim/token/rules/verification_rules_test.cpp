@@ -86,7 +86,7 @@ struct PositionCells {
 };
 
 /// P(a draft of the position is accepted, and it is x).
-std::vector<double> accepted_law(const VerificationRule& rule, const PositionLaws& laws) {
+std::vector<double> accepted_distribution(const VerificationRule& rule, const PositionLaws& laws) {
   if (rule.candidates().count > 1) return tests::candidate_laws(laws, rule.candidates()).accepted;
   const double statistic = rule.row_statistic(laws);
   std::vector<double> law;
@@ -104,13 +104,13 @@ PositionCells position_cells(const VerificationRule& rule) {
   PositionCells result;
   for (std::size_t k = 0; k < 3; ++k) {
     const PositionLaws laws{.target = table.target[k], .draft = table.draft[k]};
-    std::vector<double> bonus_law(tokens_per_context);
-    rule.bonus(laws.target, bonus_law);
-    const std::vector<double> emitted = emitted_law(rule, laws);
-    const std::vector<double> accepted = accepted_law(rule, laws);
+    std::vector<double> bonus_distribution(tokens_per_context);
+    rule.bonus(laws.target, bonus_distribution);
+    const std::vector<double> emitted = emitted_distribution(rule, laws);
+    const std::vector<double> accepted = accepted_distribution(rule, laws);
     for (std::size_t x = 0; x < tokens_per_context; ++x) {
       result.tested.push_back(emitted[x] / 3.0);
-      result.bonus.push_back(bonus_law[x] / 3.0);
+      result.bonus.push_back(bonus_distribution[x] / 3.0);
       result.accepted.push_back(accepted[x] / 3.0);
     }
   }
@@ -119,12 +119,12 @@ PositionCells position_cells(const VerificationRule& rule) {
 
 /// The law of the pairs that count_pairs() counts. With gamma 1 the second token behind an accepted draft is a bonus
 /// token; with more drafts it is tested.
-std::vector<double> law_of_pairs(const PositionCells& at, std::int64_t gamma) {
-  const std::vector<double>& behind_accepted = gamma == 1 ? at.bonus : at.tested;
+std::vector<double> distribution_of_pairs(const PositionCells& at, std::int64_t gamma) {
+  const std::vector<double>& after_accepted = gamma == 1 ? at.bonus : at.tested;
   std::vector<double> law;
   for (std::size_t first = 0; first < cells; ++first) {
     for (std::size_t second = 0; second < cells; ++second) {
-      law.push_back(at.accepted[first] * behind_accepted[second] +
+      law.push_back(at.accepted[first] * after_accepted[second] +
                     (at.tested[first] - at.accepted[first]) * at.tested[second]);
     }
   }
@@ -132,12 +132,12 @@ std::vector<double> law_of_pairs(const PositionCells& at, std::int64_t gamma) {
 }
 
 /// The law of what count_single_iterations() counts.
-std::vector<double> law_of_single_iterations(const PositionCells& at, std::int64_t gamma) {
-  const std::vector<double>& behind_accepted = gamma == 1 ? at.bonus : at.tested;
+std::vector<double> distribution_of_single_iterations(const PositionCells& at, std::int64_t gamma) {
+  const std::vector<double>& after_accepted = gamma == 1 ? at.bonus : at.tested;
   std::vector<double> law;
   for (std::size_t first = 0; first < cells; ++first) {
     for (std::size_t second = 0; second < cells; ++second) {
-      law.push_back(at.accepted[first] * behind_accepted[second]);
+      law.push_back(at.accepted[first] * after_accepted[second]);
     }
     // The difference is round-off of 1e-17 where a token is never a replacement.
     const double replaced = at.tested[first] - at.accepted[first];
@@ -215,7 +215,7 @@ TEST_CASE("every rule's acceptance is a probability, and its replacement, bonus 
       CHECK_NOTHROW(check_distribution("replacement", law, tests::second_route));
       rule->bonus(p, law);
       CHECK_NOTHROW(check_distribution("bonus", law, tests::second_route));
-      CHECK_NOTHROW(check_distribution("emitted", emitted_law(*rule, laws), tests::second_route));
+      CHECK_NOTHROW(check_distribution("emitted", emitted_distribution(*rule, laws), tests::second_route));
     }
   }
 }
@@ -226,7 +226,7 @@ TEST_CASE("every lossless rule emits p itself, at tested positions and behind ac
     INFO(entry.label());
     const auto rule = entry.make();
     for (const auto& [p, q] : awkward_rows()) {
-      const std::vector<double> emitted = emitted_law(*rule, {.target = p, .draft = q});
+      const std::vector<double> emitted = emitted_distribution(*rule, {.target = p, .draft = q});
       std::vector<double> bonus(p.size());
       rule->bonus(p, bonus);
       for (std::size_t x = 0; x < p.size(); ++x) {
@@ -256,7 +256,7 @@ TEST_CASE("the limit cases reach both ends of every parameter of every rule") {
 }
 
 TEST_CASE("at the ends of its parameters every rule keeps its contract: probabilities, laws that sum to one, no loss") {
-  const auto is_law = [](const std::vector<double>& law) {
+  const auto is_distribution = [](const std::vector<double>& law) {
     double sum = 0.0;
     for (const double entry : law) {
       if (!(entry >= 0.0)) return false;
@@ -279,11 +279,11 @@ TEST_CASE("at the ends of its parameters every rule keeps its contract: probabil
       CHECK(probabilities);
       std::vector<double> law(p.size());
       rule->replacement(laws, law);
-      CHECK(is_law(law));
+      CHECK(is_distribution(law));
       rule->bonus(p, law);
-      CHECK(is_law(law));
-      const std::vector<double> emitted = emitted_law(*rule, laws);
-      CHECK(is_law(emitted));
+      CHECK(is_distribution(law));
+      const std::vector<double> emitted = emitted_distribution(*rule, laws);
+      CHECK(is_distribution(emitted));
       if (!entry.lossless) continue;
       CHECK(law == p);
       double furthest = 0.0;
@@ -293,7 +293,7 @@ TEST_CASE("at the ends of its parameters every rule keeps its contract: probabil
   }
 }
 
-// 60,000 iterations: 5 %, as below. The candidates behind the first are not in emitted_law().
+// 60,000 iterations: 5 %, as below. The candidates behind the first are not in emitted_distribution().
 TEST_CASE("at the ends of its parameters every lossless rule's first two emitted tokens are draws of the target alone",
           "[many_samples]") {
   std::vector<tests::RuleCase> cases = tests::limit_cases();
@@ -315,7 +315,7 @@ TEST_CASE("for every rule the first two emitted tokens follow the law that the r
     const auto simulator = make_token_simulator(simulation, 1);
     std::int64_t pairs = 0;
     const std::vector<std::int64_t> counts = count_pairs(dynamic_cast<const TokenSimulator&>(*simulator), pairs);
-    const std::vector<double> expected = scaled(law_of_pairs(position_cells(*entry.make()), gamma), pairs);
+    const std::vector<double> expected = scaled(distribution_of_pairs(position_cells(*entry.make()), gamma), pairs);
     CHECK(tests::chi_squared_p_value(counts, expected) > level);
     CHECK(tests::chi_squared_p_value(marginal(counts, false), marginal(expected, false)) > level);
     CHECK(tests::chi_squared_p_value(marginal(counts, true), marginal(expected, true)) > level);
@@ -333,7 +333,7 @@ TEST_CASE("for every rule a single iteration uses no random word for two things"
     simulation.rule = entry.rule();
     const auto simulator = make_token_simulator(simulation, 1);
     const auto counts = count_single_iterations(dynamic_cast<const TokenSimulator&>(*simulator), iterations);
-    const auto law = law_of_single_iterations(position_cells(*entry.make()), gamma);
+    const auto law = distribution_of_single_iterations(position_cells(*entry.make()), gamma);
     CHECK(tests::chi_squared_p_value(counts, scaled(law, iterations)) >
           tests::level_of_one(2 * tests::rule_cases().size()));
   }
@@ -365,7 +365,7 @@ TEST_CASE("by hand: rejection_sampling accepts with min(1, p/q) and replaces fro
 TEST_CASE("greedy_match emits the target's most probable token, the lowest index on ties, whatever is drafted") {
   const auto rule = tests::make_named_rule("greedy_match", {});
   for (const auto& [p, q] : awkward_rows()) {
-    const std::vector<double> emitted = emitted_law(*rule, {.target = p, .draft = q});
+    const std::vector<double> emitted = emitted_distribution(*rule, {.target = p, .draft = q});
     const auto top = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
     for (std::size_t x = 0; x < p.size(); ++x) CHECK(emitted[x] == Approx(x == top ? 1.0 : 0.0).margin(tests::few_ulp));
     CHECK(acceptance_probability(*rule, {.target = p, .draft = q}) == q[top]);
@@ -381,7 +381,7 @@ TEST_CASE("at temperature 0 every lossless rule and greedy_match are the same ru
     for (const scenario::RuleMember& entry : scenario::rules()) {
       if (!entry.lossless) continue;
       INFO(entry.name);
-      CHECK(emitted_law(*default_rule(entry), laws) == emitted_law(*greedy, laws));
+      CHECK(emitted_distribution(*default_rule(entry), laws) == emitted_distribution(*greedy, laws));
       CHECK(acceptance_probability(*default_rule(entry), laws) == acceptance_probability(*greedy, laws));
     }
   }

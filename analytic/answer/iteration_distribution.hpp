@@ -13,7 +13,7 @@
 namespace foredraft::analytic {
 
 /// Tokens of one iteration by closed form; what has none is absent.
-struct IterationLaw {
+struct IterationDistribution {
   std::optional<double> mean;           ///< in endless text
   std::optional<double> variance;       ///< only where iterations are independent
   std::optional<double> alpha;          ///< acceptance per tested draft
@@ -23,7 +23,8 @@ struct IterationLaw {
 };
 
 /// Of a scenario that is no server. `pool_acceptance` and `stop` as for answer().
-[[nodiscard]] IterationLaw iteration_law(const Scenario& scenario, double pool_acceptance, StopToken stop = {});
+[[nodiscard]] IterationDistribution iteration_distribution(const Scenario& scenario, double pool_acceptance,
+                                                           StopToken stop = {});
 
 /// [i]: draft i and all before it accepted, of `gamma` drafts; nothing for processes whose iterations depend on each
 /// other. A Positional has at least `gamma` entries.
@@ -34,6 +35,7 @@ struct IterationLaw {
 
 /// Best constant draft length for a drafter that costs c of the rest of an iteration a pass, whatever gamma of the
 /// scenario; nothing where no closed form knows it.
-[[nodiscard]] std::optional<BestGamma> best_constant_gamma(const Scenario& scenario, const IterationLaw& law, double c);
+[[nodiscard]] std::optional<BestGamma> best_constant_gamma(const Scenario& scenario, const IterationDistribution& law,
+                                                           double c);
 
 }  // namespace foredraft::analytic

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analytic/answer/iteration_law.hpp"
+#include "analytic/answer/iteration_distribution.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -45,9 +45,9 @@ class ConstantLength {
   ConstantLength(const Scenario& scenario, bool finite, StopToken stop)
       : scenario_(scenario), finite_(finite), stop_(stop) {}
 
-  IterationLaw operator()(const foredraft::Iid& iid) const {
+  IterationDistribution operator()(const foredraft::Iid& iid) const {
     const IidIteration iteration{iid.alpha, scenario_.gamma, scenario_.convention};
-    IterationLaw law;
+    IterationDistribution law;
     law.mean = tokens_per_iteration(iteration);
     law.variance = tokens_variance(iteration);
     law.alpha = iid.alpha;
@@ -59,21 +59,21 @@ class ConstantLength {
     return law;
   }
 
-  IterationLaw operator()(const foredraft::Positional& positional) const {
+  IterationDistribution operator()(const foredraft::Positional& positional) const {
     return of_marginal(marginal_from_conditional(positional.conditional), scenario_.gamma);
   }
 
-  [[nodiscard]] IterationLaw of_marginal(const std::vector<double>& marginal, std::int64_t gamma) const {
-    IterationLaw law;
+  [[nodiscard]] IterationDistribution of_marginal(const std::vector<double>& marginal, std::int64_t gamma) const {
+    IterationDistribution law;
     law.mean = tokens_per_iteration(marginal, gamma, scenario_.convention);
     law.variance = tokens_variance(marginal, gamma, scenario_.convention);
     if (finite_) law.pmf = tokens_pmf(marginal, gamma, scenario_.convention);
     return law;
   }
 
-  IterationLaw operator()(const foredraft::BetaMixture& beta) const {
+  IterationDistribution operator()(const foredraft::BetaMixture& beta) const {
     const BetaMixture mixture{beta.a, beta.b};
-    IterationLaw law;
+    IterationDistribution law;
     law.mean = tokens_per_iteration(mixture, scenario_.gamma, scenario_.convention);
     law.variance = tokens_variance(mixture, scenario_.gamma, scenario_.convention);
     if (finite_) {
@@ -83,21 +83,21 @@ class ConstantLength {
     return law;
   }
 
-  IterationLaw operator()(const foredraft::Markov& chain) const {
-    IterationLaw law;
+  IterationDistribution operator()(const foredraft::Markov& chain) const {
+    IterationDistribution law;
     law.mean = tokens_per_iteration(MarkovAcceptance{chain.a, chain.b}, scenario_.gamma, scenario_.convention);
     return law;
   }
 
-  IterationLaw operator()(const Runs& runs) const {
-    IterationLaw law;
+  IterationDistribution operator()(const Runs& runs) const {
+    IterationDistribution law;
     law.mean = tokens_per_iteration(RunAcceptance{{runs.a, runs.b}, runs.spread, runs.rho}, scenario_.gamma);
     return law;
   }
 
   /// A trace, and what nobody has found a closed form of.
   template <class Process>
-  IterationLaw operator()(const Process& /*process*/) const {
+  IterationDistribution operator()(const Process& /*process*/) const {
     return {};
   }
 
@@ -107,9 +107,10 @@ class ConstantLength {
   StopToken stop_;
 };
 
-IterationLaw copy_law(const foredraft::InputCopy& drafter, const ProcessFidelity& process, const Scenario& scenario) {
+IterationDistribution copy_distribution(const foredraft::InputCopy& drafter, const ProcessFidelity& process,
+                                        const Scenario& scenario) {
   const InputCopy copy{drafter.edit_rate, drafter.realign};
-  IterationLaw law;
+  IterationDistribution law;
   if (process.sequence_length) {
     const auto [length, geometric] = *process.sequence_length;
     law.finite_tokens =
@@ -141,12 +142,12 @@ class UnderPolicy {
   UnderPolicy(const Scenario& scenario, const AcceptanceProcess& acceptance, bool finite, StopToken stop)
       : scenario_(scenario), acceptance_(acceptance), finite_(finite), stop_(stop) {}
 
-  IterationLaw operator()(const ConstantGamma& /*policy*/) const {
+  IterationDistribution operator()(const ConstantGamma& /*policy*/) const {
     return std::visit(ConstantLength(scenario_, finite_, stop_), acceptance_);
   }
 
-  IterationLaw operator()(const Plus2Minus1& /*policy*/) const {
-    IterationLaw law;
+  IterationDistribution operator()(const Plus2Minus1& /*policy*/) const {
+    IterationDistribution law;
     law.alpha = alpha();
     const auto marginal = marginal_of(acceptance_, scenario_.gamma);
     if (!marginal || finite_) return law;
@@ -156,15 +157,15 @@ class UnderPolicy {
     return law;
   }
 
-  IterationLaw operator()(const foredraft::ConfidenceThreshold& policy) const {
+  IterationDistribution operator()(const foredraft::ConfidenceThreshold& policy) const {
     const ConfidenceThreshold threshold{.alpha = alpha().value(),
                                         .concentration = policy.concentration,
                                         .threshold = policy.threshold,
                                         .bias = policy.bias,
                                         .gamma = scenario_.gamma};
     const VaryingYield yield = confidence_threshold(threshold, scenario_.convention);
-    IterationLaw law = ConstantLength(scenario_, finite_, stop_)
-                           .of_marginal(reached(threshold, scenario_.convention), scenario_.gamma);
+    IterationDistribution law = ConstantLength(scenario_, finite_, stop_)
+                                    .of_marginal(reached(threshold, scenario_.convention), scenario_.gamma);
     law.mean = yield.tokens;
     law.mean_gamma = yield.mean_gamma;
     law.alpha = alpha();
@@ -173,15 +174,15 @@ class UnderPolicy {
 
   /// What nobody has found a closed form of.
   template <class Unknown>
-  IterationLaw operator()(const Unknown& /*policy*/) const {
-    IterationLaw law;
+  IterationDistribution operator()(const Unknown& /*policy*/) const {
+    IterationDistribution law;
     law.alpha = alpha();
     return law;
   }
 
-  IterationLaw operator()(const OptimalStopping& /*policy*/) const {
+  IterationDistribution operator()(const OptimalStopping& /*policy*/) const {
     const double c = draft_ratio(scenario::decoding_cost(scenario_).value());
-    IterationLaw law;
+    IterationDistribution law;
     if (const auto* beta = std::get_if<foredraft::BetaMixture>(&acceptance_)) {
       if (finite_) return law;
       const VaryingYield yield = optimal_stopping({beta->a, beta->b}, scenario_.gamma, c, scenario_.convention);
@@ -241,20 +242,20 @@ double acceptance_decay(const Drafter& drafter) {
   return 1.0;
 }
 
-IterationLaw iteration_law(const Scenario& scenario, double pool_acceptance, StopToken stop) {
+IterationDistribution iteration_distribution(const Scenario& scenario, double pool_acceptance, StopToken stop) {
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
   if (process == nullptr) {
     // Real tokens are accepted as often as they turn out to be.
-    return std::isnan(pool_acceptance) ? IterationLaw{}
+    return std::isnan(pool_acceptance) ? IterationDistribution{}
                                        : ConstantLength(scenario, false, stop)(foredraft::Iid{pool_acceptance});
   }
   if (const auto* copy = std::get_if<foredraft::InputCopy>(&scenario.drafter))
-    return copy_law(*copy, *process, scenario);
+    return copy_distribution(*copy, *process, scenario);
   const AcceptanceProcess acceptance = drafted_acceptance(*process, scenario);
   return std::visit(UnderPolicy(scenario, acceptance, process->sequence_length.has_value(), stop), process->policy);
 }
 
-std::optional<BestGamma> best_constant_gamma(const Scenario& scenario, const IterationLaw& law, double c) {
+std::optional<BestGamma> best_constant_gamma(const Scenario& scenario, const IterationDistribution& law, double c) {
   const Drafting drafting = scenario::drafting(scenario.drafter);
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
   if (process != nullptr) {
