@@ -113,7 +113,7 @@ void add_speedups(const ComparisonQuestion& question, const std::vector<Side>& s
 
 // ---- differences
 
-MetricDifference metric_difference(const Measured& reference, const Measured& candidate) {
+MetricDifference metric_difference(const MeasuredMetric& reference, const MeasuredMetric& candidate) {
   const analytic::ClusteredEstimate difference = difference_of(candidate.estimate, reference.estimate);
   const Interval interval = analytic::interval_of(difference);
   constexpr double unknown_ratio = std::numeric_limits<double>::quiet_NaN();
@@ -141,8 +141,8 @@ MetricDifference metric_difference(const Measured& reference, const Measured& ca
 
 RunComparison run_comparison(std::size_t reference, std::size_t candidate, const Comparison& comparison) {
   RunComparison compared{.reference = reference, .candidate = candidate, .metrics = {}};
-  for (const Measured& measured : comparison.runs[candidate].measured) {
-    const Measured* other = comparison.runs[reference].find(measured.metric);
+  for (const MeasuredMetric& measured : comparison.runs[candidate].measured) {
+    const MeasuredMetric* other = comparison.runs[reference].find(measured.metric);
     if (other != nullptr) compared.metrics.push_back(metric_difference(*other, measured));
   }
   return compared;
@@ -201,7 +201,7 @@ void rank_group(std::vector<std::size_t> group, std::size_t number, Comparison& 
   const std::string metric = ranking_metric(group, comparison);
   if (metric.empty()) return;
   const bool more_is_better = metric_entry(metric).more_is_better;
-  const auto measured = [&](std::size_t run) -> const Measured& { return *comparison.runs[run].find(metric); };
+  const auto measured = [&](std::size_t run) -> const MeasuredMetric& { return *comparison.runs[run].find(metric); };
   std::stable_sort(group.begin(), group.end(), [&](std::size_t one, std::size_t other) {
     const double difference = measured(one).estimate.value - measured(other).estimate.value;
     return more_is_better ? difference > 0.0 : difference < 0.0;
@@ -304,7 +304,7 @@ std::string_view span_word(logs::Span span) {
   return "";
 }
 
-Document measured_json(const Measured& measured) {
+Document measured_json(const MeasuredMetric& measured) {
   return {{"metric", measured.metric},
           {"value", measured.estimate.value},
           {"ci95", interval_json(analytic::interval_of(measured.estimate))},
@@ -315,7 +315,7 @@ Document measured_json(const Measured& measured) {
 
 Document run_json(const RunEstimates& run) {
   Document metrics = Document::array();
-  for (const Measured& measured : run.measured) metrics.push_back(measured_json(measured));
+  for (const MeasuredMetric& measured : run.measured) metrics.push_back(measured_json(measured));
   Document unknown = Document::array();
   for (const auto& [metric, why] : run.unknown) unknown.push_back({{"metric", metric}, {"why", why}});
   return {{"name", run.name},

@@ -24,7 +24,7 @@ struct ComparisonQuestion {
 
 /// One metric of two runs, 95 % intervals.
 struct MetricDifference {
-  std::string metric;  ///< as Measured::metric
+  std::string metric;  ///< as MeasuredMetric::metric
   double reference, candidate;
   double difference;  ///< candidate - reference
   Interval difference_ci95;

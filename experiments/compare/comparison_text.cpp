@@ -108,8 +108,8 @@ const RunEstimates& main_run(const Comparison& comparison) {
 }
 
 std::string estimate_sentence(const RunEstimates& run) {
-  const Measured* length = run.find("acceptance_length");
-  const Measured* speedup = run.find("speedup");
+  const MeasuredMetric* length = run.find("acceptance_length");
+  const MeasuredMetric* speedup = run.find("speedup");
   std::string text =
       length == nullptr
           ? fmt::format("The acceptance length of {} is not known: {}.", run.name, run.unknown.at("acceptance_length"))
@@ -197,7 +197,7 @@ std::string comparisons_text(const Comparison& comparison) {
 }
 
 std::string cell(const RunEstimates& run, std::string_view metric) {
-  const Measured* measured = run.find(metric);
+  const MeasuredMetric* measured = run.find(metric);
   return measured == nullptr ? "" : with_half_interval(measured->estimate);
 }
 
@@ -240,7 +240,7 @@ std::string evidence_text(const Comparison& comparison) {
   std::map<std::string, std::size_t> kinds;
   bool assumed = false;
   for (const RunEstimates& run : comparison.runs) {
-    for (const Measured& one : run.measured) {
+    for (const MeasuredMetric& one : run.measured) {
       if (is_assumed(one.estimate)) {
         assumed = true;
       } else {

@@ -138,7 +138,7 @@ std::variant<Requirement, Problem> parse_requirement(std::string_view text, std:
 RequirementVerdict verdict_of(const Requirement& requirement, const RunEstimates& run) {
   RequirementVerdict verdict{
       .requirement = requirement, .run = run.name, .outcome = RequirementVerdict::Outcome::not_shown};
-  const Measured* measured = run.find(requirement.metric);
+  const MeasuredMetric* measured = run.find(requirement.metric);
   if (measured == nullptr) {
     const auto why = run.unknown.find(requirement.metric);
     verdict.why = why == run.unknown.end() ? "acceptance at this position was not logged" : why->second;

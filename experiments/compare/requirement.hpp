@@ -38,7 +38,7 @@ namespace foredraft::experiments {
 struct Requirement {
   enum class Relation { at_least, above, at_most, below };
   std::string text;    ///< as it was given, without blanks
-  std::string metric;  ///< as Measured::metric
+  std::string metric;  ///< as MeasuredMetric::metric
   Relation relation;
   double threshold;
 };

@@ -84,8 +84,8 @@ Clusters clusters_of_parts(const std::vector<const RunPart*>& parts, const Total
 }
 
 /// Of the finest parts that hold the metric.
-std::optional<Measured> measured_of(const Run& run, std::string metric, std::size_t number, ClusterRegistry& registry,
-                                    const TotalsOf& totals_of) {
+std::optional<MeasuredMetric> measured_of(const Run& run, std::string metric, std::size_t number,
+                                          ClusterRegistry& registry, const TotalsOf& totals_of) {
   for (const Span span : {Span::request, Span::window, Span::run}) {
     std::vector<const RunPart*> parts;
     for (const RunPart& part : run.parts) {
@@ -97,10 +97,10 @@ std::optional<Measured> measured_of(const Run& run, std::string metric, std::siz
     if (held == 0) continue;
     const std::size_t own = clusters.names.empty() ? number : registry.number_of(clusters.names);
     const analytic::ClusterSet set{.clusters = own, .run = number, .in_time = span == Span::window};
-    return Measured{.metric = std::move(metric),
-                    .estimate = ratio_of_totals(clusters.tops, clusters.bottoms, set, single_run_error),
-                    .span = span,
-                    .clusters = held};
+    return MeasuredMetric{.metric = std::move(metric),
+                          .estimate = ratio_of_totals(clusters.tops, clusters.bottoms, set, single_run_error),
+                          .span = span,
+                          .clusters = held};
   }
   return std::nullopt;
 }
@@ -150,9 +150,9 @@ MetricEntry metric_entry(std::string_view name) {
 
 std::string marginal_name(std::size_t position) { return fmt::format("{}{}]", marginal_prefix, position); }
 
-const Measured* RunEstimates::find(std::string_view metric) const {
+const MeasuredMetric* RunEstimates::find(std::string_view metric) const {
   const auto found =
-      std::find_if(measured.begin(), measured.end(), [&](const Measured& one) { return one.metric == metric; });
+      std::find_if(measured.begin(), measured.end(), [&](const MeasuredMetric& one) { return one.metric == metric; });
   return found == measured.end() ? nullptr : &*found;
 }
 
@@ -168,7 +168,7 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
   const std::size_t number = registry.number_of({});
   const bool full = is_full_by_construction(run);
   const auto add = [&](std::string metric, std::string why, bool trusted, const TotalsOf& totals_of) {
-    std::optional<Measured> found;
+    std::optional<MeasuredMetric> found;
     if (trusted) found = measured_of(run, metric, number, registry, totals_of);
     if (found) {
       estimates.measured.push_back(*std::move(found));
@@ -190,8 +190,8 @@ RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry&
 }
 
 void add_speedup(const RunEstimates& plain, RunEstimates& run) {
-  const Measured* of_plain = plain.find("tpot_ms");
-  const Measured* own = run.find("tpot_ms");
+  const MeasuredMetric* of_plain = plain.find("tpot_ms");
+  const MeasuredMetric* own = run.find("tpot_ms");
   if (of_plain == nullptr || own == nullptr) {
     run.unknown.emplace("speedup", own == nullptr ? run.unknown["tpot_ms"] : "the plain run logged no times");
     return;
@@ -200,11 +200,11 @@ void add_speedup(const RunEstimates& plain, RunEstimates& run) {
   // Its own error first: MetricDifference::paired looks at that one.
   const analytic::Term terms[] = {{own->estimate, -speedup / own->estimate.value},
                                   {of_plain->estimate, 1.0 / own->estimate.value}};
-  Measured measured{.metric = "speedup",
-                    .estimate = analytic::combined(speedup, terms),
-                    .span = own->span,
-                    .clusters = own->clusters};
-  const auto after_tpot = std::find_if(run.measured.begin(), run.measured.end(), [](const Measured& one) {
+  MeasuredMetric measured{.metric = "speedup",
+                          .estimate = analytic::combined(speedup, terms),
+                          .span = own->span,
+                          .clusters = own->clusters};
+  const auto after_tpot = std::find_if(run.measured.begin(), run.measured.end(), [](const MeasuredMetric& one) {
     return one.metric == "output_tokens_per_s" || one.metric.starts_with(marginal_prefix);
   });
   run.measured.insert(after_tpot, std::move(measured));

@@ -28,7 +28,7 @@ struct MetricEntry {
 /// "marginal[3]": share of verification steps whose first 3 drafts were all accepted.
 [[nodiscard]] std::string marginal_name(std::size_t position);
 
-struct Measured {
+struct MeasuredMetric {
   std::string metric;
   analytic::ClusteredEstimate estimate;
   logs::Span span;       ///< what the clusters are
@@ -39,10 +39,10 @@ struct RunEstimates {
   std::string log;   ///< "A" or "B"
   std::string name;  ///< "A, K = 3, 64 requests"
   Run run;
-  std::vector<Measured> measured;              ///< in the order of metric_entries(), then marginals
+  std::vector<MeasuredMetric> measured;        ///< in the order of metric_entries(), then marginals
   std::map<std::string, std::string> unknown;  ///< metric and why it is not known
 
-  [[nodiscard]] const Measured* find(std::string_view metric) const;
+  [[nodiscard]] const MeasuredMetric* find(std::string_view metric) const;
 };
 
 /// Numbers sets of clusters: runs that hold the same requests, by name, get the same number.

@@ -290,14 +290,14 @@ class TableReader {
   std::vector<std::string> known_;
 };
 
-constexpr std::string_view whole = "a whole number";
+constexpr std::string_view whole_word = "a whole number";
 constexpr std::string_view flag = "true or false";
 
 template <typename Part, std::size_t size>
 void read_part(TableReader& reader, std::string_view key, Part& part,
                const std::array<Key<Part, std::int64_t>, size>& keys) {
   if (auto table = reader.read_table(key)) {
-    table->read(part, keys, whole);
+    table->read(part, keys, whole_word);
     table->refuse_unknown_keys();
   }
 }
@@ -309,8 +309,8 @@ ModelShape read_shape(const toml::table& table, std::string name, std::int64_t l
   shape.name = std::move(name);
   reader.read(shape, text_keys, "a string");
   reader.read_word(shape, "architecture", architectures, &ModelShape::architecture, Presence::optional);
-  reader.read(shape, integer_keys, whole);
-  reader.read(shape, layer_keys, whole);
+  reader.read(shape, integer_keys, whole_word);
+  reader.read(shape, layer_keys, whole_word);
   reader.read(shape, flag_keys, flag);
   reader.read_word(shape, "norm", norms, &ModelShape::norm, Presence::required);
   reader.read_word(shape, "activation", activations, &ModelShape::activation, Presence::required);
@@ -320,7 +320,7 @@ ModelShape read_shape(const toml::table& table, std::string name, std::int64_t l
   read_part(reader, "window", shape.window, window_keys);
   read_part(reader, "linear", shape.linear, linear_keys);
   if (auto head = reader.read_table("head")) {
-    head->read(shape.head, head_keys, whole);
+    head->read(shape.head, head_keys, whole_word);
     head->read(shape.head, head_flags, flag);
     head->refuse_unknown_keys();
   }
