@@ -45,7 +45,7 @@ struct ExperimentEntry {
 /// Every experiment, in the order in which `reproduce --all` runs them.
 [[nodiscard]] const std::vector<ExperimentEntry>& experiment_registry();
 
-// ---- One function per experiment, each in the file of its name. The list that users see is in registry.cpp.
+// ---- One function per experiment. The list that users see is in registry.cpp.
 
 [[nodiscard]] ExperimentResult leviathan_table1(const ExperimentSettings& settings);
 [[nodiscard]] ExperimentResult leviathan_table2(const ExperimentSettings& settings);
