@@ -153,7 +153,7 @@ struct Elsewhere {
   std::string_view key, why, suggestion;
 };
 constexpr std::string_view stored = "one model is stored in many formats";
-constexpr std::string_view split = "one model is split over any number of devices";
+constexpr std::string_view split_meaning = "one model is split over any number of devices";
 constexpr std::string_view write_format = "use --target-format and --draft-format";
 constexpr std::string_view write_degree = "use --target-tp and --draft-tp";
 constexpr std::string_view write_experts = "write experts = {count = 8, per_token = 2, d_ff = 14336}";
@@ -163,8 +163,8 @@ constexpr std::array elsewhere_keys{
     Elsewhere{"weight_bits", stored, write_format},
     Elsewhere{"dtype", stored, write_format},
     Elsewhere{"fp8", stored, write_format},
-    Elsewhere{"tensor_parallel", split, write_degree},
-    Elsewhere{"tensor_parallel_size", split, write_degree},
+    Elsewhere{"tensor_parallel", split_meaning, write_degree},
+    Elsewhere{"tensor_parallel_size", split_meaning, write_degree},
     Elsewhere{"num_experts", "experts are a table", write_experts},
     Elsewhere{"experts_per_token", "experts are a table", write_experts},
 };

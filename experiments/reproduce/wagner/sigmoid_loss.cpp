@@ -13,7 +13,7 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::int64_t drafts = 5;
+constexpr std::int64_t drafts_per_call = 5;
 constexpr double loss_logit_deviation = 3.0;
 
 const SyntheticModels loss_pair{.target = TargetDistribution::gaussian_logits,
@@ -66,7 +66,7 @@ Estimate simulated_tokens(const sim::TablePair& rows, const LossSetting& setting
   const auto simulator = sim::make_token_simulator({.models = rows,
                                                     .rule = rule_of(setting),
                                                     .temperature = 1.0,
-                                                    .gamma = drafts,
+                                                    .gamma = drafts_per_call,
                                                     .convention = Convention::bonus,
                                                     .drafting = Drafting::autoregressive,
                                                     .iterations = sigmoid_loss_iterations},
@@ -96,7 +96,7 @@ std::string sigmoid_loss_caption() {
   return fmt::format(
       "What the sigmoid approximation does to a synthetic pair (logits Normal(0, {:g}^2) over {} tokens, acceptance "
       "{:g}, gamma {}): tokens simulated with 95 % intervals, the emitted law exact in {} contexts.",
-      loss_logit_deviation, loss_pair.vocabulary, loss_pair.alpha, drafts, loss_pair.pool);
+      loss_logit_deviation, loss_pair.vocabulary, loss_pair.alpha, drafts_per_call, loss_pair.pool);
 }
 
 }  // namespace foredraft::experiments
