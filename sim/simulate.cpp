@@ -173,11 +173,12 @@ double pool_acceptance(const Scenario& scenario, const Simulator& simulator) {
 
 namespace foredraft {
 
-Simulated simulate(const Scenario& scenario, const SimulationPlan& plan, unsigned threads) {
+Simulated simulate(const Scenario& scenario, const SimulationPlan& plan, unsigned threads,
+                   const std::atomic<bool>* stop) {
   scenario::check_scenario(scenario);
   scenario::check_read(scenario);
-  const std::unique_ptr<sim::Simulator> simulator = sim::make_simulator(scenario, plan);
-  const sim::Tally tally = sim::run(*simulator, {.seed = plan.seed, .point = 0}, threads);
+  const std::unique_ptr<sim::Simulator> simulator = sim::make_simulator(scenario, plan, stop);
+  const sim::Tally tally = sim::run(*simulator, {.seed = plan.seed, .point = 0, .stop = stop}, threads);
   sim::check_conservation(tally);
   return sim::estimates_of(scenario, tally);
 }

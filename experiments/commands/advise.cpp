@@ -106,6 +106,35 @@ void check_options(CommandLine& line) {
   static_cast<void>(line.word("for", export_names()));
 }
 
+/// What the line asks for, and the digests of what was read for it.
+struct AskedAdvice {
+  AdviceQuestion question;
+  std::vector<FileDigest> files;
+  Advice advice;
+};
+
+AskedAdvice answer(CommandLine& line, StopToken stop) {
+  check_options(line);
+  const auto batch = line.integer("batch", 1, largest_advised_batch);
+  line.done();
+  const std::string format = line.text("format").value_or("");
+  AdviceQuestion question{.logs = read_logs(line.positional(), format, stop)};
+  if (const auto plain = line.texts("plain")) question.plain = read_logs(*plain, "", stop);
+  if (batch) {
+    set_requests(question.logs, static_cast<double>(*batch));
+    set_requests(question.plain, static_cast<double>(*batch));
+  }
+  std::vector<FileDigest> files;
+  for (const auto* logs : {&question.logs, &question.plain}) {
+    for (const logs::ObservedLog& log : *logs) {
+      files.push_back({.path = log.file, .bytes = log.bytes, .sha256 = log.sha256});
+    }
+  }
+  if (names_device(line)) add_prediction(line, question, files);
+  Advice advice = advise(question);
+  return {std::move(question), std::move(files), std::move(advice)};
+}
+
 /// Settings of TensorRT-LLM mean different things from version to version.
 std::string settings_of(const CommandLine& line, const Advice& advice) {
   const std::string engine = line.text("for").value_or(advice.engine);
@@ -154,25 +183,7 @@ int run_advise(const std::vector<std::string>& arguments) {
     print_result(help_text(advise_spec()));
     return exit_done;
   }
-  check_options(line);
-  const auto batch = line.integer("batch", 1, largest_advised_batch);
-  line.done();
-  const StopToken stop(&catch_interrupts(default_patience));
-  const std::string format = line.text("format").value_or("");
-  AdviceQuestion question{.logs = read_logs(line.positional(), format, stop)};
-  if (const auto plain = line.texts("plain")) question.plain = read_logs(*plain, "", stop);
-  if (batch) {
-    set_requests(question.logs, static_cast<double>(*batch));
-    set_requests(question.plain, static_cast<double>(*batch));
-  }
-  std::vector<FileDigest> files;
-  for (const auto* logs : {&question.logs, &question.plain}) {
-    for (const logs::ObservedLog& log : *logs) {
-      files.push_back({.path = log.file, .bytes = log.bytes, .sha256 = log.sha256});
-    }
-  }
-  if (names_device(line)) add_prediction(line, question, files);
-  const Advice advice = advise(question);
+  const auto [question, files, advice] = answer(line, &catch_interrupts(default_patience));
   const std::string settings = settings_of(line, advice);
   const std::string version = line.text("engine-version").value_or("");
   std::optional<ResultFolder> folder;
@@ -185,6 +196,13 @@ int run_advise(const std::vector<std::string>& arguments) {
   print_result(line.has("json") ? document_text(to_json(advice, version)) : to_text(advice, settings));
   if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
   return advice.concludes() ? exit_done : exit_failed;
+}
+
+AdviceDocuments advice_documents(const std::vector<std::string>& arguments, StopToken stop) {
+  CommandLine line(advise_spec(), arguments);
+  const AskedAdvice asked = answer(line, stop);
+  return {.json = document_text(to_json(asked.advice, line.text("engine-version").value_or(""))),
+          .text = to_text(asked.advice, settings_of(line, asked.advice))};
 }
 
 }  // namespace foredraft::experiments

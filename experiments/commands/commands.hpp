@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "core/stop.hpp"
 
 /// The commands of the program: one file each, one visible list.
 namespace foredraft::experiments {
@@ -41,6 +42,15 @@ CommandSpec validate_spec();
 int run_validate(const std::vector<std::string>& arguments);
 CommandSpec advise_spec();
 int run_advise(const std::vector<std::string>& arguments);
+
+/// What the command prints with --json and without.
+struct AdviceDocuments {
+  std::string json, text;
+};
+
+/// The answer of `advise` to these arguments, printed and written nowhere. Throws as run_advise does.
+[[nodiscard]] AdviceDocuments advice_documents(const std::vector<std::string>& arguments, StopToken stop);
+
 CommandSpec import_spec();
 int run_import(const std::vector<std::string>& arguments);
 CommandSpec compare_spec();

@@ -136,7 +136,7 @@ class ShardRows {
 
 /// Appends what an unfinished folder lacks of the rows, which have to begin with those that it holds.
 void append_missing_rows(const std::string& folder, const std::string& header, ShardRows rows, AppendFile& merged,
-                         const std::atomic<bool>& stop) {
+                         StopToken stop) {
   ResultReader there(points_path(folder));
   there.skip(header.size());
   for (std::string_view held = there.read(); !held.empty(); held = there.read()) {
@@ -149,9 +149,34 @@ void append_missing_rows(const std::string& folder, const std::string& header, S
     }
   }
   for (std::string_view more = rows.next(every_byte); !more.empty(); more = rows.next(every_byte)) {
-    if (stop) throw Interrupted();
+    stop.check();
     merged.append(more);
   }
+}
+
+struct Merged {
+  SweepConfig config;
+  bool already_complete;
+  WriteLock lock;  ///< of the folder: what follows, such as drawing, still has it alone
+};
+
+Merged merge(const std::vector<std::string>& folders, const std::string& folder,
+             const std::vector<std::string>& command_line, StopToken stop) {
+  const std::vector<Part> parts = read_parts(folders);
+  const SweepConfig& config = parts.front().manifest.config;
+  Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, command_line, 1);
+  WriteLock lock = WriteLock::of_folder(folder);
+  const auto before = claim_folder(folder, manifest);
+  const bool complete = before && before->state == "complete";
+  if (!complete) {
+    if (!before) replace_file(manifest_path(folder), to_text(manifest));
+    const std::string header = points_header(config);
+    extend_points(folder, {0, point_count(config)}, manifest, [&](AppendFile& merged, std::uint64_t /*finished*/) {
+      append_missing_rows(folder, header, {parts, header.size()}, merged, stop);
+    });
+    complete_folder(folder, std::move(manifest));
+  }
+  return {config, complete, std::move(lock)};
 }
 
 }  // namespace
@@ -175,26 +200,26 @@ int run_merge(const std::vector<std::string>& arguments) {
   line.require("out", "where the whole sweep goes", "e.g. --out results/whole");
   line.done();
   const std::string folder = line.text("out").value();
-  const std::vector<Part> parts = read_parts(line.positional());
-  const SweepConfig& config = parts.front().manifest.config;
-  Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, line.words(), 1);
-  const std::atomic<bool>& stop = catch_interrupts(default_patience);
-  const WriteLock lock = WriteLock::of_folder(folder);
-  const auto before = claim_folder(folder, manifest);
-  const bool complete = before && before->state == "complete";
-  if (!complete) {
-    if (!before) replace_file(manifest_path(folder), to_text(manifest));
-    const std::string header = points_header(config);
-    extend_points(folder, {0, point_count(config)}, manifest, [&](AppendFile& merged, std::uint64_t /*finished*/) {
-      append_missing_rows(folder, header, {parts, header.size()}, merged, stop);
-    });
-    complete_folder(folder, std::move(manifest));
+  const Merged merged = merge(line.positional(), folder, line.words(), &catch_interrupts(default_patience));
+  const bool draw = !line.has("no-figures") && !has_drawings(merged.config, folder);
+  if (merged.already_complete) {
+    say("{} is complete: {}", folder, draw ? "the figures are made anew" : "nothing to do");
   }
-  const bool draw = !line.has("no-figures") && !has_drawings(config, folder);
-  if (complete) say("{} is complete: {}", folder, draw ? "the figures are made anew" : "nothing to do");
   const PlotResult figures = draw ? draw_figures(folder) : PlotResult::drawn;
   print_result(sweep_report(folder));
   return figures == PlotResult::failed ? exit_failed : exit_done;
 }
 
 }  // namespace foredraft::experiments
+
+namespace foredraft {
+
+SweepResult merge_shards(const std::vector<std::string>& shards, const std::string& folder,
+                         const SweepOptions& options) {
+  if (shards.empty()) throw InputError("merge_shards: no shards");
+  const experiments::Merged merged = experiments::merge(shards, folder, options.command_line, options.stop);
+  const std::uint64_t points = experiments::point_count(merged.config);
+  return {points, merged.already_complete ? points : 0, merged.already_complete};
+}
+
+}  // namespace foredraft

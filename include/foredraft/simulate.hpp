@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "foredraft/quantities.hpp"
@@ -37,10 +38,12 @@ struct Simulated {
 };
 
 /// Runs the plan: a function of scenario, plan and seed alone, whatever the number of threads (0: one per hardware
-/// thread). Estimates of what the scenario does not have are NaN. Throws DomainError as predict() does, for a plan that
-/// counts nothing, and on what only a preparation finds out, such as an acceptance that no draft can reach; RunError
-/// where threads cannot be started.
-[[nodiscard]] Simulated simulate(const Scenario& scenario, const SimulationPlan& plan, unsigned threads = 0);
+/// thread). Estimates of what the scenario does not have are NaN. `stop` is set from outside to end the run soon; null:
+/// nobody does. Throws DomainError as predict() does, for a plan that counts nothing, and on what only a preparation
+/// finds out, such as an acceptance that no draft can reach; RunError where threads cannot be started; Interrupted when
+/// stopped.
+[[nodiscard]] Simulated simulate(const Scenario& scenario, const SimulationPlan& plan, unsigned threads = 0,
+                                 const std::atomic<bool>* stop = nullptr);
 
 }  // namespace foredraft
 

@@ -49,6 +49,13 @@ struct SweepResult {
 /// RunError with the rows so far safe.
 SweepResult run_sweep(const std::string& config_file, const std::string& folder, const SweepOptions& options = {});
 
+/// Puts the results folders of all shards of one sweep, in any order, together into `folder`: the bytes of the run
+/// without shards. What an earlier call left unfinished there is finished. `options`: `stop` and `command_line` are
+/// used. Throws InputError before anything is written, with every problem: a shard that is missing, given twice or not
+/// complete, folders of different sweeps or versions, a folder of another run; Interrupted and RunError.
+SweepResult merge_shards(const std::vector<std::string>& shards, const std::string& folder,
+                         const SweepOptions& options = {});
+
 }  // namespace foredraft
 
 #pragma GCC visibility pop

@@ -94,7 +94,14 @@ int main() {
   const SweepResult result = run_sweep("sweep.toml", "swept", options);
   REQUIRE(result.points == 2 && result.resumed == 0 && !result.already_complete && most == 2.0);
   REQUIRE(run_sweep("sweep.toml", "swept", options).already_complete);
+  for (const std::uint64_t index : {1, 2}) {
+    run_sweep("sweep.toml", "shard" + std::to_string(index), {.shard = Shard{index, 2}});
+  }
+  REQUIRE(merge_shards({"shard2", "shard1"}, "merged").points == 2);
+  REQUIRE(merge_shards({"shard1", "shard2"}, "merged").already_complete);
+  REQUIRE(throws<InputError>([] { merge_shards({"shard1"}, "lacking"); }));
   const std::atomic<bool> stop = true;
   REQUIRE(throws<Interrupted>([&] { run_sweep("sweep.toml", "stopped", {.stop = &stop}); }));
+  REQUIRE(throws<Interrupted>([&] { static_cast<void>(simulate(named, {.iterations = 1'000'000}, 1, &stop)); }));
   return 0;
 }

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Speculative decoding: closed forms, simulation, sweeps, and advice from the logs of engines.
+
+Parameters are keywords with the names of the TOML configurations, whose dots become underscores:
+``predict(alpha=0.8, gamma=5, c=0.05)``, ``Scenario(rule="lenient", rule_lenience=0.5, ...)``. ``parameters()`` lists
+them. A mistake is a ``ValueError`` with a line for each problem.
+"""
+
+from foredraft import plot
+from foredraft._core import BestGamma, Estimate, Prediction, Simulation
+from foredraft._core import version as _version
+from foredraft._devices import Device, Model, Profile, devices, models
+from foredraft._logs import Advice, Log, advise, read_log
+from foredraft._questions import (Parameter, Predictions, Scenario, best, best_gamma, parameters, predict, quantities,
+                                  simulate)
+from foredraft._sweeps import sweep
+from foredraft._trees import JudgedTree, Tree, tree
+
+
+__version__: str = _version()
+
+__all__ = [
+    "Advice", "BestGamma", "Device", "Estimate", "JudgedTree", "Log", "Model", "Parameter", "Prediction", "Predictions",
+    "Profile", "Scenario", "Simulation", "Tree", "advise", "best", "best_gamma", "devices", "models", "parameters", "plot",
+    "predict", "quantities", "read_log", "simulate", "sweep", "tree"
+]

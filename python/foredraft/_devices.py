@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices, models, and the times of forward passes."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from foredraft import _core
+from foredraft._questions import plain
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def devices() -> list[str]:
+    """Names of the shipped data sheets, sorted."""
+    return _core.shipped_devices()
+
+
+def models() -> list[str]:
+    """Names of the shipped model shapes, sorted."""
+    return _core.shipped_models()
+
+
+class Device:
+    """A data sheet: a shipped device by name or alias, or a TOML file with one device (docs/devices.md).
+
+    Raises ValueError where neither is there, with the nearest name.
+    """
+
+    def __init__(self, name: str | os.PathLike[str]) -> None:
+        document = json.loads(_core.device_document(os.fspath(name)))
+        self.name: str = document["name"]
+        self.sha256: str = document["sha256"]  #: of the figures
+        self.figures: dict[str, float] = document["figures"]  #: by key, whose end is the unit: memory_bandwidth_gb_per_s
+
+    def __repr__(self) -> str:
+        return f"Device({self.name!r})"
+
+
+class Model:
+    """A model's shape: a shipped one by name, a TOML file, or a config.json of Hugging Face (file or folder).
+
+    format, kv_format: of weights and KV cache ("fp8", ...); None: as the model's config says, else fp16.
+    tensor_parallel: devices that share it. Raises ValueError where there is no such model, with the nearest name.
+    """
+
+    def __init__(self,
+                 name: str | os.PathLike[str],
+                 *,
+                 format: str | None = None,
+                 kv_format: str | None = None,
+                 tensor_parallel: int = 1) -> None:
+        document = json.loads(_core.model_document(os.fspath(name), format or "", kv_format or "", tensor_parallel))
+        self.name: str = document["name"]
+        self.summary: str = document["summary"]
+        self.source: str = document["source"]  #: where the numbers stand
+        self.layers: int = document["layers"]
+        self.d_model: int = document["d_model"]
+        self.heads: int = document["heads"]
+        self.kv_heads: int = document["kv_heads"]
+        self.head_dim: int = document["head_dim"]
+        self.d_ff: int = document["d_ff"]
+        self.vocabulary: int = document["vocabulary"]
+        self.parameters: float = document["parameters"]
+        self.active_parameters: float = document["active_parameters"]  #: of one token of a mixture of experts
+        self.format: str = document["format"]
+        self.kv_format: str = document["kv_format"]
+        self.tensor_parallel: int = document["tensor_parallel"]
+        self.weight_bytes: float = document["weight_bytes"]  #: of all devices together
+        self.step_bytes: float = document["step_bytes"]  #: weights that a decode step of one sequence reads
+        self.kv_bytes_per_token: float = document["kv_bytes_per_token"]
+        self.notes: list[str] = document["notes"]  #: what was left out or assumed
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, format={self.format!r})"
+
+
+@dataclass(frozen=True)
+class Speedups:
+    """Speedup by draft length on a device."""
+    plain_us: float  #: one autoregressive decode step
+    lengths: pandas.DataFrame  #: gamma, tokens_per_iteration, drafting_us, verify_us, sampling_us, speedup, spread
+    best_gamma: int  #: the smallest within 1 % of the best; 0: autoregressive decoding
+
+
+class Profile:
+    """Times of forward passes: a shipped data sheet by name, a TOML data sheet, a profile.json, or steps of one's own.
+
+    steps: True for a CSV file with the header ``model,role,batch,tokens,context,ms``. Raises ValueError where there is
+    no such profile, for a file of another schema, and with every problem of a file.
+    """
+
+    def __init__(self, name: str | os.PathLike[str], *, steps: bool = False) -> None:
+        read = _core.ReadProfile.read_steps if steps else _core.ReadProfile.read
+        self._profile = read(os.fspath(name))
+        self.name = os.fspath(name)
+        self.device: str = self._profile.device
+        self.source: str = self._profile.source  #: measured, datasheet, user, engine or operators
+        self.sha256: str = self._profile.sha256
+        self.valid: bool = self._profile.valid  #: False where repeated measurements differ by more than allowed
+
+    def speedups(self,
+                 target: str,
+                 draft: str = "",
+                 *,
+                 batch: int = 1,
+                 context: int = 512,
+                 max_gamma: int = 8,
+                 overhead_us: float = 0.0,
+                 **acceptance: object) -> Speedups:
+        """Speedup by draft length, 1 to max_gamma. [Leviathan2023, Eq. 1; docs/model.md]
+
+        target, draft: shipped models or ones that the profile has times of; draft is left out with drafter="heads".
+        batch: sequences at once; context: tokens that each already holds; overhead_us: of an iteration beyond its
+        passes. acceptance: alpha, or process and its parameters, drafter, convention. spread in the table is the half
+        width of the 95 % interval of the speedup over it (NaN: not known).
+
+        Raises ValueError where the profile cannot answer.
+        """
+        import pandas
+        question = _core.Question({name: plain(value) for name, value in ({"gamma": 1} | acceptance).items()})
+        table = self._profile.speedups(question, target, draft, batch, context, max_gamma, overhead_us)
+        return Speedups(table["plain"]["time_us"], pandas.DataFrame(table["lengths"]), table["best_gamma"])
+
+    def __repr__(self) -> str:
+        return f"Profile({self.name!r}, source={self.source!r})"

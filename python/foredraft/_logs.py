@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs of engines, and what they advise."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from foredraft import _core
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Log:
+    """What one or several logs say of speculative decoding; nothing that was not logged is guessed."""
+
+    def __init__(self, paths: list[str], format: str, document: dict[str, Any]) -> None:
+        self.paths = paths
+        self.format = format  #: that was asked for; "": told by the content
+        self.document = document  #: schema foredraft.observations/1 (docs/logs.md)
+
+    @property
+    def observations(self) -> list[dict[str, Any]]:
+        """Windows, requests and runs, in their order; None stands for what was not logged."""
+        return list(self.document["observations"])
+
+    @property
+    def warnings(self) -> list[Any]:
+        """What a reader has to know, with stable codes."""
+        return list(self.document.get("warnings", []))
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row an observation."""
+        import pandas
+        return pandas.json_normalize(self.observations)
+
+    def __repr__(self) -> str:
+        return f"Log({self.paths}, {len(self.observations)} observations)"
+
+
+class Advice:
+    """What to set: docs/advise.md."""
+
+    def __init__(self, document: dict[str, Any], text: str) -> None:
+        self.document = document  #: schema foredraft.advise/1 (docs/schemas/advise.schema.json)
+        self.text = text  #: about ten lines, as the program prints them; so does str()
+
+    @property
+    def recommendation(self) -> dict[str, Any] | None:
+        """gamma, schedule, low, high, ties; None where nothing can be advised: why_not."""
+        found: dict[str, Any] | None = self.document["recommendation"]
+        return found
+
+    @property
+    def gamma(self) -> int | None:
+        """The draft length to set; 0: no speculation; None: nothing can be advised."""
+        return None if self.recommendation is None else self.recommendation["gamma"]
+
+    @property
+    def schedule(self) -> list[tuple[int, int, int]]:
+        """(first batch, last batch, gamma), where a schedule is worth more than one gamma; else empty."""
+        rows = (self.recommendation or {}).get("schedule") or []
+        return [(row[0], row[1], row[2]) for row in rows]
+
+    @property
+    def why_not(self) -> str | None:
+        """Why there is no recommendation, and the cheapest step that gives one."""
+        reason: str | None = self.document.get("why_not")
+        return reason
+
+    @property
+    def causes(self) -> list[str]:
+        """Why speculation gains no more than it does, the main cause first."""
+        return list(self.document["causes"])
+
+    @property
+    def warnings(self) -> list[Any]:
+        """What a reader has to know, with stable codes."""
+        return list(self.document["warnings"])
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Advice(gamma={self.gamma}, schedule={self.schedule})"
+
+
+Paths = str | os.PathLike[str] | Log
+
+
+def _paths(logs: Paths | Iterable[Paths]) -> list[str]:
+    if isinstance(logs, Log):
+        return list(logs.paths)
+    if isinstance(logs, (str, os.PathLike)):
+        return [os.fspath(logs)]
+    return [path for one in logs for path in _paths(one)]
+
+
+def read_log(*paths: str | os.PathLike[str], format: str | None = None) -> Log:
+    """Reads logs of engines and load generators, plain or gzip; the format is told by the content unless given.
+
+    Raises ValueError with the problems of all files: one that cannot be read or holds no log, two of the same bytes.
+    """
+    names = [os.fspath(path) for path in paths]
+    return Log(names, format or "", json.loads(_core.observations_document(names, format or "")))
+
+
+def advise(logs: Paths | Iterable[Paths],
+           *,
+           plain: Paths | Iterable[Paths] | None = None,
+           engine: str | None = None,
+           **options: object) -> Advice:
+    """Does speculation pay, why not, and what to set.
+
+    logs: files or Logs of an engine that speculates; plain: of the same load without speculation, without which there
+    is no speedup. engine: whose settings Advice.text is to end with ("vllm", "sglang", ...). options: those of
+    ``foredraft advise --help`` with underscores: format, engine_version, profile or device with target and draft (times
+    at draft lengths that were not logged), batch, context, target_tp, ...; True for a switch.
+
+    Raises ValueError for files and options that cannot be used, all at once.
+    """
+    arguments: list[str] = []
+    stated = dict(options)
+    if plain is not None:
+        stated["plain"] = ",".join(_paths(plain))
+    if engine is not None:
+        stated["for"] = engine
+    formats = {log.format for log in ([logs] if isinstance(logs, Log) else []) if log.format}
+    if formats:
+        stated.setdefault("format", formats.pop())
+    for name in ("out", "json", "help"):
+        if name in stated:
+            raise TypeError(f"foredraft: advise has no {name}")
+    for name, value in stated.items():
+        if value is None or value is False:
+            continue
+        option = "--" + name.replace("_", "-")
+        arguments += [option] if value is True else [option, os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+    try:
+        document, text = _core.advice([*arguments, "--", *_paths(logs)])
+    except ValueError as error:
+        raise ValueError(_keywords(str(error))) from None
+    return Advice(json.loads(document), text)
+
+
+def _keywords(message: str) -> str:
+    """The message about options in the words of Python: --target-tp is target_tp."""
+    return re.sub(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)",
+                  lambda match: "engine" if match[1] == "for" else match[1].replace("-", "_"), message)

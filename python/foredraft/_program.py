@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program foredraft, as pip installs it."""
+
+import os
+import pathlib
+import sys
+
+from foredraft import _core
+
+
+def main() -> int:
+    """Runs the program with the arguments of this process; its exit code."""
+    share = pathlib.Path(__file__).resolve().parent / "share"
+    os.environ.setdefault("FOREDRAFT_PLOTS", str(share / "plots"))
+    os.environ.setdefault("FOREDRAFT_OPERATORS", str(share / "operators"))
+    return _core.run_program(sys.argv[1:])

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenarios, and what closed forms and simulation answer."""
+
+from __future__ import annotations
+
+import enum
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from foredraft import _core
+
+if TYPE_CHECKING:
+    import pandas
+
+RealArray = npt.NDArray[np.float64]
+
+
+class Best(enum.Enum):
+    """What stands for a draft length that is to be found."""
+    BEST = "best"
+
+    def __repr__(self) -> str:
+        return "foredraft.best"
+
+
+best = Best.BEST  #: ``gamma=best``: each point at its draft length of the greatest speedup
+
+
+class Parameter(NamedTuple):
+    """What a scenario can state."""
+    name: str  #: of TOML, "rule.lenience"; as a keyword rule_lenience
+    type: str  #: real, integer, choice, text, reals, texts or schedule
+    summary: str  #: one line, with the unit
+
+
+_PARAMETERS = {name: Parameter(name, kind, summary) for name, kind, summary in _core.parameters()}
+_NAMES = {name.replace(".", "_"): name for name in _PARAMETERS}
+
+
+def parameters() -> list[Parameter]:
+    """All parameters of scenarios, sorted by topic."""
+    return list(_PARAMETERS.values())
+
+
+def quantities() -> list[str]:
+    """The names of all quantities that are answered: attributes of Prediction and Simulation, stems of columns."""
+    return _core.quantities()
+
+
+def toml_name(keyword: str) -> str:
+    """The name of TOML; an unknown keyword stays as it is."""
+    return _NAMES.get(keyword, keyword)
+
+
+def takes_number(name: str) -> bool:
+    """Whether the parameter takes one number, so that several make an array."""
+    parameter = _PARAMETERS.get(toml_name(name))
+    return parameter is not None and parameter.type in ("real", "integer")
+
+
+def plain(value: object) -> Any:
+    """Numbers, words and lists of Python for those of numpy; anything else as it is."""
+    if isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, (np.generic, np.ndarray)):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple, range)):
+        return [plain(entry) for entry in value]
+    return value
+
+
+class Scenario:
+    """One question: who drafts, how often drafts are accepted, how long they are, what forward passes cost.
+
+    Keywords are parameters (module docstring). Checked at once: ValueError with a line for each problem, unknown
+    keywords with the nearest known one. Files that it names are read. A value: it can be compared, hashed by no one, and
+    pickled.
+    """
+
+    __slots__ = ("_question",)
+    _question: _core.Question
+
+    def __init__(self, **parameters: object) -> None:
+        self._question = _core.Question({name: plain(value) for name, value in parameters.items()})
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What was stated, by the names of TOML."""
+        return self._question.parameters
+
+    def replace(self, **parameters: object) -> Scenario:
+        """The same scenario with other values of these parameters; None takes one away."""
+        stated = self.parameters | {toml_name(name): value for name, value in parameters.items()}
+        return Scenario(**{name: value for name, value in stated.items() if value is not None})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.parameters == other.parameters
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Scenario({', '.join(f'{name}={value!r}' for name, value in self.parameters.items())})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _scenario_of, (self.parameters,)
+
+
+def _scenario_of(parameters: Mapping[str, object]) -> Scenario:
+    return Scenario(**parameters)
+
+
+def _question_of(scenario: Scenario | None, parameters: Mapping[str, object]) -> _core.Question:
+    if scenario is None:
+        return _core.Question({name: plain(value) for name, value in parameters.items()})
+    if not isinstance(scenario, Scenario):
+        raise TypeError(f"foredraft: must be a Scenario, is {type(scenario).__name__} - give parameters as keywords")
+    if parameters:
+        raise TypeError(f"foredraft: {', '.join(parameters)} beside a Scenario - use Scenario.replace")
+    return scenario._question
+
+
+class Predictions:
+    """Closed forms of many points: each attribute is an array of float64 in the shape that the arguments broadcast to.
+
+    The attributes are those of Prediction, all NaN where a quantity is not known at any point, and ``gamma`` under
+    ``gamma=best``.
+    """
+
+    def __init__(self, inputs: dict[str, Any], known: dict[str, RealArray], shape: tuple[int, ...]) -> None:
+        self._inputs, self._known, self.shape = inputs, known, shape
+
+    def __getattr__(self, name: str) -> RealArray:
+        known: dict[str, RealArray] = self.__dict__.get("_known", {})
+        if name in known:
+            return known[name]
+        if name.startswith("_") or name not in quantities():
+            raise AttributeError(f"Predictions has no {name!r} (quantities: {', '.join(known)})")
+        return np.full(self.shape, np.nan)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *quantities()]
+
+    def to_dict(self) -> dict[str, RealArray]:
+        """The quantities that are known at some point."""
+        return dict(self._known)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row a point in the order of the arrays, a column for each argument and each known quantity."""
+        import pandas
+        columns = {name: np.broadcast_to(value, self.shape).ravel() for name, value in self._inputs.items()}
+        columns |= {name: values.ravel() for name, values in self._known.items()}
+        return pandas.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        return f"Predictions(shape={self.shape}, {', '.join(self._known)})"
+
+
+def _numbers(name: str, value: object) -> RealArray:
+    """One parameter's values as doubles; ValueError for what is no array of numbers."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"foredraft: {name}: not an array ({error})") from None
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"foredraft: {name}: wrong type (must be numbers, is an array of {array.dtype})")
+    return array.astype(np.float64, copy=False)
+
+
+def _is_array(name: str, value: object) -> bool:
+    return not isinstance(value, (str, int, float, Best)) and takes_number(name) and np.ndim(value) > 0  # type: ignore[arg-type]
+
+
+def _predict_arrays(parameters: dict[str, Any], threads: int) -> Predictions:
+    arrays = {name: _numbers(name, value) for name, value in parameters.items() if _is_array(name, value)}
+    fixed = {name: plain(value) for name, value in parameters.items() if name not in arrays}
+    best_asked = fixed.get("gamma") is best
+    if best_asked:
+        fixed["gamma"] = 1
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"foredraft: shapes do not broadcast: {shapes}") from None
+    points = int(np.prod(shape))
+    columns = [(name, np.ascontiguousarray(np.broadcast_to(array, shape).ravel())) for name, array in arrays.items()]
+    first = {name: _first_legal(values) for name, values in columns}
+    base = _core.Question(fixed | first)
+    known = _core.predict_arrays(base, columns, best_asked, threads) if points else {}
+    inputs = {name: arrays.get(name, value) for name, value in parameters.items()}
+    if best_asked:
+        inputs.pop("gamma")
+    return Predictions(inputs, {name: values.reshape(shape) for name, values in known.items()}, shape)
+
+
+def _first_legal(values: RealArray) -> float | int:
+    """What stands for an array in the check of all parameters together: whole where it can be."""
+    first = float(values[0]) if values.size else 1.0
+    return int(first) if first.is_integer() else first
+
+
+@overload
+def predict(scenario: Scenario, /) -> _core.Prediction:
+    ...
+
+
+@overload
+def predict(**parameters: float | str) -> _core.Prediction:
+    ...
+
+
+@overload
+def predict(*, threads: int = ..., **parameters: npt.ArrayLike | range | Best) -> Predictions:
+    ...
+
+
+def predict(scenario: Scenario | None = None, /, *, threads: int = 0, **parameters: Any) -> Any:
+    """Closed forms of a scenario, or of many at once.
+
+    Any parameter of one number may be an array (list, range, numpy array of any shape); arrays broadcast as in numpy,
+    and the answer is Predictions with arrays of that shape. ``gamma=best`` asks each point at its best draft length. The
+    points are computed on ``threads`` threads (0: one per hardware thread) without the GIL; Ctrl-C ends them.
+
+    Raises ValueError with a line for each problem: values outside their range (of arrays the first index), arrays that
+    do not broadcast or hold no numbers, parameters that do not go together.
+    Source: [Leviathan2023, Eq. 1, Thm. 3.8, Thm. 3.11]; docs/model.md for the other quantities.
+    """
+    if scenario is None:
+        answer = _core.predict_plain(parameters)
+        if answer is not None:
+            return answer
+        if parameters.get("gamma") is best or any(_is_array(name, value) for name, value in parameters.items()):
+            return _predict_arrays(parameters, threads)
+    return _core.predict(_question_of(scenario, parameters))
+
+
+@overload
+def best_gamma(scenario: Scenario, /) -> _core.BestGamma:
+    ...
+
+
+@overload
+def best_gamma(**parameters: object) -> _core.BestGamma:
+    ...
+
+
+def best_gamma(scenario: Scenario | None = None, /, **parameters: object) -> _core.BestGamma:
+    """The constant draft length of the greatest speedup, over all draft lengths. [after Leviathan2023, Sec. 3.4]
+
+    For process fidelity in endless text with a stated cost; ValueError for any other scenario.
+    """
+    if scenario is None:
+        parameters.setdefault("gamma", 1)
+    return _core.best_gamma(_question_of(scenario, parameters))
+
+
+def simulate(scenario: Scenario | None = None,
+             /,
+             *,
+             iterations: int = 0,
+             sequences: int = 0,
+             requests: int = 0,
+             replicas: int = 32,
+             warmup_requests: int | None = None,
+             seed: int = 1,
+             path: str = "fast",
+             threads: int = 0,
+             acceptances: npt.ArrayLike | None = None,
+             **parameters: object) -> _core.Simulation:
+    """A Monte-Carlo simulation: every quantity is an Estimate with its standard error.
+
+    One of ``iterations`` (draft-and-verify rounds), ``sequences`` (with sequence_length) and ``requests`` (of a server:
+    measured ones, over all ``replicas``, ``warmup_requests`` served first in each; default a tenth) is given. The answer
+    is a function of the scenario, these counts and ``seed`` alone, whatever the number of threads (0: one per hardware
+    thread). ``path="reference"`` draws once per drafted token. Runs without the GIL; Ctrl-C ends it.
+
+    ``acceptances``: recorded outcomes that are replayed in place of an acceptance process, [sequences, positions] of
+    int: 1 accepted, 0 rejected, -1 not observed (after a sequence that ended or a fully accepted draft).
+
+    Raises ValueError with a line for each problem, RuntimeError where threads cannot be started.
+    """
+    if warmup_requests is None:
+        warmup_requests = -(-requests // (10 * replicas)) if replicas > 0 else 0
+    if acceptances is None:
+        question = _question_of(scenario, parameters)
+    else:
+        question = _replay(scenario, parameters, acceptances)
+    counts = [("iterations", iterations), ("sequences", sequences), ("requests", requests), ("replicas", replicas),
+              ("warmup_requests", warmup_requests), ("seed", seed)]
+    numbers = [_count(name, value) for name, value in counts]
+    if requests == 0:
+        numbers[3] = numbers[4] = 0
+    return _core.simulate(question, *numbers, path, threads)
+
+
+def _count(name: str, value: object) -> int:
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise ValueError(f"foredraft: {name}: wrong type (must be a whole number, is {value!r})") from None
+    if not 0 <= number < 2**63:
+        raise ValueError(f"foredraft: {name}: invalid {name}={number} (must lie in [0, 2^63))")
+    return number
+
+
+def _replay(scenario: Scenario | None, parameters: Mapping[str, object], acceptances: npt.ArrayLike) -> _core.Question:
+    stated: dict[str, object] = dict(scenario.parameters if scenario is not None else parameters)
+    for name in ("process", "process.file", "process_file", "alpha"):
+        if name in stated:
+            raise ValueError(f"foredraft: {name}: given beside acceptances - remove one")
+    outcomes = np.asarray(acceptances)
+    if outcomes.ndim != 2 or outcomes.size == 0:
+        raise ValueError(f"foredraft: acceptances: wrong shape {outcomes.shape} (must be [sequences, positions])")
+    if outcomes.dtype.kind not in "iub":
+        raise ValueError(f"foredraft: acceptances: wrong type (must be whole numbers, is an array of {outcomes.dtype})")
+    bad = np.argwhere((outcomes != 0) & (outcomes != 1) & (outcomes != -1)) if outcomes.dtype.kind != "b" else []
+    if len(bad):
+        at = tuple(int(index) for index in bad[0])
+        raise ValueError(f"foredraft: acceptances: invalid outcome {outcomes[at]} at index {at} "
+                         "(must be 1, 0 or -1 for not observed)")
+    stated |= {"process": "trace", "process.file": "acceptances"}
+    return _core.Question.replay({name: plain(value) for name, value in stated.items()},
+                                 np.ascontiguousarray(outcomes, dtype=np.int8))
+
+
+def table_rows(parameters: Mapping[str, object]) -> Iterator[tuple[str, Any, bool]]:
+    """(name of TOML, plain value, whether it is an axis of a sweep) of each parameter."""
+    for keyword, value in parameters.items():
+        name = toml_name(keyword)
+        values = plain(value)
+        known = _PARAMETERS.get(name)
+        axis = isinstance(values, list) if known is None or known.type in ("real", "integer", "choice", "text") else (
+            isinstance(values, list) and len(values) > 0 and isinstance(values[0], list) and known.type != "schedule")
+        yield name, values, axis

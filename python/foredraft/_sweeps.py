@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every combination of the axes of a configuration, here or on an executor."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import json
+import math
+import os
+import pathlib
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from foredraft import _core
+from foredraft._questions import plain, quantities, table_rows
+
+if TYPE_CHECKING:
+    import pandas
+
+SCHEMA = "foredraft.sweep/1"
+SIMULATION_KEYS = ("iterations", "sequences", "requests", "replicas", "warmup_requests", "seed", "path")
+COMMAND_LINE = ["foredraft.sweep"]
+MAX_SHARDS = 32  # by default
+MAX_LOSSES = 3  # of one shard, before its error is the run's
+SHARD_FILES = ("points.csv", "manifest.json")
+
+ShowProgress = Callable[[float, float], None]
+
+
+class Client(Protocol):
+    """What a client of Dask has."""
+
+    def get_executor(self, *, pure: bool) -> concurrent.futures.Executor:
+        ...
+
+
+def sweep(config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+          /,
+          *,
+          out: str | os.PathLike[str] | None = None,
+          executor: concurrent.futures.Executor | Client | None = None,
+          shards: int | None = None,
+          threads: int | None = None,
+          progress: bool = True,
+          **parameters: object) -> pandas.DataFrame:
+    """Every combination of the axes: closed form beside simulation, a row a point (columns: docs/metrics.md).
+
+    config: a TOML file (experiments/configs/), or a dict in its shape; or keywords instead: parameters, lists and arrays
+    of which are axes, and iterations, sequences, requests, replicas, seed of the simulation (without any: closed forms
+    alone). out: the results folder, where an interrupted run of the same configuration goes on; without it nothing is
+    kept. frame.attrs["folder"] names it. threads: 0 one per hardware thread (default), in tasks of an executor 1.
+    progress: shown through tqdm where that is installed. Ctrl-C stops within about a second; finished rows are kept.
+
+    executor: any concurrent.futures.Executor, or a Dask client; the points are split into ``shards`` tasks (default: at
+    most 32). A shard whose task is lost (a killed worker, a dropped task) is run again; where the executor is broken, in
+    this process. Finished shards are kept beside ``out`` and survive a crash of this process, too. The rows are those of
+    the run without an executor, byte for byte. Files that the configuration names must be there for all workers.
+
+    Raises ValueError before anything is written, with a line for each problem; RuntimeError for a run that failed.
+    """
+    document = _document(config, parameters)
+    points = _core.config_points(document)
+    with contextlib.ExitStack() as stack:
+        if out is None:
+            folder = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "sweep")
+        else:
+            folder = os.fspath(out)
+        show = stack.enter_context(_bar(points)) if progress else None
+        if executor is None:
+            _core.run_sweep(document, folder, None, threads or 0, COMMAND_LINE, show)
+        else:
+            count = _shard_count(shards, points)
+            if not _is_complete(folder):
+                _run_shards(document, folder, executor, count, 1 if threads is None else threads, points, show)
+        return _frame(pathlib.Path(folder), out is not None)
+
+
+def _document(config: str | os.PathLike[str] | Mapping[str, Any] | None, parameters: Mapping[str, object]) -> str:
+    if config is not None and parameters:
+        raise TypeError(f"foredraft: {', '.join(parameters)} beside a configuration - state them there")
+    if isinstance(config, (str, os.PathLike)):
+        return _core.config_of_file(os.fspath(config))
+    if config is None:
+        tables: dict[str, Any] = {"axes": {}, "fixed": {}}
+        simulation = {key: plain(value) for key, value in parameters.items() if key in SIMULATION_KEYS}
+        stated = {key: value for key, value in parameters.items() if key not in SIMULATION_KEYS}
+        for name, value, is_axis in table_rows(stated):
+            tables["axes" if is_axis else "fixed"][name] = value
+        if simulation:
+            tables["simulation"] = simulation
+        config = tables
+    tables = {"schema": SCHEMA} | {str(key): _plain_tree(value, str(key)) for key, value in config.items()}
+    return _core.config_of_document(json.dumps(tables, allow_nan=False), "foredraft.sweep")
+
+
+def _plain_tree(value: object, key: str) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain_tree(entry, f"{key}.{name}") for name, entry in value.items()}
+    entry = plain(value)
+    if isinstance(entry, list):
+        return [_plain_tree(one, f"{key}[{i}]") for i, one in enumerate(entry)]
+    if isinstance(entry, float) and not math.isfinite(entry):
+        raise ValueError(f"foredraft.sweep: {key}: invalid {key.rpartition('.')[2]}={entry} (must be finite)")
+    if entry is not None and not isinstance(entry, (str, bool, int, float)):
+        raise ValueError(f"foredraft.sweep: {key}: wrong type (must be a number, a word, a list or a dict, is "
+                         f"{type(entry).__name__})")
+    return entry
+
+
+@contextlib.contextmanager
+def _bar(points: int) -> Iterator[ShowProgress | None]:
+    try:
+        import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm.tqdm(total=points, unit="points", bar_format="{l_bar}{bar}| {n:.0f}/{total} [{elapsed}<{remaining}]") as bar:
+
+        def show(finished: float, total: float) -> None:
+            bar.update(finished - bar.n)
+
+        yield show
+
+
+def _frame(folder: pathlib.Path, kept: bool) -> pandas.DataFrame:
+    import pandas
+    frame = pandas.read_csv(folder / "points.csv", float_precision="round_trip")
+    columns = {f"{kind}_{name}" for name in quantities() for kind in ("analytic", "simulated")}
+    for column in columns & set(frame.columns):
+        if not pandas.api.types.is_numeric_dtype(frame[column]):
+            frame[column] = pandas.to_numeric(frame[column].replace("unbounded", "inf"))
+    if kept:
+        frame.attrs["folder"] = str(folder)
+    return frame
+
+
+# ---- Shards as tasks.
+
+
+def run_shard(document: str, index: int, count: int, threads: int) -> dict[str, bytes]:
+    """One task: the files of a shard, made in a folder of the worker."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary) / "shard"
+        _core.run_sweep(document, str(folder), (index, count), threads, COMMAND_LINE, None)
+        return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def _is_complete(folder: str) -> bool:
+    try:
+        manifest = json.loads((pathlib.Path(folder) / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("state") == "complete"
+
+
+def _shard_count(stated: int | None, points: int) -> int:
+    if stated is None:
+        return min(points, MAX_SHARDS)
+    if not 1 <= stated <= points:
+        raise ValueError(f"foredraft.sweep: shards: invalid shards={stated} (must lie in [1, {points}], the points)")
+    return stated
+
+
+def _executor_of(executor: Any) -> concurrent.futures.Executor:
+    if hasattr(executor, "get_executor"):
+        made: concurrent.futures.Executor = executor.get_executor(pure=False)
+        return made
+    if not hasattr(executor, "submit"):
+        raise TypeError(f"foredraft.sweep: executor: must be a concurrent.futures.Executor, is {type(executor).__name__}")
+    return executor  # type: ignore[no-any-return]
+
+
+class _Shards:
+    """Finished shards, each a folder that is there as a whole or not at all."""
+
+    def __init__(self, folder: str, document: str, count: int) -> None:
+        self._root = pathlib.Path(f"{folder}.shards")
+        self._document, self.count = document, count
+        stated = self._root / "config.json"
+        key = json.dumps([json.loads(document), count])
+        if stated.exists() and stated.read_text(encoding="utf-8") != key:
+            raise ValueError(f"{self._root}: holds shards of another sweep - remove it, or use another out")
+        self._root.mkdir(parents=True, exist_ok=True)
+        stated.write_text(key, encoding="utf-8")
+
+    def path(self, index: int) -> pathlib.Path:
+        return self._root / f"{index}-of-{self.count}"
+
+    def missing(self) -> list[int]:
+        return [index for index in range(1, self.count + 1) if not self.path(index).exists()]
+
+    def keep(self, index: int, files: object) -> bool:
+        """Whether these are the files of a shard; then they are on the disk."""
+        if not isinstance(files, dict) or not all(name in files for name in SHARD_FILES):
+            return False
+        begun = pathlib.Path(tempfile.mkdtemp(prefix="begun-", dir=self._root))
+        for name, contents in files.items():
+            (begun / pathlib.PurePath(name).name).write_bytes(contents)
+        begun.rename(self.path(index))
+        return True
+
+    def merge(self, folder: str) -> None:
+        _core.merge_shards([str(self.path(index)) for index in range(1, self.count + 1)], folder, COMMAND_LINE)
+        shutil.rmtree(self._root)
+
+
+def _run_shards(document: str, folder: str, executor: Any, count: int, threads: int, points: int,
+                show: ShowProgress | None) -> None:
+    pool = _executor_of(executor)
+    shards = _Shards(folder, document, count)
+    waiting = shards.missing()
+    losses = dict.fromkeys(waiting, 0)
+    running: dict[concurrent.futures.Future[dict[str, bytes]], int] = {}
+    broken = False
+
+    def lose(index: int, error: BaseException | None) -> None:
+        losses[index] += 1
+        if losses[index] >= MAX_LOSSES:
+            raise RuntimeError(f"foredraft.sweep: shard {index}/{count} was lost {MAX_LOSSES} times") from error
+        waiting.append(index)
+
+    try:
+        while waiting or running:
+            while waiting and not broken:
+                index = waiting.pop()
+                try:
+                    running[pool.submit(run_shard, document, index, count, threads)] = index
+                except (concurrent.futures.BrokenExecutor, RuntimeError) as error:  # shut down, or its workers are gone
+                    warnings.warn(f"foredraft.sweep: the executor takes no tasks ({error}); the rest runs here", stacklevel=3)
+                    waiting.append(index)
+                    broken = True
+            if running:
+                done, _ = concurrent.futures.wait(running, timeout=0.2,
+                                                  return_when=concurrent.futures.FIRST_COMPLETED)
+                for future in done:
+                    index = running.pop(future)
+                    try:
+                        if not shards.keep(index, future.result()):
+                            lose(index, None)
+                    except (ValueError, RuntimeError) as error:
+                        if not isinstance(error, concurrent.futures.BrokenExecutor):
+                            raise
+                        waiting.append(index)  # submitting says so, too
+                    except (Exception, concurrent.futures.CancelledError) as error:
+                        lose(index, error)
+            elif waiting:
+                index = waiting.pop()
+                shards.keep(index, run_shard(document, index, count, threads))
+            if show is not None:
+                show(points * (count - len(waiting) - len(running)) / count, points)
+    finally:
+        for future in running:
+            future.cancel()
+    shards.merge(folder)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trees of drafted tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy.typing as npt
+import numpy as np
+
+from foredraft import _core
+
+
+@dataclass(frozen=True)
+class JudgedTree:
+    """One tree and what it does."""
+    paths: list[list[int]]  #: ranks on the way to each drafted node: [0, 1] is the second candidate after the first
+    nodes: int  #: the root, which is the target's own token, included
+    depth: int  #: drafted tokens of the longest path
+    tokens: float  #: expected, of one iteration
+    variance: float  #: of them
+    iteration_cost: float | None  #: in autoregressive decode steps; None without times
+    speedup: float | None  #: over autoregressive decoding; None without times
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The tree of the most tokens or of the greatest speedup, or the one that was given, beside simpler ones."""
+    chosen: JudgedTree
+    best: JudgedTree | None  #: beside a given tree: the best within its nodes
+    dense: JudgedTree  #: of equal widths
+    dense_widths: list[int]
+    chain: JudgedTree  #: of first candidates alone
+    pmf: list[float]  #: [k - 1]: P(tokens = k) of the chosen tree
+    probabilities: list[float]  #: that each node of the chosen tree is accepted, the root first
+    notes: list[str]
+
+
+def tree(accuracies: npt.ArrayLike | Sequence[Sequence[float]],
+         nodes: int,
+         *,
+         depth: int | None = None,
+         paths: Sequence[Sequence[int]] | None = None,
+         c: float | None = None,
+         drafter: str = "autoregressive",
+         verify_growth: float = 0.0,
+         verification: npt.ArrayLike | None = None) -> Tree:
+    """The token tree of the most expected tokens [Cai2024, Sec. 2.3.3], with costs that of the greatest speedup [Chen2024].
+
+    accuracies: [depth, rank], the probability that candidate ``rank`` of a depth is the accepted token, given that the
+    token before it was accepted; rows may differ in length, and each is at most 1 in total. nodes: at most, the root
+    included, 1 to 10^6. paths: a tree to judge instead. Costs, in any of these: ``c``, draft/target time of one step;
+    ``verify_growth``, target steps for each node but the first; ``verification`` [nodes], the time of a target pass over
+    1, 2, ... nodes in any unit, > 0. drafter: "autoregressive" (depth passes) or "block" (one).
+
+    Raises ValueError for values out of range and a tree with a node that has no accuracy or no time.
+    """
+    rows = [[float(entry) for entry in row] for row in accuracies]  # type: ignore[union-attr]
+    given = None if paths is None else [list(path) for path in paths]
+    size = nodes if given is None else max(nodes, len(given) + 1)
+    times: list[float] | None = None
+    if verification is not None:
+        if verify_growth:
+            raise ValueError("foredraft: verify_growth: given beside verification - keep one")
+        times = [float(time) for time in np.asarray(verification).ravel()]
+    elif c is not None or verify_growth:
+        times = [1.0 + verify_growth * node for node in range(size)]
+    answer = _core.find_tree(rows, size, len(rows) if depth is None else depth, given, times, c or 0.0, drafter)
+    judged = {name: JudgedTree(**answer.pop(name)) for name in ("chosen", "best", "dense", "chain") if name in answer}
+    return Tree(**({"best": None} | judged | answer))

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/internal.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "core/parallel.hpp"
+#include "core/problems.hpp"
+#include "core/stop.hpp"
+#include "core/streams.hpp"
+#include "experiments/commands/commands.hpp"
+#include "experiments/config/sweep_config.hpp"
+#include "experiments/config/toml_source.hpp"
+#include "experiments/devices/devices.hpp"
+#include "experiments/inputs/inputs.hpp"
+#include "experiments/inputs/log_file.hpp"
+#include "experiments/models/read_model.hpp"
+#include "experiments/results/manifest.hpp"
+#include "experiments/sweep/run_sweep.hpp"
+#include "latency/devices/device_file.hpp"
+#include "latency/models/model_registry.hpp"
+#include "latency/operations/counts.hpp"
+#include "latency/operations/step_operations.hpp"
+#include "logs/observations_file.hpp"
+#include "scenario/check.hpp"
+#include "scenario/metrics.hpp"
+#include "scenario/parameters.hpp"
+
+namespace foredraft::python {
+
+using Json = nlohmann::ordered_json;
+
+/// A wrapper, so that users of this header see no internal type.
+struct NumberParameter {
+  const scenario::Parameter* parameter;
+};
+
+namespace {
+
+constexpr std::string_view messages_from = "foredraft";
+
+std::string_view word_of(scenario::ValueType type) {
+  switch (type) {
+    case scenario::ValueType::real:
+      return "real";
+    case scenario::ValueType::integer:
+      return "integer";
+    case scenario::ValueType::choice:
+      return "choice";
+    case scenario::ValueType::text:
+      return "text";
+    case scenario::ValueType::reals:
+      return "reals";
+    case scenario::ValueType::texts:
+      return "texts";
+    case scenario::ValueType::schedule:
+      return "schedule";
+  }
+  throw std::logic_error("unknown value type");
+}
+
+bool takes_number(const scenario::Parameter& parameter) {
+  return parameter.type == scenario::ValueType::real || parameter.type == scenario::ValueType::integer;
+}
+
+bool whole(double number) { return std::abs(number) <= 0x1p53 && number == std::trunc(number); }
+
+/// The value that a parameter takes of a legal number.
+Value value_of(const scenario::Parameter& parameter, double number) {
+  if (parameter.type == scenario::ValueType::integer) return static_cast<std::int64_t>(number);
+  return number == 0.0 ? 0.0 : number;  // -0.0 is 0
+}
+
+/// The first value that the parameter does not allow.
+std::optional<std::size_t> first_illegal(const NumberParameter& parameter, std::span<const double> values) {
+  const auto found =
+      std::find_if(values.begin(), values.end(), [&](double value) { return !is_legal(parameter, value); });
+  if (found == values.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - values.begin());
+}
+
+struct VaryingNumber {
+  const NumberParameter* parameter;
+  std::span<const double> values;
+};
+
+std::vector<VaryingNumber> checked_numbers(const std::vector<Varying>& varying) {
+  ProblemList problems{std::string(messages_from)};
+  std::vector<VaryingNumber> numbers;
+  for (const Varying& one : varying) {
+    const NumberParameter* parameter = find_number(one.parameter);
+    if (parameter == nullptr) throw std::logic_error(one.parameter + " takes no number");
+    numbers.push_back({parameter, one.values});
+    const auto at = first_illegal(*parameter, one.values);
+    if (!at) continue;
+    std::string why = scenario::refusal(*parameter->parameter, one.values[*at]);
+    if (why.empty()) why = "must be a whole number";
+    problems.add({.key = one.parameter,
+                  .text = fmt::format("invalid {}={} at index {}", one.parameter, one.values[*at], *at),
+                  .why = std::move(why)});
+  }
+  problems.raise();
+  return numbers;
+}
+
+/// The columns that blocks of points fill, from any thread.
+class ColumnWriter {
+ public:
+  ColumnWriter(std::size_t points, bool best) : points_(points) {
+    columns_.quantities.resize(quantity_facts().size());
+    if (best) columns_.gamma = std::make_unique_for_overwrite<double[]>(points);
+  }
+
+  void write(std::size_t first, std::span<const ClosedForm> answers, std::span<const double> gammas) {
+    const auto& facts = quantity_facts();
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      if (facts[i].closed_form == nullptr) continue;
+      double* const column = column_of(i, facts[i].closed_form, answers);
+      if (column == nullptr) continue;
+      for (std::size_t k = 0; k < answers.size(); ++k) column[first + k] = answers[k].*facts[i].closed_form;
+    }
+    if (columns_.gamma) std::copy(gammas.begin(), gammas.end(), columns_.gamma.get() + first);
+  }
+
+  [[nodiscard]] Columns take() { return std::move(columns_); }
+
+ private:
+  /// Null where the quantity is NaN at all of these points and was at others before.
+  double* column_of(std::size_t i, double ClosedForm::*quantity, std::span<const ClosedForm> answers) {
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<double[]>& column = columns_.quantities[i];
+    if (column) return column.get();
+    const bool known = std::any_of(answers.begin(), answers.end(),
+                                   [&](const ClosedForm& answer) { return !std::isnan(answer.*quantity); });
+    if (!known) return nullptr;
+    column = std::make_unique_for_overwrite<double[]>(points_);
+    std::fill_n(column.get(), points_, unknown<double>);
+    return column.get();
+  }
+
+  std::mutex mutex_;
+  std::size_t points_;
+  Columns columns_;
+};
+
+std::string message_at(std::size_t point, const std::exception& error) {
+  return fmt::format("{}: at index {}: {}", messages_from, point, error.what());
+}
+
+Json figure_json(const std::vector<latency::SheetFigure>& figures) {
+  Json json = Json::object();
+  for (const latency::SheetFigure& figure : figures) json[std::string(figure.key)] = figure.value;
+  return json;
+}
+
+latency::NumberFormat format_of(const std::string& stated, std::optional<latency::NumberFormat> own,
+                                latency::NumberFormat otherwise, std::string_view key) {
+  if (stated.empty()) return own.value_or(otherwise);
+  if (const auto format = latency::number_format(stated)) return *format;
+  std::vector<std::string> known;
+  for (const latency::NumberFormat format : latency::number_formats()) known.emplace_back(to_string(format));
+  throw InputError(
+      fmt::format("{}: {}: unknown format \"{}\" - {}", messages_from, key, stated, suggestion_for(stated, known)));
+}
+
+experiments::SweepConfig config_of(const std::string& json, const std::string& source) {
+  return experiments::read_sweep_config(experiments::parse_json_document(json, source), source);
+}
+
+std::string resolved(const experiments::SweepConfig& config) {
+  Json json = experiments::to_json(config);
+  Json figures = experiments::figures_json(config);
+  if (!figures.empty()) json["figure"] = std::move(figures);
+  return json.dump();
+}
+
+}  // namespace
+
+std::vector<ParameterFacts> parameter_facts() {
+  std::vector<ParameterFacts> facts;
+  for (const scenario::Parameter& parameter : scenario::parameters()) {
+    facts.push_back({parameter.name, std::string(word_of(parameter.type)), parameter.summary});
+  }
+  return facts;
+}
+
+const std::vector<QuantityFacts>& quantity_facts() {
+  static const std::vector<QuantityFacts> facts = [] {
+    std::vector<QuantityFacts> all;
+    for (const scenario::Metric& metric : scenario::metrics()) {
+      all.push_back({metric.name, metric.unit, metric.meaning, metric.closed_form, metric.estimate});
+    }
+    return all;
+  }();
+  return facts;
+}
+
+Question::Question(std::vector<Input> inputs, std::shared_ptr<const Recording> recording) : inputs_(std::move(inputs)) {
+  ProblemList problems{std::string(messages_from)};
+  scenario_ = scenario::scenario_of(inputs_, problems);
+  problems.raise();
+  if (recording) {
+    std::get<Trace>(std::get<ProcessFidelity>(scenario_.fidelity).acceptance).recording = std::move(recording);
+    return;
+  }
+  for (const Input& input : inputs_) {
+    const auto type = scenario::find_parameter(input.parameter)->type;
+    names_files_ = names_files_ || type == scenario::ValueType::text || type == scenario::ValueType::texts;
+  }
+  try {
+    experiments::Inputs().attach(scenario_);
+  } catch (const DomainError& error) {
+    throw InputError(error.what());
+  }
+}
+
+const NumberParameter* find_number(std::string_view name) {
+  static const std::vector<NumberParameter> numbers = [] {
+    std::vector<NumberParameter> all;
+    for (const scenario::Parameter& parameter : scenario::parameters()) {
+      if (takes_number(parameter)) all.push_back({&parameter});
+    }
+    return all;
+  }();
+  const auto found = std::find_if(numbers.begin(), numbers.end(),
+                                  [&](const NumberParameter& number) { return number.parameter->name == name; });
+  return found == numbers.end() ? nullptr : &*found;
+}
+
+bool is_integer(const NumberParameter& parameter) { return parameter.parameter->type == scenario::ValueType::integer; }
+
+bool is_legal(const NumberParameter& parameter, double number) {
+  return scenario::contains(parameter.parameter->range, number) && (!is_integer(parameter) || whole(number));
+}
+
+void assign(const NumberParameter& parameter, double number, Scenario& scenario) {
+  parameter.parameter->assign(scenario, value_of(*parameter.parameter, number));
+}
+
+Columns predict_points(const Question& base, const std::vector<Varying>& varying, std::size_t points, bool best,
+                       unsigned threads, const std::atomic<bool>* stop) {
+  const std::vector<VaryingNumber> numbers = checked_numbers(varying);
+  ColumnWriter writer(points, best);
+  experiments::Inputs inputs;  // reads every file once
+  constexpr std::size_t block_points = 4096;
+  const auto run_block = [&](std::uint64_t block) {
+    if (stop != nullptr && *stop) throw Interrupted();
+    const std::size_t first = static_cast<std::size_t>(block) * block_points;
+    const std::size_t count = std::min(block_points, points - first);
+    std::vector<ClosedForm> answers(count);
+    std::vector<double> gammas(best ? count : 0);
+    Scenario scenario = base.scenario();
+    for (std::size_t i = 0; i < count; ++i) {
+      try {
+        for (const VaryingNumber& number : numbers) assign(*number.parameter, number.values[first + i], scenario);
+        if (base.names_files()) inputs.attach(scenario);
+        if (best) {
+          const auto gamma = best_draft_length(scenario).gamma;
+          if (!gamma) throw DomainError("no finite best gamma (the longer the drafts, the better)");
+          scenario.gamma = *gamma;
+          gammas[i] = static_cast<double>(*gamma);
+        }
+        answers[i] = predict(scenario);
+      } catch (const DomainError& error) {
+        throw DomainError(message_at(first + i, error));
+      }
+    }
+    writer.write(first, answers, gammas);
+  };
+  parallel_for((points + block_points - 1) / block_points, threads, run_block);
+  return writer.take();
+}
+
+std::string config_of_file(const std::string& path) { return resolved(experiments::load_sweep_config(path)); }
+
+std::string config_of_document(const std::string& json, const std::string& source) {
+  return resolved(config_of(json, source));
+}
+
+std::uint64_t config_points(const std::string& json) {
+  return experiments::point_count(config_of(json, std::string(messages_from)));
+}
+
+SweepResult run_config(const std::string& json, const std::string& folder, const SweepOptions& options) {
+  const experiments::SweepConfig config = config_of(json, std::string(messages_from));
+  const experiments::SweepOutcome outcome = experiments::run_sweep(config, {.folder = folder,
+                                                                            .shard = options.shard,
+                                                                            .threads = options.threads,
+                                                                            .command_line = options.command_line,
+                                                                            .talk = false,
+                                                                            .stop = options.stop,
+                                                                            .progress = options.progress});
+  return {outcome.points, outcome.resumed, outcome.already_complete};
+}
+
+std::string observations_document(const std::vector<std::string>& paths, const std::string& format,
+                                  const std::atomic<bool>* stop) {
+  return logs::observations_text(experiments::read_logs(paths, format, stop));
+}
+
+AdviceTexts advice(const std::vector<std::string>& arguments, const std::atomic<bool>* stop) {
+  experiments::AdviceDocuments documents = experiments::advice_documents(arguments, stop);
+  return {std::move(documents.json), std::move(documents.text)};
+}
+
+std::string device_document(const std::string& name) {
+  const experiments::ReadProfile read = experiments::read_device(name);
+  return Json{{"name", read.profile.device.name},
+              {"sha256", read.digest.sha256},
+              {"figures", figure_json(latency::sheet_figures(read.profile))}}
+      .dump();
+}
+
+std::string model_document(const std::string& name, const std::string& format, const std::string& kv_format,
+                           std::int64_t tensor_parallel) {
+  const experiments::ReadModel read = experiments::read_model(name);
+  const latency::NumberFormat weights = format_of(format, read.weights, latency::NumberFormat::fp16, "format");
+  const latency::Deployment deployment{
+      .weights = weights,
+      .kv_cache = format_of(kv_format, read.kv_cache, latency::usual_cache_format(weights), "kv_format"),
+      .tensor_parallel = tensor_parallel};
+  const latency::ModelShape& shape = read.shape;
+  return Json{{"name", shape.name},
+              {"summary", shape.summary},
+              {"source", shape.source},
+              {"layers", shape.layers},
+              {"d_model", shape.d_model},
+              {"heads", shape.heads},
+              {"kv_heads", shape.kv_heads},
+              {"head_dim", shape.head_dim},
+              {"d_ff", shape.d_ff},
+              {"vocabulary", shape.vocabulary},
+              {"parameters", latency::parameters(shape)},
+              {"active_parameters", latency::active_parameters(shape)},
+              {"format", to_string(deployment.weights)},
+              {"kv_format", to_string(deployment.kv_cache)},
+              {"tensor_parallel", tensor_parallel},
+              {"weight_bytes", latency::weight_bytes(shape, deployment)},
+              {"step_bytes", latency::step_bytes(shape, deployment)},
+              {"kv_bytes_per_token", latency::kv_bytes_per_token(shape, deployment)},
+              {"notes", read.notes}}
+      .dump();
+}
+
+std::vector<std::string> shipped_models() {
+  std::vector<std::string> names;
+  for (const latency::ModelShape& shape : latency::model_registry()) names.push_back(shape.name);
+  return names;
+}
+
+int run_program(const std::vector<std::string>& arguments) {
+  open_standard_streams();
+  return experiments::run_program(arguments);
+}
+
+}  // namespace foredraft::python
