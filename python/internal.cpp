@@ -9,18 +9,17 @@
 
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
-#include "core/stop.hpp"
 #include "core/streams.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/sweep_config.hpp"
-#include "experiments/config/toml_source.hpp"
+#include "experiments/config/table_reader.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/inputs/inputs.hpp"
-#include "experiments/inputs/log_file.hpp"
+#include "experiments/inputs/observed_acceptance.hpp"
 #include "experiments/models/read_model.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/sweep/run_sweep.hpp"
-#include "latency/devices/device_file.hpp"
+#include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/step_operations.hpp"
@@ -116,11 +115,10 @@ class ColumnWriter {
 
   void write(std::size_t first, std::span<const ClosedForm> answers, std::span<const double> gammas) {
     const auto& facts = quantity_facts();
+    const std::vector<double*> columns = columns_for(answers);
     for (std::size_t i = 0; i < facts.size(); ++i) {
-      if (facts[i].closed_form == nullptr) continue;
-      double* const column = column_of(i, facts[i].closed_form, answers);
-      if (column == nullptr) continue;
-      for (std::size_t k = 0; k < answers.size(); ++k) column[first + k] = answers[k].*facts[i].closed_form;
+      if (columns[i] == nullptr) continue;
+      for (std::size_t k = 0; k < answers.size(); ++k) columns[i][first + k] = answers[k].*facts[i].closed_form;
     }
     if (columns_.gamma) std::copy(gammas.begin(), gammas.end(), columns_.gamma.get() + first);
   }
@@ -128,17 +126,23 @@ class ColumnWriter {
   [[nodiscard]] Columns take() { return std::move(columns_); }
 
  private:
-  /// Null where the quantity is NaN at all of these points and was at others before.
-  double* column_of(std::size_t i, double ClosedForm::*quantity, std::span<const ClosedForm> answers) {
+  /// Null for quantities that are NaN at all of these points and were at others before.
+  std::vector<double*> columns_for(std::span<const ClosedForm> answers) {
+    const auto& facts = quantity_facts();
     const std::lock_guard lock(mutex_);
-    std::unique_ptr<double[]>& column = columns_.quantities[i];
-    if (column) return column.get();
-    const bool known = std::any_of(answers.begin(), answers.end(),
-                                   [&](const ClosedForm& answer) { return !std::isnan(answer.*quantity); });
-    if (!known) return nullptr;
-    column = std::make_unique_for_overwrite<double[]>(points_);
-    std::fill_n(column.get(), points_, unknown<double>);
-    return column.get();
+    std::vector<double*> columns(facts.size(), nullptr);
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      const auto quantity = facts[i].closed_form;
+      if (quantity == nullptr) continue;
+      std::unique_ptr<double[]>& column = columns_.quantities[i];
+      const auto known = [&](const ClosedForm& answer) { return !std::isnan(answer.*quantity); };
+      if (!column && std::any_of(answers.begin(), answers.end(), known)) {
+        column = std::make_unique_for_overwrite<double[]>(points_);
+        std::fill_n(column.get(), points_, unknown<double>);
+      }
+      columns[i] = column.get();
+    }
+    return columns;
   }
 
   std::mutex mutex_;
@@ -245,7 +249,7 @@ Columns predict_points(const Question& base, const std::vector<Varying>& varying
   const std::vector<VaryingNumber> numbers = checked_numbers(varying);
   ColumnWriter writer(points, best);
   experiments::Inputs inputs;  // reads every file once
-  constexpr std::size_t block_points = 4096;
+  constexpr std::size_t block_points = 1024;
   const auto run_block = [&](std::uint64_t block) {
     if (stop != nullptr && *stop) throw Interrupted();
     const std::size_t first = static_cast<std::size_t>(block) * block_points;
@@ -320,7 +324,7 @@ std::string model_document(const std::string& name, const std::string& format, c
   const latency::NumberFormat weights = format_of(format, read.weights, latency::NumberFormat::fp16, "format");
   const latency::Deployment deployment{
       .weights = weights,
-      .kv_cache = format_of(kv_format, read.kv_cache, latency::usual_cache_format(weights), "kv_format"),
+      .kv_cache = format_of(kv_format, read.kv_cache, latency::default_cache_format(weights), "kv_format"),
       .tensor_parallel = tensor_parallel};
   const latency::ModelShape& shape = read.shape;
   return Json{{"name", shape.name},

@@ -422,7 +422,7 @@ nb::dict speedups_of(const Profile& profile, const Question& question, const std
                              .convention = scenario.convention,
                              .batch = batch,
                              .context = context,
-                             .most_gamma = max_gamma,
+                             .max_gamma = max_gamma,
                              .overhead_us = overhead_us});
   }();
   nb::list lengths;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/command_line.hpp"
-#include "core/stop.hpp"
+#include "core/parallel.hpp"
 
 /// The commands of the program: one file each, one visible list.
 namespace foredraft::experiments {
