@@ -25,6 +25,7 @@
 #include "latency/operations/step_operations.hpp"
 #include "logs/observations_file.hpp"
 #include "scenario/check.hpp"
+#include "scenario/check_scenario.hpp"
 #include "scenario/metrics.hpp"
 #include "scenario/parameters.hpp"
 
@@ -202,12 +203,17 @@ const std::vector<QuantityFacts>& quantity_facts() {
   return facts;
 }
 
-Question::Question(std::vector<Input> inputs, std::shared_ptr<const Recording> recording) : inputs_(std::move(inputs)) {
+Question::Question(std::vector<Input> inputs, Replacement replacement) : inputs_(std::move(inputs)) {
   ProblemList problems{std::string(messages_from)};
   scenario_ = scenario::scenario_of(inputs_, problems);
   problems.raise();
-  if (recording) {
-    std::get<Trace>(std::get<ProcessFidelity>(scenario_.fidelity).acceptance).recording = std::move(recording);
+  if (auto* recording = std::get_if<std::shared_ptr<const Recording>>(&replacement)) {
+    std::get<Trace>(std::get<ProcessFidelity>(scenario_.fidelity).acceptance).recording = std::move(*recording);
+    return;
+  }
+  if (auto* given = std::get_if<std::shared_ptr<const GivenDistributions>>(&replacement)) {
+    std::get<TokenFidelity>(scenario_.fidelity).models = GivenModels{std::move(*given)};
+    scenario::check_scenario(scenario_);
     return;
   }
   for (const Input& input : inputs_) {

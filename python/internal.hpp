@@ -11,8 +11,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "foredraft/lossiness.hpp"
 #include "foredraft/predict.hpp"
 #include "foredraft/scenario.hpp"
 #include "foredraft/simulate.hpp"
@@ -42,8 +44,11 @@ struct QuantityFacts {
 /// A checked question, whose numbers can be replaced without checking all of it again.
 class Question {
  public:
-  /// `recording` takes the place of the file of a process "trace". Throws InputError with every problem.
-  explicit Question(std::vector<Input> inputs, std::shared_ptr<const Recording> recording = {});
+  /// What takes the place of files and of drawn models: nothing, outcomes of a process "trace", or distributions of
+  /// fidelity "token". Throws InputError with every problem.
+  using Replacement =
+      std::variant<std::monostate, std::shared_ptr<const Recording>, std::shared_ptr<const GivenDistributions>>;
+  explicit Question(std::vector<Input> inputs, Replacement replacement = {});
 
   [[nodiscard]] const std::vector<Input>& inputs() const { return inputs_; }
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }

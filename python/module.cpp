@@ -312,6 +312,57 @@ std::shared_ptr<const Recording> recording_of(const OutcomeInput& outcomes) {
   return recording;
 }
 
+std::vector<std::vector<double>> rows_of(const MatrixInput& matrix) {
+  std::vector<std::vector<double>> rows;
+  rows.reserve(matrix.shape(0));
+  for (std::size_t row = 0; row < matrix.shape(0); ++row) {
+    const double* first = matrix.data() + row * matrix.shape(1);
+    rows.emplace_back(first, first + matrix.shape(1));
+  }
+  return rows;
+}
+
+/// `rule`: acceptance, replacement and, perhaps, bonus; or nothing.
+Question question_of_distributions(const nb::dict& parameters, const MatrixInput& target, const MatrixInput& draft,
+                                   const std::vector<MatrixInput>& rule) {
+  auto given = std::make_shared<GivenDistributions>();
+  given->target = rows_of(target);
+  given->draft = rows_of(draft);
+  if (!rule.empty()) given->acceptance = rows_of(rule[0]);
+  if (rule.size() > 1) given->replacement = rows_of(rule[1]);
+  if (rule.size() > 2) given->bonus = rows_of(rule[2]);
+  return Question(inputs_of(parameters), std::shared_ptr<const GivenDistributions>(std::move(given)));
+}
+
+nb::object matrix_of(const std::vector<std::vector<double>>& rows) {
+  const std::size_t columns = rows.front().size();
+  auto values = std::make_unique_for_overwrite<double[]>(rows.size() * columns);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    std::copy(rows[row].begin(), rows[row].end(), values.get() + row * columns);
+  }
+  double* const data = values.release();
+  const nb::capsule owner(data, [](void* held) noexcept { delete[] static_cast<double*>(held); });
+  return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<2>>(data, {rows.size(), columns}, owner));
+}
+
+/// The loss of a rule, and what is emitted.
+nb::dict loss_of(const Question& question, std::uint64_t seed) {
+  const auto [loss, emitted] = run_interruptibly(
+      [&](const std::atomic<bool>&, ProgressBoard&) {
+        return std::pair(lossiness(question.scenario(), seed), emitted_distributions(question.scenario(), seed));
+      },
+      nb::none());
+  nb::dict answer;
+  answer["acceptance"] = loss.acceptance;
+  answer["acceptance_gain"] = loss.acceptance_gain;
+  answer["total_variation"] = loss.total_variation;
+  answer["kl_divergence"] = loss.kl_divergence;
+  answer["top1_agreement"] = loss.top1_agreement;
+  answer["top1_probability"] = loss.top1_probability;
+  answer["emitted"] = matrix_of(emitted);
+  return answer;
+}
+
 // ---- Simulation, sweeps.
 
 Simulated simulate_question(const Question& question, const SimulationPlan& plan, unsigned threads) {
@@ -526,14 +577,16 @@ void bind_questions(nb::module_& module) {
       .def("__init__", [](Question* self, const nb::dict& parameters) { new (self) Question(inputs_of(parameters)); })
       .def_static("replay",
                   [](const nb::dict& parameters, const OutcomeInput& outcomes) {
-                    return Question(inputs_of(parameters), recording_of(outcomes));
+                    return Question(inputs_of(parameters), std::shared_ptr<const Recording>(recording_of(outcomes)));
                   })
+      .def_static("of_distributions", question_of_distributions)
       .def_prop_ro("parameters", parameters_of);
   auto* cache = new QuestionCache;  // guarded by the GIL, as long as the process
   module.def("predict_plain", [cache](const nb::dict& parameters) { return cache->predict(parameters); });
   module.def("predict", [](const Question& question) { return foredraft::predict(question.scenario()); });
   module.def("predict_arrays", predict_arrays);
   module.def("best_gamma", [](const Question& question) { return best_draft_length(question.scenario()); });
+  module.def("lossiness", loss_of);
   module.def("simulate", [](const Question& question, std::uint64_t iterations, std::uint64_t sequences,
                             std::uint64_t requests, std::uint64_t replicas, std::uint64_t warmup_requests,
                             std::uint64_t seed, const std::string& path, unsigned threads) {

@@ -155,6 +155,15 @@ class FidelityCheck {
       check_input("models.parameter", models->parameter);
       check_input("models.alpha", models->alpha);
       check_rule(token.rule, models->vocabulary);
+    } else if (const auto* given = std::get_if<GivenModels>(&token.models)) {
+      if (drafter.text) refuse_part("drafter", drafter.name, "go with NgramModels: given distributions write no text");
+      if (!given->distributions) throw DomainError("no distributions are given");
+      check_distributions(*given->distributions);
+      check_rule(token.rule, std::ssize(given->distributions->target.front()));
+      if (!given->distributions->acceptance.empty() && token.temperature != 1.0) {
+        refuse_part("temperature", fmt::format("{}", token.temperature),
+                    "be 1 for a rule that was worked out for the rows as they are");
+      }
     } else {
       check_rule(token.rule);
       check_text(std::get<NgramModels>(token.models));
@@ -259,6 +268,35 @@ class FidelityCheck {
 };
 
 }  // namespace
+
+void check_distributions(const GivenDistributions& given) {
+  check_at_least("target rows", std::ssize(given.target), 1);
+  const std::size_t vocabulary = given.target.front().size();
+  const auto check_rows = [&](std::string_view name, const std::vector<std::vector<double>>& rows, auto check_row) {
+    if (rows.size() != given.target.size()) {
+      throw DomainError(fmt::format("invalid {} rows={} (must be as many as target rows, {})", name, rows.size(),
+                                    given.target.size()));
+    }
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::string row = fmt::format("{}[{}]", name, k);
+      if (rows[k].size() != vocabulary) {
+        throw DomainError(
+            fmt::format("invalid {} length={} (must be {}, as target[0])", row, rows[k].size(), vocabulary));
+      }
+      check_row(row, rows[k]);
+    }
+  };
+  const auto sums_to_one = [](const std::string& name, const std::vector<double>& row) {
+    check_distribution(name, row);
+  };
+  check_rows("target", given.target, sums_to_one);
+  check_rows("draft", given.draft, sums_to_one);
+  if (given.acceptance.empty() && given.replacement.empty() && given.bonus.empty()) return;
+  check_rows("acceptance", given.acceptance,
+             [](const std::string& name, const std::vector<double>& row) { check_probabilities(name, row); });
+  check_rows("replacement", given.replacement, sums_to_one);
+  if (!given.bonus.empty()) check_rows("bonus", given.bonus, sums_to_one);
+}
 
 void check_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma) {
   if (const auto* iid = std::get_if<Iid>(&acceptance)) check_input("alpha", iid->alpha);

@@ -58,6 +58,9 @@ void check_scenario(const Scenario& scenario);
 /// Throws DomainError for a number outside its range and for a vector shorter than `gamma`.
 void check_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma);
 
+/// Throws DomainError for rows that are no distributions, acceptances outside [0, 1] and rows of different lengths.
+void check_distributions(const GivenDistributions& given);
+
 /// Throws DomainError where a recording, a trained model or times of passes are named and were not read.
 void check_read(const Scenario& scenario);
 

@@ -40,6 +40,7 @@ std::unique_ptr<Simulator> make(const ProcessFidelity& process, const Scenario& 
 
 ModelPair models_of(const TokenFidelity& token, const Drafter& drafter) {
   if (const auto* synthetic = std::get_if<SyntheticModels>(&token.models)) return *synthetic;
+  if (const auto* given = std::get_if<GivenModels>(&token.models)) return *given->distributions;
   const auto& trained = std::get<NgramModels>(token.models).trained;
   if (!trained) throw std::logic_error("the n-gram models were not trained");
   if (const auto* lookup = std::get_if<PromptLookup>(&drafter)) return PromptLookupPair{trained->target, *lookup};
@@ -165,7 +166,7 @@ Simulated estimates_of(const Scenario& scenario, const Tally& tally) {
 
 double pool_acceptance(const Scenario& scenario, const Simulator& simulator) {
   const auto* token = std::get_if<TokenFidelity>(&scenario.fidelity);
-  const bool iterations_are_iid = token != nullptr && std::holds_alternative<SyntheticModels>(token->models);
+  const bool iterations_are_iid = token != nullptr && !std::holds_alternative<NgramModels>(token->models);
   return iterations_are_iid ? expected_acceptance(simulator) : unknown<double>;
 }
 

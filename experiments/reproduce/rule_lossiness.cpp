@@ -83,9 +83,9 @@ std::vector<LossinessSetting> lossiness_settings(std::int64_t vocabulary) {
 }
 
 /// Every context's p and q, written out once for all rules.
-sim::TablePair rows_of(const SyntheticModels& pair, std::uint64_t seed) {
+GivenDistributions rows_of(const SyntheticModels& pair, std::uint64_t seed) {
   const sim::SyntheticPool pool(pair, seed);
-  sim::TablePair rows;
+  GivenDistributions rows;
   for (std::size_t k = 0; k < pool.contexts(); ++k) {
     pool.target_distribution(k, 1.0, rows.target.emplace_back(pool.vocabulary()));
     pool.draft_distribution(k, pool.strength(), 1.0, rows.draft.emplace_back(pool.vocabulary()));
@@ -94,11 +94,11 @@ sim::TablePair rows_of(const SyntheticModels& pair, std::uint64_t seed) {
 }
 
 struct MeasuredRule {
-  sim::Lossiness loss;
+  Lossiness loss;
   Estimate simulated_acceptance;
 };
 
-MeasuredRule measure(const LossinessSetting& setting, const sim::TablePair& rows, const sim::RunKey& key) {
+MeasuredRule measure(const LossinessSetting& setting, const GivenDistributions& rows, const sim::RunKey& key) {
   const Rule chosen = scenario::make_rule(setting.rule, setting.parameters);
   const auto rule = sim::make_rule(chosen);
   std::vector<sim::PositionLossiness> positions;
@@ -118,7 +118,7 @@ MeasuredRule measure(const LossinessSetting& setting, const sim::TablePair& rows
 }
 
 /// Every setting on a thread of its own.
-std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules, const sim::TablePair& rows,
+std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules, const GivenDistributions& rows,
                                       std::uint64_t first_point, const ExperimentSettings& settings) {
   std::vector<MeasuredRule> measured(rules.size());
   parallel_for(rules.size(), settings.threads, [&](std::uint64_t i) {

@@ -320,7 +320,21 @@ struct NgramModels {
   std::shared_ptr<const TrainedModels> trained = {};  ///< on the corpus, read once
 };
 
-using Models = std::variant<SyntheticModels, NgramModels>;
+/// Distributions of one's own, a row a context; every position meets one of the contexts at random.
+struct GivenDistributions {
+  std::vector<std::vector<double>> target = {};  ///< [context][token]: p, each row sums to 1
+  std::vector<std::vector<double>> draft = {};   ///< q, likewise
+  // A verification rule of one's own in place of `rule`, worked out for these rows; temperature has to be 1.
+  std::vector<std::vector<double>> acceptance = {};  ///< [context][token], in [0, 1]: of a drafted token; empty: `rule`
+  std::vector<std::vector<double>> replacement = {};  ///< what a token is drawn from after a rejection; rows sum to 1
+  std::vector<std::vector<double>> bonus = {};        ///< and after gamma accepted drafts; empty: `target`
+};
+
+struct GivenModels {
+  std::shared_ptr<const GivenDistributions> distributions = {};
+};
+
+using Models = std::variant<SyntheticModels, NgramModels, GivenModels>;
 
 /// Real distributions, drafts and verification.
 struct TokenFidelity {

@@ -13,6 +13,7 @@ from foredraft._devices import Device, Model, Profile, devices, models
 from foredraft._logs import Advice, Log, advise, read_log
 from foredraft._questions import (Parameter, Predictions, Scenario, best, best_gamma, parameters, predict, quantities,
                                   simulate)
+from foredraft._rules import Lossiness, Rule, check_rule, lossiness
 from foredraft._sweeps import sweep
 from foredraft._trees import JudgedTree, Tree, tree
 
@@ -20,7 +21,7 @@ from foredraft._trees import JudgedTree, Tree, tree
 __version__: str = _version()
 
 __all__ = [
-    "Advice", "BestGamma", "Device", "Estimate", "JudgedTree", "Log", "Model", "Parameter", "Prediction", "Predictions",
-    "Profile", "Scenario", "Simulation", "Tree", "advise", "best", "best_gamma", "devices", "models", "parameters", "plot",
-    "predict", "quantities", "read_log", "simulate", "sweep", "tree"
+    "Advice", "BestGamma", "Device", "Estimate", "JudgedTree", "Log", "Lossiness", "Model", "Parameter", "Prediction",
+    "Predictions", "Profile", "Rule", "Scenario", "Simulation", "Tree", "advise", "best", "best_gamma", "check_rule",
+    "devices", "lossiness", "models", "parameters", "plot", "predict", "quantities", "read_log", "simulate", "sweep", "tree"
 ]

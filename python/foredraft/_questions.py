@@ -113,7 +113,7 @@ def _scenario_of(parameters: Mapping[str, object]) -> Scenario:
     return Scenario(**parameters)
 
 
-def _question_of(scenario: Scenario | None, parameters: Mapping[str, object]) -> _core.Question:
+def question_of(scenario: Scenario | None, parameters: Mapping[str, object]) -> _core.Question:
     if scenario is None:
         return _core.Question({name: plain(value) for name, value in parameters.items()})
     if not isinstance(scenario, Scenario):
@@ -234,7 +234,7 @@ def predict(scenario: Scenario | None = None, /, *, threads: int = 0, **paramete
             return answer
         if parameters.get("gamma") is best or any(_is_array(name, value) for name, value in parameters.items()):
             return _predict_arrays(parameters, threads)
-    return _core.predict(_question_of(scenario, parameters))
+    return _core.predict(question_of(scenario, parameters))
 
 
 @overload
@@ -254,7 +254,7 @@ def best_gamma(scenario: Scenario | None = None, /, **parameters: object) -> _co
     """
     if scenario is None:
         parameters.setdefault("gamma", 1)
-    return _core.best_gamma(_question_of(scenario, parameters))
+    return _core.best_gamma(question_of(scenario, parameters))
 
 
 def simulate(scenario: Scenario | None = None,
@@ -269,6 +269,9 @@ def simulate(scenario: Scenario | None = None,
              path: str = "fast",
              threads: int = 0,
              acceptances: npt.ArrayLike | None = None,
+             target: npt.ArrayLike | None = None,
+             draft: npt.ArrayLike | None = None,
+             rule: Any = None,
              **parameters: object) -> _core.Simulation:
     """A Monte-Carlo simulation: every quantity is an Estimate with its standard error.
 
@@ -280,12 +283,24 @@ def simulate(scenario: Scenario | None = None,
     ``acceptances``: recorded outcomes that are replayed in place of an acceptance process, [sequences, positions] of
     int: 1 accepted, 0 rejected, -1 not observed (after a sequence that ended or a fully accepted draft).
 
+    ``target``, ``draft``: distributions p and q over a vocabulary, [contexts, vocabulary], each row sums to one; every
+    position meets a context at random. ``rule``: a verification rule by name, or a function of one's own
+    (foredraft.Rule), which is called once for all rows; check_rule() holds it to the contract.
+
     Raises ValueError with a line for each problem, RuntimeError where threads cannot be started.
     """
     if warmup_requests is None:
         warmup_requests = -(-requests // (10 * replicas)) if replicas > 0 else 0
-    if acceptances is None:
-        question = _question_of(scenario, parameters)
+    if target is not None or draft is not None or callable(rule):
+        from foredraft._rules import question_of_distributions  # which builds on this module
+        if acceptances is not None or scenario is not None:
+            raise TypeError("foredraft: target and draft beside acceptances or a Scenario - keep one")
+        for name, value in (("target", target), ("draft", draft)):
+            if value is None:
+                raise ValueError(f"foredraft: {name}: missing")
+        question = question_of_distributions(parameters, target, draft, rule)  # type: ignore[arg-type]
+    elif acceptances is None:
+        question = question_of(scenario, parameters if rule is None else parameters | {"rule": rule})
     else:
         question = _replay(scenario, parameters, acceptances)
     counts = [("iterations", iterations), ("sequences", sequences), ("requests", requests), ("replicas", replicas),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/check.hpp"
+#include "scenario/check_scenario.hpp"
 #include "sim/token/fresh/fresh_simulator.hpp"
 #include "sim/token/ngram_simulator.hpp"
 #include "sim/token/pooled/pooled_simulator.hpp"
@@ -50,39 +51,17 @@ std::unique_ptr<Simulator> make_synthetic(const SyntheticModels& pair, const Tok
   return make_pooled_simulator(std::move(tables), shape, simulation.iterations);
 }
 
-void check_table(const TablePair& pair) {
-  check_at_least("target rows", static_cast<std::int64_t>(pair.target.size()), 1);
-  if (pair.draft.size() != pair.target.size()) {
-    throw DomainError(fmt::format("invalid draft rows={} (must be as many as target rows, {})", pair.draft.size(),
-                                  pair.target.size()));
-  }
-  const std::size_t vocabulary = pair.target.front().size();
-  const auto check_rows = [vocabulary](std::string_view name, const std::vector<std::vector<double>>& rows) {
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      const std::string row = fmt::format("{}[{}]", name, k);
-      if (rows[k].size() != vocabulary) {
-        throw DomainError(
-            fmt::format("invalid {} length={} (must be {}, as target[0])", row, rows[k].size(), vocabulary));
-      }
-      check_distribution(row, rows[k]);
-    }
-  };
-  check_rows("target", pair.target);
-  check_rows("draft", pair.draft);
-}
-
-std::unique_ptr<Simulator> make_table(const TablePair& pair, const TokenSimulation& simulation) {
+std::unique_ptr<Simulator> make_given(const GivenDistributions& given, const TokenSimulation& simulation) {
   const IterationShape shape = checked_shape(simulation);
-  check_table(pair);
-  const auto vocabulary = static_cast<std::int64_t>(pair.target.front().size());
-  const std::unique_ptr<const VerificationRule> rule = make_rule(simulation.rule, vocabulary);
-  PooledTables tables(vocabulary, static_cast<std::int64_t>(pair.target.size()), rule->candidates());
-  for (std::size_t k = 0; k < pair.target.size(); ++k) {
-    std::vector<double> target = pair.target[k];
-    std::vector<double> draft = pair.draft[k];
+  scenario::check_distributions(given);
+  const auto vocabulary = std::ssize(given.target.front());
+  PooledTables tables(vocabulary, std::ssize(given.target), make_rule(given, 0, simulation.rule)->candidates());
+  for (std::size_t k = 0; k < given.target.size(); ++k) {
+    std::vector<double> target = given.target[k];
+    std::vector<double> draft = given.draft[k];
     apply_temperature(target, simulation.temperature);
     apply_temperature(draft, simulation.temperature);
-    tables.add(*rule, {.target = target, .draft = draft});
+    tables.add(*make_rule(given, k, simulation.rule), {.target = target, .draft = draft});
   }
   return make_pooled_simulator(std::move(tables), shape, simulation.iterations);
 }
@@ -94,7 +73,7 @@ std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std:
   if (const auto* synthetic = std::get_if<SyntheticModels>(&simulation.models)) {
     return make_synthetic(*synthetic, simulation, seed, stop);
   }
-  if (const auto* table = std::get_if<TablePair>(&simulation.models)) return make_table(*table, simulation);
+  if (const auto* given = std::get_if<GivenDistributions>(&simulation.models)) return make_given(*given, simulation);
   if (std::holds_alternative<PromptLookupPair>(simulation.models)) return make_prompt_lookup_simulator(simulation);
   return make_ngram_simulator(simulation);
 }

@@ -20,7 +20,7 @@ constexpr std::uint64_t tree_block_iterations = 4096;
 constexpr std::uint64_t text_unit_iterations = 64;
 
 /// Position of each row's most probable target token in the drafter's order.
-std::vector<std::int64_t> ranks_of_target(const TablePair& tables) {
+std::vector<std::int64_t> ranks_of_target(const GivenDistributions& tables) {
   std::vector<std::int64_t> ranks;
   for (std::size_t k = 0; k < tables.target.size(); ++k) {
     const std::vector<double>& q = tables.draft[k];
@@ -150,7 +150,7 @@ class TreeTokenSimulator final : public TokenSimulator {
 };
 
 void check_tree_tables(const TreeTokenSimulation& simulation) {
-  const TablePair& tables = simulation.tables;
+  const GivenDistributions& tables = simulation.tables;
   check_at_least("target rows", static_cast<std::int64_t>(tables.target.size()), 1);
   const auto rows = static_cast<std::int64_t>(tables.target.size());
   check_range("draft rows", static_cast<std::int64_t>(tables.draft.size()), rows, rows);

@@ -36,7 +36,7 @@ enum class TreeContexts {
 };
 
 struct TreeTokenSimulation {
-  TablePair tables;
+  GivenDistributions tables;
   DraftTree tree;
   TreeVerification verification;
   TreeContexts contexts;

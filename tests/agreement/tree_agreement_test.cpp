@@ -97,7 +97,7 @@ TEST_CASE("a sampled tree of real tokens yields the sum over its nodes of the ac
   const std::vector<double> p{0.35, 0.25, 0.2, 0.1, 0.07, 0.03};
   const std::vector<double> q{0.15, 0.3, 0.05, 0.3, 0.1, 0.1};
   const std::size_t vocabulary = p.size();
-  sim::TablePair tables;
+  GivenDistributions tables;
   for (std::size_t k = 0; k < vocabulary; ++k) {
     std::vector<double> target(vocabulary);
     std::vector<double> draft(vocabulary);
@@ -144,7 +144,7 @@ TEST_CASE("a greedy tree of real tokens yields the sum over its nodes of the sha
   constexpr std::size_t vocabulary = 6;
   const std::vector<std::size_t> favourite_rank{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1,
                                                 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 5, 5, 4, 4, 4};
-  sim::TablePair tables;
+  GivenDistributions tables;
   std::vector<double> shares(4, 0.0);
   for (std::size_t k = 0; k < favourite_rank.size(); ++k) {
     std::vector<double> target(vocabulary, 0.1);

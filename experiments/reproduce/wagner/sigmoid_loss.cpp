@@ -42,9 +42,9 @@ Rule rule_of(const LossSetting& setting) {
 }
 
 /// The contexts of the pair as rows, drawn once for every setting.
-sim::TablePair drawn_contexts(std::uint64_t seed) {
+GivenDistributions drawn_contexts(std::uint64_t seed) {
   const sim::SyntheticPool pool(loss_pair, seed);
-  sim::TablePair rows;
+  GivenDistributions rows;
   for (std::size_t context = 0; context < pool.contexts(); ++context) {
     pool.target_distribution(context, 1.0, rows.target.emplace_back(pool.vocabulary()));
     pool.draft_distribution(context, pool.strength(), 1.0, rows.draft.emplace_back(pool.vocabulary()));
@@ -53,7 +53,7 @@ sim::TablePair drawn_contexts(std::uint64_t seed) {
 }
 
 /// Exact in every context, so that only the choice of contexts is random.
-sim::Lossiness measure_laws(const sim::TablePair& rows, const sim::VerificationRule& rule) {
+Lossiness measure_laws(const GivenDistributions& rows, const sim::VerificationRule& rule) {
   std::vector<sim::PositionLossiness> positions;
   for (std::size_t context = 0; context < rows.target.size(); ++context) {
     positions.push_back(sim::lossiness(rule, {.target = rows.target[context], .draft = rows.draft[context]}));
@@ -61,7 +61,7 @@ sim::Lossiness measure_laws(const sim::TablePair& rows, const sim::VerificationR
   return sim::mean_lossiness(positions);
 }
 
-Estimate simulated_tokens(const sim::TablePair& rows, const LossSetting& setting, std::uint64_t point,
+Estimate simulated_tokens(const GivenDistributions& rows, const LossSetting& setting, std::uint64_t point,
                           const ExperimentSettings& settings) {
   const auto simulator = sim::make_token_simulator({.models = rows,
                                                     .rule = rule_of(setting),
@@ -78,7 +78,7 @@ Estimate simulated_tokens(const sim::TablePair& rows, const LossSetting& setting
 }  // namespace
 
 std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings) {
-  const sim::TablePair rows = drawn_contexts(settings.seed);
+  const GivenDistributions rows = drawn_contexts(settings.seed);
   std::vector<SigmoidLoss> losses;
   for (const LossSetting& setting : loss_settings) {
     const auto rule = sim::make_rule(rule_of(setting));

@@ -19,7 +19,7 @@ struct SigmoidLoss {
   int bits;                     ///< of the arithmetic
   Estimate tokens;              ///< simulated tokens per iteration
   double call_ratio;            ///< verification calls for a token against the exact rule's
-  sim::Lossiness law;           ///< of the emitted law, over contexts
+  Lossiness law;                ///< of the emitted law, over contexts
 };
 
 /// The exact rule, then scales from 1 to 10,000 in double and in half precision.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/intervals.hpp"
+#include "foredraft/lossiness.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 
 namespace foredraft::sim {
@@ -76,16 +77,6 @@ struct PositionLossiness {
 };
 
 [[nodiscard]] PositionLossiness lossiness(const VerificationRule& rule, const PositionLaws& laws);
-
-/// Means over contexts, each with its standard error over contexts: NaN for a single context, and for an infinite mean.
-struct Lossiness {
-  Estimate acceptance;
-  Estimate acceptance_gain;
-  Estimate total_variation;
-  Estimate kl_divergence;
-  Estimate top1_agreement;
-  Estimate top1_probability;
-};
 
 /// At least one position.
 [[nodiscard]] Lossiness mean_lossiness(std::span<const PositionLossiness> positions);

@@ -28,13 +28,7 @@ struct PromptLookupPair {
   PromptLookup lookup;
 };
 
-/// Distributions given outright: rows of p and q, one per context. For tests and small studies.
-struct TablePair {
-  std::vector<std::vector<double>> target;
-  std::vector<std::vector<double>> draft;
-};
-
-using ModelPair = std::variant<SyntheticModels, NgramPair, PromptLookupPair, TablePair>;
+using ModelPair = std::variant<SyntheticModels, NgramPair, PromptLookupPair, GivenDistributions>;
 
 /// Name and one line of explanation of each kind of model pair, for `foredraft list models`.
 struct ModelEntry {

@@ -103,6 +103,15 @@ void SyntheticPool::draft_distribution(std::size_t context, double strength, dou
   }
 }
 
+GivenDistributions written_out(const SyntheticPool& pool, double temperature) {
+  GivenDistributions rows;
+  for (std::size_t k = 0; k < pool.contexts(); ++k) {
+    pool.target_distribution(k, temperature, rows.target.emplace_back(pool.vocabulary()));
+    pool.draft_distribution(k, pool.strength(), temperature, rows.draft.emplace_back(pool.vocabulary()));
+  }
+  return rows;
+}
+
 double SyntheticPool::mean_overlap(double strength, StopToken stop) const {
   std::vector<double> q(vocabulary_);
   double sum = 0.0;

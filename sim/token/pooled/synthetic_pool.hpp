@@ -48,6 +48,9 @@ class SyntheticPool {
   std::vector<float> noise_;   ///< contexts x row_size standard normals; empty but for DraftDistribution::noise
 };
 
+/// The contexts' distributions, written out at a temperature.
+[[nodiscard]] GivenDistributions written_out(const SyntheticPool& pool, double temperature);
+
 /// The point of the random counter that pools are drawn at. It is the last one, so that no sweep meets it.
 inline constexpr std::uint64_t pool_point = 0xFFFF'FFFF;
 

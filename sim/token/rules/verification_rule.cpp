@@ -6,6 +6,33 @@
 #include "scenario/family.hpp"
 
 namespace foredraft::sim {
+namespace {
+
+/// A rule that was worked out for one context.
+class GivenRule final : public VerificationRule {
+ public:
+  GivenRule(const GivenDistributions& given, std::size_t context)
+      : acceptance_(given.acceptance[context]),
+        replacement_(given.replacement[context]),
+        bonus_(given.bonus.empty() ? given.target[context] : given.bonus[context]) {}
+
+  [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const override {
+    return acceptance_[static_cast<std::size_t>(drafted.token)];
+  }
+
+  void replacement(const PositionLaws& /*laws*/, std::span<double> law) const override {
+    std::copy(replacement_.begin(), replacement_.end(), law.begin());
+  }
+
+  void bonus(std::span<const double> /*target*/, std::span<double> law) const override {
+    std::copy(bonus_.begin(), bonus_.end(), law.begin());
+  }
+
+ private:
+  std::span<const double> acceptance_, replacement_, bonus_;
+};
+
+}  // namespace
 
 double VerificationRule::row_statistic(const PositionLaws& /*laws*/) const { return 0.0; }
 
@@ -16,6 +43,12 @@ void VerificationRule::bonus(std::span<const double> target, std::span<double> l
 std::unique_ptr<const VerificationRule> make_rule(const Rule& rule, std::int64_t vocabulary) {
   scenario::check_rule(rule, vocabulary);
   return std::visit([](const auto& chosen) { return rules::make(chosen); }, rule);
+}
+
+std::unique_ptr<const VerificationRule> make_rule(const GivenDistributions& given, std::size_t context,
+                                                  const Rule& rule) {
+  if (given.acceptance.empty()) return make_rule(rule, std::ssize(given.target[context]));
+  return std::make_unique<GivenRule>(given, context);
 }
 
 }  // namespace foredraft::sim

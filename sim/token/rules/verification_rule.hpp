@@ -83,6 +83,10 @@ class VerificationRule {
 /// `vocabulary` in tokens, 0: not known.
 [[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const Rule& rule, std::int64_t vocabulary = 0);
 
+/// The same for a context of given distributions, which may have a rule of their own; a reference to them is kept.
+[[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const GivenDistributions& given, std::size_t context,
+                                                                const Rule& rule);
+
 }  // namespace foredraft::sim
 
 namespace foredraft::sim::rules {

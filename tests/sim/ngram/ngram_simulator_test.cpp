@@ -247,7 +247,7 @@ TEST_CASE("an n-gram simulation refuses what it cannot do, and says what it can"
   CHECK_THROWS_WITH(refusal([](S s) { std::get<NgramPair>(s.models).drafter = small_drafter(ngram::Sight::none, 2); }),
                     Catch::Contains("gamma=3 (must be at most the number of models that draft, 2)"));
   CHECK_THROWS_WITH(refusal([](S s) { s.models = NgramPair{}; }), Catch::Contains("models=null"));
-  CHECK_THROWS_WITH(refusal([](S s) { s.models = TablePair{}; }), Catch::Contains("n-gram pair"));
+  CHECK_THROWS_WITH(refusal([](S s) { s.models = GivenDistributions{}; }), Catch::Contains("n-gram pair"));
   CHECK_THROWS_WITH(refusal([](S s) {
                       s.convention = Convention::no_bonus;
                       s.gamma = 0;

@@ -206,7 +206,7 @@ TEST_CASE("a text cannot be looked up with other rules, temperatures and sizes")
   refused([](sim::TokenSimulation& s) { s.gamma = -1; });
   refused([](sim::TokenSimulation& s) { std::get<sim::PromptLookupPair>(s.models).lookup.match = 0; });
   refused([](sim::TokenSimulation& s) { std::get<sim::PromptLookupPair>(s.models).lookup.window = 1; });
-  refused([](sim::TokenSimulation& s) { s.models = sim::TablePair{}; });
+  refused([](sim::TokenSimulation& s) { s.models = GivenDistributions{}; });
 }
 
 }  // namespace foredraft::ngram

@@ -12,7 +12,7 @@ namespace foredraft::tests {
 /// Three contexts over five tokens. Every row of p and of q is another one and no row is a permutation of another; each
 /// context has a token that only p knows and one that only q knows; p ties at its largest entry in context 1, and the
 /// most probable tokens of the contexts differ.
-inline sim::TablePair three_contexts() {
+inline GivenDistributions three_contexts() {
   return {.target = {{0.50, 0.20, 0.00, 0.25, 0.05}, {0.10, 0.35, 0.35, 0.20, 0.00}, {0.03, 0.12, 0.15, 0.00, 0.70}},
           .draft = {{0.30, 0.00, 0.10, 0.15, 0.45}, {0.28, 0.12, 0.00, 0.40, 0.20}, {0.00, 0.52, 0.08, 0.07, 0.33}}};
 }

@@ -30,7 +30,7 @@ double deviation_in_se(const Estimate& estimate, double expected) {
   return std::abs(estimate.mean - expected) / estimate.standard_error;
 }
 
-TablePair one_context(std::vector<double> p, std::vector<double> q) {
+GivenDistributions one_context(std::vector<double> p, std::vector<double> q) {
   return {.target = {std::move(p)}, .draft = {std::move(q)}};
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("p = q accepts every draft, p and q on different tokens none") {
   simulation.temperature = 1.0;
   CHECK(run_once(simulation).units.sum(accepted) == 6 * 5000);
 
-  const TablePair disjoint = one_context({0.3, 0.0, 0.7, 0.0}, {0.0, 0.4, 0.0, 0.6});
+  const GivenDistributions disjoint = one_context({0.3, 0.0, 0.7, 0.0}, {0.0, 0.4, 0.0, 0.6});
   const Tally none = run_once(tests::simulation_of(disjoint, 6, 5000));
   CHECK(none.units.sum(accepted) == 0);
   CHECK(none.units.sum(tested) == 5000);
@@ -103,7 +103,7 @@ TEST_CASE("temperature sharpens p and q before the rule: alpha by hand") {
 }
 
 TEST_CASE("both conventions count what they say, down to the smallest gamma") {
-  const TablePair always = one_context({0.5, 0.5}, {0.5, 0.5});
+  const GivenDistributions always = one_context({0.5, 0.5}, {0.5, 0.5});
   TokenSimulation simulation = tests::simulation_of(always, 3, 100);
   CHECK(run_once(simulation).units.sum(tokens) == 400);
   simulation.convention = Convention::no_bonus;
@@ -183,7 +183,7 @@ TEST_CASE("256,000 tokens are simulated as 2 are") {
 }
 
 TEST_CASE("arguments outside the domain are refused") {
-  const TablePair table = tests::three_contexts();
+  const GivenDistributions table = tests::three_contexts();
   const auto refused = [](const TokenSimulation& bad, const std::string& message) {
     CHECK_THROWS_WITH(make_token_simulator(bad, 1), Catch::StartsWith(message));
     CHECK_THROWS_AS(make_token_simulator(bad, 1), DomainError);
@@ -207,17 +207,17 @@ TEST_CASE("arguments outside the domain are refused") {
   simulation.rule = Lenient{.lenience = 0.0};
   refused(simulation, "invalid rule.lenience=0");
   simulation.rule = RejectionSampling{};
-  simulation.models = TablePair{.target = {}, .draft = {}};
+  simulation.models = GivenDistributions{.target = {}, .draft = {}};
   refused(simulation, "invalid target rows=0");
-  simulation.models = TablePair{.target = {{1.0}}, .draft = {}};
+  simulation.models = GivenDistributions{.target = {{1.0}}, .draft = {}};
   refused(simulation, "invalid draft rows=0");
-  simulation.models = TablePair{.target = {{0.5, 0.5}}, .draft = {{1.0}}};
+  simulation.models = GivenDistributions{.target = {{0.5, 0.5}}, .draft = {{1.0}}};
   refused(simulation, "invalid draft[0] length=1");
-  simulation.models = TablePair{.target = {{0.5, 0.4}}, .draft = {{0.5, 0.5}}};
+  simulation.models = GivenDistributions{.target = {{0.5, 0.4}}, .draft = {{0.5, 0.5}}};
   refused(simulation, "invalid sum of target[0]=0.9");
-  simulation.models = TablePair{.target = {{0.5, 0.5}}, .draft = {{std::nan(""), 0.5}}};
+  simulation.models = GivenDistributions{.target = {{0.5, 0.5}}, .draft = {{std::nan(""), 0.5}}};
   refused(simulation, "invalid draft[0]");
-  simulation.models = TablePair{.target = {{}}, .draft = {{}}};
+  simulation.models = GivenDistributions{.target = {{}}, .draft = {{}}};
   refused(simulation, "invalid target[0]");
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t tokens_of_chain = 5;
 
 /// A first-order chain over five tokens and a drafter that differs from it in every row.
-TablePair chain_tables() {
+GivenDistributions chain_tables() {
   return {.target = {{0.50, 0.20, 0.00, 0.25, 0.05},
                      {0.10, 0.35, 0.35, 0.20, 0.00},
                      {0.03, 0.12, 0.15, 0.00, 0.70},
@@ -75,7 +75,7 @@ TEST_CASE("the first two tokens of a sampled tree follow the target's own chain,
   const bool deep = GENERATE(true, false);
   TreeTokenSimulation simulation = tree_simulation_of(SampledTree{draws}, TreeContexts::last_token, 120'000);
   if (!deep) simulation.tree = DraftTree(std::vector<Branch>{{0, 0}, {0, 1}});  // its second token is a bonus token
-  const TablePair tables = chain_tables();
+  const GivenDistributions tables = chain_tables();
   const PairCounts counts = count_pairs_by_row(*make_tree_token_simulator(simulation));
   for (std::size_t row = 0; row < tokens_of_chain; ++row) {
     std::int64_t pairs = 0;

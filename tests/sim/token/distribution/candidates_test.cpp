@@ -200,7 +200,7 @@ TEST_CASE("simulated candidates are accepted as often as the closed form says, d
 // 40,000 iterations: a standard error of about 0.002. Behind the first candidate 0.02 of q is left, which is still
 // worth drawing from, behind the second 0.01 or nothing.
 TEST_CASE("where q is nearly used up, what was rejected before is not forgotten") {
-  const TablePair table{.target = {{0.0, 0.0, 0.5, 0.5}}, .draft = {{0.98, 0.01, 0.01, 0.0}}};
+  const GivenDistributions table{.target = {{0.0, 0.0, 0.5, 0.5}}, .draft = {{0.98, 0.01, 0.01, 0.0}}};
   const auto simulator = make_token_simulator(candidates_of(table, 3.0, 0.0, 40'000), 5);
   const Estimate simulated = acceptance(run(*simulator, {.seed = 3, .point = 4}, 1)).per_token;
   CHECK(std::abs(simulated.mean - expected_acceptance(*simulator)) <=
@@ -224,7 +224,7 @@ TEST_CASE("pooled and fresh contexts accept several candidates alike") {
 // 60,000 positions: where a second candidate is drawn with chance 1/2 or 1/4, a q that is 0.1 % off in what decides on
 // it would be seen 30 times and more, where 0 is right.
 TEST_CASE("a second candidate that is certain is always accepted, one that the target does not miss never") {
-  const auto accepted_of = [](const TablePair& table, double candidates, double replacement) {
+  const auto accepted_of = [](const GivenDistributions& table, double candidates, double replacement) {
     const Tally tally = run(*make_token_simulator(candidates_of(table, candidates, replacement, 20'000), 5),
                             {.seed = 3, .point = 0}, 1);
     return std::pair(tally.units.sum(accepted), tally.units.sum(tested));
@@ -233,7 +233,7 @@ TEST_CASE("a second candidate that is certain is always accepted, one that the t
   const auto [all, of_all] = accepted_of({.target = {{0.5, 0.5, 0.0}}, .draft = {{0.25, 0.25, 0.5}}}, 2.0, 0.0);
   CHECK(all == of_all);
   // Token 0 is accepted as a first candidate and, as p - q = 0, never as a second: a single candidate does as well.
-  const TablePair missed{.target = {{0.5, 0.0, 0.5}}, .draft = {{0.5, 0.5, 0.0}}};
+  const GivenDistributions missed{.target = {{0.5, 0.0, 0.5}}, .draft = {{0.5, 0.5, 0.0}}};
   CHECK(accepted_of(missed, 2.0, 1.0) == accepted_of(missed, 1.0, 1.0));
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("a lossless rule loses nothing, on ties too, and the acceptance of one
   for (const tests::RuleCase& rule : tests::rule_cases()) {
     if (!rule.lossless) continue;
     INFO(rule.label());
-    const TablePair table = tests::three_contexts();
+    const GivenDistributions table = tests::three_contexts();
     for (std::size_t k = 0; k < 3; ++k) {
       const PositionLossiness loss = lossiness(*rule.make(), {.target = table.target[k], .draft = table.draft[k]});
       CHECK(loss.total_variation < tests::few_ulp);
@@ -70,7 +70,7 @@ TEST_CASE("a lossless rule loses nothing, on ties too, and the acceptance of one
 
 TEST_CASE(
     "with one draft a position, acceptance beyond sum min(p, q) is paid for in total variation, lenience at no more") {
-  const TablePair table = tests::three_contexts();
+  const GivenDistributions table = tests::three_contexts();
   for (std::size_t k = 0; k < 3; ++k) {
     for (const tests::RuleCase& rule : tests::rule_cases()) {
       if (rule.make()->candidates().count > 1) continue;

@@ -21,7 +21,7 @@ TEST_CASE("an acceptance of 0 never accepts and one of 1 always does, whatever t
 }
 
 TEST_CASE("a row's slots carry the thresholds of the tokens they lead to") {
-  const TablePair table = tests::three_contexts();
+  const GivenDistributions table = tests::three_contexts();
   const auto rule = tests::make_named_rule("rejection_sampling", {});
   PooledTables tables(5, 3);
   for (std::size_t k = 0; k < 3; ++k) tables.add(*rule, {.target = table.target[k], .draft = table.draft[k]});
@@ -41,7 +41,7 @@ TEST_CASE("a row's slots carry the thresholds of the tokens they lead to") {
 }
 
 TEST_CASE("what further candidates look up is p and q themselves and the mass of max(0, p - c q)") {
-  const TablePair table = tests::three_contexts();
+  const GivenDistributions table = tests::three_contexts();
   for (const CandidateDraws draws : {CandidateDraws::with_replacement, CandidateDraws::without_replacement}) {
     PooledCandidates candidates({.count = 4, .draws = draws});
     for (std::size_t k = 0; k < 3; ++k) candidates.add({.target = table.target[k], .draft = table.draft[k]});

@@ -33,7 +33,7 @@ std::vector<std::pair<std::vector<double>, std::vector<double>>> awkward_rows() 
       {{1.0}, {1.0}},
       {{1e-300, 1.0 - 1e-300}, {1e-12, 1.0 - 1e-12}},
   };
-  const TablePair table = tests::three_contexts();
+  const GivenDistributions table = tests::three_contexts();
   for (std::size_t k = 0; k < table.target.size(); ++k) rows.emplace_back(table.target[k], table.draft[k]);
   RandomStream random(3, {.purpose = Purpose::test, .point = 0, .block = 0});
   const auto random_row = [&random](std::size_t size) {
@@ -100,7 +100,7 @@ std::vector<double> accepted_distribution(const VerificationRule& rule, const Po
 }
 
 PositionCells position_cells(const VerificationRule& rule) {
-  const TablePair table = tests::three_contexts();
+  const GivenDistributions table = tests::three_contexts();
   PositionCells result;
   for (std::size_t k = 0; k < 3; ++k) {
     const PositionLaws laws{.target = table.target[k], .draft = table.draft[k]};
@@ -180,7 +180,7 @@ std::uint64_t iterations_for(const tests::RuleCase& rule) {
 /// The first two emitted tokens follow the joint law of two draws of p in two random contexts.
 void check_emits_target(const tests::RuleCase& entry, std::int64_t gamma, std::uint64_t iterations, double level) {
   CAPTURE(entry.label(), gamma);
-  const TablePair table = tests::three_contexts();
+  const GivenDistributions table = tests::three_contexts();
   TokenSimulation simulation = tests::simulation_of(table, gamma, iterations);
   simulation.rule = entry.rule();
   const auto simulator = make_token_simulator(simulation, 1);
