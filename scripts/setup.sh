@@ -14,6 +14,8 @@ packages=(
   catch2 libbenchmark-dev clang-tidy-16 clang-format-16
   # figures; with chromium too (not installed here: 80 MB to fetch) the report is also tested in a browser
   python3 python3-matplotlib python3-numpy poppler-utils
+  # the documentation site (pip install .[docs] brings the rest)
+  doxygen
 )
 
 if ! command -v dpkg-query >/dev/null; then

@@ -30,7 +30,7 @@ class Lossiness:
     """What a verification rule does, exact at each context; standard errors are over contexts (NaN for one)."""
     acceptance: Estimate  #: probability that a draft is accepted
     acceptance_gain: Estimate  #: over sum min(p, q), which one draft has under a lossless rule
-    total_variation: Estimate  #: sum |e - p| / 2
+    total_variation: Estimate  #: sum abs(e - p) / 2
     kl_divergence: Estimate  #: sum e ln(e / p), in nat; infinite where e has a token that p never emits
     top1_agreement: Estimate  #: share of contexts where the target's most probable token is also e's
     top1_probability: Estimate  #: e at the target's most probable token

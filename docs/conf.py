@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation site: sphinx -W --keep-going -b html docs build/site (needs pip install .[docs] and doxygen).
+
+Every page of docs/ is a page of the site; notebooks are executed. Not nitpicky: names of types of the standard libraries
+and numpy have no page here.
+"""
+
+import pathlib
+import shutil
+import subprocess
+from xml.etree import ElementTree
+
+import pygments.lexers
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+
+import foredraft
+
+DOCS = pathlib.Path(__file__).resolve().parent
+ROOT = DOCS.parent
+
+project = "foredraft"
+author = "The foredraft developers"
+copyright = f"2026, {author}"
+release = version = foredraft.__version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "breathe"]
+html_theme = "furo"
+html_title = f"foredraft {version}"
+html_copy_source = False
+html_show_sourcelink = False
+
+myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+
+autodoc_class_signature = "separated"
+autodoc_preserve_defaults = True
+
+breathe_default_project = "foredraft"
+
+
+# Designators go: Sphinx cannot parse {.tokens = 1.0}, and {1.0} means the same.
+DOXYGEN = rf"""
+INPUT = "{ROOT}/include/foredraft"
+OUTPUT_DIRECTORY = "{ROOT}/build/doxygen"
+INPUT_FILTER = "sed -E 's/([{{,] ?)\.[a-z_]+ = /\1/g'"
+GENERATE_HTML = NO
+GENERATE_LATEX = NO
+GENERATE_XML = YES
+XML_PROGRAMLISTING = NO
+QUIET = YES
+WARN_IF_UNDOCUMENTED = NO
+WARN_AS_ERROR = FAIL_ON_WARNINGS
+"""
+
+
+def _read_headers():
+    """The folder of doxygen's XML, in which each header has all that it declares, as breathe shows it."""
+    xml = ROOT / "build" / "doxygen" / "xml"
+    shutil.rmtree(xml, ignore_errors=True)
+    xml.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["doxygen", "-"], input=DOXYGEN, text=True, check=True)
+    sections = ElementTree.parse(xml / "namespaceforedraft.xml").findall(".//sectiondef")
+    for path in xml.glob("*_8hpp.xml"):
+        header = ElementTree.parse(path)
+        compound = header.find("compounddef")
+        for namespace in compound.findall("innernamespace"):
+            compound.remove(namespace)
+        name = compound.find("location").get("file")
+        for section in sections:
+            own = ElementTree.SubElement(compound, "sectiondef", section.attrib)
+            own.extend(member for member in section.findall("memberdef") if member.find("location").get("file") == name)
+            if len(own) == 0:
+                compound.remove(own)
+        header.write(path)
+    return str(xml)
+
+
+breathe_projects = {"foredraft": _read_headers()}
+
+
+class RepositoryLinks(SphinxTransform):
+    """Links to files of the repository outside of docs/ become their names: the site does not have them."""
+
+    default_priority = 5
+
+    def apply(self, **_):
+        page = DOCS / self.env.docname
+        for kind in (addnodes.pending_xref, addnodes.download_reference):
+            for link in list(self.document.findall(kind)):
+                target = link.get("reftarget", "").partition("#")[0] + (".md" if link.get("refdomain") == "doc" else "")
+                for base in (page.parent, ROOT):  # ROOT: architecture.md includes a page from there
+                    path = (base / target).resolve()
+                    if target and path.is_file() and not path.is_relative_to(DOCS):
+                        name = str(path.relative_to(ROOT))
+                        link.replace_self(nodes.literal(name, name))
+                        break
+
+
+def setup(app):
+    app.add_transform(RepositoryLinks)
+    app.add_lexer("csv", pygments.lexers.TextLexer)
