@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation site: sphinx -W --keep-going -b html docs build/site (needs pip install .[docs] and doxygen).
 
-Every page of docs/ is a page of the site; notebooks are executed. Not nitpicky: names of types of the standard libraries
-and numpy have no page here.
+Every page of docs/ is a page of the site, and notebooks are executed. Not nitpicky: types of the standard libraries and
+of numpy have no page here.
 """
 
 import pathlib
@@ -32,7 +32,6 @@ html_copy_source = False
 html_show_sourcelink = False
 
 myst_heading_anchors = 3
-myst_enable_extensions = ["dollarmath"]
 
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
