@@ -10,12 +10,16 @@ import shutil
 import subprocess
 from xml.etree import ElementTree
 
+import numpy.typing
 import pygments.lexers
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 
-import foredraft
+# In signatures its name, and not the union of a dozen types that it stands for.
+numpy.typing.ArrayLike = type("ArrayLike", (), {"__module__": "numpy.typing"})
+
+import foredraft  # noqa: E402
 
 DOCS = pathlib.Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -37,7 +41,6 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 
-autodoc_class_signature = "separated"
 autodoc_preserve_defaults = True
 
 breathe_default_project = "foredraft"
@@ -101,6 +104,19 @@ class RepositoryLinks(SphinxTransform):
                         break
 
 
+def _shorten_signature(_app, _what, _name, _object, _options, signature, returned):
+    """Compiled classes that nobody makes say no more of it than that."""
+    return ("", returned) if signature == "(*args, **kwargs)" else None
+
+
+def _shorten_text(_app, what, _name, _object, _options, lines):
+    """Compiled properties begin with a signature."""
+    if what == "property" and lines and lines[0].startswith("(self) -> "):
+        del lines[0]
+
+
 def setup(app):
     app.add_transform(RepositoryLinks)
+    app.connect("autodoc-process-signature", _shorten_signature)
+    app.connect("autodoc-process-docstring", _shorten_text)
     app.add_lexer("csv", pygments.lexers.TextLexer)
