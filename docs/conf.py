@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation site: sphinx -W --keep-going -b html docs build/site (needs pip install .[docs] and doxygen).
 
-Every page of docs/ is a page of the site, and notebooks are executed. Not nitpicky: types of the standard libraries and
-of numpy have no page here.
+Every page of docs/ is a page of the site, and ARCHITECTURE.md; notebooks are executed. README.md, CONTRIBUTING.md and the
+pages of other folders are read in the repository. Not nitpicky: types of the standard libraries and of numpy have no page.
 """
 
 import pathlib
@@ -42,6 +42,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 
 autodoc_preserve_defaults = True
+add_module_names = False
 
 breathe_default_project = "foredraft"
 

@@ -15,11 +15,13 @@ import sys
 import tempfile
 import unittest
 
+import foredraft
+
 os.environ["MPLBACKEND"] = "Agg"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 # A block of Python, and the text below it, which is what it prints.
-EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 
 class Examples(unittest.TestCase):
@@ -59,6 +61,9 @@ class Site(unittest.TestCase):
             headers = {path.name for path in (ROOT / "include" / "foredraft").glob("*.hpp")}
             page = (pathlib.Path(folder) / "cpp-reference.html").read_text(encoding="utf-8")
             self.assertEqual({name for name in headers if f">{name}<" not in page}, set())
+            page = (pathlib.Path(folder) / "python-reference.html").read_text(encoding="utf-8")
+            shown = set(re.findall(r'id="(?:module-)?foredraft\.(?:_\w+\.)?(\w+)"', page))
+            self.assertEqual(set(foredraft.__all__) - shown, set())
 
 
 if __name__ == "__main__":
