@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation site: sphinx -W --keep-going -b html docs build/site (needs pip install .[docs] and doxygen).
 
-Every page of docs/ is a page of the site, and ARCHITECTURE.md; notebooks are executed. README.md, CONTRIBUTING.md and the
-pages of other folders are read in the repository. Not nitpicky: types of the standard libraries and of numpy have no page.
+All pages of docs/ are in the site, and ARCHITECTURE.md; notebooks are executed. README.md, CONTRIBUTING.md and pages of
+other folders are read in the repository. Not nitpicky: types of standard libraries and of numpy have no page here.
 """
 
 import pathlib
