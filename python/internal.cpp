@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +19,9 @@
 #include "experiments/inputs/observed_acceptance.hpp"
 #include "experiments/models/read_model.hpp"
 #include "experiments/results/manifest.hpp"
+#include "experiments/sweep/point.hpp"
 #include "experiments/sweep/run_sweep.hpp"
+#include "experiments/sweep/sweep_folder.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
@@ -292,6 +295,17 @@ std::string config_of_document(const std::string& json, const std::string& sourc
 
 std::uint64_t config_points(const std::string& json) {
   return experiments::point_count(config_of(json, std::string(messages_from)));
+}
+
+bool holds_whole_sweep(const std::string& json, const std::string& folder) {
+  const experiments::SweepConfig config = config_of(json, std::string(messages_from));
+  experiments::Inputs inputs;
+  experiments::read_inputs(config, inputs);
+  if (!std::filesystem::exists(folder)) return false;
+  const WriteLock lock = WriteLock::of_folder(folder);
+  const auto before =
+      experiments::claim_folder(folder, experiments::new_manifest(config, std::nullopt, inputs.files(), {}, 1));
+  return before && before->state == "complete";
 }
 
 SweepResult run_config(const std::string& json, const std::string& folder, const SweepOptions& options) {

@@ -93,6 +93,9 @@ struct Columns {
 /// The same of a JSON document in the shape of the TOML file. `source` names it in messages.
 [[nodiscard]] std::string config_of_document(const std::string& json, const std::string& source);
 [[nodiscard]] std::uint64_t config_points(const std::string& json);
+/// Reads what the configuration names, and says whether the folder holds its complete run. Throws InputError where a
+/// run of it could not go there.
+[[nodiscard]] bool holds_whole_sweep(const std::string& json, const std::string& folder);
 /// run_sweep() of such a configuration.
 SweepResult run_config(const std::string& json, const std::string& folder, const SweepOptions& options);
 

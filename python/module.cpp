@@ -606,6 +606,7 @@ void bind_sweeps(nb::module_& module) {
   module.def("config_of_file", config_of_file);
   module.def("config_of_document", config_of_document);
   module.def("config_points", config_points);
+  module.def("holds_whole_sweep", holds_whole_sweep);
   module.def("run_sweep", run_sweep_config, nb::arg("config"), nb::arg("folder"), nb::arg("shard").none(),
              nb::arg("threads"), nb::arg("command_line"), nb::arg("progress").none());
   module.def("merge_shards", merge);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "core/numbers.hpp"
 #include "scenario/family.hpp"
@@ -282,10 +283,13 @@ bool Usage::takes(std::string_view name, std::string_view word) const {
 }
 
 const Parameter* find_parameter(std::string_view name) {
-  const auto& table = parameters();
-  const auto found =
-      std::find_if(table.begin(), table.end(), [&](const Parameter& parameter) { return parameter.name == name; });
-  return found == table.end() ? nullptr : &*found;
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, const Parameter*> all;
+    for (const Parameter& parameter : parameters()) all.emplace(parameter.name, &parameter);
+    return all;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 std::vector<std::string> parameter_names() {

@@ -12,6 +12,8 @@ packages=(
   libssl-dev libtomlplusplus-dev nlohmann-json3-dev zlib1g-dev
   # tests, checks and benchmarks
   catch2 libbenchmark-dev clang-tidy-16 clang-format-16
+  # the Python package
+  python3-dev python3-venv
   # figures; with chromium too (not installed here: 80 MB to fetch) the report is also tested in a browser
   python3 python3-matplotlib python3-numpy poppler-utils
   # the documentation site (pip install .[docs] brings the rest)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests everything, from a bare Debian machine with a checkout: installs what is missing, checks the format, builds the
 # sanitizer configuration and runs the tests in it, builds the release configuration and tests there what optimisation or
-# an instruction set can change and what users start, then compiles every file alone, and clang-tidy over the sources.
+# an instruction set can change and what users start, then the Python package, compiles every file alone, and runs
+# clang-tidy over the sources.
 # Ends with `N passed, N failed`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -39,6 +40,16 @@ for preset in asan release; do
   sed -n '/tests passed/,$p' "$log"
   count "$log"
 done
+
+step "Python package"
+scripts/test_python.sh >"$log" 2>&1 && python=passed || python=failed
+tail -4 "$log"
+if [ $python = failed ]; then
+  head -300 "$log"
+  failed=$((failed + 1))
+else
+  passed=$((passed + $(sed -nE 's/^Ran ([0-9]+) tests? in .*/\1/p' "$log" | tail -1)))
+fi
 
 step "every public header compiles alone"
 # The cache goes by what the compiler says it read: preprocessing as well would be a fifth of the time of files so small.

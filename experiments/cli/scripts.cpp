@@ -187,13 +187,17 @@ std::optional<std::string> python_with_matplotlib() {
   return python_that_runs("import matplotlib", {"/usr/bin/python3", find_on_path("python3")});
 }
 
+std::optional<fs::path> plots_folder() {
+  return script_folder({.variable = "FOREDRAFT_PLOTS",
+                        .beside = "plots",
+                        .installed = build_info().installed_plots,
+                        .script = "plot.py"});
+}
+
 PlotResult run_plot_scripts(const std::vector<std::string>& scripts, const std::string& folder) {
   const std::atomic<bool>& stop = catch_interrupts();
   if (stop) throw Interrupted();
-  const auto plots = script_folder({.variable = "FOREDRAFT_PLOTS",
-                                    .beside = "plots",
-                                    .installed = build_info().installed_plots,
-                                    .script = "plot.py"});
+  const auto plots = plots_folder();
   if (!plots) {
     say("no figures: plots/plot.py is not found (set FOREDRAFT_PLOTS to its folder)");
     return PlotResult::unavailable;
@@ -222,6 +226,33 @@ PlotResult run_plot_scripts(const std::vector<std::string>& scripts, const std::
 PlotResult draw_figures(const std::string& folder) { return run_plot_scripts({"plot.py", "report.py"}, folder); }
 
 PlotResult write_report(const std::string& folder) { return run_plot_scripts({"report.py"}, folder); }
+
+namespace {
+
+/// Python and the script.
+std::vector<std::string> parquet_command() {
+  const auto plots = plots_folder();
+  if (!plots) throw InputError("plots/parquet.py is not found - set FOREDRAFT_PLOTS to its folder");
+  const auto python = python_that_runs("import pyarrow.parquet", {find_on_path("python3"), "/usr/bin/python3"});
+  if (!python) {
+    throw InputError(
+        "no python3 with pyarrow is found on the PATH or in /usr/bin - pip install pyarrow, or leave out "
+        "--format parquet");
+  }
+  return {*python, isolated_python, (*plots / "parquet.py").string()};
+}
+
+}  // namespace
+
+void check_parquet() { static_cast<void>(parquet_command()); }
+
+void write_parquet(const std::string& folder) {
+  std::vector<std::string> command = parquet_command();
+  command.push_back(folder);
+  const int code = run_and_wait(command, ChildOutput::to_stderr);
+  if (catch_interrupts()) throw Interrupted();
+  if (code != 0) throw RunError(folder + ": points.parquet was not written; why stands above");
+}
 
 namespace {
 

@@ -76,6 +76,14 @@ enum class PlotResult { drawn, failed, unavailable };
 /// report.html alone, for a folder without figures.
 [[nodiscard]] PlotResult write_report(const std::string& folder);
 
+/// Throws InputError, which says what to install, where write_parquet() would find no script or no Python with pyarrow.
+void check_parquet();
+
+/// points.parquet beside the points.csv of a complete results folder, with plots/parquet.py. Python is the python3 on
+/// the PATH, else /usr/bin/python3, the one of them that has pyarrow, and is started isolated. Throws RunError where
+/// the script fails, Interrupted.
+void write_parquet(const std::string& folder);
+
 /// What scripts/operators/aisimulate_steps.py answers to a request: a document, of an error as well. Throws InputError
 /// where no script or no Python is found, RunError where the script ends without a document, Interrupted.
 ///

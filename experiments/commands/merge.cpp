@@ -10,9 +10,11 @@ namespace foredraft::experiments {
 
 CommandSpec merge_spec() {
   return {.name = "merge",
-          .arguments = "DIR... --out DIR [--no-figures]",
+          .arguments = "DIR... --out DIR [options]",
           .summary = "Puts the shards of a sweep together: the bytes of the run without shards.",
-          .options = {{"out", "DIR", "results folder of the whole sweep"}, {"no-figures", "", "data alone"}},
+          .options = {{"out", "DIR", "results folder of the whole sweep"},
+                      parquet_option,
+                      {"no-figures", "", "data alone"}},
           .min_positional = 1,
           .max_positional = 1'000'000,
           .examples = {"foredraft merge results/part1 results/part2 results/part3 --out results/whole"}};
@@ -25,7 +27,9 @@ int run_merge(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   line.require("out", "where the whole sweep goes", "e.g. --out results/whole");
+  const bool parquet = wants_parquet(line);
   line.done();
+  if (parquet) check_parquet();
   const std::string folder = line.text("out").value();
   const MergedSweep merged = merge_shards(line.positional(), folder, line.words(), &catch_interrupts(default_patience));
   const bool draw = !line.has("no-figures") && !has_drawings(merged.config, folder);
@@ -33,6 +37,7 @@ int run_merge(const std::vector<std::string>& arguments) {
     say("{} is complete: {}", folder, draw ? "the figures are made anew" : "nothing to do");
   }
   const PlotResult figures = draw ? draw_figures(folder) : PlotResult::drawn;
+  if (parquet) write_parquet(folder);
   print_result(sweep_report(folder));
   return figures == PlotResult::failed ? exit_failed : exit_done;
 }

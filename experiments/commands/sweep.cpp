@@ -22,7 +22,9 @@ namespace fs = std::filesystem;
 
 /// "points.csv  manifest.json  summary.{md,tex}  speedup.{pdf,svg,png,csv}"
 std::string files_line(const std::string& folder, const Manifest& manifest) {
-  std::string line = "points.csv  manifest.json";
+  std::string line = "points.csv";
+  if (fs::exists(fs::path(folder) / "points.parquet")) line += "  points.parquet";
+  line += "  manifest.json";
   const auto add = [&](const std::string& stem, const std::vector<std::string>& endings) {
     std::vector<std::string> there;
     for (const std::string& ending : endings) {
@@ -61,6 +63,8 @@ std::string sweep_report(const std::string& folder) {
   return text;
 }
 
+bool wants_parquet(CommandLine& line) { return line.word("format", {"csv", "parquet"}) == "parquet"; }
+
 namespace {
 
 std::optional<Shard> read_shard(CommandLine& line) {
@@ -89,6 +93,7 @@ CommandSpec sweep_spec() {
       .options = {{"out", "DIR", "results folder: points.csv, manifest.json, summary and figures"},
                   threads_option,
                   {"shard", "i/n", "the i-th of n parts; foredraft merge puts them together"},
+                  parquet_option,
                   {"no-figures", "", "data alone"}},
       .min_positional = 1,
       .max_positional = 1,
@@ -105,7 +110,11 @@ int run_sweep_command(const std::vector<std::string>& arguments) {
   line.require("out", "where the results go", "e.g. --out results/quickstart");
   const unsigned threads = line.threads();
   const auto shard = read_shard(line);
+  const bool parquet = wants_parquet(line);
+  if (parquet && shard)
+    line.refuse("format", "parquet of a shard", "it is for whole sweeps", "give it to foredraft merge");
   line.done();
+  if (parquet) check_parquet();
   const SweepConfig config = load_sweep_config(line.positional().front());
   const SweepOrder order{.folder = line.text("out").value(),
                          .shard = shard,
@@ -125,6 +134,7 @@ int run_sweep_command(const std::vector<std::string>& arguments) {
         outcome.figures_written || draw ? "the figures are made anew" : "nothing to do");
   }
   const PlotResult figures = draw ? draw_figures(order.folder) : PlotResult::drawn;
+  if (parquet) write_parquet(order.folder);
   print_result(sweep_report(order.folder));
   return figures == PlotResult::failed ? exit_failed : exit_done;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
 
 #include "core/numbers.hpp"
@@ -103,12 +104,18 @@ std::optional<double> deviation_in_se(const ClosedForm& closed_form, const Simul
   return implied > 0.0 ? std::nullopt : std::optional(difference / rounding);
 }
 
+std::vector<scenario::Metric> answered_metrics(const SweepConfig& config) {
+  std::vector<scenario::Metric> metrics;
+  std::copy_if(scenario::metrics().begin(), scenario::metrics().end(), std::back_inserter(metrics),
+               [&config](const scenario::Metric& metric) { return computed(config, metric); });
+  return metrics;
+}
+
 std::vector<std::string> answer_columns(const SweepConfig& config) {
   const bool simulated = config.simulation.has_value();
   std::vector<std::string> columns;
   if (simulated) columns = {"simulated_iterations", "simulated_units"};
-  for (const scenario::Metric& metric : scenario::metrics()) {
-    if (!computed(config, metric)) continue;
+  for (const scenario::Metric& metric : answered_metrics(config)) {
     const bool closed_form = metric.closed_form != nullptr;
     if (closed_form) columns.push_back(fmt::format("analytic_{}", metric.name));
     if (!simulated || metric.estimate == nullptr) continue;
@@ -119,8 +126,8 @@ std::vector<std::string> answer_columns(const SweepConfig& config) {
   return columns;
 }
 
-void append_answer(const SweepConfig& config, const ClosedForm& closed_form, const Simulated* simulated,
-                   std::string& row) {
+void append_answer(const std::vector<scenario::Metric>& metrics, const ClosedForm& closed_form,
+                   const Simulated* simulated, std::string& row) {
   const std::size_t start = row.size();
   if (simulated != nullptr) {
     row += ',';
@@ -128,8 +135,7 @@ void append_answer(const SweepConfig& config, const ClosedForm& closed_form, con
     row += ',';
     append_number(row, simulated->units);
   }
-  for (const scenario::Metric& metric : scenario::metrics()) {
-    if (!computed(config, metric)) continue;
+  for (const scenario::Metric& metric : metrics) {
     if (metric.closed_form != nullptr) append_closed_form(closed_form.*metric.closed_form, row);
     if (simulated == nullptr || metric.estimate == nullptr) continue;
     const Estimate& estimate = simulated->estimates.*metric.estimate;

@@ -40,8 +40,11 @@ struct Agreement {
 /// Columns of points.csv behind the inputs.
 [[nodiscard]] std::vector<std::string> answer_columns(const SweepConfig& config);
 
+/// The metrics that the columns are of.
+[[nodiscard]] std::vector<scenario::Metric> answered_metrics(const SweepConfig& config);
+
 /// The cells that go with answer_columns, commas between, without a line end. `simulated` is null without simulation.
-void append_answer(const SweepConfig& config, const ClosedForm& closed_form, const Simulated* simulated,
-                   std::string& row);
+void append_answer(const std::vector<scenario::Metric>& metrics, const ClosedForm& closed_form,
+                   const Simulated* simulated, std::string& row);
 
 }  // namespace foredraft::experiments

@@ -44,7 +44,12 @@ struct LargePoint {
 class ChunkRunner {
  public:
   ChunkRunner(const SweepConfig& config, unsigned threads, Inputs& inputs, const RunHooks& hooks)
-      : config_(config), points_(config), threads_(threads), inputs_(inputs), hooks_(hooks) {}
+      : config_(config),
+        points_(config),
+        metrics_(answered_metrics(config)),
+        threads_(threads),
+        inputs_(inputs),
+        hooks_(hooks) {}
 
   /// Writes the rows of [first, last); where a point fails or somebody stops the run, those in front of the first that
   /// is missing.
@@ -200,9 +205,9 @@ class ChunkRunner {
       sim::check_conservation(tally);
       const Simulated simulated = sim::estimates_of(scenario, tally);
       const double acceptance = sim::pool_acceptance(scenario, *simulator);
-      append_answer(config_, analytic::answer(scenario, acceptance, hooks_.stop), &simulated, row);
+      append_answer(metrics_, analytic::answer(scenario, acceptance, hooks_.stop), &simulated, row);
     } else {
-      append_answer(config_, analytic::answer(scenario, unknown<double>, hooks_.stop), nullptr, row);
+      append_answer(metrics_, analytic::answer(scenario, unknown<double>, hooks_.stop), nullptr, row);
     }
     row += '\n';
     to = std::move(row);
@@ -212,6 +217,7 @@ class ChunkRunner {
 
   const SweepConfig& config_;
   Points points_;
+  std::vector<scenario::Metric> metrics_;
   unsigned threads_;
   Inputs& inputs_;
   const RunHooks& hooks_;

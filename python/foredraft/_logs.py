@@ -25,13 +25,14 @@ class Log:
 
     @property
     def observations(self) -> list[dict[str, Any]]:
-        """Windows, requests and runs, in their order; None stands for what was not logged."""
-        return list(self.document["observations"])
+        """Windows, requests and runs, in their order, each with its file; None stands for what was not logged."""
+        return [{"file": log["source"]["file"]} | observation
+                for log in self.document["logs"] for observation in log["observations"]]
 
     @property
     def warnings(self) -> list[Any]:
         """What a reader has to know, with stable codes."""
-        return list(self.document.get("warnings", []))
+        return [warning for log in self.document["logs"] for warning in log["warnings"]]
 
     def to_frame(self) -> pandas.DataFrame:
         """A row an observation."""

@@ -171,7 +171,8 @@ def _numbers(name: str, value: object) -> RealArray:
 
 
 def _is_array(name: str, value: object) -> bool:
-    return not isinstance(value, (str, int, float, Best)) and takes_number(name) and np.ndim(value) > 0  # type: ignore[arg-type]
+    several = isinstance(value, (list, tuple, range)) or np.ndim(value) > 0  # type: ignore[arg-type]
+    return several and takes_number(name)
 
 
 def _predict_arrays(parameters: dict[str, Any], threads: int) -> Predictions:
@@ -208,7 +209,7 @@ def predict(scenario: Scenario, /) -> _core.Prediction:
 
 
 @overload
-def predict(**parameters: float | str) -> _core.Prediction:
+def predict(*, threads: int = ..., **parameters: float | str) -> _core.Prediction:  # type: ignore[overload-overlap]
     ...
 
 
@@ -303,12 +304,11 @@ def simulate(scenario: Scenario | None = None,
         question = question_of(scenario, parameters if rule is None else parameters | {"rule": rule})
     else:
         question = _replay(scenario, parameters, acceptances)
-    counts = [("iterations", iterations), ("sequences", sequences), ("requests", requests), ("replicas", replicas),
-              ("warmup_requests", warmup_requests), ("seed", seed)]
-    numbers = [_count(name, value) for name, value in counts]
-    if requests == 0:
-        numbers[3] = numbers[4] = 0
-    return _core.simulate(question, *numbers, path, threads)
+    of_server = requests != 0
+    return _core.simulate(question, _count("iterations", iterations), _count("sequences", sequences),
+                          _count("requests", requests), _count("replicas", replicas if of_server else 0),
+                          _count("warmup_requests", warmup_requests if of_server else 0), _count("seed", seed), path,
+                          threads)
 
 
 def _count(name: str, value: object) -> int:
@@ -331,7 +331,7 @@ def _replay(scenario: Scenario | None, parameters: Mapping[str, object], accepta
         raise ValueError(f"foredraft: acceptances: wrong shape {outcomes.shape} (must be [sequences, positions])")
     if outcomes.dtype.kind not in "iub":
         raise ValueError(f"foredraft: acceptances: wrong type (must be whole numbers, is an array of {outcomes.dtype})")
-    bad = np.argwhere((outcomes != 0) & (outcomes != 1) & (outcomes != -1)) if outcomes.dtype.kind != "b" else []
+    bad = np.argwhere(~np.isin(outcomes, (-1, 0, 1)))
     if len(bad):
         at = tuple(int(index) for index in bad[0])
         raise ValueError(f"foredraft: acceptances: invalid outcome {outcomes[at]} at index {at} "

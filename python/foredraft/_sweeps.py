@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import fcntl
 import json
 import math
 import os
@@ -25,6 +26,7 @@ SCHEMA = "foredraft.sweep/1"
 SIMULATION_KEYS = ("iterations", "sequences", "requests", "replicas", "warmup_requests", "seed", "path")
 COMMAND_LINE = ["foredraft.sweep"]
 MAX_SHARDS = 32  # by default
+BETWEEN_LOOKS_S = 0.2
 MAX_LOSSES = 3  # of one shard, before its error is the run's
 SHARD_FILES = ("points.csv", "manifest.json")
 
@@ -70,12 +72,13 @@ def sweep(config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         else:
             folder = os.fspath(out)
         show = stack.enter_context(_bar(points)) if progress else None
-        if executor is None:
+        if executor is None and shards is not None:
+            raise TypeError("foredraft.sweep: shards without an executor")
+        if executor is None or _core.holds_whole_sweep(document, folder):
             _core.run_sweep(document, folder, None, threads or 0, COMMAND_LINE, show)
         else:
             count = _shard_count(shards, points)
-            if not _is_complete(folder):
-                _run_shards(document, folder, executor, count, 1 if threads is None else threads, points, show)
+            _run_shards(document, folder, _pool_of(executor), count, 1 if threads is None else threads, points, show)
         return _frame(pathlib.Path(folder), out is not None)
 
 
@@ -128,7 +131,9 @@ def _bar(points: int) -> Iterator[ShowProgress | None]:
 
 def _frame(folder: pathlib.Path, kept: bool) -> pandas.DataFrame:
     import pandas
-    frame = pandas.read_csv(folder / "points.csv", float_precision="round_trip")
+    # Since 3 the digits of a double are read exactly without being asked to.
+    exact: Any = {} if int(pandas.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
+    frame: pandas.DataFrame = pandas.read_csv(folder / "points.csv", **exact)
     columns = {f"{kind}_{name}" for name in quantities() for kind in ("analytic", "simulated")}
     for column in columns & set(frame.columns):
         if not pandas.api.types.is_numeric_dtype(frame[column]):
@@ -149,14 +154,6 @@ def run_shard(document: str, index: int, count: int, threads: int) -> dict[str, 
         return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def _is_complete(folder: str) -> bool:
-    try:
-        manifest = json.loads((pathlib.Path(folder) / "manifest.json").read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("state") == "complete"
-
-
 def _shard_count(stated: int | None, points: int) -> int:
     if stated is None:
         return min(points, MAX_SHARDS)
@@ -165,7 +162,7 @@ def _shard_count(stated: int | None, points: int) -> int:
     return stated
 
 
-def _executor_of(executor: Any) -> concurrent.futures.Executor:
+def _pool_of(executor: Any) -> concurrent.futures.Executor:
     if hasattr(executor, "get_executor"):
         made: concurrent.futures.Executor = executor.get_executor(pure=False)
         return made
@@ -179,13 +176,29 @@ class _Shards:
 
     def __init__(self, folder: str, document: str, count: int) -> None:
         self._root = pathlib.Path(f"{folder}.shards")
-        self._document, self.count = document, count
-        stated = self._root / "config.json"
-        key = json.dumps([json.loads(document), count])
-        if stated.exists() and stated.read_text(encoding="utf-8") != key:
-            raise ValueError(f"{self._root}: holds shards of another sweep - remove it, or use another out")
+        self._key = json.dumps([json.loads(document), count])
+        self.count = count
+
+    def __enter__(self) -> _Shards:
         self._root.mkdir(parents=True, exist_ok=True)
-        stated.write_text(key, encoding="utf-8")
+        self._lock = open(self._root / "lock", "a", encoding="utf-8")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise RuntimeError(f"{self._root}: another sweep writes there - wait for it, or use another out") from None
+        stated = self._root / "config.json"
+        if not stated.exists():
+            begun = self._root / "begun-config.json"
+            begun.write_text(self._key, encoding="utf-8")
+            begun.replace(stated)
+        elif stated.read_text(encoding="utf-8") != self._key:
+            self._lock.close()
+            raise ValueError(f"{self._root}: holds shards of another sweep - remove it, or use another out")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.close()
 
     def path(self, index: int) -> pathlib.Path:
         return self._root / f"{index}-of-{self.count}"
@@ -208,51 +221,65 @@ class _Shards:
         shutil.rmtree(self._root)
 
 
-def _run_shards(document: str, folder: str, executor: Any, count: int, threads: int, points: int,
+def _run_shards(document: str, folder: str, pool: concurrent.futures.Executor, count: int, threads: int, points: int,
                 show: ShowProgress | None) -> None:
-    pool = _executor_of(executor)
-    shards = _Shards(folder, document, count)
+    with _Shards(folder, document, count) as shards:
+        _run_missing(shards, document, pool, threads, points, show)
+        shards.merge(folder)
+
+
+def _run_missing(shards: _Shards, document: str, pool: concurrent.futures.Executor, threads: int, points: int,
+                 show: ShowProgress | None) -> None:
+    count = shards.count
     waiting = shards.missing()
     losses = dict.fromkeys(waiting, 0)
     running: dict[concurrent.futures.Future[dict[str, bytes]], int] = {}
     broken = False
+    failure: BaseException | None = None
 
-    def lose(index: int, error: BaseException | None) -> None:
+    def finish(future: concurrent.futures.Future[dict[str, bytes]], index: int) -> BaseException | None:
+        """Keeps a shard, or puts it back; what the whole run fails of."""
+        lost: BaseException | None = None
+        try:
+            if shards.keep(index, future.result()):
+                return None
+        except concurrent.futures.BrokenExecutor:
+            waiting.append(index)  # submitting says so, too
+            return None
+        except (ValueError, RuntimeError, OSError) as error:  # of the sweep itself
+            return error
+        except (Exception, concurrent.futures.CancelledError) as error:
+            lost = error
         losses[index] += 1
-        if losses[index] >= MAX_LOSSES:
-            raise RuntimeError(f"foredraft.sweep: shard {index}/{count} was lost {MAX_LOSSES} times") from error
         waiting.append(index)
+        if losses[index] < MAX_LOSSES:
+            return None
+        failure = RuntimeError(f"foredraft.sweep: shard {index}/{count} was lost {MAX_LOSSES} times")
+        failure.__cause__ = lost
+        return failure
 
     try:
-        while waiting or running:
+        while (waiting or running) and failure is None:
             while waiting and not broken:
-                index = waiting.pop()
                 try:
-                    running[pool.submit(run_shard, document, index, count, threads)] = index
-                except (concurrent.futures.BrokenExecutor, RuntimeError) as error:  # shut down, or its workers are gone
-                    warnings.warn(f"foredraft.sweep: the executor takes no tasks ({error}); the rest runs here", stacklevel=3)
-                    waiting.append(index)
+                    running[pool.submit(run_shard, document, waiting[-1], count, threads)] = waiting[-1]
+                except RuntimeError as error:  # shut down, or its workers are gone
+                    warnings.warn(f"foredraft.sweep: the executor takes no tasks ({error}); the rest runs here", stacklevel=4)
                     broken = True
+                else:
+                    waiting.pop()
             if running:
-                done, _ = concurrent.futures.wait(running, timeout=0.2,
+                done, _ = concurrent.futures.wait(running, timeout=BETWEEN_LOOKS_S,
                                                   return_when=concurrent.futures.FIRST_COMPLETED)
                 for future in done:
-                    index = running.pop(future)
-                    try:
-                        if not shards.keep(index, future.result()):
-                            lose(index, None)
-                    except (ValueError, RuntimeError) as error:
-                        if not isinstance(error, concurrent.futures.BrokenExecutor):
-                            raise
-                        waiting.append(index)  # submitting says so, too
-                    except (Exception, concurrent.futures.CancelledError) as error:
-                        lose(index, error)
+                    failure = finish(future, running.pop(future)) or failure
             elif waiting:
-                index = waiting.pop()
-                shards.keep(index, run_shard(document, index, count, threads))
+                shards.keep(waiting[-1], run_shard(document, waiting[-1], count, threads))
+                waiting.pop()
             if show is not None:
                 show(points * (count - len(waiting) - len(running)) / count, points)
     finally:
         for future in running:
             future.cancel()
-    shards.merge(folder)
+    if failure is not None:
+        raise failure

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy.typing as npt
 import numpy as np
@@ -37,7 +38,7 @@ class Tree:
     notes: list[str]
 
 
-def tree(accuracies: npt.ArrayLike | Sequence[Sequence[float]],
+def tree(accuracies: Sequence[Sequence[float]] | npt.NDArray[Any],
          nodes: int,
          *,
          depth: int | None = None,
@@ -56,7 +57,7 @@ def tree(accuracies: npt.ArrayLike | Sequence[Sequence[float]],
 
     Raises ValueError for values out of range and a tree with a node that has no accuracy or no time.
     """
-    rows = [[float(entry) for entry in row] for row in accuracies]  # type: ignore[union-attr]
+    rows = [[float(entry) for entry in row] for row in accuracies]
     given = None if paths is None else [list(path) for path in paths]
     size = nodes if given is None else max(nodes, len(given) + 1)
     times: list[float] | None = None

@@ -27,7 +27,7 @@ def curves(frame: pandas.DataFrame, x: str, y: str, *, series: str | None = None
     means are points with their 95 % intervals. Raises KeyError where the frame has no such column.
     """
     axes = _axes(ax)
-    groups = [(None, frame)] if series is None else list(frame.groupby(series))
+    groups: list[tuple[Any, pandas.DataFrame]] = [(None, frame)] if series is None else list(frame.groupby(series))
     for value, rows in groups:
         rows = rows.sort_values(x)
         label = None if series is None else f"{series} = {value}"

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Distributions and verification rules of one's own."""
+
+import unittest
+
+import numpy as np
+
+import foredraft as fd
+
+ROUND_OFF = 1e-12  # of sums over a small vocabulary
+
+RANDOM = np.random.default_rng(7)
+P = RANDOM.dirichlet(np.ones(30), 12)
+Q = 0.7 * P + 0.3 * RANDOM.dirichlet(np.ones(30), 12)
+
+
+def speculative_sampling(p, q):
+    """[Leviathan2023, Alg. 1]"""
+    ratio = np.divide(p, q, out=np.ones_like(p), where=q > 0)
+    residual = np.maximum(0, p - q)
+    mass = residual.sum(axis=1, keepdims=True)
+    return np.minimum(1, ratio), np.where(mass > 0, residual / np.where(mass > 0, mass, 1), p)
+
+
+def accept_all(p, q):
+    return np.ones_like(p), p
+
+
+class Distributions(unittest.TestCase):
+
+    def test_acceptance_is_the_overlap(self):
+        run = fd.simulate(target=P, draft=Q, gamma=4, c=0.05, iterations=200_000)
+        overlap = np.minimum(P, Q).sum(axis=1).mean()
+        self.assertLess(abs(run.per_token.mean - overlap), 5 * run.per_token.standard_error)
+        self.assertAlmostEqual(fd.lossiness(target=P, draft=Q).acceptance.mean, overlap, delta=ROUND_OFF)
+
+    def test_single_precision_and_lists_are_taken(self):
+        exact = np.array([[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]], dtype=np.float32)
+        run = fd.simulate(target=exact, draft=exact.tolist(), gamma=2, iterations=1000)
+        self.assertEqual(run.per_token.mean, 1.0)
+
+    def test_what_is_no_distribution_is_refused(self):
+        for bad, message in ((dict(draft=2 * Q), r"sum of draft\[0\]"), (dict(draft=Q[:, :5]), "wrong shape"),
+                             (dict(draft=-Q), r"draft\[0\]\[0\]"), (dict(draft=Q * np.nan), r"draft\[0\]\[0\]"),
+                             (dict(draft=Q[0]), "must be \\[contexts, vocabulary\\]"), (dict(draft=None), "missing"),
+                             (dict(draft=Q.astype(str)), "must be numbers"), (dict(models_alpha=0.5), "given beside"),
+                             (dict(fidelity="process"), "must be token"), (dict(rule="lenint"), "did you mean"),
+                             (dict(drafter="prompt_lookup"), "drafter")):
+            with self.subTest(str(bad)[:40]), self.assertRaisesRegex(ValueError, message):
+                fd.simulate(**(dict(target=P, draft=Q, gamma=2, iterations=10) | bad))
+
+
+class Rules(unittest.TestCase):
+
+    def test_a_function_and_the_built_in_rule_give_the_same_bits(self):
+        mine = fd.simulate(target=P, draft=Q, rule=speculative_sampling, gamma=4, c=0.05, iterations=50_000)
+        theirs = fd.simulate(target=P, draft=Q, rule="rejection_sampling", gamma=4, c=0.05, iterations=50_000)
+        for name, estimate in theirs.to_dict().items():
+            self.assertEqual(getattr(mine, name), estimate, name)
+
+    def test_losses(self):
+        mine = fd.lossiness(target=P, draft=Q, rule=speculative_sampling)
+        self.assertTrue(mine.lossless)
+        np.testing.assert_allclose(mine.emitted, P, atol=ROUND_OFF)
+        lossy = fd.lossiness(target=P, draft=Q, rule=accept_all)
+        self.assertFalse(lossy.lossless)
+        np.testing.assert_allclose(lossy.emitted, Q, atol=ROUND_OFF)
+        self.assertAlmostEqual(lossy.total_variation.mean, 0.5 * np.abs(P - Q).sum(axis=1).mean(), delta=ROUND_OFF)
+        named = fd.lossiness(target=P, draft=Q, rule="lenient", rule_lenience=0.5)
+        self.assertTrue(0 < named.total_variation.mean < lossy.total_variation.mean)
+        self.assertEqual(fd.lossiness(models_alpha=0.8, models_vocabulary=64, rule="rejection_sampling").lossless, True)
+
+    def test_the_contract_holds_rules_to_what_they_promise(self):
+        fd.check_rule(speculative_sampling, lossless=True)
+        fd.check_rule(accept_all, lossless=False)
+
+        def never(p, q):
+            return np.zeros_like(p), p
+
+        def random(p, q):
+            return np.random.random(p.shape), p
+
+        def mixes_rows(p, q):
+            return np.full_like(p, p.max()), p
+
+        fd.check_rule(never, lossless=True)
+        broken = ((lambda p, q: (2 * np.ones_like(p), p), None, r"invalid acceptance\[0\]\[0\]=2"),
+                  (lambda p, q: (np.ones_like(p), 0.5 * p), None, r"sum of replacement\[0\]"),
+                  (lambda p, q: np.ones_like(p), None, "must return"),
+                  (lambda p, q: (np.ones(3), p), None, "wrong shape"), (random, None, "the same twice"),
+                  (mixes_rows, None, "depends on other rows"), (accept_all, True, "claims to be lossless"),
+                  (speculative_sampling, False, "claims a loss"))
+        for rule, lossless, message in broken:
+            with self.subTest(message), self.assertRaisesRegex(ValueError, message):
+                fd.check_rule(rule, lossless=lossless)
+
+    def test_parameters_of_built_in_rules_do_not_go_with_a_function(self):
+        with self.assertRaisesRegex(ValueError, "rule.lenience: given beside"):
+            fd.simulate(target=P, draft=Q, rule=accept_all, rule_lenience=0.5, gamma=2, iterations=10)
+        with self.assertRaisesRegex(ValueError, "temperature"):
+            fd.simulate(target=P, draft=Q, rule=accept_all, temperature=0.5, gamma=2, iterations=10)
+        with self.assertRaisesRegex(ValueError, "target: missing"):
+            fd.simulate(rule=accept_all, gamma=2, iterations=10)
+
+
+if __name__ == "__main__":
+    unittest.main()
