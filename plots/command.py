@@ -107,13 +107,20 @@ def say(text, problem=False):
 
 
 def write(path, content):
-    """Writes the bytes `content` to a file: all or none. A link of that name is replaced, not followed."""
+    """Writes the bytes `content` to a file: all or none."""
+    with writing(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def writing(path):
+    """A binary stream that becomes the file at the end: all or none. A link of that name is replaced, not followed."""
     global _temporary
     _temporary = os.path.join(os.path.dirname(path), f".foredraft-tmp-{os.urandom(8).hex()}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(os.open(_temporary, flags, 0o666), "wb") as file:
-            file.write(content)
+            yield file
         os.replace(_temporary, path)
     except OSError as error:
         raise BadFile(path, f"cannot be written ({error.strerror})") from None

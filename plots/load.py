@@ -88,6 +88,11 @@ def _opened(path, max_bytes):
                   else "is not a regular file")
 
 
+def streamed(path):
+    """A binary stream of a file that is read piece by piece."""
+    return _opened(path, _MAX_STREAMED_BYTES)
+
+
 def content(path):
     """The bytes of a file that is held in memory."""
     with _opened(path, _MAX_HELD_BYTES) as file:

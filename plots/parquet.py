@@ -7,24 +7,34 @@ Columns have the names of the CSV. They are whole numbers, doubles ("unbounded" 
 all of their cells; an empty cell is null. The file's metadata hold the manifest, under "foredraft.manifest".
 """
 import os
-import pathlib
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # Python's option -I leaves it out
+
+import command  # noqa: E402
+
+if __name__ == "__main__":
+    command.start()
 
 import pyarrow
 import pyarrow.compute
 import pyarrow.csv
 import pyarrow.parquet
 
-BLOCK_BYTES = 8 << 20  # of the CSV, read at a time
+import load
+
+_BLOCK_BYTES = 8 << 20  # of the CSV, read at a time
+_KINDS = (pyarrow.int64(), pyarrow.float64(), pyarrow.string())  # a column has the first that holds all of its cells
 
 
 def _blocks(points):
     """The cells as text, block by block; empty ones are null."""
-    with pyarrow.csv.open_csv(points) as file:
-        names = file.schema.names
+    with load.streamed(points) as file:
+        names = file.readline().decode("utf-8").rstrip("\n").split(",")
     options = pyarrow.csv.ConvertOptions(column_types={name: pyarrow.string() for name in names},
                                          strings_can_be_null=True, null_values=[""])
-    return pyarrow.csv.open_csv(points, pyarrow.csv.ReadOptions(block_size=BLOCK_BYTES), convert_options=options)
+    return pyarrow.csv.open_csv(load.streamed(points), pyarrow.csv.ReadOptions(block_size=_BLOCK_BYTES),
+                                convert_options=options)
 
 
 def _cast(column, kind):
@@ -33,7 +43,7 @@ def _cast(column, kind):
     return column.cast(kind)
 
 
-def _fits(column, kind):
+def _holds(kind, column):
     try:
         _cast(column, kind)
     except pyarrow.ArrowInvalid:
@@ -43,34 +53,25 @@ def _fits(column, kind):
 
 def _schema(points):
     kinds = {}
-    order = (pyarrow.int64(), pyarrow.float64(), pyarrow.string())
     with _blocks(points) as blocks:
         for block in blocks:
             for name, column in zip(block.schema.names, block.columns):
-                while not _fits(column, order[kinds.setdefault(name, 0)]):
+                while not _holds(_KINDS[kinds.setdefault(name, 0)], column):
                     kinds[name] += 1
-        return pyarrow.schema([(name, order[kinds.get(name, 0)]) for name in blocks.schema.names])
+        return pyarrow.schema([(name, _KINDS[kinds.get(name, 0)]) for name in blocks.schema.names])
 
 
-def write(folder):
-    """The path of the file, which is there as a whole or not at all."""
-    folder = pathlib.Path(folder)
-    points = str(folder / "points.csv")
-    schema = _schema(points).with_metadata({"foredraft.manifest": (folder / "manifest.json").read_bytes()})
-    target = folder / "points.parquet"
-    begun = folder / ".points.parquet.begun"
-    with _blocks(points) as blocks, pyarrow.parquet.ParquetWriter(begun, schema) as file:
-        for block in blocks:
-            columns = [_cast(column, field.type) for column, field in zip(block.columns, schema)]
-            file.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
-    os.replace(begun, target)
-    return target
+def write(directory):
+    """Writes the file; the exit status."""
+    points, target = directory / "points.csv", directory / "points.parquet"
+    schema = _schema(points).with_metadata({"foredraft.manifest": load.content(directory / "manifest.json")})
+    with _blocks(points) as blocks, command.writing(target) as file:
+        with pyarrow.parquet.ParquetWriter(file, schema) as parquet:
+            for block in blocks:
+                columns = [_cast(column, field.type) for column, field in zip(block.columns, schema)]
+                parquet.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
+    return 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    try:
-        write(sys.argv[1])
-    except (OSError, pyarrow.ArrowException) as error:
-        sys.exit(f"parquet.py: {error}")
+    command.finish(command.run("parquet", write, sys.argv[1:]))

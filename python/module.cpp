@@ -498,8 +498,8 @@ nb::dict speedups_of(const Profile& profile, const Question& question, const std
 void bind_answers(nb::module_& module) {
   nb::class_<Estimate>(module, "Estimate", "A mean with its standard error (NaN: not known).")
       .def(nb::init<double, double>(), nb::arg("mean"), nb::arg("standard_error"))
-      .def_ro("mean", &Estimate::mean)
-      .def_ro("standard_error", &Estimate::standard_error)
+      .def_ro("mean", &Estimate::mean, "The estimate.")
+      .def_ro("standard_error", &Estimate::standard_error, "Of the mean; NaN: not known.")
       .def_prop_ro(
           "ci95",
           [](const Estimate& one) {

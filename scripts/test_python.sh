@@ -10,6 +10,6 @@ environment=build/python-env
 [ -x "$environment/bin/pip" ] || /usr/bin/python3 -m venv "$environment"
 # The same compiler and warnings as in the release build, whose compiler cache serves this one.
 export CXX=c++
-"$environment/bin/pip" install --quiet --config-settings=cmake.define.FOREDRAFT_WERROR=ON ".[test]"
+"$environment/bin/pip" install --quiet --config-settings=cmake.define.FOREDRAFT_WERROR=ON ".[test,docs]"
 "$environment/bin/python" -m mypy --strict python/foredraft
 exec "$environment/bin/python" -m unittest discover --start-directory tests/python --pattern '*_test.py'

@@ -16,40 +16,39 @@ namespace {
 
 constexpr std::uint64_t every_byte = std::numeric_limits<std::uint64_t>::max();
 
+/// What is kept of a folder: there may be tens of thousands.
 struct Part {
   std::string folder;
-  Manifest manifest;
+  Shard shard;
 };
 
 /// Whether points.csv has the rows of the shard, each with its inputs, and nothing else.
-bool holds_the_rows(const Part& part) {
-  const Shard& shard = *part.manifest.shard;
-  const PointRange range = shard_range(point_count(part.manifest.config), shard.index, shard.count);
+bool holds_the_rows(const std::string& folder, const Manifest& manifest) {
+  const Shard& shard = *manifest.shard;
+  const PointRange range = shard_range(point_count(manifest.config), shard.index, shard.count);
   try {
-    const FinishedPart rows = finished_part(points_path(part.folder), part.manifest.config, range);
-    return rows.points == range.last - range.first && rows.bytes == ResultReader(points_path(part.folder)).size();
+    const FinishedPart rows = finished_part(points_path(folder), manifest.config, range);
+    return rows.points == range.last - range.first && rows.bytes == ResultReader(points_path(folder)).size();
   } catch (const InputError&) {
     return false;
   }
 }
 
-void check_part(const Part& part, const Manifest& first, ProblemList& problems) {
+void check_part(const std::string& folder, const Manifest& manifest, const Manifest& first, ProblemList& problems) {
   const auto refuse = [&](std::string text, std::string why, std::string suggestion = {}) {
-    problems.add(
-        {.key = part.folder, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
+    problems.add({.key = folder, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
   };
-  if (part.manifest.state != "complete")
+  if (manifest.state != "complete")
     refuse("not complete", "its run was interrupted", "run its shard again, it resumes");
-  if (!part.manifest.shard) refuse("no shard", "it holds the whole sweep");
-  if (part.manifest.hash != first.hash)
-    refuse("another configuration", "its hash differs from that of the first folder");
-  if (part.manifest.version != first.version) refuse("another version", "made by version " + part.manifest.version);
-  if (part.manifest.inputs != first.inputs)
+  if (!manifest.shard) refuse("no shard", "it holds the whole sweep");
+  if (manifest.hash != first.hash) refuse("another configuration", "its hash differs from that of the first folder");
+  if (manifest.version != first.version) refuse("another version", "made by version " + manifest.version);
+  if (manifest.inputs != first.inputs)
     refuse("other input files", "their digests differ from those of the first folder");
-  if (part.manifest.state != "complete" || !part.manifest.shard) return;
-  if (!holds_its_points(part.folder, part.manifest)) {
+  if (manifest.state != "complete" || !manifest.shard) return;
+  if (!holds_its_points(folder, manifest)) {
     refuse("points.csv was changed or removed", "it has not the SHA-256 of its manifest");
-  } else if (!holds_the_rows(part)) {
+  } else if (!holds_the_rows(folder, manifest)) {
     refuse("points.csv has other rows than its configuration", "a point is missing, damaged or too many",
            "run its shard again, into another folder");
   }
@@ -82,25 +81,25 @@ std::optional<Problem> missing_shards(const std::vector<int>& seen) {
 }
 
 /// All shards of one sweep, in order. Throws InputError with everything that is wrong.
-std::vector<Part> read_parts(const std::vector<std::string>& folders) {
+std::vector<Part> read_parts(const std::vector<std::string>& folders, const Manifest& first) {
   std::vector<Part> parts;
-  parts.reserve(folders.size());
-  for (const std::string& folder : folders) parts.push_back({folder, read_manifest(folder)});
   ProblemList problems("foredraft merge");
-  for (const Part& part : parts) check_part(part, parts.front().manifest, problems);
+  for (const std::string& folder : folders) {
+    const Manifest manifest = read_manifest(folder);
+    check_part(folder, manifest, first, problems);
+    if (manifest.shard) parts.push_back({folder, *manifest.shard});
+  }
   problems.raise();
-  std::sort(parts.begin(), parts.end(),
-            [](const Part& a, const Part& b) { return a.manifest.shard->index < b.manifest.shard->index; });
-  const std::uint64_t count = parts.front().manifest.shard->count;
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.shard.index < b.shard.index; });
+  const std::uint64_t count = parts.front().shard.count;
   std::vector<int> seen(count, 0);
   for (const Part& part : parts) {
-    if (part.manifest.shard->count != count) {
+    if (part.shard.count != count) {
       problems.add({.key = part.folder,
-                    .text = fmt::format("one of {} shards", part.manifest.shard->count),
+                    .text = fmt::format("one of {} shards", part.shard.count),
                     .why = fmt::format("the others are of {}", count)});
-    } else if (++seen[part.manifest.shard->index - 1] == 2) {
-      problems.add(
-          {.key = part.folder, .text = fmt::format("shard {}/{} given twice", part.manifest.shard->index, count)});
+    } else if (++seen[part.shard.index - 1] == 2) {
+      problems.add({.key = part.folder, .text = fmt::format("shard {}/{} given twice", part.shard.index, count)});
     }
   }
   if (auto missing = missing_shards(seen)) problems.add(std::move(*missing));
@@ -154,9 +153,10 @@ void append_missing_rows(const std::string& folder, const std::string& header, S
 
 MergedSweep merge_shards(const std::vector<std::string>& shards, const std::string& folder,
                          const std::vector<std::string>& command_line, StopToken stop) {
-  const std::vector<Part> parts = read_parts(shards);
-  const SweepConfig& config = parts.front().manifest.config;
-  Manifest manifest = new_manifest(config, std::nullopt, parts.front().manifest.inputs, command_line, 1);
+  const Manifest first = read_manifest(shards.front());
+  const std::vector<Part> parts = read_parts(shards, first);
+  const SweepConfig& config = first.config;
+  Manifest manifest = new_manifest(config, std::nullopt, first.inputs, command_line, 1);
   WriteLock lock = WriteLock::of_folder(folder);
   const auto before = claim_folder(folder, manifest);
   const bool complete = before && before->state == "complete";

@@ -33,7 +33,7 @@ class Device:
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
         document = json.loads(_core.device_document(os.fspath(name)))
-        self.name: str = document["name"]
+        self.name: str = document["name"]  #: as its maker writes it
         self.sha256: str = document["sha256"]  #: of the figures
         self.figures: dict[str, float] = document["figures"]  #: by key, whose end is the unit: memory_bandwidth_gb_per_s
 
@@ -55,21 +55,21 @@ class Model:
                  kv_format: str | None = None,
                  tensor_parallel: int = 1) -> None:
         document = json.loads(_core.model_document(os.fspath(name), format or "", kv_format or "", tensor_parallel))
-        self.name: str = document["name"]
-        self.summary: str = document["summary"]
+        self.name: str = document["name"]  #: as `models()` has it, or of the file
+        self.summary: str = document["summary"]  #: one line
         self.source: str = document["source"]  #: where the numbers stand
-        self.layers: int = document["layers"]
-        self.d_model: int = document["d_model"]
-        self.heads: int = document["heads"]
-        self.kv_heads: int = document["kv_heads"]
-        self.head_dim: int = document["head_dim"]
-        self.d_ff: int = document["d_ff"]
-        self.vocabulary: int = document["vocabulary"]
-        self.parameters: float = document["parameters"]
+        self.layers: int = document["layers"]  #: transformer blocks
+        self.d_model: int = document["d_model"]  #: width of the residual stream
+        self.heads: int = document["heads"]  #: of attention, for queries
+        self.kv_heads: int = document["kv_heads"]  #: of attention, for keys and values
+        self.head_dim: int = document["head_dim"]  #: width of one head
+        self.d_ff: int = document["d_ff"]  #: width of the feed-forward layer
+        self.vocabulary: int = document["vocabulary"]  #: tokens
+        self.parameters: float = document["parameters"]  #: weights of the model
         self.active_parameters: float = document["active_parameters"]  #: of one token of a mixture of experts
-        self.format: str = document["format"]
-        self.kv_format: str = document["kv_format"]
-        self.tensor_parallel: int = document["tensor_parallel"]
+        self.format: str = document["format"]  #: of the weights
+        self.kv_format: str = document["kv_format"]  #: of the KV cache
+        self.tensor_parallel: int = document["tensor_parallel"]  #: devices that share the model
         self.weight_bytes: float = document["weight_bytes"]  #: of all devices together
         self.step_bytes: float = document["step_bytes"]  #: weights that a decode step of one sequence reads
         self.kv_bytes_per_token: float = document["kv_bytes_per_token"]
@@ -98,9 +98,9 @@ class Profile:
         read = _core.ReadProfile.read_steps if steps else _core.ReadProfile.read
         self._profile = read(os.fspath(name))
         self.name = os.fspath(name)
-        self.device: str = self._profile.device
+        self.device: str = self._profile.device  #: its name
         self.source: str = self._profile.source  #: measured, datasheet, user, engine or operators
-        self.sha256: str = self._profile.sha256
+        self.sha256: str = self._profile.sha256  #: of what was read
         self.valid: bool = self._profile.valid  #: False where repeated measurements differ by more than allowed
 
     def speedups(self,

@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -153,6 +155,27 @@ class Sweeps(unittest.TestCase):
         fd.sweep(**AXES, out=self.out, executor=Slow(), shards=3, progress=False)
         self.assertIn("another sweep writes there", refused[0])
         self.assertEqual(self.rows(self.out), self.whole(**AXES))
+
+    def test_parquet_holds_what_the_csv_does(self):
+        config = self.out.with_name("config.toml")
+        config.write_text('schema = "foredraft.sweep/1"\n[axes]\nalpha = [0.5, 1.0]\ngamma = [1, 2]\n[fixed]\nc = 0.0\n',
+                          encoding="utf-8")
+        program = pathlib.Path(sys.executable).parent / "foredraft"
+        victim = self.out.with_name("victim")
+        victim.write_text("mine", encoding="utf-8")
+        command = [program, "sweep", config, "--out", self.out, "--no-figures", "--format", "parquet"]
+        subprocess.run(command, capture_output=True, check=True)
+        (self.out / "points.parquet").unlink()
+        (self.out / "points.parquet").symlink_to(victim)
+        subprocess.run(command, capture_output=True, check=True)
+        self.assertEqual(victim.read_text(encoding="utf-8"), "mine")
+        frame = pd.read_parquet(self.out / "points.parquet")
+        self.assertEqual(list(frame.columns), self.rows(self.out).decode().splitlines()[0].split(","))
+        self.assertEqual((frame["index"].dtype, frame.gamma.dtype, frame.alpha.dtype), (np.int64, np.int64, np.float64))
+        self.assertEqual(frame.analytic_best_gamma.iloc[-1], np.inf)
+        pd.testing.assert_series_equal(frame.analytic_speedup, fd.sweep(config, progress=False).analytic_speedup)
+        (self.out / "points.csv").write_text("index\n", encoding="utf-8")
+        self.assertEqual(subprocess.run(command, capture_output=True).returncode, 2)
 
     def kill_in_the_middle(self, worker):
         """Kills a worker when the first shard is finished, while others are not; says so."""
