@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the distribution packages that building, testing and drawing need, and does nothing when all are there.
-# Debian 12 names. Uses sudo when not root.
+# Debian 12 names; those that are given as arguments too. Uses sudo when not root.
 set -euo pipefail
 
 packages=(
@@ -19,6 +19,7 @@ packages=(
   # the documentation site (pip install .[docs] brings the rest)
   doxygen
 )
+packages+=("$@")
 
 if ! command -v dpkg-query >/dev/null; then
   echo "setup.sh: this system has no dpkg. Please install the equivalents of these Debian packages:" >&2
