@@ -9,11 +9,9 @@
 #include "analytic/tokens/token_count.hpp"
 #include "core/check.hpp"
 #include "experiments/inputs/corpus.hpp"
+#include "experiments/reproduce/declaration.hpp"
 #include "experiments/reproduce/registry.hpp"
-#include "experiments/reproduce/reproduction_folder.hpp"
-#include "experiments/text/digest.hpp"
 #include "sim/estimates.hpp"
-#include "sim/ngram/acceptance_study.hpp"
 #include "sim/token/token_simulation.hpp"
 
 namespace foredraft::experiments {
@@ -57,6 +55,17 @@ const std::vector<NgramStudyModels>& ngram_study_models(const ExperimentSettings
   return models;
 }
 
+ngram::StudyTally acceptance_study(const NgramStudyModels& models, const std::shared_ptr<const ngram::Model>& drafter,
+                                   double temperature, const sim::RunKey& key, unsigned threads) {
+  constexpr std::uint64_t study_tokens = 400'000;
+  return ngram::run_acceptance_study({.target = models.target,
+                                      .drafter = ngram::ngram_drafter(drafter),
+                                      .index = 0,
+                                      .temperature = temperature,
+                                      .tokens = study_tokens},
+                                     key, threads);
+}
+
 std::string drafter_name(int order) {
   constexpr std::array names{"unigram", "bigram", "trigram"};
   check_range("order", order, 1, static_cast<std::int64_t>(names.size()));
@@ -83,43 +92,19 @@ Estimate as_run(const NgramStudyModels& models, const std::shared_ptr<const ngra
   return sim::tokens_per_iteration(sim::run(*simulator, key, threads));
 }
 
-}  // namespace
-
-ExperimentResult ngram_iid_check(const ExperimentSettings& settings) {
-  using enum Table::Align;
+ExperimentResult ngram_iid_check(const Declaration& declared, const ExperimentSettings& settings) {
   ExperimentResult result;
-  Table table{.caption =
-                  "Does i.i.d. acceptance describe real text? Tokens per iteration of n-gram drafters against a "
-                  "5-gram target as run (95 % interval), and by formulas that know only the mean acceptance "
-                  "(i.i.d., bounds for any process) or a fitted two-state chain (Markov).",
-              .columns = {{"corpus", left},
-                          {"T", right},
-                          {"drafter", left},
-                          {"gamma", right},
-                          {"alpha", right},
-                          {"as run", right},
-                          {"i.i.d.", right},
-                          {"off by", right},
-                          {"Markov", right},
-                          {"off by", right},
-                          {"any process", right}},
-              .rows = {}};
-  DataText data({"corpus", "temperature", "drafter", "gamma", "alpha", "simulated_tokens_per_iteration",
-                 "simulated_tokens_per_iteration_standard_error", "iid_tokens_per_iteration",
-                 "markov_tokens_per_iteration", "bound_low", "bound_high"});
+  Table table = declared.table();
+  DataText data = declared.data();
   constexpr std::array<std::int64_t, 5> gammas{1, 3, 5, 7, 10};
   std::uint64_t point = 0;
   for (const NgramStudyModels& models : ngram_study_models(settings)) {
     result.inputs.insert(result.inputs.end(), models.inputs.begin(), models.inputs.end());
     for (const double temperature : {0.0, 1.0}) {
       for (const auto& drafter : models.drafters) {
-        const auto study = ngram::run_acceptance_study({.target = models.target,
-                                                        .drafter = ngram::ngram_drafter(drafter),
-                                                        .index = 0,
-                                                        .temperature = temperature,
-                                                        .tokens = study_tokens},
-                                                       {.seed = settings.seed, .point = point++, .stop = settings.stop},
-                                                       settings.threads);
+        const ngram::StudyTally study =
+            acceptance_study(models, drafter, temperature,
+                             {.seed = settings.seed, .point = point++, .stop = settings.stop}, settings.threads);
         const double alpha = ngram::alpha(study).mean;
         const analytic::MarkovAcceptance chain{.a = ngram::accept_after_acceptance(study).mean,
                                                .b = ngram::accept_after_rejection(study).mean};
@@ -145,12 +130,13 @@ ExperimentResult ngram_iid_check(const ExperimentSettings& settings) {
       }
     }
   }
-  result.text =
-      "tokens per iteration on text, as run and by formulas; alpha is the target's token average\n" + to_text(table);
-  result.artifacts = {{"ngram-iid-check.csv", data.csv()},
-                      {"ngram-iid-check.tex", to_latex(table)},
-                      {"ngram-iid-check.md", to_markdown(table)}};
+  result.text = declared.text("heading") + to_text(table);
+  result.add_table(declared.id(), table, data.csv());
   return result;
 }
+
+}  // namespace
+
+FigureCodes ngram_checks() { return {{"ngram-iid-check", ngram_iid_check}}; }
 
 }  // namespace foredraft::experiments

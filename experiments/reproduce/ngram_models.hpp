@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/reproduce/registry.hpp"
+#include "sim/ngram/acceptance_study.hpp"
 #include "sim/ngram/model.hpp"
 
 namespace foredraft::experiments {
@@ -22,12 +23,14 @@ struct NgramStudyModels {
   std::vector<FileDigest> inputs;
 };
 
-/// Tokens of target text that an acceptance study of these models reads: alpha to about 0.001.
-constexpr std::uint64_t study_tokens = 400'000;
-
 /// Trains on the default corpora, prose first; some seconds. Kept for the rest of the process, because two experiments
 /// use the same models.
 [[nodiscard]] const std::vector<NgramStudyModels>& ngram_study_models(const ExperimentSettings& settings);
+
+/// One of the drafters against the target, over as many tokens of text as give alpha to about 0.001.
+[[nodiscard]] ngram::StudyTally acceptance_study(const NgramStudyModels& models,
+                                                 const std::shared_ptr<const ngram::Model>& drafter, double temperature,
+                                                 const sim::RunKey& key, unsigned threads);
 
 /// "unigram", "bigram", "trigram" for order 1, 2, 3.
 [[nodiscard]] std::string drafter_name(int order);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,8 +12,10 @@
 #include "core/parallel.hpp"
 #include "experiments/reproduce/scorecard.hpp"
 #include "experiments/text/digest.hpp"
+#include "experiments/text/table.hpp"
 
 /// An experiment turns settings into texts and scorecard rows. It writes no file and prints nothing: the command does.
+/// What it says is declared in experiments/published/*.toml; code is only where something is computed.
 namespace foredraft::experiments {
 
 struct ExperimentSettings {
@@ -28,47 +32,56 @@ struct Artifact {
 };
 
 struct ExperimentResult {
-  std::string text;                 ///< what the command prints, headed by the experiment's id
-  std::vector<Artifact> artifacts;  ///< tables and figure data
-  std::vector<ScorecardRow> rows;
-  std::vector<FileDigest> inputs{};  ///< files that it read
+  std::string text = {};                 ///< what the command prints, headed by the experiment's id
+  std::vector<Artifact> artifacts = {};  ///< tables and figure data
+  std::vector<ScorecardRow> rows = {};
+  std::vector<FileDigest> inputs = {};  ///< files that it read
+
+  /// Adds `stem`.csv, .tex and .md of a table; the CSV holds `data`, or the table's own texts without it.
+  void add_table(const std::string& stem, const Table& table, const std::optional<std::string>& data = std::nullopt);
 };
 
 /// One line of the inventory of experiments.
 struct ExperimentEntry {
-  std::string_view id;
-  std::string_view summary;
+  std::string id;
+  std::string summary;
   bool has_figure;  ///< plots/ draws something from its data
-  ExperimentResult (*run)(const ExperimentSettings& settings);
+  std::function<ExperimentResult(const ExperimentSettings& settings)> run;
 };
 
 /// Every experiment, in the order in which `reproduce --all` runs them.
 [[nodiscard]] const std::vector<ExperimentEntry>& experiment_registry();
 
-// ---- One function per experiment. The list that users see is in registry.cpp.
+/// One of them. Throws std::logic_error on an unknown id.
+[[nodiscard]] ExperimentResult run_experiment(std::string_view id, const ExperimentSettings& settings);
 
-[[nodiscard]] ExperimentResult leviathan_table1(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_table2(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_table3(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_table4(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_table5(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_figure2(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_figure3(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_figure4(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_figure5(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult ngram_iid_check(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult rule_lossiness(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_table1(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_table2(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_table3(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_table4(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_table5(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_figure3(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_figure4(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_figure5(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult survey(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult claims(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult survey_batch_context(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult survey_medusa_tree(const ExperimentSettings& settings);
+// ---- Code by the id of its experiment, from each file of this folder that has some.
+
+class Declaration;
+class TableAccount;
+
+/// Answers the cells of a printed table that the declaration leaves open.
+using TableCode = void (*)(TableAccount& account, const ExperimentSettings& settings);
+using TableCodes = std::map<std::string_view, TableCode>;
+
+/// Makes the whole result of an experiment that is no printed table, or one of its own shape.
+using FigureCode = ExperimentResult (*)(const Declaration& declared, const ExperimentSettings& settings);
+using FigureCodes = std::map<std::string_view, FigureCode>;
+
+[[nodiscard]] TableCodes leviathan_tables();
+[[nodiscard]] FigureCodes leviathan_own_tables();
+[[nodiscard]] FigureCodes leviathan_figures();
+[[nodiscard]] FigureCodes ngram_checks();
+[[nodiscard]] FigureCodes rule_checks();
+[[nodiscard]] TableCodes emnlp_tables();
+[[nodiscard]] TableCodes iclr_tables();
+[[nodiscard]] TableCodes memory_tables();
+[[nodiscard]] FigureCodes specdec_figures();
+[[nodiscard]] FigureCodes translation_figures();
+[[nodiscard]] TableCodes wagner_tables();
+[[nodiscard]] FigureCodes wagner_figures();
+[[nodiscard]] TableCodes survey_tables();
+[[nodiscard]] FigureCodes survey_figures();
+[[nodiscard]] TableCodes claims_table();
 
 }  // namespace foredraft::experiments

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include "experiments/reproduce/rule_lossiness.hpp"
 
+#include <fmt/format.h>
 #include <array>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include "core/parallel.hpp"
+#include "experiments/reproduce/declaration.hpp"
 #include "experiments/reproduce/registry.hpp"
-#include "experiments/text/digest.hpp"
 #include "experiments/text/table.hpp"
 #include "scenario/family.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
-#include "sim/token/token_simulation.hpp"
 
 // What every verification rule gives up for its acceptance, over its parameters: from the emitted laws themselves, and
 // the acceptance once more by simulation.
@@ -52,7 +52,7 @@ void add_series(std::vector<LossinessSetting>& settings, const std::string& seri
   }
 }
 
-std::vector<LossinessSetting> lossiness_settings(std::int64_t vocabulary) {
+std::vector<LossinessSetting> lossiness_settings(const SyntheticModels& pair) {
   std::vector<LossinessSetting> settings{{"accept_all", "accept_all", {}, ""},
                                          {"greedy_match", "greedy_match", {}, ""}};
   const std::vector<double> leniences{1.0, 0.8, 0.6, 0.4, 0.2, 0.05};
@@ -64,8 +64,7 @@ std::vector<LossinessSetting> lossiness_settings(std::int64_t vocabulary) {
              {{"replacement", 0.0}});
   settings.push_back({"rejection_sampling", "rejection_sampling", {}, ""});
   const auto add_sigmoid = [&](double bits, const std::vector<double>& scales) {
-    // exp(z) of Normal(0, s^2) logits has the mean exp(s^2 / 2): this shift makes of log p a logit of mean 0.
-    const double shift = std::log(static_cast<double>(vocabulary)) + 0.5 * logit_deviation * logit_deviation;
+    const double shift = sigmoid_shift(pair);
     for (const double scale : scales) {
       settings.push_back({fmt::format("sigmoid_approximation, {} bits", bits),
                           "sigmoid_approximation",
@@ -82,39 +81,16 @@ std::vector<LossinessSetting> lossiness_settings(std::int64_t vocabulary) {
   return settings;
 }
 
-/// Every context's p and q, written out once for all rules.
-sim::TablePair rows_of(const SyntheticModels& pair, std::uint64_t seed) {
-  const sim::SyntheticPool pool(pair, seed);
-  sim::TablePair rows;
-  for (std::size_t k = 0; k < pool.contexts(); ++k) {
-    pool.target_distribution(k, 1.0, rows.target.emplace_back(pool.vocabulary()));
-    pool.draft_distribution(k, pool.strength(), 1.0, rows.draft.emplace_back(pool.vocabulary()));
-  }
-  return rows;
-}
-
 struct MeasuredRule {
   sim::Lossiness loss;
   Estimate simulated_acceptance;
 };
 
-MeasuredRule measure(const LossinessSetting& setting, const sim::TablePair& rows, const sim::RunKey& key) {
-  const Rule chosen = scenario::make_rule(setting.rule, setting.parameters);
-  const auto rule = sim::make_rule(chosen);
-  std::vector<sim::PositionLossiness> positions;
-  for (std::size_t k = 0; k < rows.target.size(); ++k) {
-    positions.push_back(sim::lossiness(*rule, {.target = rows.target[k], .draft = rows.draft[k]}));
-  }
-  const auto simulator = sim::make_token_simulator({.models = rows,
-                                                    .rule = chosen,
-                                                    .temperature = 1.0,
-                                                    .gamma = lossiness_gamma,
-                                                    .convention = Convention::bonus,
-                                                    .drafting = Drafting::autoregressive,
-                                                    .iterations = lossiness_iterations},
-                                                   key.seed);
-  return {.loss = sim::mean_lossiness(positions),
-          .simulated_acceptance = sim::acceptance(sim::run(*simulator, key, 1)).per_token};
+MeasuredRule measure(const LossinessSetting& setting, const sim::TablePair& contexts, const sim::RunKey& key) {
+  const Rule rule = scenario::make_rule(setting.rule, setting.parameters);
+  const sim::Tally tally =
+      simulate_loss(contexts, {.rule = rule, .gamma = lossiness_gamma, .iterations = lossiness_iterations}, key, 1);
+  return {.loss = mean_loss(contexts, rule), .simulated_acceptance = sim::acceptance(tally).per_token};
 }
 
 /// Every setting on a thread of its own.
@@ -136,35 +112,14 @@ std::optional<Estimate> where_known(const Estimate& estimate) {
   return std::isnan(estimate.mean) ? std::nullopt : std::optional(estimate);
 }
 
-}  // namespace
-
-ExperimentResult rule_lossiness(const ExperimentSettings& settings) {
-  using enum Table::Align;
-  Table table{.caption =
-                  "What each verification rule gives up for its acceptance: a synthetic pair at alpha 0.7 (softmax of "
-                  "Normal(0, 9) logits, noise), temperature 1. Means over contexts with 95 % intervals; simulated: "
-                  "acceptance of a run in the same contexts. Empty: no closed form.",
-              .columns = {{"V", right},
-                          {"rule", left},
-                          {"setting", left},
-                          {"acceptance", right},
-                          {"simulated", right},
-                          {"gained", right},
-                          {"total variation", right},
-                          {"KL (nat)", right},
-                          {"same top token", right},
-                          {"greedy's token", right}},
-              .rows = {}};
-  DataText data({"vocabulary", "series", "rule", "setting", "acceptance", "acceptance_standard_error",
-                 "simulated_acceptance", "simulated_acceptance_standard_error", "acceptance_gain",
-                 "acceptance_gain_standard_error", "total_variation", "total_variation_standard_error", "kl_divergence",
-                 "kl_divergence_standard_error", "top1_agreement", "top1_agreement_standard_error", "top1_probability",
-                 "top1_probability_standard_error"});
+ExperimentResult rule_lossiness(const Declaration& declared, const ExperimentSettings& settings) {
+  Table table = declared.table();
+  DataText data = declared.data();
   std::uint64_t point = 0;
   for (const SyntheticModels& pair : {lossiness_pair(256, 400), lossiness_pair(32'000, 16)}) {
     settings.note(fmt::format("rule-lossiness: {} tokens", pair.vocabulary));
-    const std::vector<LossinessSetting> rules = lossiness_settings(pair.vocabulary);
-    const std::vector<MeasuredRule> measured = measure_all(rules, rows_of(pair, settings.seed), point, settings);
+    const std::vector<LossinessSetting> rules = lossiness_settings(pair);
+    const std::vector<MeasuredRule> measured = measure_all(rules, drawn_contexts(pair, settings.seed), point, settings);
     point += rules.size();
     for (std::size_t i = 0; i < rules.size(); ++i) {
       const auto& [loss, simulated] = measured[i];
@@ -178,11 +133,48 @@ ExperimentResult rule_lossiness(const ExperimentSettings& settings) {
                             with_interval(loss.top1_agreement), with_interval(loss.top1_probability)});
     }
   }
-  return {.text = "acceptance against loss of every verification rule, over its parameters\n" + to_text(table),
-          .artifacts = {{"rule-lossiness.csv", data.csv()},
-                        {"rule-lossiness.tex", to_latex(table)},
-                        {"rule-lossiness.md", to_markdown(table)}},
-          .rows = {}};
+  ExperimentResult result{.text = declared.text("heading") + to_text(table)};
+  result.add_table(declared.id(), table, data.csv());
+  return result;
 }
+
+}  // namespace
+
+sim::TablePair drawn_contexts(const SyntheticModels& pair, std::uint64_t seed) {
+  const sim::SyntheticPool pool(pair, seed);
+  sim::TablePair contexts;
+  for (std::size_t k = 0; k < pool.contexts(); ++k) {
+    pool.target_distribution(k, 1.0, contexts.target.emplace_back(pool.vocabulary()));
+    pool.draft_distribution(k, pool.strength(), 1.0, contexts.draft.emplace_back(pool.vocabulary()));
+  }
+  return contexts;
+}
+
+sim::Lossiness mean_loss(const sim::TablePair& contexts, const Rule& rule) {
+  const auto chosen = sim::make_rule(rule);
+  std::vector<sim::PositionLossiness> positions;
+  for (std::size_t k = 0; k < contexts.target.size(); ++k) {
+    positions.push_back(sim::lossiness(*chosen, {.target = contexts.target[k], .draft = contexts.draft[k]}));
+  }
+  return sim::mean_lossiness(positions);
+}
+
+sim::Tally simulate_loss(const sim::TablePair& contexts, const LossRun& run, const sim::RunKey& key, unsigned threads) {
+  const auto simulator = sim::make_token_simulator({.models = contexts,
+                                                    .rule = run.rule,
+                                                    .temperature = 1.0,
+                                                    .gamma = run.gamma,
+                                                    .convention = Convention::bonus,
+                                                    .drafting = Drafting::autoregressive,
+                                                    .iterations = run.iterations},
+                                                   key.seed);
+  return sim::run(*simulator, key, threads);
+}
+
+double sigmoid_shift(const SyntheticModels& pair) {
+  return std::log(static_cast<double>(pair.vocabulary)) + 0.5 * pair.parameter * pair.parameter;
+}
+
+FigureCodes rule_checks() { return {{"rule-lossiness", rule_lossiness}}; }
 
 }  // namespace foredraft::experiments

@@ -49,11 +49,7 @@ ScorecardRow input_row(std::string experiment, std::string row, std::string colu
           .row = std::move(row),
           .column = std::move(column),
           .published = published,
-          .ours = std::nullopt,
-          .ours_interval = std::nullopt,
-          .kind = Kind::input,
-          .verdict = Verdict::shown,
-          .note = {}};
+          .kind = Kind::input};
 }
 
 ScorecardRow exact_row(std::string experiment, std::string row, std::string column, const PrintedNumber& published,
@@ -65,8 +61,7 @@ ScorecardRow exact_row(std::string experiment, std::string row, std::string colu
           .ours = ours,
           .ours_interval = ours_interval,
           .kind = Kind::exact,
-          .verdict = intersects(ours_interval, published.rounding) ? Verdict::pass : Verdict::fail,
-          .note = {}};
+          .verdict = intersects(ours_interval, published.rounding) ? Verdict::pass : Verdict::fail};
 }
 
 std::string summary_line(const std::vector<ScorecardRow>& rows) {

@@ -52,14 +52,14 @@ enum class Verdict {
 
 struct ScorecardRow {
   std::string experiment;
-  std::string row;                         ///< which line of the printed table, in words
-  std::string column;                      ///< its column, by its name in the published CSV
-  std::optional<PrintedNumber> published;  ///< nothing: lost in the source
-  std::optional<double> ours;
-  std::optional<Interval> ours_interval;  ///< input rounding propagated, or a 95 % interval of a simulation
-  Kind kind;
-  Verdict verdict;
-  std::string note;  ///< for people: what was fitted, why it is a finding
+  std::string row;                              ///< which line of the printed table, in words
+  std::string column;                           ///< its column, by its name in the published CSV
+  std::optional<PrintedNumber> published = {};  ///< nothing: lost in the source
+  std::optional<double> ours = {};
+  std::optional<Interval> ours_interval = {};  ///< input rounding propagated, or a 95 % interval of a simulation
+  Kind kind = Kind::predicted;
+  Verdict verdict = Verdict::shown;
+  std::string note = {};  ///< for people: what was fitted, why it is a finding
 };
 
 /// A printed parameter we start from.

@@ -7,8 +7,6 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "experiments/reproduce/reproduction_folder.hpp"
-
 namespace foredraft::experiments {
 namespace {
 
@@ -71,17 +69,61 @@ Verdict verdict_of(const CellAnswer& answer, const PrintedNumber& published) {
   return intersects(answer.interval.value(), published.rounding) ? Verdict::pass : Verdict::fail;
 }
 
-TableAccount::TableAccount(std::string experiment, std::string_view published_name,
-                           std::vector<std::string> label_columns)
-    : experiment_(std::move(experiment)),
-      published_(published_table(published_name)),
-      label_columns_(std::move(label_columns)) {
-  for (const std::string& column : label_columns_) inputs(column);
+double Cells::operator()(std::string_view table, const RowFilter& where, std::string_view column) const {
+  const PublishedTable& other = published_table(table);
+  return read(other, other.row_where(where), column);
+}
+
+double Cells::read(const PublishedTable& table, std::size_t row, std::string_view column) const {
+  const auto found = std::find_if(reads_.begin(), reads_.end(), [&](const Read& read) {
+    return read.table == &table && read.row == row && read.column == column;
+  });
+  if (found != reads_.end()) return found->place;
+  const PrintedNumber printed = table.number(row, column);
+  return reads_.emplace_back(Read{&table, row, std::string(column), printed, printed.value}).place;
+}
+
+RoundedValue evaluate(const Formula& formula, const PublishedTable& table, std::size_t row) {
+  const Cells cells(table, row);
+  const double value = formula(cells);
+  std::vector<RoundedValue> inputs;
+  for (const Cells::Read& read : cells.reads_) inputs.push_back(rounded(read.printed));
+  if (inputs.empty()) return {.value = value, .rounding = {value, value}};
+  return propagate_rounding(inputs, [&](std::span<const double> places) {
+    for (std::size_t i = 0; i < places.size(); ++i) cells.reads_[i].place = places[i];
+    return formula(cells);
+  });
+}
+
+namespace {
+
+/// Whether a rule says all there is to say of its cells: the words have no places, and no value is wanting.
+bool needs_no_code(const CellRule& rule) {
+  const bool has_value = rule.ours || rule.kind == Kind::input || rule.kind == Kind::out_of_reach;
+  return has_value && (rule.note + rule.finding).find('{') == std::string::npos;
+}
+
+}  // namespace
+
+TableAccount::TableAccount(const Declaration& declared)
+    : declared_(&declared), published_(published_table(declared.published())) {
+  for (const std::string& column : published_.columns()) {
+    const bool is_label =
+        std::find(declared.labels().begin(), declared.labels().end(), column) != declared.labels().end();
+    for (std::size_t row = 0; row < published_.size(); ++row) {
+      if (!published_.is_number(row, column)) continue;
+      if (is_label) cell(row, column, {.kind = Kind::input});
+      const CellRule* rule = declared.rule(published_, row, column);
+      if (rule == nullptr || !needs_no_code(*rule)) continue;
+      const auto exactly = [](double value) { return RoundedValue{.value = value, .rounding = {value, value}}; };
+      answer(row, column, *rule, rule->ours ? Computed(exactly(*rule->ours)) : Computed());
+    }
+  }
 }
 
 std::string TableAccount::row_name(std::size_t row) const {
   std::vector<std::string> words;
-  for (const std::string& column : label_columns_) {
+  for (const std::string& column : declared_->labels()) {
     const std::string& text = published_.text(row, column);
     if (text.empty()) continue;
     words.push_back(published_.is_number(row, column) ? fmt::format("{}={}", column, text) : text);
@@ -89,48 +131,86 @@ std::string TableAccount::row_name(std::size_t row) const {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-void TableAccount::inputs(std::string_view column) {
-  each(column, [](std::size_t) {
-    return CellAnswer{.kind = Kind::input, .ours = {}, .interval = {}, .note = {}, .finding = {}};
-  });
+void TableAccount::answer(std::size_t row, std::string_view column, const CellRule& rule, const Computed& computed) {
+  const PrintedNumber printed = published_.number(row, column);
+  std::map<std::string, Filling::Value> named{{"printed", printed.text}};
+  if (computed.ours) {
+    named["ours"] = *computed.ours;
+    named["off"] = 100.0 * (*computed.ours / printed.value - 1.0);
+  }
+  if (computed.interval) {
+    named["low"] = computed.interval->low;
+    named["high"] = computed.interval->high;
+  }
+  const bool contradicted = rule.kind == Kind::exact && computed.interval
+                                ? !intersects(*computed.interval, printed.rounding)
+                                : computed.finding;
+  cell(row, column,
+       {.kind = rule.kind,
+        .ours = computed.ours,
+        .interval = computed.interval,
+        .note = filled(rule.note, computed.words, named),
+        .finding = contradicted ? filled(rule.finding, computed.words, named) : ""});
 }
 
-void TableAccount::out_of_reach(std::string_view column, const std::string& why) {
-  each(column, [&why](std::size_t) {
-    return CellAnswer{.kind = Kind::out_of_reach, .ours = {}, .interval = {}, .note = why, .finding = {}};
+void TableAccount::answer_open(std::string_view column, bool exact,
+                               const std::function<Computed(std::size_t row)>& answer_of) {
+  for (std::size_t row = 0; row < published_.size(); ++row) {
+    if (!published_.is_number(row, column)) continue;
+    const CellRule* rule = declared_->rule(published_, row, column);
+    if (rule == nullptr || needs_no_code(*rule) || (rule->kind == Kind::exact) != exact) continue;
+    answer(row, column, *rule, answer_of(row));
+  }
+}
+
+std::vector<std::size_t> TableAccount::rows_of(std::string_view column, Kind kind) const {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < published_.size(); ++row) {
+    const CellRule* rule = declared_->rule(published_, row, column);
+    if (published_.is_number(row, column) && rule != nullptr && rule->kind == kind) rows.push_back(row);
+  }
+  return rows;
+}
+
+void TableAccount::compute(std::string_view column, const std::function<Computed(std::size_t row)>& answer) {
+  answer_open(column, false, answer);
+}
+
+void TableAccount::exact_values(std::string_view column, const std::function<Computed(std::size_t row)>& answer) {
+  answer_open(column, true, answer);
+}
+
+void TableAccount::exact(std::string_view column, const Formula& formula,
+                         const std::function<Fillings(std::size_t row)>& words) {
+  exact_values(column, [&](std::size_t row) {
+    return Computed(evaluate(formula, published_, row), words ? words(row) : Fillings());
   });
 }
 
 void TableAccount::cell(std::size_t row, std::string_view column, CellAnswer answer) {
   if (!published_.is_number(row, column)) {
-    throw std::logic_error(fmt::format("{}: row {}, column {}: no number is printed there", experiment_, row, column));
+    throw std::logic_error(
+        fmt::format("{}: row {}, column {}: no number is printed there", declared_->id(), row, column));
   }
   if (answer.kind == Kind::exact && !(answer.ours && answer.interval)) {
-    throw std::logic_error(fmt::format("{}: row {}, column {}: exact without an interval", experiment_, row, column));
+    throw std::logic_error(
+        fmt::format("{}: row {}, column {}: exact without an interval", declared_->id(), row, column));
   }
   answers_[std::string(column)].insert_or_assign(row, std::move(answer));
 }
 
-void TableAccount::each(std::string_view column, const std::function<CellAnswer(std::size_t row)>& answer) {
-  for (std::size_t row = 0; row < published_.size(); ++row) {
-    if (published_.is_number(row, column)) cell(row, column, answer(row));
-  }
-}
-
 void TableAccount::remark(std::string about, std::string arithmetic) {
-  remarks_.push_back({.experiment = experiment_,
+  remarks_.push_back({.experiment = declared_->id(),
                       .row = std::move(about),
                       .column = "text",
-                      .published = std::nullopt,
-                      .ours = std::nullopt,
-                      .ours_interval = std::nullopt,
                       .kind = Kind::exact,
                       .verdict = Verdict::finding,
                       .note = std::move(arithmetic)});
 }
 
-ExperimentResult TableAccount::finish(const std::string& caption) const {
+ExperimentResult TableAccount::finish() const {
   using enum Table::Align;
+  const std::string caption = declared_->text("caption");
   ExperimentResult result;
   Table table{.caption = caption, .columns = {}, .rows = std::vector<std::vector<std::string>>(published_.size())};
   std::vector<std::string> missing;
@@ -156,7 +236,7 @@ ExperimentResult TableAccount::finish(const std::string& caption) const {
         findings +=
             fmt::format(" finding  {}, {}: paper {}; {}\n", row_name(row), column, printed.text, answer.finding);
       }
-      score[row].push_back({.experiment = experiment_,
+      score[row].push_back({.experiment = declared_->id(),
                             .row = row_name(row),
                             .column = column,
                             .published = printed,
@@ -170,13 +250,16 @@ ExperimentResult TableAccount::finish(const std::string& caption) const {
     if (second_column) table.columns.push_back({column + ", ours", left});
   }
   if (!missing.empty()) {
-    throw std::logic_error(fmt::format("{}: numbers without an account: {}", experiment_, fmt::join(missing, "; ")));
+    throw std::logic_error(
+        fmt::format("{}: numbers without an account: {}", declared_->id(), fmt::join(missing, "; ")));
   }
   for (const ScorecardRow& remark : remarks_) findings += fmt::format(" finding  {}: {}\n", remark.row, remark.note);
   score.push_back(remarks_);
   for (std::vector<ScorecardRow>& rows : score) std::move(rows.begin(), rows.end(), std::back_inserter(result.rows));
-  result.text = fmt::format("{}\n{}{}", caption, to_text(table), findings);
-  result.artifacts = table_artifacts(experiment_, table, account_data(published_, answers_));
+  result.rows.insert(result.rows.end(), after_.rows.begin(), after_.rows.end());
+  result.text = fmt::format("{}\n{}{}{}", caption, to_text(table), findings, after_.text);
+  result.add_table(declared_->id(), table, account_data(published_, answers_).csv());
+  result.artifacts.insert(result.artifacts.end(), after_.artifacts.begin(), after_.artifacts.end());
   return result;
 }
 

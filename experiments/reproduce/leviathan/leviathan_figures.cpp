@@ -6,11 +6,10 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/tokens/token_count.hpp"
 #include "core/intervals.hpp"
-#include "experiments/reproduce/cell_answers.hpp"
+#include "experiments/reproduce/declaration.hpp"
+#include "experiments/reproduce/iid_answers.hpp"
 #include "experiments/reproduce/registry.hpp"
-#include "experiments/text/digest.hpp"
 #include "sim/estimates.hpp"
 
 namespace foredraft::experiments {
@@ -19,20 +18,15 @@ namespace {
 /// Stands in for gamma = infinity in the simulation: at alpha <= 0.9 fewer than one iteration in 10^17 gets that far.
 constexpr std::int64_t practically_unbounded = 400;
 
-double tokens(double alpha, std::optional<std::int64_t> gamma) {
-  if (!gamma) return 1.0 / (1.0 - alpha);
-  return analytic::tokens_per_iteration({.alpha = alpha, .gamma = *gamma, .convention = Convention::bonus});
+ExperimentResult figure_of(const Declaration& declared, const DataText& data) {
+  return {.text = declared.text("caption"), .artifacts = {{declared.id() + ".csv", data.csv()}}};
 }
 
-}  // namespace
-
-ExperimentResult leviathan_figure2(const ExperimentSettings& settings) {
-  DataText data({"gamma", "alpha", "analytic_tokens_per_iteration", "simulated_tokens_per_iteration",
-                 "simulated_tokens_per_iteration_standard_error"});
+ExperimentResult leviathan_figure2(const Declaration& declared, const ExperimentSettings& settings) {
+  DataText data = declared.data();
   std::uint64_t point = 0;
   for (const std::optional<std::int64_t> gamma :
-       {std::optional<std::int64_t>(1), std::optional<std::int64_t>(3), std::optional<std::int64_t>(5),
-        std::optional<std::int64_t>(7), std::optional<std::int64_t>(10), std::optional<std::int64_t>()}) {
+       std::array<std::optional<std::int64_t>, 6>{1, 3, 5, 7, 10, std::nullopt}) {
     const std::string label = gamma ? fmt::format("{}", *gamma) : "unbounded";
     const int last_percent = gamma ? 100 : 92;  // the limit 1 / (1 - alpha) leaves the picture above
     for (int percent = 0; percent <= last_percent; ++percent) {
@@ -45,17 +39,12 @@ ExperimentResult leviathan_figure2(const ExperimentSettings& settings) {
                          .point = point++};
         simulated = sim::tokens_per_iteration(simulate(run, settings));
       }
-      data.row().cell(label).cell(alpha).cell(tokens(alpha, gamma)).cell(simulated);
+      const double tokens = gamma ? iid_tokens(alpha, *gamma) : 1.0 / (1.0 - alpha);
+      data.row().cell(label).cell(alpha).cell(tokens).cell(simulated);
     }
   }
-  return {.text =
-              "tokens per iteration against alpha for gamma = 1, 3, 5, 7, 10 and unbounded; "
-              "closed form, simulated every 0.1\n",
-          .artifacts = {{"leviathan-figure2.csv", data.csv()}},
-          .rows = {}};
+  return figure_of(declared, data);
 }
-
-namespace {
 
 /// Longest draft of the simulated search; the optimum at alpha = 0.95, c = 0.01 is 40.
 constexpr std::int64_t longest_draft = 96;
@@ -104,9 +93,7 @@ SimulatedBest simulated_best(const sim::Tally& tally, double c) {
   return best;
 }
 
-}  // namespace
-
-ExperimentResult leviathan_figure3(const ExperimentSettings& settings) {
+ExperimentResult leviathan_figure3(const Declaration& declared, const ExperimentSettings& settings) {
   constexpr std::array costs{0.01, 0.02, 0.05, 0.1, 0.2};
   constexpr std::array simulated_percents{10, 20, 30, 40, 50, 60, 70, 80, 90, 95};
   std::vector<sim::Tally> tallies;
@@ -116,8 +103,7 @@ ExperimentResult leviathan_figure3(const ExperimentSettings& settings) {
                  settings));
   }
 
-  DataText data({"c", "alpha", "analytic_best_gamma", "simulated_best_gamma", "simulated_best_gamma_low",
-                 "simulated_best_gamma_high"});
+  DataText data = declared.data();
   for (const double c : costs) {
     for (int permille = 0; permille <= 950; permille += 5) {
       const double alpha = permille / 1000.0;
@@ -135,26 +121,18 @@ ExperimentResult leviathan_figure3(const ExperimentSettings& settings) {
       }
     }
   }
-  return {.text =
-              "optimal gamma against alpha for c = 0.01, 0.02, 0.05, 0.1, 0.2; closed rule, and the best of a "
-              "simulation with the lengths it cannot tell apart\n",
-          .artifacts = {{"leviathan-figure3.csv", data.csv()}},
-          .rows = {}};
+  return figure_of(declared, data);
 }
 
-ExperimentResult leviathan_figure4(const ExperimentSettings& settings) {
+ExperimentResult leviathan_figure4(const Declaration& declared, const ExperimentSettings& settings) {
   constexpr double c = 0.0;
   constexpr double operations_ratio = 0.0;
   constexpr std::array<std::int64_t, 5> gammas{1, 3, 5, 7, 10};
-  DataText data({"gamma", "alpha", "analytic_speedup", "analytic_operations_factor", "simulated_speedup",
-                 "simulated_speedup_standard_error", "simulated_operations_factor",
-                 "simulated_operations_factor_standard_error"});
+  DataText data = declared.data();
   std::uint64_t point = 0;
   for (const std::int64_t gamma : gammas) {
     for (int percent = 0; percent <= 100; ++percent) {
       const double alpha = percent / 100.0;
-      const double tokens =
-          analytic::tokens_per_iteration({.alpha = alpha, .gamma = gamma, .convention = Convention::bonus});
       std::optional<Estimate> speedup;
       std::optional<Estimate> operations;
       if (percent % 10 == 0) {
@@ -163,23 +141,13 @@ ExperimentResult leviathan_figure4(const ExperimentSettings& settings) {
         speedup = sim::speedup(tally, constant_ratio(c));
         operations = sim::operations_factor(tally, operations_ratio, Convention::bonus);
       }
-      data.row()
-          .cell(static_cast<double>(gamma))
-          .cell(alpha)
-          .cell(analytic::speedup(tokens, gamma, c, Drafting::autoregressive))
-          .cell(analytic::operations_factor(tokens, gamma, operations_ratio, Convention::bonus))
-          .cell(speedup)
-          .cell(operations);
+      data.row().cell(static_cast<double>(gamma)).cell(alpha).cell(iid_speedup(alpha, gamma, c));
+      data.cell(analytic::operations_factor(iid_tokens(alpha, gamma), gamma, operations_ratio, Convention::bonus));
+      data.cell(speedup).cell(operations);
     }
   }
-  return {.text =
-              "speedup and operations against alpha for gamma = 1, 3, 5, 7, 10 at c = c-hat = 0; closed form, "
-              "simulated every 0.1\n",
-          .artifacts = {{"leviathan-figure4.csv", data.csv()}},
-          .rows = {}};
+  return figure_of(declared, data);
 }
-
-namespace {
 
 constexpr double diagram_alpha = 0.8;
 constexpr double diagram_c = 0.1;
@@ -210,12 +178,9 @@ class Lane {
   double now_ = 0.0;
 };
 
-}  // namespace
-
-ExperimentResult leviathan_figure5(const ExperimentSettings& settings) {
-  DataText data({"lane", "kind", "start", "end", "label"});
-  std::string text =
-      fmt::format("{} tokens at alpha {}, c {}: one simulated text a lane\n", text_tokens, diagram_alpha, diagram_c);
+ExperimentResult leviathan_figure5(const Declaration& declared, const ExperimentSettings& settings) {
+  DataText data = declared.data();
+  std::string text = declared.text("caption", {text_tokens, diagram_alpha, diagram_c});
   std::uint64_t point = 0;
   for (const std::int64_t gamma : {7, 3, 0}) {
     const std::string name = gamma == 0 ? "plain decoding" : fmt::format("gamma = {}", gamma);
@@ -238,7 +203,16 @@ ExperimentResult leviathan_figure5(const ExperimentSettings& settings) {
     text += fmt::format(" {:<15} {:>2} iterations, {:>5.1f} target steps, {:.2f}x\n", name, iterations, lane.now(),
                         static_cast<double>(text_tokens) / lane.now());
   }
-  return {.text = text, .artifacts = {{"leviathan-figure5.csv", data.csv()}}, .rows = {}};
+  return {.text = text, .artifacts = {{declared.id() + ".csv", data.csv()}}};
+}
+
+}  // namespace
+
+FigureCodes leviathan_figures() {
+  return {{"leviathan-figure2", leviathan_figure2},
+          {"leviathan-figure3", leviathan_figure3},
+          {"leviathan-figure4", leviathan_figure4},
+          {"leviathan-figure5", leviathan_figure5}};
 }
 
 }  // namespace foredraft::experiments

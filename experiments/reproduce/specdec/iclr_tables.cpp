@@ -1,262 +1,218 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <algorithm>
-#include <optional>
+#include <array>
 #include <vector>
 
-#include "experiments/reproduce/cell_answers.hpp"
-#include "experiments/reproduce/specdec/specdec_experiments.hpp"
+#include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
-#include "experiments/text/digest.hpp"
+#include "experiments/reproduce/table_account.hpp"
 
 namespace foredraft::experiments {
+namespace {
 
-ExperimentResult iclr_figure2(const ExperimentSettings& /*settings*/) {
-  const PublishedTable main = published_table("iclr_table1");
-  const analytic::BlockLatency profile = specdec_profile();
-  DataText data({"group", "system", "bleu", "printed_speedup", "predicted_speedup"});
-  for (std::size_t row = 0; row < main.size(); ++row) {
-    const bool rerun = main.is_number(row, "speedup_rerun_x");
-    if (!rerun && !main.is_number(row, "speedup_reported_x")) continue;
-    const PrintedNumber printed = main.number(row, rerun ? "speedup_rerun_x" : "speedup_reported_x");
-    std::optional<double> ours;
-    const std::string& model = main.text(row, "model");
-    const bool theirs = main.text(row, "group") == "Ours";
-    if (theirs && main.is_number(row, "iterations")) {
-      const double iterations = main.number(row, "iterations").value;
-      ours = model.starts_with("NAT") ? specdec_beam_ms() / analytic::drafter_alone_ms(profile, iterations)
-                                      : analytic::speedup(profile, iterations, specdec_beam_ms());
-    }
-    data.row()
-        .cell(theirs ? "SpecDec and its parts" : main.text(row, "group"))
-        .cell(model)
-        .cell(main.number(row, "bleu_en_de").value)
-        .cell(printed.value)
-        .cell(ours);
-  }
-  return {
-      .text =
-          "quality against speed on EN-DE: BLEU as printed [Xia2022, Table 1], speeds as printed and, for SpecDec and "
-          "its drafter, from the module profile [Xia2022, Table 18]\n",
-      .artifacts = {{"iclr-figure2.csv", data.csv()}},
-      .rows = {}};
+bool is_drafter_alone(const PublishedTable& table, std::size_t row) {
+  return table.text(row, "model").starts_with("NAT drafter");
 }
 
-ExperimentResult iclr_table5(const ExperimentSettings& /*settings*/) {
-  TableAccount account("iclr-table5", "iclr_table5", {"model", "drafter", "top_beta", "tau"});
+/// Columns of the printed iterations and speeds.
+struct SpeedColumns {
+  std::string iterations = "iterations";
+  std::string speed = "speed_x";
+};
+
+/// The baseline's time, the one number that differs between the tables, that makes the module profile of
+/// [Xia2022, Table 18] give the printed speed of a row.
+double baseline_ms(const PublishedTable& table, std::size_t row, const SpeedColumns& columns = {}) {
+  return table.value(row, columns.speed) *
+         analytic::sentence_ms(specdec_profile(), table.value(row, columns.iterations));
+}
+
+/// The profile's speed at the printed iterations, of SpecDec or of its drafter's own output, unverified. Words: the
+/// iterations, and of the drafter the speed with the profile's "Others" counted in.
+Computed profile_speed(double plain_ms, const PublishedTable& table, std::size_t row,
+                       const SpeedColumns& columns = {}) {
+  const analytic::BlockLatency profile = specdec_profile();
+  const double iterations = table.value(row, columns.iterations);
+  if (!is_drafter_alone(table, row)) {
+    return Computed(analytic::speedup(profile, iterations, plain_ms), {iterations, 0.0});
+  }
+  const double time = analytic::drafter_alone_ms(profile, iterations);
+  return Computed(plain_ms / time, {iterations, plain_ms / (time + profile.fixed_ms)});
+}
+
+void iclr_table1(TableAccount& account, const ExperimentSettings& /*settings*/) {
+  account.compute("speedup_rerun_x",
+                  [&](std::size_t row) { return profile_speed(specdec_beam_ms(), account.published(), row); });
+}
+
+void iclr_table4(TableAccount& account, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
-  account.inputs("tok");
-  account.out_of_reach("bleu", "BLEU needs the trained models");
-  account.cell(0, "tok", exact_cell({.value = 1.0, .rounding = {1.0, 1.0}}, "plain decoding emits one token a step"));
-  constexpr std::size_t fitted_row = 2;  // vanilla, NAT-base
-  constexpr std::size_t third_lightweight = 7;
-  const RoundedValue length =
-      rounded_product(rounded(table.number(fitted_row, "tok")), rounded(table.number(fitted_row, "iterations")));
-  account.each("iterations", [&](std::size_t row) {
-    const PrintedNumber tokens = table.number(row, "tok");
-    const PrintedNumber printed = table.number(row, "iterations");
-    const RoundedValue ours = rounded_quotient(length, rounded(tokens));
-    if (row == fitted_row) {
-      return fitted_cell(ours.value, fmt::format("mean length {:.1f} ({:.1f} to {:.1f}) solved from this cell",
-                                                 length.value, length.rounding.low, length.rounding.high));
-    }
-    CellAnswer answer = exact_cell(ours, fmt::format("{:.1f} tokens / Tok", length.value));
-    if (!contradicts(ours, printed)) return answer;
-    const RoundedValue here = rounded_product(rounded(tokens), rounded(printed));
-    return with_finding(std::move(answer),
-                        fmt::format("{} x {} = {:.1f} ({:.1f} to {:.1f}) tokens a sentence, the other rows {:.1f} "
-                                    "({:.1f} to {:.1f}); the third lightweight row has {} x {} = {:.1f}",
-                                    tokens.text, printed.text, here.value, here.rounding.low, here.rounding.high,
-                                    length.value, length.rounding.low, length.rounding.high,
-                                    table.text(third_lightweight, "tok"), table.text(third_lightweight, "iterations"),
-                                    table.number(third_lightweight, "tok").value *
-                                        table.number(third_lightweight, "iterations").value));
+  const double plain_ms = baseline_ms(table, account.rows_of("speed_x", Kind::fitted).at(0));
+  account.compute("speed_x", [&](std::size_t row) {
+    return table.text(row, "group") == "Blockwise" ? Computed::of_words({1.1 * table.value(row, "speed_x")})
+                                                   : profile_speed(plain_ms, table, row);
   });
-  return account.finish(
-      "Size of the drafter [Xia2022, Table 5]: Tok times iterations is the mean length of one test set.");
 }
 
-ExperimentResult iclr_table18(const ExperimentSettings& /*settings*/) {
-  TableAccount account("iclr-table18", "iclr_table18", {"module"});
+void iclr_table8(TableAccount& account, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
-  const std::size_t modules = table.size() - 1;
-  const std::size_t total = modules;
-  const auto sum_of = [&](std::string_view column) {
-    std::vector<RoundedValue> parts;
-    for (std::size_t row = 0; row < modules; ++row) parts.push_back(rounded(table.number(row, column)));
-    return propagate_rounding(parts, [](std::span<const double> x) {
-      double sum = 0.0;
-      for (const double part : x) sum += part;
-      return sum;
+  account.compute("speed_x", [&](std::size_t row) {
+    const std::string& direction = table.text(row, "direction");
+    const std::size_t vanilla = table.row_where({{"direction", direction}, {"model", "SpecDec (*"}});
+    Computed answer = profile_speed(baseline_ms(table, vanilla), table, row);
+    answer.words.emplace_back(direction);
+    return answer;
+  });
+}
+
+void iclr_table10(TableAccount& account, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& table = account.published();
+  const SpeedColumns single{"single_teacher_iterations", "single_teacher_speed_x"};
+  for (const SpeedColumns& columns : {single, SpeedColumns{"ensemble_iterations", "ensemble_speed_x"}}) {
+    account.compute(columns.speed, [&](std::size_t row) {
+      const std::string& size = table.text(row, "size");
+      const std::size_t vanilla = table.row_where({{"size", size}, {"model", "SpecDec (*"}});
+      Computed answer = profile_speed(baseline_ms(table, vanilla, single), table, row, columns);
+      answer.words.insert(answer.words.end(),
+                          {size, table.text(row, columns.iterations), table.text(row, single.speed)});
+      answer.finding = table.text(row, single.iterations) == table.text(row, columns.iterations) &&
+                       !intersects(table.number(row, single.speed).rounding, table.number(row, columns.speed).rounding);
+      return answer;
     });
-  };
-  account.inputs("latency_ms");
-  account.cell(total, "latency_ms", exact_cell(sum_of("latency_ms"), "sum of the modules"));
-  account.cell(total, "percent", exact_cell(sum_of("percent"), "sum of the printed percentages"));
-  const PrintedNumber total_ms = table.number(total, "latency_ms");
-  for (std::size_t row = 0; row < modules; ++row) {
-    const PrintedNumber latency = table.number(row, "latency_ms");
-    const PrintedNumber printed = table.number(row, "percent");
-    RoundedValue ours = rounded_quotient(rounded(latency), rounded(total_ms));
-    ours = {.value = 100.0 * ours.value, .rounding = {100.0 * ours.rounding.low, 100.0 * ours.rounding.high}};
-    CellAnswer answer = exact_cell(ours, "latency over total");
-    if (contradicts(ours, printed)) {
-      double others = 0.0;
-      for (std::size_t other = 0; other < modules; ++other) {
-        if (other != row) others += table.number(other, "percent").value;
-      }
-      answer = with_finding(answer,
-                            fmt::format("{} / {} = {:.2f} %, not {}; it was made to complete 100: 100 - {:.2f} = "
-                                        "{:.2f}",
-                                        latency.text, total_ms.text, ours.value, printed.text, others, 100.0 - others));
-    }
-    account.cell(row, "percent", answer);
   }
-  ExperimentResult result =
-      account.finish("Where the time of a translation goes [Xia2022, Table 18]: percentages from latencies, sums.");
+}
+
+/// Inverse speed as a line in the printed iterations, through the two rows that are declared to be fitted.
+struct InverseSpeedLine {
+  analytic::Line line;
+  Fillings words;
+};
+
+InverseSpeedLine inverse_speed_line(const TableAccount& account) {
+  const PublishedTable& table = account.published();
+  const std::vector<std::size_t> rows = account.rows_of("speed_x", Kind::fitted);
+  const auto iterations = [&](std::size_t i) { return table.value(rows.at(i), "iterations"); };
+  const auto inverse = [&](std::size_t i) { return 1.0 / table.value(rows.at(i), "speed_x"); };
+  const analytic::Line line =
+      analytic::least_squares_line(std::array{iterations(0), iterations(1)}, std::array{inverse(0), inverse(1)});
+  return {line,
+          {line.intercept, line.slope, table.text(rows.at(0), "iterations"), table.text(rows.at(1), "iterations")}};
+}
+
+/// Rows of Tables 6 and 11 that print a speed of SpecDec.
+std::vector<std::size_t> specdec_rows(const PublishedTable& table) {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    if (table.text(row, "model").starts_with("SpecDec")) rows.push_back(row);
+  }
+  return rows;
+}
+
+void iclr_table6(TableAccount& account, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& table = account.published();
+  const auto [line, words] = inverse_speed_line(account);
+  account.compute("speed_x", [&, &line = line, &words = words](std::size_t row) {
+    const double iterations = table.value(row, "iterations");
+    if (!is_drafter_alone(table, row)) return Computed(1.0 / (line.intercept + line.slope * iterations), words);
+    // The line's iteration and setup, split between drafter and verifier as in the profile.
+    const analytic::BlockLatency profile = specdec_profile();
+    const double draft_share = profile.draft_ms / analytic::iteration_ms(profile);
+    const double encoder_share = profile.drafter_encoder_ms / analytic::setup_ms(profile);
+    const double time = encoder_share * line.intercept + draft_share * line.slope * iterations;
+    return Computed(1.0 / time, words);
+  });
+  std::vector<analytic::Strip> strips;
+  for (const std::size_t row : specdec_rows(table)) {
+    strips.push_back(analytic::inverse_speedup_strip(table.number(row, "iterations").rounding,
+                                                     table.number(row, "speed_x").rounding));
+  }
+  const auto slopes = analytic::feasible_x(strips, {0.0, 1.0});
+  slopes ? account.add_text("one_line", {*slopes}) : account.add_text("no_line");
+}
+
+void iclr_table11(TableAccount& account, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& table = account.published();
+  // Encoders twice as deep, decoders a third: every module in proportion to its layers.
+  const analytic::BlockLatency base = specdec_profile();
+  const analytic::BlockLatency by_layers{.target_encoder_ms = 2.0 * base.target_encoder_ms,
+                                         .drafter_encoder_ms = 2.0 * base.drafter_encoder_ms,
+                                         .draft_ms = base.draft_ms / 3.0,
+                                         .verify_ms = base.verify_ms / 3.0,
+                                         .overhead_ms = 0.0,
+                                         .fixed_ms = base.fixed_ms};
+  const auto [line, words] = inverse_speed_line(account);
+  account.compute("speed_x", [&, &line = line, &words = words](std::size_t row) {
+    const double iterations = table.value(row, "iterations");
+    return is_drafter_alone(table, row)
+               ? Computed(specdec_beam_ms() / analytic::drafter_alone_ms(by_layers, iterations))
+               : Computed(1.0 / (line.intercept + line.slope * iterations), words);
+  });
+  std::string speeds;
+  for (const std::size_t row : specdec_rows(table)) {
+    speeds += fmt::format(" {:.1f} (paper {})",
+                          analytic::speedup(by_layers, table.value(row, "iterations"), specdec_beam_ms()),
+                          table.text(row, "speed_x"));
+  }
+  account.add_text("by_layers", {speeds});
+}
+
+void iclr_table5(TableAccount& account, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& table = account.published();
+  constexpr std::size_t third_lightweight = 7;
+  const std::size_t vanilla = account.rows_of("iterations", Kind::fitted).at(0);
+  const auto length_of = [&](std::size_t row) {
+    return evaluate([](const Cells& at) { return at("tok") * at("iterations"); }, table, row);
+  };
+  const RoundedValue length = length_of(vanilla);
+  account.compute("iterations",
+                  [&](std::size_t row) { return Computed(length.value / table.value(row, "tok"), {length}); });
+  account.exact(
+      "iterations", [&](const Cells& at) { return at(vanilla, "tok") * at(vanilla, "iterations") / at("tok"); },
+      [&](std::size_t row) {
+        return Fillings{length,
+                        table.text(row, "tok"),
+                        length_of(row),
+                        table.text(third_lightweight, "tok"),
+                        table.text(third_lightweight, "iterations"),
+                        length_of(third_lightweight).value};
+      });
+}
+
+void iclr_table18(TableAccount& account, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& table = account.published();
+  const std::size_t total = table.size() - 1;
+  const auto sum_of = [total](const Cells& at, std::string_view column) {
+    double sum = 0.0;
+    for (std::size_t module = 0; module < total; ++module) sum += at(module, column);
+    return sum;
+  };
+  account.exact("latency_ms", [&](const Cells& at) { return sum_of(at, "latency_ms"); });
+  account.exact(
+      "percent",
+      [&](const Cells& at) {
+        return at.row() == total ? sum_of(at, "percent") : 100.0 * (at("latency_ms") / at(total, "latency_ms"));
+      },
+      [&](std::size_t row) {
+        double others = 0.0;
+        for (std::size_t module = 0; module < total; ++module) {
+          if (module != row) others += table.value(module, "percent");
+        }
+        return Fillings{table.text(row, "latency_ms"), table.text(total, "latency_ms"), others, 100.0 - others};
+      });
   const analytic::BlockLatency profile = specdec_profile();
-  const double sentence = total_ms.value;
+  const double sentence = table.value(total, "latency_ms");
   const double encoders = profile.target_encoder_ms + profile.drafter_encoder_ms;
   const double gain = analytic::parallel_encoders_gain_ms(profile);
-  result.text += fmt::format(
-      " a pass of the drafter {:.2f} ms, of the verifier {:.2f} ms (3.1 iterations); encoders {:.1f} % of the time; "
-      "both "
-      "at once would save {:.2f} ms, {:.1f} %; no acceptance gives more than {:.1f}x\n",
-      profile.draft_ms, profile.verify_ms, 100.0 * encoders / sentence, gain, 100.0 * gain / sentence,
-      analytic::speedup_limit(profile, specdec_beam_ms()));
-  return result;
-}
-
-namespace {
-
-constexpr double capacity_gb_mb = 48'000.0;   // 48 GB in MB
-constexpr double capacity_gib_mb = 49'152.0;  // 48 GiB in MiB
-
-/// The capacities for which the printed memory gives the printed percentage.
-Interval capacities_mb(const PrintedNumber& memory, const PrintedNumber& percent) {
-  return {100.0 * memory.rounding.low / percent.rounding.high, 100.0 * memory.rounding.high / percent.rounding.low};
-}
-
-RoundedValue percent_of(const PrintedNumber& memory, double capacity_mb) {
-  const double scale = 100.0 / capacity_mb;
-  return {.value = scale * memory.value, .rounding = {scale * memory.rounding.low, scale * memory.rounding.high}};
-}
-
-CellAnswer percentage(const PrintedNumber& memory, const PrintedNumber& percent) {
-  const RoundedValue of_gb = percent_of(memory, capacity_gb_mb);
-  const RoundedValue of_gib = percent_of(memory, capacity_gib_mb);
-  if (!contradicts(of_gb, percent)) return exact_cell(of_gb, "of 48,000 MB");
-  if (!contradicts(of_gib, percent)) return exact_cell(of_gib, "of 49,152 MB");
-  return with_finding(
-      exact_cell(of_gb, {}),
-      fmt::format("{} MB are {:.2f} % of 48,000 MB and {:.2f} % of 49,152 MB; as printed only if rounded "
-                  "to whole percent",
-                  memory.text, of_gb.value, of_gib.value));
-}
-
-/// The sister table has the other task on the same device.
-ExperimentResult large_model(const std::string& id, std::string_view table_name, std::string_view sister_name,
-                             const std::string& caption) {
-  TableAccount account(id, table_name, {"statistic"});
-  const PublishedTable& table = account.published();
-  const PublishedTable sister = published_table(sister_name);
-  enum StatisticRow : std::size_t { latency = 0, memory = 1, percent = 2 };
-  std::optional<Interval> here;
-  std::optional<Interval> there;
-  const auto meet = [](const std::optional<Interval>& a, const Interval& b) {
-    return a ? Interval{std::max(a->low, b.low), std::min(a->high, b.high)} : b;
-  };
-  for (const std::string column : {"batch_1", "batch_32"}) {
-    account.cell(latency, column, unreachable_cell("latency of T5-large on an A40"));
-    account.cell(memory, column, input_cell());
-    account.cell(percent, column, percentage(table.number(memory, column), table.number(percent, column)));
-    here = meet(here, capacities_mb(table.number(memory, column), table.number(percent, column)));
-    there = meet(there, capacities_mb(sister.number(memory, column), sister.number(percent, column)));
-  }
-  ExperimentResult result = account.finish(caption);
-  result.text += fmt::format(
-      " capacity that explains both percentages: {:.0f} to {:.0f} MB here, {:.0f} to {:.0f} MB in the sister table\n",
-      here->low, here->high, there->low, there->high);
-  return result;
+  account.add_text("passes", {profile.draft_ms, profile.verify_ms, 100.0 * encoders / sentence, gain,
+                              100.0 * gain / sentence, analytic::speedup_limit(profile, specdec_beam_ms())});
 }
 
 }  // namespace
 
-ExperimentResult emnlp_table10(const ExperimentSettings& /*settings*/) {
-  return large_model("emnlp-table10", "emnlp_table10", "emnlp_table11",
-                     "T5-large on a 48 GB A40, translation [Xia2023, Table 10]: memory as a share of the device.");
-}
-
-ExperimentResult emnlp_table11(const ExperimentSettings& /*settings*/) {
-  return large_model("emnlp-table11", "emnlp_table11", "emnlp_table10",
-                     "T5-large on a 48 GB A40, summarisation [Xia2023, Table 11]: memory as a share of the device.");
-}
-
-ExperimentResult iclr_table16(const ExperimentSettings& /*settings*/) {
-  return large_model("iclr-table16", "iclr_table16", "iclr_table17",
-                     "T5-large on a 48 GB A40, ICLR submission, translation [Xia2022, Table 16]: memory as a share of "
-                     "the device.");
-}
-
-ExperimentResult iclr_table17(const ExperimentSettings& /*settings*/) {
-  return large_model(
-      "iclr-table17", "iclr_table17", "iclr_table16",
-      "T5-large on a 48 GB A40, ICLR submission, summarisation [Xia2022, Table 17]: memory as a share of "
-      "the device.");
-}
-
-namespace {
-
-/// The row that the printed differences refer to.
-constexpr std::size_t greedy_baseline_row = 1;
-constexpr std::string_view needs_models = "needs the trained models";
-
-}  // namespace
-
-ExperimentResult emnlp_table5(const ExperimentSettings& /*settings*/) {
-  TableAccount account("emnlp-table5", "emnlp_table5", {"group", "model"});
-  const PublishedTable& table = account.published();
-  for (const std::string metric : {"rouge1", "rouge2", "rougeL"}) {
-    account.out_of_reach(metric, fmt::format("ROUGE {}", needs_models));
-    account.each(metric + "_delta", [&](std::size_t row) {
-      const PrintedNumber here = table.number(row, metric);
-      const PrintedNumber baseline = table.number(greedy_baseline_row, metric);
-      const PrintedNumber printed = table.number(row, metric + "_delta");
-      const RoundedValue ours = rounded_difference(rounded(here), rounded(baseline));
-      const CellAnswer answer = exact_cell(ours, "score minus that of greedy decoding");
-      return contradicts(ours, printed) ? with_finding(answer, fmt::format("{} - {} = {:.2f}, not {}", here.text,
-                                                                           baseline.text, ours.value, printed.text))
-                                        : answer;
-    });
-  }
-  account.out_of_reach("speed_x", fmt::format("no iterations are printed; the speed {}", needs_models));
-  account.cell(0, "speed_x", input_cell("baseline"));
-  account.cell(greedy_baseline_row, "speed_x", input_cell("baseline"));
-  return account.finish(
-      "Summarisation [Xia2023, Table 5]: the printed differences by subtraction from greedy decoding.");
-}
-
-ExperimentResult emnlp_table6(const ExperimentSettings& /*settings*/) {
-  TableAccount account("emnlp-table6", "emnlp_table6", {"model"});
-  const PublishedTable& table = account.published();
-  account.out_of_reach("relative_bleu", fmt::format("BLEU against the greedy output {}", needs_models));
-  account.cell(0, "relative_bleu", input_cell("the reference itself"));
-  std::size_t lowest = 1;
-  std::size_t highest = 1;
-  // The last row is SpecDec itself.
-  for (std::size_t row = 1; row + 1 < table.size(); ++row) {
-    if (table.number(row, "relative_bleu").value < table.number(lowest, "relative_bleu").value) lowest = row;
-    if (table.number(row, "relative_bleu").value > table.number(highest, "relative_bleu").value) highest = row;
-  }
-  constexpr double said = 55.0;
-  account.cell(
-      lowest, "relative_bleu",
-      with_finding(unreachable_cell({}),
-                   fmt::format("the text (Sec. 4.4) says that fast models agree with the target in around {:.0f} "
-                               "%; the table prints {} to {}, so even the lowest is {:.1f} above",
-                               said, table.text(lowest, "relative_bleu"), table.text(highest, "relative_bleu"),
-                               table.number(lowest, "relative_bleu").value - said)));
-  return account.finish("Agreement with the greedy output [Xia2023, Table 6]: listed.");
+TableCodes iclr_tables() {
+  return {{"iclr-table1", iclr_table1},   {"iclr-table4", iclr_table4},  {"iclr-table5", iclr_table5},
+          {"iclr-table6", iclr_table6},   {"iclr-table8", iclr_table8},  {"iclr-table10", iclr_table10},
+          {"iclr-table11", iclr_table11}, {"iclr-table18", iclr_table18}};
 }
 
 }  // namespace foredraft::experiments

@@ -1,135 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "analytic/cost/published_costs.hpp"
-#include "experiments/reproduce/cell_answers.hpp"
-#include "experiments/reproduce/specdec/specdec_experiments.hpp"
+#include "experiments/reproduce/table_account.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-/// Rows of all four tables.
+/// Rows of the tables of peaks.
 enum MemoryRow : std::size_t { plain_decoding = 0, speculation = 1, delta = 2 };
+constexpr std::int64_t small_batch = 1;
+constexpr std::int64_t large_batch = 32;
 
 std::string peak_column(std::int64_t batch) { return fmt::format("peak_mb_batch_{}", batch); }
 
-/// The printed difference of a column by subtraction.
-void account_for_delta(TableAccount& account, const std::string& column, const std::string& arithmetic_aside) {
-  const PublishedTable& table = account.published();
-  const PrintedNumber with = table.number(speculation, column);
-  const PrintedNumber without = table.number(plain_decoding, column);
-  const PrintedNumber printed = table.number(delta, column);
-  const RoundedValue ours = rounded_difference(rounded(with), rounded(without));
-  CellAnswer answer = exact_cell(ours, "second row minus the first");
-  if (contradicts(ours, printed)) {
-    answer = with_finding(answer, fmt::format("{} - {} = {:.1f}, not {}{}", with.text, without.text, ours.value,
-                                              printed.text, arithmetic_aside));
-  }
-  account.cell(delta, column, answer);
+/// `more`: words of the finding besides the difference.
+void printed_delta(TableAccount& account, const std::string& column, const Fillings& more = {}) {
+  Fillings words{account.published().text(speculation, column), account.published().text(plain_decoding, column)};
+  words.insert(words.end(), more.begin(), more.end());
+  account.exact(
+      column, [&](const Cells& at) { return at(speculation, column) - at(plain_decoding, column); },
+      [&](std::size_t) { return words; });
 }
 
-/// Peaks linear in the batch, through batch 1 and 32.
-void account_for_peaks(TableAccount& account, std::size_t row) {
-  constexpr std::int64_t small = 1;
-  constexpr std::int64_t large = 32;
+/// What a column of peaks grows by beyond the weights.
+double above_weights(const PublishedTable& table, const std::string& column) {
+  const auto growth = [&](const std::string& of) {
+    return table.value(speculation, of) - table.value(plain_decoding, of);
+  };
+  return growth(column) - growth("model_weights_mb");
+}
+
+void translation_memory(TableAccount& account, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
-  const double weights = table.number(row, "model_weights_mb").value;
-  const analytic::PeakMemory memory = analytic::peak_memory_through(
-      weights, small, table.number(row, peak_column(small)).value, large, table.number(row, peak_column(large)).value);
+  const PublishedTable& sister = published_table(account.declared().text("sister"));
+  printed_delta(account, "model_weights_mb");
   for (const std::int64_t batch : {1, 4, 8, 16, 32}) {
-    const PrintedNumber printed = table.number(row, peak_column(batch));
-    const double ours = analytic::peak_memory(memory, batch);
-    const std::string law =
-        fmt::format("weights + {:.1f} + {:.2f} a sequence, through batch 1 and 32", memory.fixed, memory.per_row);
-    account.cell(row, peak_column(batch),
-                 batch == small || batch == large
-                     ? fitted_cell(ours, law)
-                     : predicted_cell(ours, printed,
-                                      fmt::format("{}; {:+.1f} % of what comes on top of the weights", law,
-                                                  100.0 * (ours - printed.value) / (printed.value - weights))));
+    const std::string column = peak_column(batch);
+    printed_delta(
+        account, column,
+        {above_weights(table, column), sister.value(delta, column) - sister.value(delta, "model_weights_mb")});
+    // Peaks linear in the batch, through batch 1 and 32.
+    account.compute(column, [&](std::size_t row) {
+      const double weights = table.value(row, "model_weights_mb");
+      const analytic::PeakMemory memory =
+          analytic::peak_memory_through(weights, small_batch, table.value(row, peak_column(small_batch)), large_batch,
+                                        table.value(row, peak_column(large_batch)));
+      const double ours = analytic::peak_memory(memory, batch);
+      const double printed = table.value(row, column);
+      return Computed(ours, {memory.fixed, memory.per_row, 100.0 * (ours - printed) / (printed - weights)});
+    });
   }
-}
-
-/// What the block itself can add at a batch: the drafter's encoder output and the block's logits, in MB of 10^6 bytes
-/// and single precision, for 128 source tokens and a vocabulary of 32,000.
-std::string block_bounds(std::int64_t batch) {
+  // What the block itself can add: the drafter's encoder output and the block's logits, in MB of 10^6 bytes and single
+  // precision.
   constexpr std::int64_t source_tokens = 128;
   constexpr std::int64_t width = 512;
   constexpr std::int64_t vocabulary = 32'000;
   constexpr std::int64_t block = 25;
   constexpr std::int64_t single_precision = 4;
   constexpr double mb = 1e6;
-  return fmt::format("encoder output {:.1f} MB, block logits at most {:.1f} MB",
-                     analytic::encoder_output_bytes(batch, source_tokens, width, single_precision) / mb,
-                     analytic::block_logits_bytes(batch, block, vocabulary, single_precision) / mb);
+  for (const std::int64_t batch : {small_batch, large_batch}) {
+    account.add_text("above_weights",
+                     {batch, above_weights(table, peak_column(batch)),
+                      analytic::encoder_output_bytes(batch, source_tokens, width, single_precision) / mb,
+                      analytic::block_logits_bytes(batch, block, vocabulary, single_precision) / mb});
+  }
 }
 
-ExperimentResult translation_memory(const std::string& id, std::string_view table_name, const std::string& other_paper,
-                                    const std::string& caption) {
-  TableAccount account(id, table_name, {"model"});
+void summarisation_memory(TableAccount& account, const ExperimentSettings& /*settings*/) {
+  for (const std::string column : {"model_weights_mb", "memory_cost_mb"}) printed_delta(account, column);
+}
+
+constexpr double capacity_gb_mb = 48'000.0;   // 48 GB in MB
+constexpr double capacity_gib_mb = 49'152.0;  // 48 GiB in MiB
+
+/// The capacities for which the printed memory gives the printed percentage in every column.
+Interval capacities_mb(const PublishedTable& table) {
+  Interval all{0.0, std::numeric_limits<double>::infinity()};
+  for (const char* column : {"batch_1", "batch_32"}) {
+    const Interval memory = table.number(table.row_where({{"statistic", "memory_util_mb"}}), column).rounding;
+    const Interval percent = table.number(table.row_where({{"statistic", "memory_util_percent"}}), column).rounding;
+    all = {std::max(all.low, 100.0 * memory.low / percent.high), std::min(all.high, 100.0 * memory.high / percent.low)};
+  }
+  return all;
+}
+
+/// The sister table has the other task on the same device.
+void large_model(TableAccount& account, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
-  account.cell(plain_decoding, "model_weights_mb", input_cell());
-  account.cell(speculation, "model_weights_mb", input_cell());
-  account_for_peaks(account, plain_decoding);
-  account_for_peaks(account, speculation);
-  const PublishedTable other = published_table(other_paper);
-  const double weights_delta =
-      table.number(speculation, "model_weights_mb").value - table.number(plain_decoding, "model_weights_mb").value;
-  const double other_weights = other.number(delta, "model_weights_mb").value;
-  account_for_delta(account, "model_weights_mb", {});
-  for (const std::int64_t batch : {1, 4, 8, 16, 32}) {
-    const std::string column = peak_column(batch);
-    const double above =
-        table.number(speculation, column).value - table.number(plain_decoding, column).value - weights_delta;
-    account_for_delta(account, column,
-                      fmt::format("; {:.1f} MB above the difference of weights, as the sister table's {:.1f}", above,
-                                  other.number(delta, column).value - other_weights));
+  for (const char* column : {"batch_1", "batch_32"}) {
+    account.exact_values(column, [&](std::size_t row) {
+      const PrintedNumber memory = table.number(row - 1, column);
+      const RoundedValue of_gb = rounded(memory, 100.0 / capacity_gb_mb);
+      const RoundedValue of_gib = rounded(memory, 100.0 / capacity_gib_mb);
+      const Interval printed = table.number(row, column).rounding;
+      const bool gib = !intersects(of_gb.rounding, printed) && intersects(of_gib.rounding, printed);
+      return Computed(gib ? of_gib : of_gb, {gib ? "49,152" : "48,000", memory, of_gb.value, of_gib.value});
+    });
   }
-  ExperimentResult result = account.finish(caption);
-  for (const std::int64_t batch : {1, 32}) {
-    const std::string column = peak_column(batch);
-    const double above =
-        table.number(speculation, column).value - table.number(plain_decoding, column).value - weights_delta;
-    result.text +=
-        fmt::format(" batch {}: {:.1f} MB above the difference of weights ({})\n", batch, above, block_bounds(batch));
-  }
-  return result;
-}
-
-ExperimentResult summarisation_memory(const std::string& id, std::string_view table_name, const std::string& caption) {
-  TableAccount account(id, table_name, {"model"});
-  for (const std::string column : {"model_weights_mb", "memory_cost_mb"}) {
-    account.cell(plain_decoding, column, input_cell());
-    account.cell(speculation, column, input_cell());
-    account_for_delta(account, column, {});
-  }
-  return account.finish(caption);
+  account.add_text("capacities",
+                   {capacities_mb(table), capacities_mb(published_table(account.declared().text("sister")))});
 }
 
 }  // namespace
 
-ExperimentResult emnlp_table8(const ExperimentSettings& /*settings*/) {
-  return translation_memory(
-      "emnlp-table8", "emnlp_table8", "iclr_table14",
-      "Peak memory in translation [Xia2023, Table 8]: differences by subtraction, peaks linear in "
-      "the batch.");
-}
-
-ExperimentResult emnlp_table9(const ExperimentSettings& /*settings*/) {
-  return summarisation_memory("emnlp-table9", "emnlp_table9",
-                              "Memory in summarisation [Xia2023, Table 9]: differences by subtraction.");
-}
-
-ExperimentResult iclr_table14(const ExperimentSettings& /*settings*/) {
-  return translation_memory("iclr-table14", "iclr_table14", "emnlp_table8",
-                            "Peak memory in translation, ICLR submission [Xia2022, Table 14]: differences by "
-                            "subtraction, peaks linear in the batch.");
-}
-
-ExperimentResult iclr_table15(const ExperimentSettings& /*settings*/) {
-  return summarisation_memory("iclr-table15", "iclr_table15",
-                              "Memory in summarisation, ICLR submission [Xia2022, Table 15]: differences by "
-                              "subtraction.");
+TableCodes memory_tables() {
+  return {{"emnlp-table8", translation_memory},   {"iclr-table14", translation_memory},
+          {"emnlp-table9", summarisation_memory}, {"iclr-table15", summarisation_memory},
+          {"emnlp-table10", large_model},         {"emnlp-table11", large_model},
+          {"iclr-table16", large_model},          {"iclr-table17", large_model}};
 }
 
 }  // namespace foredraft::experiments

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "experiments/reproduce/specdec/specdec_experiments.hpp"
+#include "experiments/reproduce/declaration.hpp"
+#include "experiments/reproduce/registry.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
-#include "experiments/text/digest.hpp"
 #include "sim/process/sequence_simulator.hpp"
 
 namespace foredraft::experiments {
@@ -19,7 +19,6 @@ constexpr double bin_width = 0.5;
 
 /// What all sentences together show, from printed cells.
 struct SentenceSetting {
-  std::string id;
   double tokens_per_iteration;
   double speedup;
   std::string source;
@@ -55,6 +54,7 @@ std::vector<sim::Sentence> matching_sentences(const SentenceSetting& setting, do
 }
 
 /// Eq. 4 with the setup of the profile; the time of an iteration is what makes the whole set as fast as printed.
+/// Sorted.
 std::vector<double> sentence_speedups(const std::vector<sim::Sentence>& sentences, double total_speedup) {
   const analytic::BlockLatency profile = specdec_profile();
   const double token_ms = (specdec_beam_ms() - profile.target_encoder_ms) / specdec_mean_tokens();
@@ -72,24 +72,20 @@ std::vector<double> sentence_speedups(const std::vector<sim::Sentence>& sentence
   latency.verify_ms =
       (all_plain_ms / total_speedup - static_cast<double>(sentences.size()) * analytic::setup_ms(profile)) / iterations;
   std::vector<double> speedups;
-  speedups.reserve(sentences.size());
   for (const sim::Sentence& sentence : sentences) {
     speedups.push_back(analytic::speedup(latency, static_cast<double>(sentence.iterations), plain_ms(sentence)));
   }
+  std::sort(speedups.begin(), speedups.end());
   return speedups;
 }
 
-ExperimentResult sentence_figure(const SentenceSetting& setting, const ExperimentSettings& settings) {
-  ExperimentResult result;
-  DataText data({"population", "speedup_low", "speedup_high", "simulated_share", "simulated_share_standard_error"});
-  result.text = fmt::format(
-      "speedup over sentences, simulated: {}; lengths Erlang(3) of mean {:.1f} tokens; setup of the module profile "
-      "[Xia2022, Table 18]\n",
-      setting.source, specdec_mean_tokens());
+ExperimentResult sentence_figure(const Declaration& declared, const SentenceSetting& setting,
+                                 const ExperimentSettings& settings) {
+  ExperimentResult result{.text = declared.text("caption", {setting.source, specdec_mean_tokens()})};
+  DataText data = declared.data();
   for (const SentenceKind& kind : sentence_kinds) {
-    std::vector<double> speedups =
+    const std::vector<double> speedups =
         sentence_speedups(matching_sentences(setting, kind.spread, settings.seed), setting.speedup);
-    std::sort(speedups.begin(), speedups.end());
     const auto between = [&](double low, double high) {
       return std::lower_bound(speedups.begin(), speedups.end(), high) -
              std::lower_bound(speedups.begin(), speedups.end(), low);
@@ -104,45 +100,68 @@ ExperimentResult sentence_figure(const SentenceSetting& setting, const Experimen
     const double share = static_cast<double>(most) / n;
     const auto quantile = [&](double level) { return speedups[static_cast<std::size_t>(level * (n - 1.0))]; };
     const std::string summary =
-        fmt::format("{:.0f} % of sentences between 3x and 7x, median {:.1f}x, 5 % below {:.1f}x, 5 % above {:.1f}x",
-                    100.0 * share, quantile(0.5), quantile(0.05), quantile(0.95));
+        declared.text("summary_of_sentences", {100.0 * share, quantile(0.5), quantile(0.05), quantile(0.95)});
     result.text += fmt::format(" {}: {}\n", kind.name, summary);
-    result.rows.push_back({.experiment = setting.id,
+    result.rows.push_back({.experiment = declared.id(),
                            .row = kind.name,
                            .column = "share of sentences between 3x and 7x",
-                           .published = std::nullopt,
                            .ours = share,
                            .ours_interval = clopper_pearson(most, static_cast<std::int64_t>(speedups.size())),
                            .kind = Kind::simulated,
-                           .verdict = Verdict::shown,
-                           .note = fmt::format("the text says most; {}", summary)});
+                           .note = "the text says most; " + summary});
   }
-  result.artifacts = {{setting.id + ".csv", data.csv()}};
+  result.artifacts = {{declared.id() + ".csv", data.csv()}};
   return result;
+}
+
+ExperimentResult emnlp_figure6(const Declaration& declared, const ExperimentSettings& settings) {
+  const PublishedTable& ablation = published_table("emnlp_table2");
+  const std::size_t row = ablation.size() - 1;
+  return sentence_figure(
+      declared,
+      {.tokens_per_iteration = ablation.value(row, "tok"),
+       .speedup = ablation.value(row, "speed_x"),
+       .source = declared.text("source", {ablation.text(row, "tok"), ablation.text(row, "speed_x")})},
+      settings);
+}
+
+ExperimentResult iclr_figure4(const Declaration& declared, const ExperimentSettings& settings) {
+  const PublishedTable& main = published_table("iclr_table1");
+  const std::size_t row = main.size() - 1;
+  return sentence_figure(
+      declared,
+      {.tokens_per_iteration = specdec_mean_tokens() / main.value(row, "iterations"),
+       .speedup = main.value(row, "speedup_rerun_x"),
+       .source = declared.text("source", {main.text(row, "iterations"), main.text(row, "speedup_rerun_x")})},
+      settings);
+}
+
+ExperimentResult iclr_figure2(const Declaration& declared, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& main = published_table("iclr_table1");
+  const analytic::BlockLatency profile = specdec_profile();
+  DataText data = declared.data();
+  for (std::size_t row = 0; row < main.size(); ++row) {
+    const bool rerun = main.is_number(row, "speedup_rerun_x");
+    if (!rerun && !main.is_number(row, "speedup_reported_x")) continue;
+    std::optional<double> ours;
+    const std::string& model = main.text(row, "model");
+    const bool theirs = main.text(row, "group") == "Ours";
+    if (theirs && main.is_number(row, "iterations")) {
+      const double iterations = main.value(row, "iterations");
+      ours = model.starts_with("NAT") ? specdec_beam_ms() / analytic::drafter_alone_ms(profile, iterations)
+                                      : analytic::speedup(profile, iterations, specdec_beam_ms());
+    }
+    data.row().cell(theirs ? "SpecDec and its parts" : main.text(row, "group")).cell(model);
+    data.cell(main.value(row, "bleu_en_de"));
+    data.cell(main.value(row, rerun ? "speedup_rerun_x" : "speedup_reported_x")).cell(ours);
+  }
+  return {.text = declared.text("caption"), .artifacts = {{declared.id() + ".csv", data.csv()}}};
 }
 
 }  // namespace
 
-ExperimentResult emnlp_figure6(const ExperimentSettings& settings) {
-  const PublishedTable ablation = published_table("emnlp_table2");
-  const std::size_t row = ablation.size() - 1;
-  return sentence_figure({.id = "emnlp-figure6",
-                          .tokens_per_iteration = ablation.number(row, "tok").value,
-                          .speedup = ablation.number(row, "speed_x").value,
-                          .source = fmt::format("Tok {} and {}x of all sentences [Xia2023, Table 2]",
-                                                ablation.text(row, "tok"), ablation.text(row, "speed_x"))},
-                         settings);
-}
-
-ExperimentResult iclr_figure4(const ExperimentSettings& settings) {
-  const PublishedTable main = published_table("iclr_table1");
-  const std::size_t row = main.size() - 1;
-  return sentence_figure({.id = "iclr-figure4",
-                          .tokens_per_iteration = specdec_mean_tokens() / main.number(row, "iterations").value,
-                          .speedup = main.number(row, "speedup_rerun_x").value,
-                          .source = fmt::format("{} iterations and {}x of all sentences [Xia2022, Table 1]",
-                                                main.text(row, "iterations"), main.text(row, "speedup_rerun_x"))},
-                         settings);
+FigureCodes specdec_figures() {
+  return {{"emnlp-figure6", emnlp_figure6}, {"iclr-figure4", iclr_figure4}, {"iclr-figure2", iclr_figure2}};
 }
 
 }  // namespace foredraft::experiments

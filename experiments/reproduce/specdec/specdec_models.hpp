@@ -2,16 +2,13 @@
 #pragma once
 
 #include <array>
-#include <string>
-#include <string_view>
 
 #include "analytic/cost/published_costs.hpp"
 #include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/published.hpp"
-#include "experiments/reproduce/table_account.hpp"
 #include "sim/token/models/model_pair.hpp"
 
-/// The three numbers of a LogitLadder from three acceptances.
+/// What the tables of the two SpecDec papers share.
 namespace foredraft::experiments {
 
 inline constexpr std::int64_t ladder_contexts = 8000;
@@ -22,34 +19,13 @@ struct LadderTarget {
   double acceptance;
 };
 
-/// Newton's method on the logarithms of spread, noise and unlike, from a start that suits a drafter that is right nine
-/// times in ten. Throws std::runtime_error where it does not arrive.
+/// The three numbers of a LogitLadder from three acceptances: Newton's method on the logarithms of spread, noise and
+/// unlike, from a start that suits a drafter that is right nine times in ten. Throws std::runtime_error where it does
+/// not arrive.
 [[nodiscard]] sim::LogitLadder fit_ladder(const sim::LadderContexts& contexts,
                                           const std::array<LadderTarget, 3>& targets);
 
-/// Speeds from the module profile of [Xia2022, Table 18] and a baseline's time for the same sentence, the one number
-/// that differs between the tables.
-class ProfileSpeed {
- public:
-  /// `source`: where both come from, for the notes.
-  ProfileSpeed(double beam_ms, std::string source);
-
-  /// The baseline's time that makes the profile give a printed speed at printed iterations.
-  [[nodiscard]] static ProfileSpeed through(const PrintedNumber& iterations, const PrintedNumber& speed,
-                                            std::string source);
-
-  [[nodiscard]] double speed(double iterations) const;
-  [[nodiscard]] CellAnswer predict(double iterations, const PrintedNumber& printed) const;
-
-  /// The drafter's own output, unverified. The note adds the speed with the profile's "Others" counted in.
-  [[nodiscard]] CellAnswer drafter_alone(double iterations, const PrintedNumber& printed) const;
-
- private:
-  double beam_ms_;
-  std::string source_;
-};
-
-// ---- What the tables of the two SpecDec papers share, read from the printed cells named here.
+// ---- Read from the printed cells named here.
 
 /// The module profile of [Xia2022, Table 18], of a translation with 3.1 iterations on average (its Table 1,
 /// "high-efficiency"): drafting and verification per iteration, the encoders and "Others" per sentence.

@@ -11,9 +11,9 @@
 #include "analytic/tokens/finite_length.hpp"
 #include "analytic/tokens/token_count.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/reproduce/specdec/specdec_experiments.hpp"
+#include "experiments/reproduce/declaration.hpp"
+#include "experiments/reproduce/registry.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
-#include "experiments/text/digest.hpp"
 #include "latency/models/model_registry.hpp"
 #include "sim/estimates.hpp"
 #include "sim/system/serving_simulation.hpp"
@@ -144,17 +144,15 @@ double specdec_ms(const Clock& clock, const TranslationSetting& setting, const T
                   own_pace_iterations(setting.alpha, batch));
 }
 
-/// A row that no paper prints.
-ScorecardRow unprinted_row(const std::string& id, std::string row, std::string column, double ours, std::string note) {
-  return {.experiment = id,
-          .row = std::move(row),
-          .column = std::move(column),
-          .published = std::nullopt,
-          .ours = ours,
-          .ours_interval = std::nullopt,
-          .kind = Kind::predicted,
-          .verdict = Verdict::shown,
-          .note = std::move(note)};
+/// A speedup that no paper prints, in the text and in the scorecard.
+void add_speedup(ExperimentResult& result, const std::string& id, const std::string& row, std::int64_t batch,
+                 double speedup, const std::string& note) {
+  result.text += fmt::format(" {:.2f}x at batch {}", speedup, batch);
+  result.rows.push_back({.experiment = id,
+                         .row = row,
+                         .column = fmt::format("speedup over beam search at batch {}", batch),
+                         .ours = speedup,
+                         .note = note});
 }
 
 /// One line of emnlp-figure5.
@@ -197,24 +195,23 @@ Estimate simulated_latency_ms(const Clock& clock, const TranslationSetting& sett
   return latency;
 }
 
-}  // namespace
-
-ExperimentResult emnlp_figure5(const ExperimentSettings& settings) {
-  const PublishedTable ablation = published_table("emnlp_table2");
+ExperimentResult emnlp_figure5(const Declaration& declared, const ExperimentSettings& settings) {
+  const PublishedTable& ablation = published_table("emnlp_table2");
   const std::size_t row = ablation.size() - 1;
-  const SpecdecSpeed printed{.tokens_per_iteration = ablation.number(row, "tok").value,
-                             .speedup = ablation.number(row, "speed_x").value};
-  const TranslationSetting setting = translation_setting(printed);
+  const TranslationSetting setting = translation_setting(
+      {.tokens_per_iteration = ablation.value(row, "tok"), .speedup = ablation.value(row, "speed_x")});
   const TranslationDevice device("p100", "specdec-drafter-12-2");
-  const auto greedy_ms = [&](const Clock& clock, std::int64_t batch) {
-    return batch_ms(on_clock(clock, setting.program.greedy, device.plain(batch, 1, mean_context())),
-                    static_cast<double>(translation_tokens()));
-  };
   const std::array systems{
       TranslationSystem{"Transformer-base, beam 5",
                         [&](const Clock& clock, std::int64_t batch) { return beam_ms(clock, setting, device, batch); },
                         false, Batching::ragged},
-      TranslationSystem{"Transformer-base, greedy", greedy_ms, false, Batching::ragged},
+      TranslationSystem{"Transformer-base, greedy",
+                        [&](const Clock& clock, std::int64_t batch) {
+                          return batch_ms(
+                              on_clock(clock, setting.program.greedy, device.plain(batch, 1, mean_context())),
+                              static_cast<double>(translation_tokens()));
+                        },
+                        false, Batching::ragged},
       TranslationSystem{
           "SpecDec, own pace",
           [&](const Clock& clock, std::int64_t batch) { return specdec_ms(clock, setting, device, batch); }, true,
@@ -225,13 +222,9 @@ ExperimentResult emnlp_figure5(const ExperimentSettings& settings) {
                                           lockstep_iterations(setting.alpha, batch));
                         },
                         true, Batching::lockstep}};
-  ExperimentResult result;
-  result.text = fmt::format(
-      "latency against throughput over batches of sentences, P100 by its data sheet: sentences of {} tokens, Tok {} "
-      "and {}x at batch 1 [Xia2023, Table 2], program times from [Xia2022, Table 18]\n",
-      translation_tokens(), ablation.text(row, "tok"), ablation.text(row, "speed_x"));
-  DataText data({"clock", "system", "batch", "tokens", "analytic_latency_ms", "simulated_latency_ms",
-                 "simulated_latency_ms_standard_error"});
+  ExperimentResult result{.text = declared.text("caption", {translation_tokens(), ablation.text(row, "tok"),
+                                                            ablation.text(row, "speed_x")})};
+  DataText data = declared.data();
   std::uint64_t point = 0;
   for (const Clock& clock : clocks) {
     for (const TranslationSystem& system : systems) {
@@ -243,42 +236,32 @@ ExperimentResult emnlp_figure5(const ExperimentSettings& settings) {
                       : std::nullopt);
       }
       if (!system.simulated) continue;
-      result.text += fmt::format(" {}, {}:", clock.name, system.name);
+      const std::string name = fmt::format("{}, {}", clock.name, system.name);
+      result.text += fmt::format(" {}:", name);
       for (const std::int64_t batch : told_sentence_batches) {
-        const double speedup = systems[0].latency_ms(clock, batch) / system.latency_ms(clock, batch);
-        result.text += fmt::format(" {:.2f}x at batch {}", speedup, batch);
-        result.rows.push_back(unprinted_row("emnlp-figure5", fmt::format("{}, {}", clock.name, system.name),
-                                            fmt::format("speedup over beam search at batch {}", batch), speedup,
-                                            clock.program && batch == 1
-                                                ? "the printed speedup, from which program times come"
-                                                : "P100 by its data sheet; the figure prints no "
-                                                  "number"));
+        add_speedup(result, declared.id(), name, batch,
+                    systems[0].latency_ms(clock, batch) / system.latency_ms(clock, batch),
+                    declared.text(clock.program && batch == 1 ? "from_printed" : "from_sheet"));
       }
       result.text += "\n";
     }
   }
-  result.artifacts = {{"emnlp-figure5.csv", data.csv()}};
+  result.artifacts = {{declared.id() + ".csv", data.csv()}};
   return result;
 }
 
-ExperimentResult iclr_figure5(const ExperimentSettings& /*settings*/) {
-  const PublishedTable main = published_table("iclr_table1");
+ExperimentResult iclr_figure5(const Declaration& declared, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& main = published_table("iclr_table1");
   const std::size_t row = main.size() - 1;
   const TranslationSetting setting =
-      translation_setting({.tokens_per_iteration = specdec_mean_tokens() / main.number(row, "iterations").value,
-                           .speedup = main.number(row, "speedup_rerun_x").value});
-  ExperimentResult result;
-  result.text = fmt::format(
-      "speedup over beam search on three devices by their data sheets: sentences of {} tokens, {} iterations and {}x "
-      "at batch 1 [Xia2022, Table 1], program times from its Table 18\n",
-      translation_tokens(), main.text(row, "iterations"), main.text(row, "speedup_rerun_x"));
-  DataText data({"clock", "device", "batch", "analytic_speedup"});
-  struct NamedDevice {
-    const char* name;
-    const char* sheet;
-  };
+      translation_setting({.tokens_per_iteration = specdec_mean_tokens() / main.value(row, "iterations"),
+                           .speedup = main.value(row, "speedup_rerun_x")});
+  ExperimentResult result{.text = declared.text("caption", {translation_tokens(), main.text(row, "iterations"),
+                                                            main.text(row, "speedup_rerun_x")})};
+  DataText data = declared.data();
+  using NamedSheet = std::pair<const char*, const char*>;
   for (const Clock& clock : clocks) {
-    for (const auto& [name, sheet] : {NamedDevice{"P100", "p100"}, {"V100", "v100"}, {"A100", "a100-80gb"}}) {
+    for (const auto& [name, sheet] : {NamedSheet{"P100", "p100"}, {"V100", "v100"}, {"A100", "a100-80gb"}}) {
       // The memory tables of this version have the drafter at the size of the target.
       const TranslationDevice device(sheet, "transformer-base");
       const auto speedup = [&, &of = clock](std::int64_t batch) {
@@ -287,18 +270,20 @@ ExperimentResult iclr_figure5(const ExperimentSettings& /*settings*/) {
       for (const std::int64_t batch : sentence_batches) {
         data.row().cell(clock.name).cell(name).cell(static_cast<double>(batch)).cell(speedup(batch));
       }
-      result.text += fmt::format(" {}, {}:", clock.name, name);
+      const std::string label = fmt::format("{}, {}", clock.name, name);
+      result.text += fmt::format(" {}:", label);
       for (const std::int64_t batch : told_sentence_batches) {
-        result.text += fmt::format(" {:.2f}x at batch {}", speedup(batch), batch);
-        result.rows.push_back(unprinted_row("iclr-figure5", fmt::format("{}, {}", clock.name, name),
-                                            fmt::format("speedup over beam search at batch {}", batch), speedup(batch),
-                                            "by data sheets; the figure prints no number in our sources"));
+        add_speedup(result, declared.id(), label, batch, speedup(batch), declared.text("by_sheets"));
       }
       result.text += "\n";
     }
   }
-  result.artifacts = {{"iclr-figure5.csv", data.csv()}};
+  result.artifacts = {{declared.id() + ".csv", data.csv()}};
   return result;
 }
+
+}  // namespace
+
+FigureCodes translation_figures() { return {{"emnlp-figure5", emnlp_figure5}, {"iclr-figure5", iclr_figure5}}; }
 
 }  // namespace foredraft::experiments

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "experiments/devices/devices.hpp"
-#include "gpu_bench/verify/launch_verifier.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -23,20 +22,6 @@ constexpr std::array text_pairs{
 /// 4,096 numbers of 8 bytes read and as many written at 25 GB/s, the fastest of the printed rates: the time of a kernel
 /// that has next to nothing to do, in a stream of 10,000.
 constexpr double small_kernel_us = 4096.0 * 16.0 / 25e9 * 1e6;
-
-gpu_bench::Verifier verifier_of(CallVariant variant) {
-  switch (variant) {
-    case CallVariant::baseline:
-      return gpu_bench::Verifier::hf_reference;
-    case CallVariant::exact:
-      return gpu_bench::Verifier::wagner_exact;
-    case CallVariant::sigmoid:
-      return gpu_bench::Verifier::wagner_sigmoid;
-    case CallVariant::fused:
-      break;
-  }
-  return gpu_bench::Verifier::fused_exact;
-}
 
 gpu_bench::VerificationShape shape_of(const VerificationPair& pair, std::int64_t gamma) {
   return {.batch = 1, .gamma = gamma, .vocabulary = pair.vocabulary};
@@ -61,9 +46,8 @@ const VerificationPair& wagner_pair(std::string_view run) {
   throw std::logic_error(fmt::format("no pair of networks has the target of {}", run));
 }
 
-CallCost call_cost(CallVariant variant, const VerificationPair& pair, std::int64_t gamma) {
-  const gpu_bench::VerificationCost cost =
-      gpu_bench::verification_cost(verifier_of(variant), shape_of(pair, gamma), type_of(pair));
+CallCost call_cost(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma) {
+  const gpu_bench::VerificationCost cost = gpu_bench::verification_cost(verifier, shape_of(pair, gamma), type_of(pair));
   return {.moved_bytes = cost.work.read_bytes + cost.work.written_bytes,
           .launches = static_cast<double>(cost.launches),
           .read_backs = static_cast<double>(cost.read_backs)};
@@ -81,14 +65,9 @@ double counted_call_us(const CallCost& cost) {
   return cost.launches * small_kernel_us + cost.moved_bytes / bytes_per_us;
 }
 
-double counted_call_gain(CallVariant variant, const VerificationPair& pair, std::int64_t gamma) {
-  return 1.0 - counted_call_us(call_cost(variant, pair, gamma)) /
-                   counted_call_us(call_cost(CallVariant::baseline, pair, gamma));
-}
-
-std::string_view counted_time_source() {
-  return "launches at 2.62 us, the time of a small kernel on an A100 80GB in a stream of 10,000 (te42kyfo/gpu-benches, "
-         "gpu-small-kernels/a100_80.txt), and bytes at its printed bandwidth; nothing for the host";
+double counted_call_gain(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma) {
+  return 1.0 - counted_call_us(call_cost(verifier, pair, gamma)) /
+                   counted_call_us(call_cost(gpu_bench::Verifier::hf_reference, pair, gamma));
 }
 
 }  // namespace foredraft::experiments

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "gpu_bench/verify/launch_verifier.hpp"
+
 /// What one verification call of the pairs of [Wagner2024] costs by count: bytes and launches of the verifiers of
 /// gpu_bench/verify, counted from the kernels themselves, not measured.
 namespace foredraft::experiments {
@@ -25,16 +27,14 @@ struct VerificationPair {
 [[nodiscard]] const VerificationPair& wagner_pair(std::string_view run);
 
 /// The three that the paper compares, and this project's own.
-enum class CallVariant { baseline, exact, sigmoid, fused };
-
-struct NamedCallVariant {
+struct CallVariant {
   std::string_view name;
-  CallVariant variant;
+  gpu_bench::Verifier verifier;
 };
-inline constexpr NamedCallVariant call_variants[] = {{"baseline", CallVariant::baseline},
-                                                     {"exact", CallVariant::exact},
-                                                     {"sigmoid", CallVariant::sigmoid},
-                                                     {"fused_exact", CallVariant::fused}};
+inline constexpr CallVariant call_variants[] = {{"baseline", gpu_bench::Verifier::hf_reference},
+                                                {"exact", gpu_bench::Verifier::wagner_exact},
+                                                {"sigmoid", gpu_bench::Verifier::wagner_sigmoid},
+                                                {"fused_exact", gpu_bench::Verifier::fused_exact}};
 
 /// The draft length at which the paper's runs start.
 inline constexpr std::int64_t first_gamma = 5;
@@ -47,7 +47,7 @@ struct CallCost {
 };
 
 /// One call for one sequence with `gamma` >= 1 drafts, one of them rejected.
-[[nodiscard]] CallCost call_cost(CallVariant variant, const VerificationPair& pair, std::int64_t gamma);
+[[nodiscard]] CallCost call_cost(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma);
 
 /// What a call of this project's own verifier takes besides the logits it is given, in bytes.
 [[nodiscard]] double fused_memory_bytes(const VerificationPair& pair, std::int64_t gamma);
@@ -58,9 +58,6 @@ struct CallCost {
 [[nodiscard]] double counted_call_us(const CallCost& cost);
 
 /// What a call saves, 1 - after / before, by counted time.
-[[nodiscard]] double counted_call_gain(CallVariant variant, const VerificationPair& pair, std::int64_t gamma);
-
-/// Where the two numbers of counted_call_us() come from, in a sentence.
-[[nodiscard]] std::string_view counted_time_source();
+[[nodiscard]] double counted_call_gain(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma);
 
 }  // namespace foredraft::experiments

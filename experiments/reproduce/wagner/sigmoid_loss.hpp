@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "experiments/reproduce/declaration.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 
@@ -25,7 +26,7 @@ struct SigmoidLoss {
 /// The exact rule, then scales from 1 to 10,000 in double and in half precision.
 [[nodiscard]] std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings);
 
-/// One sentence on the pair and on how the numbers are made.
-[[nodiscard]] std::string sigmoid_loss_caption();
+/// Deviation of the logits, vocabulary, acceptance, drafts of a call and contexts of the pair.
+[[nodiscard]] Fillings sigmoid_loss_setting();
 
 }  // namespace foredraft::experiments

@@ -1,132 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <array>
-#include <optional>
 #include <span>
 
 #include "analytic/cost/published_costs.hpp"
+#include "experiments/reproduce/declaration.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/reproduce/wagner/call_cost.hpp"
-#include "experiments/text/digest.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-using analytic::VerificationVariant;
-
 constexpr double bytes_per_mb = 1e6;
 
-/// The three of the paper; this project's own has none.
-struct NamedVariant {
-  std::string_view name;
-  std::optional<VerificationVariant> variant;
-};
-constexpr std::array verification_variants{
-    NamedVariant{"baseline", VerificationVariant::baseline}, NamedVariant{"exact", VerificationVariant::exact},
-    NamedVariant{"sigmoid", VerificationVariant::sigmoid}, NamedVariant{"fused_exact", std::nullopt}};
-
-double rows_mb(const VerificationPair& pair, std::int64_t rows) {
+double logit_rows_mb(const VerificationPair& pair, std::int64_t rows) {
   return analytic::block_logits_bytes(1, rows, pair.vocabulary, pair.element_bytes) / bytes_per_mb;
 }
 
 /// What a call holds at most, the logits included.
-double peak_mb(const NamedVariant& named, const VerificationPair& pair, std::int64_t gamma) {
-  if (named.variant) return rows_mb(pair, analytic::verification_peak_rows(*named.variant, gamma));
-  return rows_mb(pair, analytic::verification_logit_rows(gamma)) + fused_memory_bytes(pair, gamma) / bytes_per_mb;
+double peak_mb(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma) {
+  using analytic::VerificationVariant;
+  const auto peak = [&](VerificationVariant variant) {
+    return logit_rows_mb(pair, analytic::verification_peak_rows(variant, gamma));
+  };
+  switch (verifier) {
+    case gpu_bench::Verifier::hf_reference:
+      return peak(VerificationVariant::baseline);
+    case gpu_bench::Verifier::wagner_exact:
+      return peak(VerificationVariant::exact);
+    case gpu_bench::Verifier::wagner_sigmoid:
+      return peak(VerificationVariant::sigmoid);
+    default:
+      return logit_rows_mb(pair, analytic::verification_logit_rows(gamma)) +
+             fused_memory_bytes(pair, gamma) / bytes_per_mb;
+  }
 }
 
-ExperimentResult memory_figure(const std::string& id, const std::string& task,
-                               std::span<const VerificationPair> pairs) {
-  DataText data({"pair", "vocabulary", "element_bytes", "variant", "gamma", "analytic_logits_mb", "analytic_peak_mb"});
-  ExperimentResult result;
-  result.text = fmt::format(
-      "memory of one verification call against gamma, {}: counted from shapes and number format, not measured "
-      "(MB of 10^6 bytes, at gamma {})\n",
-      task, longest_swept_draft);
+/// The first cells of a row of both figures.
+DataText& call_row(DataText& data, const VerificationPair& pair, const CallVariant& variant, std::int64_t gamma) {
+  data.row().cell(pair.name).cell(static_cast<double>(pair.vocabulary)).cell(static_cast<double>(pair.element_bytes));
+  return data.cell(variant.name).cell(static_cast<double>(gamma));
+}
+
+ExperimentResult memory_figure(const Declaration& declared, std::span<const VerificationPair> pairs) {
+  DataText data = declared.data();
+  ExperimentResult result{.text = declared.text("caption", {longest_swept_draft})};
   for (const VerificationPair& pair : pairs) {
     result.text += fmt::format(" {}, vocabulary {}:", pair.name, pair.vocabulary);
-    for (const NamedVariant& named : verification_variants) {
+    for (const CallVariant& variant : call_variants) {
       for (std::int64_t gamma = 1; gamma <= longest_swept_draft; ++gamma) {
-        data.row().cell(pair.name).cell(static_cast<double>(pair.vocabulary));
-        data.cell(static_cast<double>(pair.element_bytes)).cell(named.name).cell(static_cast<double>(gamma));
-        data.cell(rows_mb(pair, analytic::verification_logit_rows(gamma)));
-        data.cell(peak_mb(named, pair, gamma));
+        call_row(data, pair, variant, gamma).cell(logit_rows_mb(pair, analytic::verification_logit_rows(gamma)));
+        data.cell(peak_mb(variant.verifier, pair, gamma));
       }
-      const double peak = peak_mb(named, pair, longest_swept_draft);
-      result.text += fmt::format(" {} {:.1f}", named.name, peak);
-      result.rows.push_back({.experiment = id,
-                             .row = fmt::format("{}, {}", pair.name, named.name),
+      const double peak = peak_mb(variant.verifier, pair, longest_swept_draft);
+      result.text += fmt::format(" {} {:.1f}", variant.name, peak);
+      result.rows.push_back({.experiment = declared.id(),
+                             .row = fmt::format("{}, {}", pair.name, variant.name),
                              .column = fmt::format("peak_mb_gamma_{}", longest_swept_draft),
-                             .published = std::nullopt,
                              .ours = peak,
-                             .ours_interval = std::nullopt,
-                             .kind = Kind::predicted,
-                             .verdict = Verdict::shown,
-                             .note = "counted, not measured: what one call holds; the figure prints no number"});
+                             .note = declared.text("counted")});
     }
     result.text += "\n";
   }
-  result.artifacts = {{id + ".csv", data.csv()}};
+  result.artifacts = {{declared.id() + ".csv", data.csv()}};
   return result;
 }
 
-}  // namespace
-
-ExperimentResult wagner_figure4(const ExperimentSettings& /*settings*/) {
-  return memory_figure("wagner-figure4", "speech recognition", wagner_speech_pairs());
+ExperimentResult wagner_figure4(const Declaration& declared, const ExperimentSettings& /*settings*/) {
+  return memory_figure(declared, wagner_speech_pairs());
 }
 
-ExperimentResult wagner_figure5(const ExperimentSettings& /*settings*/) {
-  return memory_figure("wagner-figure5", "summarisation", wagner_text_pairs());
+ExperimentResult wagner_figure5(const Declaration& declared, const ExperimentSettings& /*settings*/) {
+  return memory_figure(declared, wagner_text_pairs());
 }
-
-namespace {
-
-constexpr double bytes_of_a_mb = 1e6;
-
-void add_pair(const VerificationPair& pair, DataText& data, ExperimentResult& result) {
-  result.text += fmt::format(" {}, vocabulary {}:", pair.name, pair.vocabulary);
-  for (const auto& [name, variant] : call_variants) {
-    for (std::int64_t gamma = 1; gamma <= longest_swept_draft; ++gamma) {
-      const CallCost cost = call_cost(variant, pair, gamma);
-      data.row().cell(pair.name).cell(static_cast<double>(pair.vocabulary));
-      data.cell(static_cast<double>(pair.element_bytes)).cell(name).cell(static_cast<double>(gamma));
-      data.cell(cost.moved_bytes / bytes_of_a_mb).cell(cost.launches).cell(cost.read_backs);
-      data.cell(counted_call_us(cost));
-    }
-    const CallCost cost = call_cost(variant, pair, longest_swept_draft);
-    const double time_us = counted_call_us(cost);
-    result.text += fmt::format(" {} {:.1f} us ({:.1f} MB, launches {:.0f}, waits {:.0f})", name, time_us,
-                               cost.moved_bytes / bytes_of_a_mb, cost.launches, cost.read_backs);
-    result.rows.push_back(
-        {.experiment = "wagner-figure3",
-         .row = fmt::format("{}, {}", pair.name, name),
-         .column = fmt::format("counted_call_us_gamma_{}", longest_swept_draft),
-         .published = std::nullopt,
-         .ours = time_us,
-         .ours_interval = std::nullopt,
-         .kind = Kind::predicted,
-         .verdict = Verdict::shown,
-         .note = fmt::format("counted, not measured: {}; the figure prints no number", counted_time_source())});
-  }
-  result.text += "\n";
-}
-
-}  // namespace
 
 /// The time of one verification call against gamma. No measured profile has rows of these kernels yet, so it is
 /// counted.
-ExperimentResult wagner_figure3(const ExperimentSettings& /*settings*/) {
-  DataText data({"pair", "vocabulary", "element_bytes", "variant", "gamma", "counted_moved_mb", "counted_launches",
-                 "counted_read_backs", "counted_call_us"});
-  ExperimentResult result;
-  result.text = fmt::format(
-      "time of one verification call against gamma: counted, not measured: {}. At gamma {}, MB of 10^6 bytes:\n",
-      counted_time_source(), longest_swept_draft);
-  for (const VerificationPair& pair : wagner_speech_pairs()) add_pair(pair, data, result);
-  for (const VerificationPair& pair : wagner_text_pairs()) add_pair(pair, data, result);
-  result.artifacts = {{"wagner-figure3.csv", data.csv()}};
+ExperimentResult wagner_figure3(const Declaration& declared, const ExperimentSettings& /*settings*/) {
+  DataText data = declared.data();
+  const std::string time_source = declared.text("time_source");
+  ExperimentResult result{.text = declared.text("caption", {time_source, longest_swept_draft})};
+  for (const auto& pairs : {wagner_speech_pairs(), wagner_text_pairs()}) {
+    for (const VerificationPair& pair : pairs) {
+      result.text += fmt::format(" {}, vocabulary {}:", pair.name, pair.vocabulary);
+      for (const CallVariant& variant : call_variants) {
+        for (std::int64_t gamma = 1; gamma <= longest_swept_draft; ++gamma) {
+          const CallCost cost = call_cost(variant.verifier, pair, gamma);
+          call_row(data, pair, variant, gamma).cell(cost.moved_bytes / bytes_per_mb).cell(cost.launches);
+          data.cell(cost.read_backs).cell(counted_call_us(cost));
+        }
+        const CallCost cost = call_cost(variant.verifier, pair, longest_swept_draft);
+        const double time_us = counted_call_us(cost);
+        result.text += declared.text(
+            "pair", {variant.name, time_us, cost.moved_bytes / bytes_per_mb, cost.launches, cost.read_backs});
+        result.rows.push_back({.experiment = declared.id(),
+                               .row = fmt::format("{}, {}", pair.name, variant.name),
+                               .column = fmt::format("counted_call_us_gamma_{}", longest_swept_draft),
+                               .ours = time_us,
+                               .note = declared.text("counted", {time_source})});
+      }
+      result.text += "\n";
+    }
+  }
+  result.artifacts = {{declared.id() + ".csv", data.csv()}};
   return result;
+}
+
+}  // namespace
+
+FigureCodes wagner_figures() {
+  return {{"wagner-figure3", wagner_figure3}, {"wagner-figure4", wagner_figure4}, {"wagner-figure5", wagner_figure5}};
 }
 
 }  // namespace foredraft::experiments

@@ -3,29 +3,24 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <vector>
 
-#include "experiments/reproduce/cell_answers.hpp"
-#include "experiments/reproduce/registry.hpp"
-#include "experiments/reproduce/reproduction_folder.hpp"
+#include "analytic/cost/published_costs.hpp"
+#include "experiments/reproduce/table_account.hpp"
 #include "experiments/reproduce/wagner/call_cost.hpp"
 #include "experiments/reproduce/wagner/sigmoid_loss.hpp"
 
 namespace foredraft::experiments {
-namespace {
-
-std::string without_prefix(const std::string& text, std::string_view prefix) {
-  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
-}
-
-}  // namespace
 
 std::string wagner_run(const PublishedTable& table, std::size_t row) {
+  constexpr std::string_view maker = "Whisper ";
   const std::string& dataset = table.text(row, "dataset");
   const std::string& subset = table.text(row, "subset");
+  const std::string& target = table.text(row, "target");
   return fmt::format("{}{}{} {}", dataset == "CNN/DM" ? "CNN/DailyMail" : dataset, subset.empty() ? "" : " ", subset,
-                     without_prefix(table.text(row, "target"), "Whisper "));
+                     target.starts_with(maker) ? target.substr(maker.size()) : target);
 }
 
 std::size_t wagner_row(const PublishedTable& table, const std::string& run) {
@@ -35,145 +30,236 @@ std::size_t wagner_row(const PublishedTable& table, const std::string& run) {
   throw std::logic_error(fmt::format("no row of the published table is the run {}", run));
 }
 
-RoundedValue wagner_call_gain(const std::string& run, const std::string& variant, double whole) {
-  const PublishedTable times = published_table("wagner_table4");
+namespace {
+
+/// Gain of one call of the verification step, `whole` * (1 - after / before), from the averages of Table 4.
+double call_gain(const Cells& at, const std::string& run, const std::string& variant, double whole = 1.0) {
+  const PublishedTable& times = published_table("wagner_table4");
   const std::size_t row = wagner_row(times, run);
-  return propagate_rounding(
-      {rounded(times.number(row, "baseline_avg_ms")), rounded(times.number(row, variant + "_avg_ms"))},
-      [whole](std::span<const double> ms) { return whole * (1.0 - ms[1] / ms[0]); });
+  return whole * (1.0 - at(times, row, variant + "_avg_ms") / at(times, row, "baseline_avg_ms"));
 }
 
-CountedGain counted_gain(const std::string& run, const std::string& variant) {
-  const CallVariant call = variant == "exact" ? CallVariant::exact : CallVariant::sigmoid;
-  const VerificationPair& pair = wagner_pair(run);
-  CountedGain gain{.at_first_gamma = counted_call_gain(call, pair, first_gamma), .over_gammas = {1.0, -1.0}};
-  for (std::int64_t gamma = 1; gamma <= longest_swept_draft; ++gamma) {
-    const double here = counted_call_gain(call, pair, gamma);
-    gain.over_gammas.low = std::min(gain.over_gammas.low, here);
-    gain.over_gammas.high = std::max(gain.over_gammas.high, here);
-  }
-  return gain;
+double call_gain_of(const std::string& run, const std::string& variant) {
+  return evaluate([&](const Cells& at) { return call_gain(at, run, variant); }).value;
 }
 
-void add_counted_row(ExperimentResult& result, const std::string& experiment, const std::string& run,
-                     const std::string& column, double ours, const std::string& note) {
-  result.rows.push_back({.experiment = experiment,
-                         .row = run,
-                         .column = column,
-                         .published = std::nullopt,
-                         .ours = ours,
-                         .ours_interval = std::nullopt,
-                         .kind = Kind::predicted,
-                         .verdict = Verdict::shown,
-                         .note = fmt::format("counted, not measured: {}", note)});
+/// What counted bytes and launches (call_cost.hpp) say of the same gain at a draft length.
+double counted_gain(const std::string& run, const std::string& variant, std::int64_t gamma = first_gamma) {
+  const auto verifier = variant == "exact" ? gpu_bench::Verifier::wagner_exact : gpu_bench::Verifier::wagner_sigmoid;
+  return counted_call_gain(verifier, wagner_pair(run), gamma);
 }
 
+std::string counted_time_source() { return declaration("wagner-figure3").text("time_source"); }
+
+/// Adds a row to a table's scorecard that claims no agreement: `share` in percent, counted and not measured. The
+/// declared text "counted" is filled with `words`.
+void add_counted_row(TableAccount& account, std::size_t row, const std::string& column, double share,
+                     const Fillings& words) {
+  account.after().rows.push_back({.experiment = account.declared().id(),
+                                  .row = account.row_name(row),
+                                  .column = column,
+                                  .ours = 100.0 * share,
+                                  .note = account.declared().text("counted", words)});
+}
+
+/// "5.7 to 11.9", in percent, of shares.
 std::string percent_range(const std::vector<double>& shares) {
   const auto [least, greatest] = std::minmax_element(shares.begin(), shares.end());
   return fmt::format("{:.1f} to {:.1f}", 100.0 * *least, 100.0 * *greatest);
 }
 
-namespace {
-
-/// The row of Table 5 for the same networks and the same place in the list of scales.
-std::size_t same_scale(const PublishedTable& all, const PublishedTable& table, std::size_t row) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all.text(i, "target") == table.text(row, "target") && all.text(i, "row") == table.text(row, "row")) return i;
+/// Faster calls and fewer calls of every run apart, gains as shares.
+void separate_calls(TableAccount& account) {
+  const PublishedTable& published = account.published();
+  const Declaration& declared = account.declared().part("calls");
+  const std::string time_source = counted_time_source();
+  DataText data = declared.data();
+  Table shown = declared.table({first_gamma, time_source});
+  account.after().text += declared.text("heading", {first_gamma});
+  const auto percent = [](double share) { return fmt::format("{:.1f}", 100.0 * share); };
+  for (const std::string variant : {"exact", "sigmoid"}) {
+    std::vector<double> calls;
+    std::vector<double> ratios;
+    std::vector<double> tokens;
+    std::vector<double> counted_calls;
+    for (std::size_t row = 0; row < published.size(); ++row) {
+      const std::string run = wagner_run(published, row);
+      const double call = calls.emplace_back(call_gain_of(run, variant));
+      // Of a generated token, as far as the outputs are as long as the baseline's.
+      const double token =
+          tokens.emplace_back(published.value(row, fmt::format("profiling_gain_{}_percent", variant)) / 100.0);
+      const double ratio = ratios.emplace_back(analytic::implied_call_ratio(token, call));
+      const double counted = counted_calls.emplace_back(counted_gain(run, variant));
+      const double counted_token = analytic::total_gain(counted, ratio);
+      data.row().cell(run).cell(variant).cell(100.0 * call).cell(ratio).cell(100.0 * token);
+      data.cell(100.0 * counted).cell(100.0 * counted_token);
+      shown.rows.push_back({run, variant, percent(call), fmt::format("{:.3f}", ratio), percent(token), percent(counted),
+                            percent(counted_token)});
+      add_counted_row(account, row, fmt::format("counted_profiling_gain_{}_percent", variant), counted_token,
+                      {100.0 * counted, first_gamma, ratio, time_source});
+    }
+    account.add_text("ranges", {variant, percent_range(calls), percent_range(ratios), percent_range(tokens),
+                                percent_range(counted_calls)});
   }
-  throw std::logic_error("wagner-table2: a row that Table 5 lacks");
+  account.after().add_table(declared.id(), shown, data.csv());
 }
 
-}  // namespace
+void wagner_table1(TableAccount& account, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& table = account.published();
+  account.exact("metric_exact", [](const Cells& at) { return at("metric_baseline"); });
+  for (const std::string variant : {"exact", "sigmoid"}) {
+    const std::string column = fmt::format("profiling_gain_{}_percent", variant);
+    // The gain over all calls if there were as many calls as in the baseline: that of one call, from Table 4. Where
+    // the printed gain is another one, the number of calls has changed, and by how much is solved from both.
+    account.exact(
+        column,
+        [&](const Cells& at) {
+          return 100.0 * analytic::total_gain(call_gain(at, wagner_run(table, at.row()), variant), 1.0);
+        },
+        [&](std::size_t row) {
+          const std::string run = wagner_run(table, row);
+          const double call = call_gain_of(run, variant);
+          const RoundedValue ratio = evaluate(
+              [&](const Cells& at) {
+                return analytic::implied_call_ratio(0.01 * at(column), call_gain(at, run, variant));
+              },
+              table, row);
+          return Fillings{100.0 * call, ratio, 0.01 * table.value(row, column), call};
+        });
+  }
+  separate_calls(account);
+}
 
 /// The table is an excerpt of Table 5, so both must print the same numbers.
-ExperimentResult wagner_table2(const ExperimentSettings& /*settings*/) {
-  TableAccount account("wagner-table2", "wagner_table2", {"target", "row"});
-  const PublishedTable& table = account.published();
-  const PublishedTable all = published_table("wagner_table5");
-  account.out_of_reach("value", "needs the trained networks and their data; the scales are lost in the source");
-  account.each("profiling_gain_percent", [&](std::size_t row) {
-    const PrintedNumber same = all.number(same_scale(all, table, row), "profiling_gain_percent");
-    return exact_cell(rounded(same), fmt::format("Table 5 prints the same run; {:.2f} times the baseline's time",
-                                                 1.0 - same.value / 100.0));
+void wagner_table2(TableAccount& account, const ExperimentSettings& /*settings*/) {
+  const auto same_run = [](const Cells& at) {
+    const RowFilter run{{"target", at.table().text(at.row(), "target")}, {"row", at.table().text(at.row(), "row")}};
+    return at("wagner_table5", run, "profiling_gain_percent");
+  };
+  account.exact("profiling_gain_percent", same_run, [&](std::size_t row) {
+    return Fillings{1.0 - evaluate(same_run, account.published(), row).value / 100.0};
   });
-  return account.finish(
-      "Scales of the sigmoid's logits [Wagner2024, Table 2; the scales are lost in the source], beside the same runs "
-      "in Table 5.");
 }
 
-namespace {
+/// What Tables 1, 3 and 4 say of one run.
+struct WallClockRun {
+  PrintedNumber printed_wall;       ///< wall-clock gain of the exact variant
+  PrintedNumber printed_profiling;  ///< its gain in the verification step
+  RoundedValue share;               ///< of the step in the baseline's time, from the two
+  RoundedValue kernel_only;         ///< wall-clock gain of the sigmoid variant if only the step's time changed
+  double fewer_iterations;          ///< the same if every call that was saved had saved its whole iteration
+};
 
-/// A deviation this many times the baseline's is not the scatter of one and the same step.
-constexpr double strange_ratio = 2.0;
+double at_most_all(double share) { return std::min(share, 1.0); }
 
-}  // namespace
+WallClockRun wall_clock_run(const PublishedTable& walls, std::size_t row) {
+  const std::string run = wagner_run(walls, row);
+  const PublishedTable& totals = published_table("wagner_table1");
+  const std::size_t total_row = wagner_row(totals, run);
+  const auto share_of = [&](const Cells& at) {
+    return analytic::implied_share(0.01 * at("wallclock_gain_exact_percent"),
+                                   0.01 * at(totals, total_row, "profiling_gain_exact_percent"));
+  };
+  const auto sigmoid_of = [&](const Cells& at) {
+    return 0.01 * at(totals, total_row, "profiling_gain_sigmoid_percent");
+  };
+  const RoundedValue share = evaluate(share_of, walls, row);
+  const double call = call_gain_of(run, "sigmoid");
+  return {
+      .printed_wall = walls.number(row, "wallclock_gain_exact_percent"),
+      .printed_profiling = totals.number(total_row, "profiling_gain_exact_percent"),
+      .share = share,
+      .kernel_only = evaluate(
+          [&](const Cells& at) { return analytic::wall_gain(at_most_all(share_of(at)), sigmoid_of(at)); }, walls, row),
+      .fewer_iterations =
+          analytic::total_gain(analytic::wall_gain(at_most_all(share.value), call),
+                               analytic::implied_call_ratio(evaluate(sigmoid_of, walls, row).value, call))};
+}
 
-ExperimentResult wagner_table4(const ExperimentSettings& /*settings*/) {
-  TableAccount account("wagner-table4", "wagner_table4", {"dataset", "subset", "target"});
+void wagner_table3(TableAccount& account, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
-  account.inputs("baseline_avg_ms");
-  account.out_of_reach("baseline_std_ms", "scatter of their runs on their device");
+  std::vector<WallClockRun> runs;
+  for (std::size_t row = 0; row < table.size(); ++row) runs.push_back(wall_clock_run(table, row));
+  const auto by_share = [](const WallClockRun& a, const WallClockRun& b) { return a.share.value < b.share.value; };
+  const auto [least, greatest] = std::minmax_element(runs.begin(), runs.end(), by_share);
+
+  // The two ends of the table contradict each other: nearly one gain in the step, very different gains in wall clock.
+  account.compute("wallclock_gain_exact_percent", [&, &low = *least, &high = *greatest](std::size_t row) {
+    const WallClockRun& run = runs[row];
+    const bool is_greatest = run.share.value == high.share.value;
+    const WallClockRun& other = is_greatest ? low : high;
+    Computed answer(at_most_all(run.share.value) * run.printed_profiling.value,
+                    {run.share, run.printed_profiling, run.share.rounding.low > 1.0 ? ", more than the whole" : "",
+                     other.printed_profiling, other.printed_wall});
+    answer.finding = is_greatest || run.share.value == low.share.value;
+    return answer;
+  });
+  double kernel_error = 0.0;
+  double iteration_error = 0.0;
+  account.compute("wallclock_gain_sigmoid_percent", [&](std::size_t row) {
+    const auto& [value, rounding] = runs[row].kernel_only;
+    const double printed = table.value(row, "wallclock_gain_sigmoid_percent");
+    const RoundedValue ours{.value = 100.0 * value, .rounding = {100.0 * rounding.low, 100.0 * rounding.high}};
+    const double fewer = 100.0 * runs[row].fewer_iterations;
+    kernel_error += std::abs(ours.value - printed) / static_cast<double>(table.size());
+    iteration_error += std::abs(fewer - printed) / static_cast<double>(table.size());
+    return Computed(ours, {ours.value - printed, fewer});
+  });
+  account.add_text("errors", {table.size(), kernel_error, iteration_error});
   for (const std::string variant : {"exact", "sigmoid"}) {
-    const std::string average = variant + "_avg_ms";
-    const std::string deviation = variant + "_std_ms";
-    account.inputs(average);
-    account.out_of_reach(deviation, "scatter of their runs on their device");
-    account.each(fmt::format("profiling_gain_{}_percent", variant), [&](std::size_t row) {
-      return exact_cell(wagner_call_gain(wagner_run(table, row), variant, 100.0), "1 - average / baseline average");
-    });
+    std::vector<double> gains;
     for (std::size_t row = 0; row < table.size(); ++row) {
-      const PrintedNumber before = table.number(row, "baseline_std_ms");
-      const PrintedNumber after = table.number(row, deviation);
-      if (after.value < strange_ratio * before.value) continue;
-      account.cell(
-          row, deviation,
-          with_finding(unreachable_cell({}),
-                       fmt::format("{} / {} = {:.1f} times the deviation of the baseline, while the mean falls "
-                                   "from {} to {} ms",
-                                   after.text, before.text, after.value / before.value,
-                                   table.text(row, "baseline_avg_ms"), table.text(row, average))));
+      const double call = counted_gain(wagner_run(table, row), variant);
+      gains.push_back(analytic::wall_gain(at_most_all(runs[row].share.value), call));
+      add_counted_row(account, row, fmt::format("counted_wallclock_gain_{}_percent", variant), gains.back(),
+                      {100.0 * call, first_gamma, counted_time_source()});
     }
+    account.add_text("ranges", {variant, percent_range(gains)});
   }
-  ExperimentResult result = account.finish(
-      "Time of one verification step [Wagner2024, Table 4]: the printed percentages from the printed averages.");
-  result.text += fmt::format(" gain of one call, in percent; counted: {}\n", counted_time_source());
+}
+
+void wagner_table4(TableAccount& account, const ExperimentSettings& /*settings*/) {
+  /// A deviation this many times the baseline's is not the scatter of one and the same step.
+  constexpr double strange_ratio = 2.0;
+  const PublishedTable& table = account.published();
+  account.add_text("heading", {counted_time_source()});
   for (const std::string variant : {"exact", "sigmoid"}) {
+    account.exact(fmt::format("profiling_gain_{}_percent", variant),
+                  [&](const Cells& at) { return call_gain(at, wagner_run(table, at.row()), variant, 100.0); });
+    account.compute(variant + "_std_ms", [&](std::size_t row) {
+      const PrintedNumber before = table.number(row, "baseline_std_ms");
+      const PrintedNumber after = table.number(row, variant + "_std_ms");
+      Computed answer = Computed::of_words({after, before, after.value / before.value,
+                                            table.text(row, "baseline_avg_ms"), table.text(row, variant + "_avg_ms")});
+      answer.finding = after.value >= strange_ratio * before.value;
+      return answer;
+    });
     std::vector<double> printed;
     std::vector<double> counted;
     for (std::size_t row = 0; row < table.size(); ++row) {
       const std::string run = wagner_run(table, row);
-      const CountedGain gain = counted_gain(run, variant);
-      printed.push_back(wagner_call_gain(run, variant).value);
-      counted.push_back(gain.at_first_gamma);
-      add_counted_row(
-          result, "wagner-table4", account.row_name(row), fmt::format("counted_call_gain_{}_percent", variant),
-          100.0 * gain.at_first_gamma,
-          fmt::format("at gamma {}; {:.1f} to {:.1f} for gamma 1 to {}; {}; the printed averages give {:.1f}",
-                      first_gamma, 100.0 * gain.over_gammas.low, 100.0 * gain.over_gammas.high, longest_swept_draft,
-                      counted_time_source(), 100.0 * printed.back()));
+      printed.push_back(call_gain_of(run, variant));
+      counted.push_back(counted_gain(run, variant));
+      Interval over_gammas{1.0, -1.0};
+      for (std::int64_t gamma = 1; gamma <= longest_swept_draft; ++gamma) {
+        const double here = counted_gain(run, variant, gamma);
+        over_gammas = {std::min(over_gammas.low, here), std::max(over_gammas.high, here)};
+      }
+      add_counted_row(account, row, fmt::format("counted_call_gain_{}_percent", variant), counted.back(),
+                      {first_gamma, 100.0 * over_gammas.low, 100.0 * over_gammas.high, longest_swept_draft,
+                       counted_time_source(), 100.0 * printed.back()});
     }
-    result.text += fmt::format("  {}: printed {}, counted {} at gamma {}\n", variant, percent_range(printed),
-                               percent_range(counted), first_gamma);
+    account.add_text("ranges", {variant, percent_range(printed), percent_range(counted), first_gamma});
   }
-  return result;
 }
 
-namespace {
-
 /// What the printed scales do is out of reach; what such scales do to a pair whose distributions are known is not.
-Table loss_table(const ExperimentSettings& settings) {
-  using enum Table::Align;
-  Table table{.caption = sigmoid_loss_caption(),
-              .columns = {{"scale", right},
-                          {"bits", right},
-                          {"acceptance", right},
-                          {"tokens an iteration", right},
-                          {"+-", right},
-                          {"calls a token", right},
-                          {"total variation", right},
-                          {"KL, nats", right},
-                          {"target's best token", right}},
-              .rows = {}};
+void wagner_table5(TableAccount& account, const ExperimentSettings& settings) {
+  account.compute("profiling_gain_percent", [&](std::size_t row) {
+    return Computed::of_words({1.0 - account.published().value(row, "profiling_gain_percent") / 100.0});
+  });
+  const Declaration& declared = account.declared().part("loss");
+  Table table = declared.table(sigmoid_loss_setting());
   for (const SigmoidLoss& loss : sigmoid_losses(settings)) {
     table.rows.push_back({loss.scale ? fmt::format("+-{:g}", *loss.scale) : "softmax", fmt::format("{}", loss.bits),
                           fmt::format("{:.4f}", loss.law.acceptance.mean), fmt::format("{:.3f}", loss.tokens.mean),
@@ -182,27 +268,18 @@ Table loss_table(const ExperimentSettings& settings) {
                           fmt::format("{:.4f}", loss.law.kl_divergence.mean),
                           fmt::format("{:.3f}", loss.law.top1_probability.mean)});
   }
-  return table;
+  account.after().text += fmt::format("{}\n{}", table.caption, to_text(table));
+  account.after().add_table(declared.id(), table);
 }
 
 }  // namespace
 
-ExperimentResult wagner_table5(const ExperimentSettings& settings) {
-  TableAccount account("wagner-table5", "wagner_table5", {"target", "row"});
-  const PublishedTable& table = account.published();
-  account.out_of_reach("value", "needs the trained networks and their data; the scales are lost in the source");
-  account.each("profiling_gain_percent", [&](std::size_t row) {
-    const double gain = table.number(row, "profiling_gain_percent").value;
-    return unreachable_cell(fmt::format("the step takes {:.2f} times the baseline's time", 1.0 - gain / 100.0));
-  });
-  ExperimentResult result = account.finish(
-      "Scales of the sigmoid's logits [Wagner2024, Table 5; the scales are lost in the source], for every pair of "
-      "networks.");
-  const Table loss = loss_table(settings);
-  result.text += fmt::format("{}\n{}", loss.caption, to_text(loss));
-  for (Artifact& artifact : table_artifacts("wagner-table5-loss", loss))
-    result.artifacts.push_back(std::move(artifact));
-  return result;
+TableCodes wagner_tables() {
+  return {{"wagner-table1", wagner_table1},
+          {"wagner-table2", wagner_table2},
+          {"wagner-table3", wagner_table3},
+          {"wagner-table4", wagner_table4},
+          {"wagner-table5", wagner_table5}};
 }
 
 }  // namespace foredraft::experiments
