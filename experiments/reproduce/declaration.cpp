@@ -87,7 +87,7 @@ Declaration::Declaration(std::string id, const scenario::Mapping& declared, cons
 }
 
 std::string Declaration::published() const {
-  if (says("published")) return text("published");
+  if (has("published")) return text("published");
   std::string stem = id_;
   std::replace(stem.begin(), stem.end(), '-', '_');
   return stem;
@@ -108,7 +108,9 @@ std::string Declaration::text(std::string_view key, const Fillings& fillings) co
 }
 
 Table Declaration::table(const Fillings& caption) const {
-  Table table{.caption = text("caption", caption), .columns = {}, .rows = {}};
+  Table table;
+  if (!has("columns")) return table;
+  table.caption = text("caption", caption);
   for (const std::string& column : list("columns")) {
     const bool left = column.starts_with('<');
     table.columns.push_back({column.substr(left ? 1 : 0), left ? Table::Align::left : Table::Align::right});
@@ -116,10 +118,9 @@ Table Declaration::table(const Fillings& caption) const {
   return table;
 }
 
-const std::vector<std::string>& Declaration::list(std::string_view key) const {
+std::vector<std::string> Declaration::list(std::string_view key) const {
   const auto found = lists_.find(key);
-  if (found == lists_.end()) throw std::logic_error(fmt::format("{}: no {} are declared", id_, key));
-  return found->second;
+  return found == lists_.end() ? std::vector<std::string>() : found->second;
 }
 
 namespace {

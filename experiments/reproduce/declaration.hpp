@@ -67,16 +67,16 @@ class Declaration {
   /// Stem of the printed table's CSV: `published`, or the id.
   [[nodiscard]] std::string published() const;
   /// Columns whose texts name a row.
-  [[nodiscard]] const std::vector<std::string>& labels() const { return list("labels"); }
+  [[nodiscard]] std::vector<std::string> labels() const { return list("labels"); }
   [[nodiscard]] const std::vector<CellRule>& rules() const { return rules_; }
   /// The last rule that holds for a cell; null where none does.
   [[nodiscard]] const CellRule* rule(const PublishedTable& table, std::size_t row, std::string_view column) const;
 
-  [[nodiscard]] bool says(std::string_view key) const { return texts_.contains(key); }
+  [[nodiscard]] bool has(std::string_view key) const { return texts_.contains(key) || lists_.contains(key); }
   /// A text with its places filled. Throws std::logic_error where none of this name is declared.
   [[nodiscard]] std::string text(std::string_view key, const Fillings& fillings = {}) const;
 
-  /// A table of `columns` (those with "<" are aligned left) under `caption`, filled, without rows.
+  /// A table without rows of `columns` (those with "<" are aligned left) under `caption`, filled.
   [[nodiscard]] Table table(const Fillings& caption = {}) const;
   /// The same of the CSV, whose columns are `data`.
   [[nodiscard]] DataText data() const { return DataText(list("data")); }
@@ -84,7 +84,8 @@ class Declaration {
   [[nodiscard]] const Declaration& part(std::string_view name) const { return parts_.find(name)->second; }
 
  private:
-  [[nodiscard]] const std::vector<std::string>& list(std::string_view key) const;
+  /// Nothing where none is declared.
+  [[nodiscard]] std::vector<std::string> list(std::string_view key) const;
 
   std::string id_;
   bool has_figure_ = false;

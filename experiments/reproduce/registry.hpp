@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +36,11 @@ struct ExperimentResult {
   std::vector<ScorecardRow> rows = {};
   std::vector<FileDigest> inputs = {};  ///< files that it read
 
-  /// Adds `stem`.csv, .tex and .md of a table; the CSV holds `data`, or the table's own texts without it.
-  void add_table(const std::string& stem, const Table& table, const std::optional<std::string>& data = std::nullopt);
+  /// Adds `stem`.csv, .tex and .md of a table.
+  void add_table(const std::string& stem, const Table& table, std::string csv);
+
+  /// Texts and artifacts of a part of the experiment.
+  void append(const ExperimentResult& part);
 };
 
 /// One line of the inventory of experiments.
@@ -57,21 +59,21 @@ struct ExperimentEntry {
 
 // ---- Code by the id of its experiment, from each file of this folder that has some.
 
-class Declaration;
 class TableAccount;
+class FigureAccount;
 
 /// Answers the cells of a printed table that the declaration leaves open.
 using TableCode = void (*)(TableAccount& account, const ExperimentSettings& settings);
 using TableCodes = std::map<std::string_view, TableCode>;
 
-/// Makes the whole result of an experiment that is no printed table, or one of its own shape.
-using FigureCode = ExperimentResult (*)(const Declaration& declared, const ExperimentSettings& settings);
+/// Makes the whole of an experiment that is no printed table, or one of its own shape.
+using FigureCode = void (*)(FigureAccount& figure, const ExperimentSettings& settings);
 using FigureCodes = std::map<std::string_view, FigureCode>;
 
 [[nodiscard]] TableCodes leviathan_tables();
 [[nodiscard]] FigureCodes leviathan_own_tables();
 [[nodiscard]] FigureCodes leviathan_figures();
-[[nodiscard]] FigureCodes ngram_checks();
+[[nodiscard]] FigureCodes ngram_studies();
 [[nodiscard]] FigureCodes rule_checks();
 [[nodiscard]] TableCodes emnlp_tables();
 [[nodiscard]] TableCodes iclr_tables();

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "experiments/reproduce/declaration.hpp"
-#include "experiments/reproduce/registry.hpp"
+#include "experiments/reproduce/figure_account.hpp"
 #include "experiments/text/table.hpp"
 #include "scenario/family.hpp"
 #include "sim/estimates.hpp"
@@ -19,6 +18,51 @@
 // the acceptance once more by simulation.
 namespace foredraft::experiments {
 namespace {
+
+/// Every context's p and q, drawn and written out once for all rules.
+sim::TablePair drawn_contexts(const SyntheticModels& pair, std::uint64_t seed) {
+  const sim::SyntheticPool pool(pair, seed);
+  sim::TablePair contexts;
+  for (std::size_t k = 0; k < pool.contexts(); ++k) {
+    pool.target_distribution(k, 1.0, contexts.target.emplace_back(pool.vocabulary()));
+    pool.draft_distribution(k, pool.strength(), 1.0, contexts.draft.emplace_back(pool.vocabulary()));
+  }
+  return contexts;
+}
+
+/// Exact in every context, so that only the choice of contexts is random.
+sim::Lossiness mean_loss(const sim::TablePair& contexts, const Rule& rule) {
+  const auto chosen = sim::make_rule(rule);
+  std::vector<sim::PositionLossiness> positions;
+  for (std::size_t k = 0; k < contexts.target.size(); ++k) {
+    positions.push_back(sim::lossiness(*chosen, {.target = contexts.target[k], .draft = contexts.draft[k]}));
+  }
+  return sim::mean_lossiness(positions);
+}
+
+/// A run in the same contexts.
+struct LossRun {
+  Rule rule;
+  std::int64_t gamma;
+  std::uint64_t iterations;
+};
+
+sim::Tally simulate_loss(const sim::TablePair& contexts, const LossRun& run, const sim::RunKey& key, unsigned threads) {
+  const auto simulator = sim::make_token_simulator({.models = contexts,
+                                                    .rule = run.rule,
+                                                    .temperature = 1.0,
+                                                    .gamma = run.gamma,
+                                                    .convention = Convention::bonus,
+                                                    .drafting = Drafting::autoregressive,
+                                                    .iterations = run.iterations},
+                                                   key.seed);
+  return sim::run(*simulator, key, threads);
+}
+
+/// Makes of log p a logit of mean 0, for softmax of Normal(0, s^2) logits: the mean of exp(z) is exp(s^2 / 2).
+double sigmoid_shift(const SyntheticModels& pair) {
+  return std::log(static_cast<double>(pair.vocabulary)) + 0.5 * pair.parameter * pair.parameter;
+}
 
 constexpr double logit_deviation = 3.0;
 constexpr std::int64_t lossiness_gamma = 4;
@@ -112,9 +156,7 @@ std::optional<Estimate> where_known(const Estimate& estimate) {
   return std::isnan(estimate.mean) ? std::nullopt : std::optional(estimate);
 }
 
-ExperimentResult rule_lossiness(const Declaration& declared, const ExperimentSettings& settings) {
-  Table table = declared.table();
-  DataText data = declared.data();
+void rule_lossiness(FigureAccount& figure, const ExperimentSettings& settings) {
   std::uint64_t point = 0;
   for (const SyntheticModels& pair : {lossiness_pair(256, 400), lossiness_pair(32'000, 16)}) {
     settings.note(fmt::format("rule-lossiness: {} tokens", pair.vocabulary));
@@ -123,56 +165,66 @@ ExperimentResult rule_lossiness(const Declaration& declared, const ExperimentSet
     point += rules.size();
     for (std::size_t i = 0; i < rules.size(); ++i) {
       const auto& [loss, simulated] = measured[i];
-      const LossinessSetting& rule = rules[i];
-      data.row().cell(static_cast<double>(pair.vocabulary)).cell(rule.series).cell(rule.rule).cell(rule.label);
-      data.cell(where_known(loss.acceptance)).cell(simulated).cell(where_known(loss.acceptance_gain));
-      data.cell(loss.total_variation).cell(loss.kl_divergence).cell(loss.top1_agreement).cell(loss.top1_probability);
-      table.rows.push_back({fmt::format("{}", pair.vocabulary), rule.series, rule.label, with_interval(loss.acceptance),
-                            with_interval(simulated), with_interval(loss.acceptance_gain),
-                            with_interval(loss.total_variation), with_interval(loss.kl_divergence),
-                            with_interval(loss.top1_agreement), with_interval(loss.top1_probability)});
+      figure.row(pair.vocabulary, rules[i].series, rules[i].rule, rules[i].label, where_known(loss.acceptance),
+                 simulated, where_known(loss.acceptance_gain), loss.total_variation, loss.kl_divergence,
+                 loss.top1_agreement, loss.top1_probability);
+      figure.shown({fmt::format("{}", pair.vocabulary), rules[i].series, rules[i].label, with_interval(loss.acceptance),
+                    with_interval(simulated), with_interval(loss.acceptance_gain), with_interval(loss.total_variation),
+                    with_interval(loss.kl_divergence), with_interval(loss.top1_agreement),
+                    with_interval(loss.top1_probability)});
     }
   }
-  ExperimentResult result{.text = declared.text("heading") + to_text(table)};
-  result.add_table(declared.id(), table, data.csv());
-  return result;
+  figure.say_declared("heading");
+  figure.say_table();
+}
+
+constexpr std::int64_t drafts_per_call = 5;
+
+const SyntheticModels loss_pair{.target = TargetDistribution::gaussian_logits,
+                                .parameter = 3.0,
+                                .vocabulary = 512,
+                                .draft = DraftDistribution::noise,
+                                .alpha = 0.8,
+                                .pool = 48};
+
+struct LossSetting {
+  std::optional<double> scale;
+  int bits;
+};
+
+constexpr std::array loss_settings{LossSetting{std::nullopt, 64}, LossSetting{1.0, 64},   LossSetting{10.0, 64},
+                                   LossSetting{100.0, 64},        LossSetting{1e4, 64},   LossSetting{1.0, 16},
+                                   LossSetting{10.0, 16},         LossSetting{100.0, 16}, LossSetting{1e4, 16}};
+
+Rule loss_rule(const LossSetting& setting) {
+  if (!setting.scale) return RejectionSampling{};
+  return SigmoidApproximation{.scale_low = -*setting.scale,
+                              .scale_high = *setting.scale,
+                              .logit_shift = sigmoid_shift(loss_pair),
+                              .bits = setting.bits};
 }
 
 }  // namespace
 
-sim::TablePair drawn_contexts(const SyntheticModels& pair, std::uint64_t seed) {
-  const sim::SyntheticPool pool(pair, seed);
-  sim::TablePair contexts;
-  for (std::size_t k = 0; k < pool.contexts(); ++k) {
-    pool.target_distribution(k, 1.0, contexts.target.emplace_back(pool.vocabulary()));
-    pool.draft_distribution(k, pool.strength(), 1.0, contexts.draft.emplace_back(pool.vocabulary()));
+std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings) {
+  const sim::TablePair contexts = drawn_contexts(loss_pair, settings.seed);
+  std::vector<SigmoidLoss> losses;
+  for (const LossSetting& setting : loss_settings) {
+    const Rule rule = loss_rule(setting);
+    const Estimate tokens = sim::tokens_per_iteration(
+        simulate_loss(contexts, {.rule = rule, .gamma = drafts_per_call, .iterations = sigmoid_loss_iterations},
+                      {.seed = settings.seed, .point = losses.size(), .stop = settings.stop}, settings.threads));
+    losses.push_back({.scale = setting.scale,
+                      .bits = setting.bits,
+                      .tokens = tokens,
+                      .call_ratio = losses.empty() ? 1.0 : losses.front().tokens.mean / tokens.mean,
+                      .law = mean_loss(contexts, rule)});
   }
-  return contexts;
+  return losses;
 }
 
-sim::Lossiness mean_loss(const sim::TablePair& contexts, const Rule& rule) {
-  const auto chosen = sim::make_rule(rule);
-  std::vector<sim::PositionLossiness> positions;
-  for (std::size_t k = 0; k < contexts.target.size(); ++k) {
-    positions.push_back(sim::lossiness(*chosen, {.target = contexts.target[k], .draft = contexts.draft[k]}));
-  }
-  return sim::mean_lossiness(positions);
-}
-
-sim::Tally simulate_loss(const sim::TablePair& contexts, const LossRun& run, const sim::RunKey& key, unsigned threads) {
-  const auto simulator = sim::make_token_simulator({.models = contexts,
-                                                    .rule = run.rule,
-                                                    .temperature = 1.0,
-                                                    .gamma = run.gamma,
-                                                    .convention = Convention::bonus,
-                                                    .drafting = Drafting::autoregressive,
-                                                    .iterations = run.iterations},
-                                                   key.seed);
-  return sim::run(*simulator, key, threads);
-}
-
-double sigmoid_shift(const SyntheticModels& pair) {
-  return std::log(static_cast<double>(pair.vocabulary)) + 0.5 * pair.parameter * pair.parameter;
+Fillings sigmoid_loss_setting() {
+  return {loss_pair.parameter, loss_pair.vocabulary, loss_pair.alpha, drafts_per_call, loss_pair.pool};
 }
 
 FigureCodes rule_checks() { return {{"rule-lossiness", rule_lossiness}}; }

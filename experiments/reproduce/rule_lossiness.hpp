@@ -2,30 +2,32 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
-#include "sim/tally.hpp"
+#include "experiments/reproduce/declaration.hpp"
+#include "experiments/reproduce/registry.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
-#include "sim/token/token_simulation.hpp"
 
-/// What a verification rule gives up on a synthetic pair of models whose distributions are known.
+/// What the sigmoid approximation of speculative sampling costs in fidelity, on a synthetic pair whose distributions
+/// are known. [Wagner2024, Eq. 5]
 namespace foredraft::experiments {
 
-/// Every context's p and q, drawn and written out once for all rules.
-[[nodiscard]] sim::TablePair drawn_contexts(const SyntheticModels& pair, std::uint64_t seed);
+/// Simulated for every setting.
+inline constexpr std::uint64_t sigmoid_loss_iterations = 40'000;
 
-/// Exact in every context, so that only the choice of contexts is random.
-[[nodiscard]] sim::Lossiness mean_loss(const sim::TablePair& contexts, const Rule& rule);
-
-/// A run in the same contexts, temperature 1.
-struct LossRun {
-  Rule rule;
-  std::int64_t gamma;
-  std::uint64_t iterations;
+struct SigmoidLoss {
+  std::optional<double> scale;  ///< s of sigma((z + s) / (2 s)), z a logit; nothing: softmax, the exact rule
+  int bits;                     ///< of the arithmetic
+  Estimate tokens;              ///< simulated tokens per iteration
+  double call_ratio;            ///< verification calls for a token against the exact rule's
+  sim::Lossiness law;           ///< of the emitted law, over contexts
 };
-[[nodiscard]] sim::Tally simulate_loss(const sim::TablePair& contexts, const LossRun& run, const sim::RunKey& key,
-                                       unsigned threads);
 
-/// Makes of log p a logit of mean 0, for softmax of Normal(0, s^2) logits: the mean of exp(z) is exp(s^2 / 2).
-[[nodiscard]] double sigmoid_shift(const SyntheticModels& pair);
+/// The exact rule, then scales from 1 to 10,000 in double and in half precision.
+[[nodiscard]] std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings);
+
+/// Deviation of the logits, vocabulary, acceptance, drafts of a call and contexts of the pair.
+[[nodiscard]] Fillings sigmoid_loss_setting();
 
 }  // namespace foredraft::experiments

@@ -4,70 +4,33 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <iterator>
 #include <stdexcept>
 
 namespace foredraft::experiments {
 namespace {
 
-/// Our value with as many decimals as the printed one, and one more to show how it rounds.
-std::string beside(double ours, const PrintedNumber& published) {
-  const auto point = published.text.find('.');
-  const auto decimals = point == std::string::npos ? 0 : published.text.size() - point - 1;
-  return fmt::format("{:.{}f}", ours, decimals + 1);
+/// Our value with as many decimals as the printed one, and one more to show how it rounds; and the verdict.
+std::string our_cell(const ScorecardRow& row) {
+  const std::string verdict(to_string(row.verdict));
+  if (!row.ours) return verdict;
+  const std::string& printed = row.published.value().text;
+  const auto point = printed.find('.');
+  const auto decimals = point == std::string::npos ? 0 : printed.size() - point - 1;
+  return fmt::format("{:.{}f} {}", *row.ours, decimals + 1, verdict);
 }
 
-std::string our_cell(const CellAnswer& answer, const PrintedNumber& published) {
-  const std::string_view verdict = to_string(verdict_of(answer, published));
-  return answer.ours ? fmt::format("{} {}", beside(*answer.ours, published), verdict) : std::string(verdict);
-}
+using Answers = std::map<std::size_t, ScorecardRow>;  // by row
 
 /// Columns that only repeat what the paper prints need no second one.
-bool only_printed(const std::map<std::size_t, CellAnswer>& answers) {
+bool only_printed(const Answers& answers) {
   return std::all_of(answers.begin(), answers.end(), [](const auto& entry) {
-    return !entry.second.ours && entry.second.finding.empty() &&
-           (entry.second.kind == Kind::input || entry.second.kind == Kind::out_of_reach);
+    const ScorecardRow& answer = entry.second;
+    return !answer.ours && answer.verdict != Verdict::finding &&
+           (answer.kind == Kind::input || answer.kind == Kind::out_of_reach);
   });
 }
 
-using ColumnAnswers = std::map<std::string, std::map<std::size_t, CellAnswer>, std::less<>>;
-
-/// The table as data: every column as printed, and after it, where we have answers, our values and their verdicts.
-DataText account_data(const PublishedTable& published, const ColumnAnswers& answers) {
-  const auto answers_of = [&](const std::string& column) {
-    const auto found = answers.find(column);
-    return found == answers.end() || only_printed(found->second) ? nullptr : &found->second;
-  };
-  std::vector<std::string> names;
-  for (const std::string& column : published.columns()) {
-    names.push_back(column);
-    if (answers_of(column) != nullptr) names.insert(names.end(), {column + "_ours", column + "_verdict"});
-  }
-  DataText data(std::move(names));
-  for (std::size_t row = 0; row < published.size(); ++row) {
-    data.row();
-    for (const std::string& column : published.columns()) {
-      data.cell(published.text(row, column));
-      const auto* const given = answers_of(column);
-      if (given == nullptr) continue;
-      const auto answer = given->find(row);
-      if (answer == given->end() || answer->second.kind == Kind::input) {
-        data.cell(std::string_view()).cell(std::string_view());
-      } else {
-        data.cell(answer->second.ours).cell(to_string(verdict_of(answer->second, published.number(row, column))));
-      }
-    }
-  }
-  return data;
-}
-
 }  // namespace
-
-Verdict verdict_of(const CellAnswer& answer, const PrintedNumber& published) {
-  if (!answer.finding.empty()) return Verdict::finding;
-  if (answer.kind != Kind::exact) return Verdict::shown;
-  return intersects(answer.interval.value(), published.rounding) ? Verdict::pass : Verdict::fail;
-}
 
 double Cells::operator()(std::string_view table, const RowFilter& where, std::string_view column) const {
   const PublishedTable& other = published_table(table);
@@ -108,8 +71,8 @@ bool needs_no_code(const CellRule& rule) {
 TableAccount::TableAccount(const Declaration& declared)
     : declared_(&declared), published_(published_table(declared.published())) {
   for (const std::string& column : published_.columns()) {
-    const bool is_label =
-        std::find(declared.labels().begin(), declared.labels().end(), column) != declared.labels().end();
+    const std::vector<std::string> labels = declared.labels();
+    const bool is_label = std::find(labels.begin(), labels.end(), column) != labels.end();
     for (std::size_t row = 0; row < published_.size(); ++row) {
       if (!published_.is_number(row, column)) continue;
       if (is_label) cell(row, column, {.kind = Kind::input});
@@ -131,7 +94,7 @@ std::string TableAccount::row_name(std::size_t row) const {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-void TableAccount::answer(std::size_t row, std::string_view column, const CellRule& rule, const Computed& computed) {
+void TableAccount::answer(std::size_t row, const std::string& column, const CellRule& rule, const Computed& computed) {
   const PrintedNumber printed = published_.number(row, column);
   std::map<std::string, Filling::Value> named{{"printed", printed.text}};
   if (computed.ours) {
@@ -146,14 +109,14 @@ void TableAccount::answer(std::size_t row, std::string_view column, const CellRu
                                 ? !intersects(*computed.interval, printed.rounding)
                                 : computed.finding;
   cell(row, column,
-       {.kind = rule.kind,
-        .ours = computed.ours,
-        .interval = computed.interval,
-        .note = filled(rule.note, computed.words, named),
-        .finding = contradicted ? filled(rule.finding, computed.words, named) : ""});
+       {.ours = computed.ours,
+        .ours_interval = computed.interval,
+        .kind = rule.kind,
+        .note = filled(rule.note, computed.words, named)},
+       contradicted ? filled(rule.finding, computed.words, named) : "");
 }
 
-void TableAccount::answer_open(std::string_view column, bool exact,
+void TableAccount::answer_open(const std::string& column, bool exact,
                                const std::function<Computed(std::size_t row)>& answer_of) {
   for (std::size_t row = 0; row < published_.size(); ++row) {
     if (!published_.is_number(row, column)) continue;
@@ -172,31 +135,31 @@ std::vector<std::size_t> TableAccount::rows_of(std::string_view column, Kind kin
   return rows;
 }
 
-void TableAccount::compute(std::string_view column, const std::function<Computed(std::size_t row)>& answer) {
+void TableAccount::compute(const std::string& column, const std::function<Computed(std::size_t row)>& answer) {
   answer_open(column, false, answer);
 }
 
-void TableAccount::exact_values(std::string_view column, const std::function<Computed(std::size_t row)>& answer) {
+void TableAccount::exact_values(const std::string& column, const std::function<Computed(std::size_t row)>& answer) {
   answer_open(column, true, answer);
 }
 
-void TableAccount::exact(std::string_view column, const Formula& formula,
+void TableAccount::exact(const std::string& column, const Formula& formula,
                          const std::function<Fillings(std::size_t row)>& words) {
   exact_values(column, [&](std::size_t row) {
     return Computed(evaluate(formula, published_, row), words ? words(row) : Fillings());
   });
 }
 
-void TableAccount::cell(std::size_t row, std::string_view column, CellAnswer answer) {
+void TableAccount::cell(std::size_t row, const std::string& column, ScorecardRow answer, const std::string& finding) {
   if (!published_.is_number(row, column)) {
     throw std::logic_error(
         fmt::format("{}: row {}, column {}: no number is printed there", declared_->id(), row, column));
   }
-  if (answer.kind == Kind::exact && !(answer.ours && answer.interval)) {
-    throw std::logic_error(
-        fmt::format("{}: row {}, column {}: exact without an interval", declared_->id(), row, column));
-  }
-  answers_[std::string(column)].insert_or_assign(row, std::move(answer));
+  answer.experiment = declared_->id();
+  answer.row = row_name(row);
+  answer.column = column;
+  answer.published = published_.number(row, column);
+  answers_[column].insert_or_assign(row, scored(std::move(answer), finding));
 }
 
 void TableAccount::remark(std::string about, std::string arithmetic) {
@@ -211,55 +174,64 @@ void TableAccount::remark(std::string about, std::string arithmetic) {
 ExperimentResult TableAccount::finish() const {
   using enum Table::Align;
   const std::string caption = declared_->text("caption");
-  ExperimentResult result;
-  Table table{.caption = caption, .columns = {}, .rows = std::vector<std::vector<std::string>>(published_.size())};
+  const std::vector<std::string>& columns = published_.columns();
+  Table table{.caption = caption, .columns = {}, .rows = {}};
+  std::vector<std::string> names;
   std::vector<std::string> missing;
-  std::string findings;
-  std::vector<std::vector<ScorecardRow>> score(published_.size());
-  for (const std::string& column : published_.columns()) {
+  std::vector<Answers> given;       // of each column
+  std::vector<bool> second_column;  // and whether they are shown beside it
+  for (const std::string& column : columns) {
     const auto found = answers_.find(column);
-    const bool second_column = found != answers_.end() && !only_printed(found->second);
+    given.push_back(found == answers_.end() ? Answers() : found->second);
+    second_column.push_back(!only_printed(given.back()));
     bool numbers = false;
     for (std::size_t row = 0; row < published_.size(); ++row) {
-      table.rows[row].push_back(published_.text(row, column));
-      if (second_column) table.rows[row].emplace_back();
       if (!published_.is_number(row, column)) continue;
       numbers = true;
-      if (found == answers_.end() || !found->second.contains(row)) {
+      if (!given.back().contains(row))
         missing.push_back(fmt::format("row {} ({}), column {}", row, row_name(row), column));
-        continue;
-      }
-      const CellAnswer& answer = found->second.at(row);
-      const PrintedNumber printed = published_.number(row, column);
-      if (second_column && answer.kind != Kind::input) table.rows[row].back() = our_cell(answer, printed);
-      if (!answer.finding.empty()) {
-        findings +=
-            fmt::format(" finding  {}, {}: paper {}; {}\n", row_name(row), column, printed.text, answer.finding);
-      }
-      score[row].push_back({.experiment = declared_->id(),
-                            .row = row_name(row),
-                            .column = column,
-                            .published = printed,
-                            .ours = answer.ours,
-                            .ours_interval = answer.interval,
-                            .kind = answer.kind,
-                            .verdict = verdict_of(answer, printed),
-                            .note = answer.finding.empty() ? answer.note : answer.finding});
     }
-    table.columns.push_back({second_column ? column + ", paper" : column, numbers ? right : left});
-    if (second_column) table.columns.push_back({column + ", ours", left});
+    names.push_back(column);
+    table.columns.push_back({second_column.back() ? column + ", paper" : column, numbers ? right : left});
+    if (!second_column.back()) continue;
+    names.insert(names.end(), {column + "_ours", column + "_verdict"});
+    table.columns.push_back({column + ", ours", left});
   }
   if (!missing.empty()) {
     throw std::logic_error(
         fmt::format("{}: numbers without an account: {}", declared_->id(), fmt::join(missing, "; ")));
   }
-  for (const ScorecardRow& remark : remarks_) findings += fmt::format(" finding  {}: {}\n", remark.row, remark.note);
-  score.push_back(remarks_);
-  for (std::vector<ScorecardRow>& rows : score) std::move(rows.begin(), rows.end(), std::back_inserter(result.rows));
+
+  ExperimentResult result;
+  DataText data(names);
+  std::vector<std::string> findings(columns.size());
+  for (std::size_t row = 0; row < published_.size(); ++row) {
+    std::vector<std::string>& shown = table.rows.emplace_back();
+    data.row();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::string& text = published_.text(row, columns[i]);
+      shown.push_back(text);
+      data.cell(text);
+      const auto found = given[i].find(row);
+      const ScorecardRow* answer = found == given[i].end() ? nullptr : &found->second;
+      if (second_column[i]) {
+        const bool is_answered = answer != nullptr && answer->kind != Kind::input;
+        shown.push_back(is_answered ? our_cell(*answer) : "");
+        data.cell(is_answered ? answer->ours : std::nullopt).cell(is_answered ? to_string(answer->verdict) : "");
+      }
+      if (answer == nullptr) continue;
+      result.rows.push_back(*answer);
+      if (answer->verdict != Verdict::finding) continue;
+      findings[i] += fmt::format(" finding  {}, {}: paper {}; {}\n", answer->row, answer->column, text, answer->note);
+    }
+  }
+  for (const ScorecardRow& remark : remarks_)
+    findings.push_back(fmt::format(" finding  {}: {}\n", remark.row, remark.note));
+  result.rows.insert(result.rows.end(), remarks_.begin(), remarks_.end());
   result.rows.insert(result.rows.end(), after_.rows.begin(), after_.rows.end());
-  result.text = fmt::format("{}\n{}{}{}", caption, to_text(table), findings, after_.text);
-  result.add_table(declared_->id(), table, account_data(published_, answers_).csv());
-  result.artifacts.insert(result.artifacts.end(), after_.artifacts.begin(), after_.artifacts.end());
+  result.text = fmt::format("{}\n{}{}", caption, to_text(table), fmt::join(findings, ""));
+  result.add_table(declared_->id(), table, data.csv());
+  result.append(after_);
   return result;
 }
 

@@ -16,19 +16,6 @@
 /// does not finish.
 namespace foredraft::experiments {
 
-/// What we have to say of one printed cell.
-struct CellAnswer {
-  Kind kind;
-  std::optional<double> ours = {};        ///< nothing: we have no figure (out_of_reach)
-  std::optional<Interval> interval = {};  ///< of `ours`, input rounding propagated; needed for kind exact
-  std::string note = {};                  ///< for people: the formula, what was fitted, the error
-  std::string finding = {};  ///< not empty: a published anomaly, and its arithmetic; the verdict is then finding
-};
-
-/// "pass", "fail", "finding" or "shown": exact answers pass when their interval meets the rounding of the printed
-/// value, a finding is a finding, agreement is not claimed for any other kind.
-[[nodiscard]] Verdict verdict_of(const CellAnswer& answer, const PrintedNumber& published);
-
 /// The printed cells that a formula reads, somewhere in the box of their roundings.
 class Cells {
  public:
@@ -103,18 +90,18 @@ class TableAccount {
   [[nodiscard]] std::vector<std::size_t> rows_of(std::string_view column, Kind kind) const;
 
   /// `answer(row)` for every printed cell of a column whose declared words or value need it, but the exact ones.
-  void compute(std::string_view column, const std::function<Computed(std::size_t row)>& answer);
+  void compute(const std::string& column, const std::function<Computed(std::size_t row)>& answer);
 
   /// The formula of the exact ones, and the words that go with it.
-  void exact(std::string_view column, const Formula& formula,
+  void exact(const std::string& column, const Formula& formula,
              const std::function<Fillings(std::size_t row)>& words = nullptr);
 
   /// The exact ones, computed in some other way.
-  void exact_values(std::string_view column, const std::function<Computed(std::size_t row)>& answer);
+  void exact_values(const std::string& column, const std::function<Computed(std::size_t row)>& answer);
 
-  /// One cell. Later calls replace earlier ones.
-  /// Throws std::logic_error where nothing is printed or an `exact` answer has no interval.
-  void cell(std::size_t row, std::string_view column, CellAnswer answer);
+  /// One cell, scored: kind, ours, interval and note of `answer` count. Later calls replace earlier ones.
+  /// Throws std::logic_error where nothing is printed.
+  void cell(std::size_t row, const std::string& column, ScorecardRow answer, const std::string& finding = {});
 
   /// A contradiction that no single cell holds: in a formula, in running text, between tables. It gets a row of its own
   /// in the scorecard, without a published value. `about` says where it is printed.
@@ -131,12 +118,12 @@ class TableAccount {
   [[nodiscard]] ExperimentResult finish() const;
 
  private:
-  void answer(std::size_t row, std::string_view column, const CellRule& rule, const Computed& computed);
-  void answer_open(std::string_view column, bool exact, const std::function<Computed(std::size_t row)>& answer_of);
+  void answer(std::size_t row, const std::string& column, const CellRule& rule, const Computed& computed);
+  void answer_open(const std::string& column, bool exact, const std::function<Computed(std::size_t row)>& answer_of);
 
   const Declaration* declared_;
   const PublishedTable& published_;
-  std::map<std::string, std::map<std::size_t, CellAnswer>, std::less<>> answers_;  // [column][row]
+  std::map<std::string, std::map<std::size_t, ScorecardRow>> answers_;  // [column][row]
   std::vector<ScorecardRow> remarks_;
   ExperimentResult after_;
 };

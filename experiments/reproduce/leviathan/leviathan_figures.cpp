@@ -7,9 +7,8 @@
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
 #include "core/intervals.hpp"
-#include "experiments/reproduce/declaration.hpp"
+#include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/iid_answers.hpp"
-#include "experiments/reproduce/registry.hpp"
 #include "sim/estimates.hpp"
 
 namespace foredraft::experiments {
@@ -18,12 +17,8 @@ namespace {
 /// Stands in for gamma = infinity in the simulation: at alpha <= 0.9 fewer than one iteration in 10^17 gets that far.
 constexpr std::int64_t practically_unbounded = 400;
 
-ExperimentResult figure_of(const Declaration& declared, const DataText& data) {
-  return {.text = declared.text("caption"), .artifacts = {{declared.id() + ".csv", data.csv()}}};
-}
-
-ExperimentResult leviathan_figure2(const Declaration& declared, const ExperimentSettings& settings) {
-  DataText data = declared.data();
+void leviathan_figure2(FigureAccount& figure, const ExperimentSettings& settings) {
+  figure.say_declared("caption");
   std::uint64_t point = 0;
   for (const std::optional<std::int64_t> gamma :
        std::array<std::optional<std::int64_t>, 6>{1, 3, 5, 7, 10, std::nullopt}) {
@@ -39,11 +34,9 @@ ExperimentResult leviathan_figure2(const Declaration& declared, const Experiment
                          .point = point++};
         simulated = sim::tokens_per_iteration(simulate(run, settings));
       }
-      const double tokens = gamma ? iid_tokens(alpha, *gamma) : 1.0 / (1.0 - alpha);
-      data.row().cell(label).cell(alpha).cell(tokens).cell(simulated);
+      figure.row(label, alpha, gamma ? iid_tokens(alpha, *gamma) : 1.0 / (1.0 - alpha), simulated);
     }
   }
-  return figure_of(declared, data);
 }
 
 /// Longest draft of the simulated search; the optimum at alpha = 0.95, c = 0.01 is 40.
@@ -93,44 +86,37 @@ SimulatedBest simulated_best(const sim::Tally& tally, double c) {
   return best;
 }
 
-ExperimentResult leviathan_figure3(const Declaration& declared, const ExperimentSettings& settings) {
-  constexpr std::array costs{0.01, 0.02, 0.05, 0.1, 0.2};
+void leviathan_figure3(FigureAccount& figure, const ExperimentSettings& settings) {
+  figure.say_declared("caption");
   constexpr std::array simulated_percents{10, 20, 30, 40, 50, 60, 70, 80, 90, 95};
-  std::vector<sim::Tally> tallies;
+  std::map<int, sim::Tally> tallies;  // by alpha in permille
   for (std::size_t i = 0; i < simulated_percents.size(); ++i) {
-    tallies.push_back(
-        simulate({.alpha = simulated_percents[i] / 100.0, .gamma = longest_draft, .iterations = 1'000'000, .point = i},
-                 settings));
+    const double alpha = simulated_percents[i] / 100.0;
+    tallies.emplace(10 * simulated_percents[i],
+                    simulate({.alpha = alpha, .gamma = longest_draft, .iterations = 1'000'000, .point = i}, settings));
   }
-
-  DataText data = declared.data();
-  for (const double c : costs) {
+  for (const double c : {0.01, 0.02, 0.05, 0.1, 0.2}) {
     for (int permille = 0; permille <= 950; permille += 5) {
       const double alpha = permille / 1000.0;
       const auto best = analytic::best_gamma(
           {.alpha = alpha, .c = c, .convention = Convention::bonus, .drafting = Drafting::autoregressive});
-      data.row().cell(c).cell(alpha).cell(static_cast<double>(best.gamma.value()));
-      const auto* const found = std::find(simulated_percents.begin(), simulated_percents.end(), permille / 10);
-      if (permille % 10 != 0 || found == simulated_percents.end()) {
-        data.cell(std::optional<double>()).cell(std::optional<double>()).cell(std::optional<double>());
-        continue;
-      }
-      const auto simulated = simulated_best(tallies[static_cast<std::size_t>(found - simulated_percents.begin())], c);
-      for (const std::int64_t gamma : {simulated.gamma, simulated.low, simulated.high}) {
-        data.cell(static_cast<double>(gamma));
+      figure.row(c, alpha, best.gamma.value());
+      if (const auto tally = tallies.find(permille); tally != tallies.end()) {
+        const SimulatedBest simulated = simulated_best(tally->second, c);
+        figure.add(simulated.gamma, simulated.low, simulated.high);
+      } else {
+        figure.add("", "", "");
       }
     }
   }
-  return figure_of(declared, data);
 }
 
-ExperimentResult leviathan_figure4(const Declaration& declared, const ExperimentSettings& settings) {
+void leviathan_figure4(FigureAccount& figure, const ExperimentSettings& settings) {
   constexpr double c = 0.0;
   constexpr double operations_ratio = 0.0;
-  constexpr std::array<std::int64_t, 5> gammas{1, 3, 5, 7, 10};
-  DataText data = declared.data();
+  figure.say_declared("caption");
   std::uint64_t point = 0;
-  for (const std::int64_t gamma : gammas) {
+  for (const std::int64_t gamma : {1, 3, 5, 7, 10}) {
     for (int percent = 0; percent <= 100; ++percent) {
       const double alpha = percent / 100.0;
       std::optional<Estimate> speedup;
@@ -141,69 +127,48 @@ ExperimentResult leviathan_figure4(const Declaration& declared, const Experiment
         speedup = sim::speedup(tally, constant_ratio(c));
         operations = sim::operations_factor(tally, operations_ratio, Convention::bonus);
       }
-      data.row().cell(static_cast<double>(gamma)).cell(alpha).cell(iid_speedup(alpha, gamma, c));
-      data.cell(analytic::operations_factor(iid_tokens(alpha, gamma), gamma, operations_ratio, Convention::bonus));
-      data.cell(speedup).cell(operations);
+      figure.row(gamma, alpha, iid_speedup(alpha, gamma, c),
+                 analytic::operations_factor(iid_tokens(alpha, gamma), gamma, operations_ratio, Convention::bonus),
+                 speedup, operations);
     }
   }
-  return figure_of(declared, data);
 }
 
-constexpr double diagram_alpha = 0.8;
-constexpr double diagram_c = 0.1;
-constexpr std::int64_t text_tokens = 24;
-
-/// One lane of the picture: the iterations of one text, one after the other, in target steps.
-class Lane {
- public:
-  Lane(std::string name, DataText& data) : name_(std::move(name)), data_(&data) {}
-
-  void step(std::string_view kind, double duration) {
-    add(kind, duration, "");
-    now_ += duration;
-  }
-
-  /// The tokens of an iteration appear when its target step ends.
-  void token(std::string_view label) { add("token", 0.0, label); }
-
-  [[nodiscard]] double now() const { return now_; }
-
- private:
-  void add(std::string_view kind, double duration, std::string_view label) {
-    data_->row().cell(name_).cell(kind).cell(now_).cell(now_ + duration).cell(label);
-  }
-
-  std::string name_;
-  DataText* data_;
-  double now_ = 0.0;
-};
-
-ExperimentResult leviathan_figure5(const Declaration& declared, const ExperimentSettings& settings) {
-  DataText data = declared.data();
-  std::string text = declared.text("caption", {text_tokens, diagram_alpha, diagram_c});
+/// A lane of the picture for each draft length: the iterations of one text, one after the other, in target steps.
+void leviathan_figure5(FigureAccount& figure, const ExperimentSettings& settings) {
+  constexpr double alpha = 0.8;
+  constexpr double c = 0.1;
+  constexpr std::int64_t text_tokens = 24;
+  figure.say_declared("caption", {text_tokens, alpha, c});
   std::uint64_t point = 0;
   for (const std::int64_t gamma : {7, 3, 0}) {
-    const std::string name = gamma == 0 ? "plain decoding" : fmt::format("gamma = {}", gamma);
-    Lane lane(name, data);
+    const std::string lane = gamma == 0 ? "plain decoding" : fmt::format("gamma = {}", gamma);
+    double now = 0.0;
+    const auto step = [&](std::string_view kind, double duration) {
+      figure.row(lane, kind, now, now + duration, "");
+      now += duration;
+    };
     std::int64_t emitted = 0;
     int iterations = 0;
     while (emitted < text_tokens) {
-      for (std::int64_t draft = 0; draft < gamma; ++draft) lane.step("draft", diagram_c);
-      lane.step("target", 1.0);
-      const auto tally =
-          simulate({.alpha = diagram_alpha, .gamma = gamma, .iterations = 1, .point = point++}, settings);
+      for (std::int64_t draft = 0; draft < gamma; ++draft) step("draft", c);
+      step("target", 1.0);
+      const auto tally = simulate({.alpha = alpha, .gamma = gamma, .iterations = 1, .point = point++}, settings);
+      // The tokens of an iteration appear when its target step ends.
       const auto tokens = static_cast<std::int64_t>(tally.units.sum(sim::tokens));
       const std::int64_t kept = std::min(tokens, text_tokens - emitted);
       for (std::int64_t i = 1; i <= kept; ++i) {
-        lane.token(i < tokens ? "accepted" : tokens == gamma + 1 && gamma > 0 ? "bonus" : "corrected");
+        figure.row(lane, "token", now, now,
+                   i < tokens                         ? "accepted"
+                   : tokens == gamma + 1 && gamma > 0 ? "bonus"
+                                                      : "corrected");
       }
       emitted += kept;
       ++iterations;
     }
-    text += fmt::format(" {:<15} {:>2} iterations, {:>5.1f} target steps, {:.2f}x\n", name, iterations, lane.now(),
-                        static_cast<double>(text_tokens) / lane.now());
+    figure.say(fmt::format(" {:<15} {:>2} iterations, {:>5.1f} target steps, {:.2f}x\n", lane, iterations, now,
+                           static_cast<double>(text_tokens) / now));
   }
-  return {.text = text, .artifacts = {{declared.id() + ".csv", data.csv()}}};
 }
 
 }  // namespace

@@ -4,69 +4,68 @@
 #include <vector>
 
 #include "analytic/cost/iteration_cost.hpp"
+#include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/iid_answers.hpp"
-#include "experiments/reproduce/ngram_models.hpp"
 #include "experiments/reproduce/table_account.hpp"
 #include "sim/estimates.hpp"
-#include "sim/ngram/acceptance_study.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 /// alpha and gamma of this table are chosen, not measured, so they are taken as exact: the strictest reading.
-ExperimentResult leviathan_table1(const Declaration& declared, const ExperimentSettings& settings) {
+void leviathan_table1(FigureAccount& figure, const ExperimentSettings& settings) {
   constexpr double c = 0.0;
   constexpr double operations_ratio = 0.0;
-  const PublishedTable& published = published_table(declared.published());
-  ExperimentResult result;
-  Table table = declared.table();
-  DataText data = declared.data();
+  const PublishedTable& published = published_table("leviathan_table1");
   for (std::size_t i = 0; i < published.size(); ++i) {
-    const PrintedNumber alpha = published.number(i, "alpha");
-    const PrintedNumber gamma_text = published.number(i, "gamma");
+    const double alpha = published.value(i, "alpha");
     const std::int64_t gamma = published.count(i, "gamma");
-    const std::string name = fmt::format("alpha {} gamma {}", alpha.text, gamma_text.text);
-    const double operations =
-        analytic::operations_factor(iid_tokens(alpha.value, gamma), gamma, operations_ratio, Convention::bonus);
-    const double speedup = iid_speedup(alpha.value, gamma, c);
-    const Estimate simulated =
-        sim::speedup(simulate({.alpha = alpha.value, .gamma = gamma, .iterations = 10'000'000, .point = i}, settings),
-                     constant_ratio(c));
-
-    result.rows.push_back(input_row(declared.id(), name, "alpha", alpha));
-    result.rows.push_back(input_row(declared.id(), name, "gamma", gamma_text));
-    result.rows.push_back(exact_row(declared.id(), name, "operations_x", published.number(i, "operations_x"),
-                                    operations, {operations, operations}));
-    const std::string operations_verdict(to_string(result.rows.back().verdict));
-    result.rows.push_back(
-        exact_row(declared.id(), name, "speed_x", published.number(i, "speed_x"), speedup, {speedup, speedup}));
-    const std::string speed_verdict(to_string(result.rows.back().verdict));
+    const std::string name = fmt::format("alpha {} gamma {}", published.text(i, "alpha"), published.text(i, "gamma"));
+    const Estimate simulated = sim::speedup(
+        simulate({.alpha = alpha, .gamma = gamma, .iterations = 10'000'000, .point = i}, settings), constant_ratio(c));
     const double half_width = normal_quantile(0.95) * simulated.standard_error;
-    result.rows.back().note = fmt::format("simulated {:.5f} +- {:.5f}", simulated.mean, half_width);
-    table.rows.push_back({alpha.text, gamma_text.text, published.text(i, "operations_x") + "x",
-                          fmt::format("{:.4f}", operations), operations_verdict, published.text(i, "speed_x") + "x",
-                          fmt::format("{:.4f}", speedup), speed_verdict,
-                          fmt::format("{:.4f} +- {:.4f}", simulated.mean, half_width)});
-    data.row().cell(alpha.text).cell(gamma_text.text);
-    data.cell(published.text(i, "operations_x")).cell(operations).cell(operations_verdict);
-    data.cell(published.text(i, "speed_x")).cell(speedup).cell(speed_verdict).cell(simulated);
+    std::vector<std::string> shown;
+    figure.row();
+    for (const char* column : {"alpha", "gamma"}) {
+      figure.score_input(name, column, published.number(i, column));
+      figure.add(published.text(i, column));
+      shown.push_back(published.text(i, column));
+    }
+    const auto add_exact = [&](const std::string& column, double ours, const std::string& note) {
+      const ScorecardRow row = scored({.experiment = figure.declared().id(),
+                                       .row = name,
+                                       .column = column,
+                                       .published = published.number(i, column),
+                                       .ours = ours,
+                                       .ours_interval = Interval{ours, ours},
+                                       .kind = Kind::exact,
+                                       .note = note});
+      const std::string verdict(to_string(row.verdict));
+      figure.score(row);
+      figure.add(published.text(i, column), ours, verdict);
+      shown.insert(shown.end(), {published.text(i, column) + "x", fmt::format("{:.4f}", ours), verdict});
+    };
+    add_exact("operations_x",
+              analytic::operations_factor(iid_tokens(alpha, gamma), gamma, operations_ratio, Convention::bonus), "");
+    add_exact("speed_x", iid_speedup(alpha, gamma, c),
+              fmt::format("simulated {:.5f} +- {:.5f}", simulated.mean, half_width));
+    figure.add(simulated);
+    shown.push_back(fmt::format("{:.4f} +- {:.4f}", simulated.mean, half_width));
+    figure.shown(shown);
   }
-  result.text = declared.text("heading") + to_text(table);
-  result.add_table(declared.id(), table, data.csv());
-  return result;
+  figure.say_declared("heading");
+  figure.say_table();
 }
 
-ExperimentResult leviathan_table2(const Declaration& declared, const ExperimentSettings& /*settings*/) {
-  const PublishedTable& published = published_table(declared.published());
-  ExperimentResult result;
-  Table table = declared.table();
-  DataText data = declared.data();
+void leviathan_table2(FigureAccount& figure, const ExperimentSettings& /*settings*/) {
+  const Declaration& declared = figure.declared();
+  const PublishedTable& published = published_table("leviathan_table2");
   std::string findings;
   for (std::size_t i = 0; i < published.size(); ++i) {
+    const auto text = [&](const char* column) { return published.text(i, column); };
     const PrintedNumber alpha = published.number(i, "alpha");
     const PrintedNumber speed = published.number(i, "speed_x");
-    const std::string name = fmt::format("{} {} T={}", published.text(i, "task"), published.text(i, "approx_model"),
-                                         published.text(i, "temperature"));
+    const std::string name = fmt::format("{} {} T={}", text("task"), text("approx_model"), text("temperature"));
     const ImpliedCost implied = implied_cost(alpha, published.count(i, "gamma"), speed);
     const bool explained = speed.rounding.low <= implied.iid_bound;
     const std::string note =
@@ -74,77 +73,33 @@ ExperimentResult leviathan_table2(const Declaration& declared, const ExperimentS
                   : declared.text(speed.rounding.low > implied.process_bound ? "impossible" : "dependent",
                                   {alpha, implied.iid_bound, implied.process_bound});
     if (!explained) findings += fmt::format(" finding  {}  paper {}x; {}\n", name, speed.text, note);
-
     for (const char* column : {"temperature", "gamma", "alpha"}) {
-      result.rows.push_back(input_row(declared.id(), name, column, published.number(i, column)));
+      figure.score_input(name, column, published.number(i, column));
     }
-    result.rows.push_back({.experiment = declared.id(),
-                           .row = name,
-                           .column = "speed_x",
-                           .published = speed,
-                           .ours = explained ? speed.value : implied.iid_bound,
-                           .kind = explained ? Kind::fitted : Kind::exact,
-                           .verdict = explained ? Verdict::shown : Verdict::finding,
-                           .note = note});
-    const std::string verdict(to_string(result.rows.back().verdict));
-    data.row();
-    for (const char* column : {"task", "approx_model", "temperature", "gamma", "alpha", "speed_x"}) {
-      data.cell(published.text(i, column));
-    }
-    data.cell(implied.c).cell(implied.c_interval.low).cell(implied.c_interval.high);
-    data.cell(implied.best_gamma ? std::optional<double>(static_cast<double>(*implied.best_gamma)) : std::nullopt);
-    data.cell(implied.best_speedup).cell(implied.iid_bound).cell(implied.process_bound).cell(verdict);
-    const bool has_best = implied.best_gamma.has_value();
-    table.rows.push_back(
-        {published.text(i, "task"), published.text(i, "approx_model"), published.text(i, "temperature"),
-         published.text(i, "gamma"), alpha.text, speed.text + "x", fmt::format("{:.3f}", implied.c),
-         fmt::format("{:.3f} to {:.3f}", implied.c_interval.low, implied.c_interval.high),
-         has_best ? fmt::format("{}", *implied.best_gamma) : "-",
-         has_best ? fmt::format("{:.2f}x", *implied.best_speedup) : "-", fmt::format("{:.2f}x", implied.iid_bound),
-         fmt::format("{:.2f}x", implied.process_bound), verdict});
+    const Verdict verdict = explained ? Verdict::shown : Verdict::finding;
+    figure.score({.experiment = declared.id(),
+                  .row = name,
+                  .column = "speed_x",
+                  .published = speed,
+                  .ours = explained ? speed.value : implied.iid_bound,
+                  .kind = explained ? Kind::fitted : Kind::exact,
+                  .verdict = verdict,
+                  .note = note});
+    const auto& best = implied.best_gamma;
+    figure.row(text("task"), text("approx_model"), text("temperature"), text("gamma"), alpha.text, speed.text,
+               implied.c, implied.c_interval.low, implied.c_interval.high,
+               best ? std::optional(static_cast<double>(*best)) : std::nullopt, implied.best_speedup, implied.iid_bound,
+               implied.process_bound, to_string(verdict));
+    figure.shown({text("task"), text("approx_model"), text("temperature"), text("gamma"), alpha.text, speed.text + "x",
+                  fmt::format("{:.3f}", implied.c),
+                  fmt::format("{:.3f} to {:.3f}", implied.c_interval.low, implied.c_interval.high),
+                  best ? fmt::format("{}", *best) : "-", best ? fmt::format("{:.2f}x", *implied.best_speedup) : "-",
+                  fmt::format("{:.2f}x", implied.iid_bound), fmt::format("{:.2f}x", implied.process_bound),
+                  std::string(to_string(verdict))});
   }
-  result.text = declared.text("heading") + to_text(table) + findings;
-  result.add_table(declared.id(), table, data.csv());
-  return result;
-}
-
-/// The printed alphas need the trained networks, so they are listed beside ours, not imitated.
-ExperimentResult leviathan_table3(const Declaration& declared, const ExperimentSettings& settings) {
-  ExperimentResult result;
-  Table table = declared.table();
-  std::string sizes;
-  std::uint64_t point = 0;
-  for (const NgramStudyModels& models : ngram_study_models(settings)) {
-    sizes += declared.text("corpus", {models.corpus, models.tokens, models.vocabulary, 100.0 * models.unknown_share});
-    result.inputs.insert(result.inputs.end(), models.inputs.begin(), models.inputs.end());
-    for (const double temperature : {0.0, 1.0}) {
-      for (const auto& drafter : models.drafters) {
-        const Estimate alpha = ngram::alpha(acceptance_study(
-            models, drafter, temperature, {.seed = settings.seed, .point = point++}, settings.threads));
-        table.rows.push_back({fmt::format("5-gram ({})", models.corpus), drafter_name(drafter->order()),
-                              fmt::format("{:.0f}", temperature), fmt::format("{:.4f}", alpha.mean),
-                              fmt::format("{:.4f}", normal_quantile(0.95) * alpha.standard_error), "ours"});
-      }
-    }
-  }
-  result.text = declared.text("heading") + sizes + to_text(table);
-  const PublishedTable& published = published_table(declared.published());
-  for (std::size_t i = 0; i < published.size(); ++i) {
-    const std::string& temperature = published.text(i, "temperature");
-    const std::string name =
-        fmt::format("{}, {} T={}", published.text(i, "target_model"), published.text(i, "approx_model"), temperature);
-    result.rows.push_back(input_row(declared.id(), name, "temperature", published.number(i, "temperature")));
-    result.rows.push_back({.experiment = declared.id(),
-                           .row = name,
-                           .column = "alpha",
-                           .published = published.number(i, "alpha"),
-                           .kind = Kind::out_of_reach,
-                           .note = "needs the trained networks"});
-    table.rows.push_back({published.text(i, "target_model"), published.text(i, "approx_model"), temperature,
-                          published.text(i, "alpha"), "", "paper"});
-  }
-  result.add_table(declared.id(), table);
-  return result;
+  figure.say_declared("heading");
+  figure.say_table();
+  figure.say(findings);
 }
 
 /// The table of appendix A.3, where c comes from profiler traces: so it predicts what Table 2 of the paper measured.
@@ -215,9 +170,7 @@ TableCodes leviathan_tables() {
 }
 
 FigureCodes leviathan_own_tables() {
-  return {{"leviathan-table1", leviathan_table1},
-          {"leviathan-table2", leviathan_table2},
-          {"leviathan-table3", leviathan_table3}};
+  return {{"leviathan-table1", leviathan_table1}, {"leviathan-table2", leviathan_table2}};
 }
 
 }  // namespace foredraft::experiments

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "experiments/reproduce/declaration.hpp"
-#include "experiments/reproduce/registry.hpp"
+#include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/specdec/specdec_models.hpp"
 #include "sim/process/sequence_simulator.hpp"
 
@@ -79,10 +78,8 @@ std::vector<double> sentence_speedups(const std::vector<sim::Sentence>& sentence
   return speedups;
 }
 
-ExperimentResult sentence_figure(const Declaration& declared, const SentenceSetting& setting,
-                                 const ExperimentSettings& settings) {
-  ExperimentResult result{.text = declared.text("caption", {setting.source, specdec_mean_tokens()})};
-  DataText data = declared.data();
+void sentence_figure(FigureAccount& figure, const SentenceSetting& setting, const ExperimentSettings& settings) {
+  figure.say_declared("caption", {setting.source, specdec_mean_tokens()});
   for (const SentenceKind& kind : sentence_kinds) {
     const std::vector<double> speedups =
         sentence_speedups(matching_sentences(setting, kind.spread, settings.seed), setting.speedup);
@@ -94,55 +91,48 @@ ExperimentResult sentence_figure(const Declaration& declared, const SentenceSett
     for (int bin = 0; bin * bin_width <= speedups.back(); ++bin) {
       const double low = bin * bin_width;
       const double share = static_cast<double>(between(low, low + bin_width)) / n;
-      data.row().cell(kind.name).cell(low).cell(low + bin_width).cell(share).cell(std::sqrt(share * (1 - share) / n));
+      figure.row(kind.name, low, low + bin_width, share, std::sqrt(share * (1 - share) / n));
     }
     const std::int64_t most = between(3.0, 7.0);
     const double share = static_cast<double>(most) / n;
     const auto quantile = [&](double level) { return speedups[static_cast<std::size_t>(level * (n - 1.0))]; };
     const std::string summary =
-        declared.text("summary_of_sentences", {100.0 * share, quantile(0.5), quantile(0.05), quantile(0.95)});
-    result.text += fmt::format(" {}: {}\n", kind.name, summary);
-    result.rows.push_back({.experiment = declared.id(),
-                           .row = kind.name,
-                           .column = "share of sentences between 3x and 7x",
-                           .ours = share,
-                           .ours_interval = clopper_pearson(most, static_cast<std::int64_t>(speedups.size())),
-                           .kind = Kind::simulated,
-                           .note = "the text says most; " + summary});
+        figure.declared().text("summary_of_sentences", {100.0 * share, quantile(0.5), quantile(0.05), quantile(0.95)});
+    figure.say(fmt::format(" {}: {}\n", kind.name, summary));
+    figure.score({.experiment = figure.declared().id(),
+                  .row = kind.name,
+                  .column = "share of sentences between 3x and 7x",
+                  .ours = share,
+                  .ours_interval = clopper_pearson(most, static_cast<std::int64_t>(speedups.size())),
+                  .kind = Kind::simulated,
+                  .note = "the text says most; " + summary});
   }
-  result.artifacts = {{declared.id() + ".csv", data.csv()}};
-  return result;
 }
 
-ExperimentResult emnlp_figure6(const Declaration& declared, const ExperimentSettings& settings) {
+void emnlp_figure6(FigureAccount& figure, const ExperimentSettings& settings) {
   const PublishedTable& ablation = published_table("emnlp_table2");
   const std::size_t row = ablation.size() - 1;
-  return sentence_figure(
-      declared,
-      {.tokens_per_iteration = ablation.value(row, "tok"),
-       .speedup = ablation.value(row, "speed_x"),
-       .source = declared.text("source", {ablation.text(row, "tok"), ablation.text(row, "speed_x")})},
-      settings);
+  const std::string source =
+      figure.declared().text("source", {ablation.text(row, "tok"), ablation.text(row, "speed_x")});
+  sentence_figure(figure, {ablation.value(row, "tok"), ablation.value(row, "speed_x"), source}, settings);
 }
 
-ExperimentResult iclr_figure4(const Declaration& declared, const ExperimentSettings& settings) {
+void iclr_figure4(FigureAccount& figure, const ExperimentSettings& settings) {
   const PublishedTable& main = published_table("iclr_table1");
   const std::size_t row = main.size() - 1;
-  return sentence_figure(
-      declared,
-      {.tokens_per_iteration = specdec_mean_tokens() / main.value(row, "iterations"),
-       .speedup = main.value(row, "speedup_rerun_x"),
-       .source = declared.text("source", {main.text(row, "iterations"), main.text(row, "speedup_rerun_x")})},
-      settings);
+  const std::string source =
+      figure.declared().text("source", {main.text(row, "iterations"), main.text(row, "speedup_rerun_x")});
+  const double tokens_per_iteration = specdec_mean_tokens() / main.value(row, "iterations");
+  sentence_figure(figure, {tokens_per_iteration, main.value(row, "speedup_rerun_x"), source}, settings);
 }
 
-ExperimentResult iclr_figure2(const Declaration& declared, const ExperimentSettings& /*settings*/) {
+void iclr_figure2(FigureAccount& figure, const ExperimentSettings& /*settings*/) {
   const PublishedTable& main = published_table("iclr_table1");
   const analytic::BlockLatency profile = specdec_profile();
-  DataText data = declared.data();
+  figure.say_declared("caption");
   for (std::size_t row = 0; row < main.size(); ++row) {
-    const bool rerun = main.is_number(row, "speedup_rerun_x");
-    if (!rerun && !main.is_number(row, "speedup_reported_x")) continue;
+    const char* speed = main.is_number(row, "speedup_rerun_x") ? "speedup_rerun_x" : "speedup_reported_x";
+    if (!main.is_number(row, speed)) continue;
     std::optional<double> ours;
     const std::string& model = main.text(row, "model");
     const bool theirs = main.text(row, "group") == "Ours";
@@ -151,11 +141,9 @@ ExperimentResult iclr_figure2(const Declaration& declared, const ExperimentSetti
       ours = model.starts_with("NAT") ? specdec_beam_ms() / analytic::drafter_alone_ms(profile, iterations)
                                       : analytic::speedup(profile, iterations, specdec_beam_ms());
     }
-    data.row().cell(theirs ? "SpecDec and its parts" : main.text(row, "group")).cell(model);
-    data.cell(main.value(row, "bleu_en_de"));
-    data.cell(main.value(row, rerun ? "speedup_rerun_x" : "speedup_reported_x")).cell(ours);
+    figure.row(theirs ? "SpecDec and its parts" : main.text(row, "group"), model, main.value(row, "bleu_en_de"),
+               main.value(row, speed), ours);
   }
-  return {.text = declared.text("caption"), .artifacts = {{declared.id() + ".csv", data.csv()}}};
 }
 
 }  // namespace

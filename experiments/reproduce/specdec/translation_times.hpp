@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "latency/surfaces/cost_surface.hpp"
 
@@ -22,9 +21,6 @@ struct BatchTimes {
   double step_ms = 0.0;   ///< a plain step, or drafting a block and verifying it
 };
 
-/// Of a host that launches work and a device that computes meanwhile, the longer one, part by part.
-[[nodiscard]] BatchTimes longer(const BatchTimes& host, const BatchTimes& device);
-
 /// Rooflines of Transformer-base and of a drafter in fp32 (the format that the papers' memory tables show), launches
 /// free.
 class TranslationDevice {
@@ -40,27 +36,11 @@ class TranslationDevice {
   latency::CostSurface target_, drafting_, target_encoder_, drafter_encoder_;
 };
 
-/// A row that prints both for all sentences together; the speedup is over beam search with 5 beams.
-struct SpecdecSpeed {
-  double tokens_per_iteration;
-  double speedup;
-};
-
-/// What the papers' program takes at batch 1, where a device of theirs computes for a fraction of that: encoders and
-/// "Others" from the module profile [Xia2022, Table 18], steps as long as the printed speedups say.
-struct ProgramTimes {
-  BatchTimes beam;
-  BatchTimes greedy;
-  BatchTimes specdec;
-};
-[[nodiscard]] ProgramTimes program_times(const SpecdecSpeed& printed);
-
 /// The i.i.d. acceptance that yields these tokens per iteration in sentences of translation_tokens().
 [[nodiscard]] double translation_alpha(double tokens_per_iteration);
 
-/// Mean iterations of a batch of sentences at this acceptance. At its own pace: each goes on until it is done, and the
-/// batch until the slowest is; in lockstep: all go on by what the one accepts that accepts fewest.
+/// Mean iterations of a batch of sentences at this acceptance, each going on until it is done, and the batch until the
+/// slowest is.
 [[nodiscard]] double own_pace_iterations(double alpha, std::int64_t batch);
-[[nodiscard]] double lockstep_iterations(double alpha, std::int64_t batch);
 
 }  // namespace foredraft::experiments

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
-#include <set>
+#include <map>
 
 #include "analytic/tokens/acceptance.hpp"
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "core/numbers.hpp"
 #include "experiments/devices/devices.hpp"
+#include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/table_account.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
@@ -48,8 +48,6 @@ void survey(TableAccount& account, const ExperimentSettings& /*settings*/) {
 
 constexpr std::int64_t drawn_candidates = 4;  ///< continuations of a sequence that one pass verifies
 constexpr std::int64_t short_prompt = 64;     ///< where none is printed
-constexpr std::array<std::int64_t, 8> survey_batches{1, 2, 4, 8, 16, 32, 64, 128};
-constexpr std::array<std::int64_t, 4> survey_contexts{short_prompt, 512, 2048, 4096};
 constexpr std::int64_t told_batch = 16;
 
 /// How verified tokens read the cache of their sequence.
@@ -83,14 +81,6 @@ struct HeadServer {
   }
 };
 
-ScorecardRow speedup_row(std::string row, std::string column, double speedup, std::string note) {
-  return {.experiment = "survey-batch-context",
-          .row = std::move(row),
-          .column = std::move(column),
-          .ours = speedup,
-          .note = std::move(note)};
-}
-
 /// Rows of survey_numbers that print a latency with and without heads, and what we take of their conditions.
 struct PrintedGain {
   std::size_t row;
@@ -99,36 +89,21 @@ struct PrintedGain {
 };
 constexpr std::array printed_gains{PrintedGain{2, 4, short_prompt}, PrintedGain{3, 2, 2048}};
 
-void add_printed_gain(const PrintedGain& printed, const Declaration& declared, const HeadServer& server,
-                      ExperimentResult& result) {
+void add_printed_gain(FigureAccount& figure, const PrintedGain& printed, const HeadServer& server) {
   const PublishedTable& table = published_table("survey_numbers");
-  const std::string gain =
-      declared.text("printed_gain", {table.text(printed.row, "baseline"), table.text(printed.row, "value"),
-                                     table.value(printed.row, "baseline") / table.value(printed.row, "value")});
-  result.text += fmt::format(" {}: {};", table.text(printed.row, "condition"), gain);
+  const std::string& condition = table.text(printed.row, "condition");
+  const std::string gain = figure.declared().text(
+      "printed_gain", {table.text(printed.row, "baseline"), table.text(printed.row, "value"),
+                       table.value(printed.row, "baseline") / table.value(printed.row, "value")});
+  figure.say(fmt::format(" {}: {};", condition, gain));
   for (const CacheReading& reading : readings) {
     const double speedup = server.speedup(reading, printed.candidates, 1, printed.context);
-    result.text += fmt::format(" {:.2f}x with {}{}", speedup, reading.name, &reading == &readings.back() ? "\n" : ",");
-    result.rows.push_back(speedup_row(fmt::format("{}, {}", table.text(printed.row, "condition"), reading.name),
-                                      "speedup at batch 1", speedup, gain));
+    figure.say(fmt::format(" {:.2f}x with {}{}", speedup, reading.name, &reading == &readings.back() ? "\n" : ","));
+    figure.score(fmt::format("{}, {}", condition, reading.name), "speedup at batch 1", speedup, gain);
   }
 }
 
-void add_curve(const CacheReading& reading, std::int64_t context, const Declaration& declared, const HeadServer& server,
-               const std::vector<std::int64_t>& batches, DataText& data, ExperimentResult& result) {
-  result.text += fmt::format(" {}, context {}:", reading.name, context);
-  for (const std::int64_t batch : batches) {
-    const double speedup = server.speedup(reading, drawn_candidates, batch, context);
-    data.row().cell(reading.name).cell(static_cast<double>(context)).cell(static_cast<double>(batch)).cell(speedup);
-    if (batch != 1 && batch != told_batch) continue;
-    result.text += fmt::format(" {:.2f}x at batch {}", speedup, batch);
-    result.rows.push_back(speedup_row(fmt::format("{}, context {}", reading.name, context),
-                                      fmt::format("speedup at batch {}", batch), speedup, declared.text("by_sheet")));
-  }
-  result.text += "\n";
-}
-
-ExperimentResult survey_batch_context(const Declaration& declared, const ExperimentSettings& /*settings*/) {
+void survey_batch_context(FigureAccount& figure, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = published_table("survey_numbers");
   constexpr std::size_t tokens_row = 4;
   const std::string target = "llama-2-7b";
@@ -136,24 +111,27 @@ ExperimentResult survey_batch_context(const Declaration& declared, const Experim
   const latency::ModelShape& shape = latency::find_model(latency::model_registry(), target);
   const latency::PairSurface pair(device, latency::model_registry(), target, target, latency::Role::head_drafting);
   const HeadServer server{pair, table.value(tokens_row, "value")};
-  ExperimentResult result{.text = declared.text("caption", {drafting_heads, table.text(tokens_row, "value")})};
-  for (const PrintedGain& printed : printed_gains) add_printed_gain(printed, declared, server, result);
-  DataText data = declared.data();
+  figure.say_declared("caption", {drafting_heads, table.text(tokens_row, "value")});
+  for (const PrintedGain& printed : printed_gains) add_printed_gain(figure, printed, server);
   for (const CacheReading& reading : readings) {
-    for (const std::int64_t context : survey_contexts) {
-      std::vector<std::int64_t> fitting;
-      std::copy_if(survey_batches.begin(), survey_batches.end(), std::back_inserter(fitting),
-                   [&](std::int64_t batch) { return fits_memory(device, shape, batch, context); });
-      add_curve(reading, context, declared, server, fitting, data, result);
+    for (const std::int64_t context : {short_prompt, std::int64_t{512}, std::int64_t{2048}, std::int64_t{4096}}) {
+      const std::string curve = fmt::format("{}, context {}", reading.name, context);
+      figure.say(fmt::format(" {}:", curve));
+      for (const std::int64_t batch : {1, 2, 4, 8, 16, 32, 64, 128}) {
+        if (!fits_memory(device, shape, batch, context)) continue;
+        const double speedup = server.speedup(reading, drawn_candidates, batch, context);
+        figure.row(reading.name, context, batch, speedup);
+        if (batch != 1 && batch != told_batch) continue;
+        figure.say(fmt::format(" {:.2f}x at batch {}", speedup, batch));
+        figure.score(curve, fmt::format("speedup at batch {}", batch), speedup, figure.declared().text("by_sheet"));
+      }
+      figure.say("\n");
     }
   }
-  result.artifacts = {{declared.id() + ".csv", data.csv()}};
-  return result;
 }
 
 constexpr std::size_t printed_ranks = 5;
 constexpr std::size_t medusa_ranks = 10;  // that Medusa's own search considers
-constexpr std::uint64_t medusa_iterations = 200'000;
 
 /// Accuracies of rank 1 to 5 from the printed top-k accuracies, and of rank 6 to 10 from a power of the rank through
 /// those of rank 2 and 5.
@@ -193,79 +171,67 @@ Estimate simulated_tree_tokens(const analytic::TokenTree& tree, const std::vecto
   for (std::size_t i = 1; i < tree.nodes().size(); ++i) {
     branches.push_back({.parent = tree.nodes()[i].parent, .rank = tree.nodes()[i].rank});
   }
-  const auto simulator = sim::make_tree_simulator({.tree = sim::DraftTree(branches),
-                                                   .accuracies = rows,
-                                                   .drafting = Drafting::block,
-                                                   .iterations = medusa_iterations});
+  const auto simulator = sim::make_tree_simulator(
+      {.tree = sim::DraftTree(branches), .accuracies = rows, .drafting = Drafting::block, .iterations = 200'000});
   return sim::tokens_per_iteration(
       sim::run(*simulator, {.seed = settings.seed, .point = point, .stop = settings.stop}, settings.threads));
 }
 
-using PathSet = std::set<analytic::TreePath>;
-PathSet paths_of(const analytic::TokenTree& tree) {
-  PathSet paths;
-  for (std::int64_t i = 1; i < tree.size(); ++i) paths.insert(tree.path(i));
+std::vector<analytic::TreePath> paths_of(const analytic::TokenTree& tree) {
+  std::vector<analytic::TreePath> paths;
+  for (std::int64_t i = 1; i < tree.size(); ++i) paths.push_back(tree.path(i));
   return paths;
 }
 
-/// Both trees in one, a row a node: which of them has it.
-void add_union(DataText& data, const analytic::TokenTree& ours, const analytic::TokenTree& shipped,
-               const analytic::HeadAccuracies& accuracies) {
-  const PathSet in_ours = paths_of(ours);
-  const PathSet in_shipped = paths_of(shipped);
-  PathSet all = in_ours;
-  all.insert(in_shipped.begin(), in_shipped.end());
-  const analytic::TokenTree both = analytic::tree_from_paths(std::vector<analytic::TreePath>(all.begin(), all.end()));
-  const std::vector<double> probability = analytic::node_probabilities(both, accuracies);
-  for (std::size_t i = 0; i < both.nodes().size(); ++i) {
-    const analytic::TreeNode& node = both.nodes()[i];
-    const analytic::TreePath path = both.path(static_cast<std::int64_t>(i));
-    const bool ours_too = path.empty() || in_ours.contains(path);
-    const bool shipped_too = path.empty() || in_shipped.contains(path);
-    data.row().cell(static_cast<double>(i));
-    data.cell(i == 0 ? std::optional<double>() : static_cast<double>(node.parent));
-    data.cell(static_cast<double>(node.depth)).cell(static_cast<double>(node.rank)).cell(probability[i]);
-    data.cell(ours_too && shipped_too ? "both" : (ours_too ? "greedy" : "shipped"));
-  }
-}
-
-ExperimentResult survey_medusa_tree(const Declaration& declared, const ExperimentSettings& settings) {
+/// Data: both trees in one, a row a node, and which of them has it.
+void survey_medusa_tree(FigureAccount& figure, const ExperimentSettings& settings) {
   const PublishedTable& published = published_table("medusa_head_accuracies");
   const auto rows = medusa_rows(published);
   const analytic::HeadAccuracies accuracies(rows);
   const analytic::TokenTree shipped = shipped_tree();
   const analytic::TreeBudget budget{.nodes = shipped.size(), .depth = accuracies.heads()};
   const analytic::TokenTree greedy = analytic::greedy_tree(accuracies, budget);
-  const PathSet in_greedy = paths_of(greedy);
-  const PathSet in_shipped = paths_of(shipped);
-  const auto shared =
-      std::count_if(in_greedy.begin(), in_greedy.end(), [&](const auto& path) { return in_shipped.contains(path); });
-  Table table = declared.part("tokens").table();
+  FigureAccount tokens(figure.declared().part("tokens"));
   std::uint64_t point = 0;
-  const auto add = [&](const std::string& name, const analytic::TokenTree& tree) {
+  const auto add_tree = [&](const std::string& name, const analytic::TokenTree& tree) {
     const Estimate run = simulated_tree_tokens(tree, rows, point++, settings);
-    table.rows.push_back({name, fmt::format("{}", tree.size()), fmt::format("{}", tree.depth()),
-                          fmt::format("{:.4f}", analytic::tokens_per_iteration(tree, accuracies)),
-                          fmt::format("{:.4f} +- {:.4f}", run.mean, normal_quantile(0.95) * run.standard_error)});
+    tokens.shown({name, fmt::format("{}", tree.size()), fmt::format("{}", tree.depth()),
+                  fmt::format("{:.4f}", analytic::tokens_per_iteration(tree, accuracies)),
+                  fmt::format("{:.4f} +- {:.4f}", run.mean, normal_quantile(0.95) * run.standard_error)});
   };
-  add("greedy, on these accuracies", greedy);
-  add("shipped with Medusa (mc_sim_7b_63)", shipped);
-  add("best dense tree", analytic::dense_tree(analytic::best_dense_widths(accuracies, budget)));
-  add("chain of first candidates", analytic::dense_tree(std::vector<std::int64_t>(rows.size(), 1)));
+  add_tree("greedy, on these accuracies", greedy);
+  add_tree("shipped with Medusa (mc_sim_7b_63)", shipped);
+  add_tree("best dense tree", analytic::dense_tree(analytic::best_dense_widths(accuracies, budget)));
+  add_tree("chain of first candidates", analytic::dense_tree(std::vector<std::int64_t>(rows.size(), 1)));
 
-  ExperimentResult result{.text = declared.text("heading", {shared}) + to_text(table)};
-  result.add_table(declared.part("tokens").id(), table);
-  DataText data = declared.data();
-  add_union(data, greedy, shipped, accuracies);
-  result.artifacts.push_back({declared.id() + ".csv", data.csv()});
+  std::map<analytic::TreePath, std::string_view> owners;
+  for (const analytic::TreePath& path : paths_of(greedy)) owners[path] = "greedy";
+  std::size_t shared = 0;
+  for (const analytic::TreePath& path : paths_of(shipped)) {
+    const bool is_shared = owners.contains(path);
+    owners[path] = is_shared ? "both" : "shipped";
+    if (is_shared) ++shared;
+  }
+  std::vector<analytic::TreePath> paths;
+  for (const auto& [path, owner] : owners) paths.push_back(path);
+  const analytic::TokenTree both = analytic::tree_from_paths(paths);
+  const std::vector<double> probability = analytic::node_probabilities(both, accuracies);
+  figure.row(0, "", both.nodes()[0].depth, both.nodes()[0].rank, probability[0], "both");
+  for (std::size_t i = 1; i < both.nodes().size(); ++i) {
+    const analytic::TreeNode& node = both.nodes()[i];
+    figure.row(i, node.parent, node.depth, node.rank, probability[i],
+               owners.at(both.path(static_cast<std::int64_t>(i))));
+  }
+  figure.say_declared("heading", {shared});
+  tokens.say_table();
+  figure.append(tokens.finish());
   for (std::size_t head = 0; head < published.size(); ++head) {
     const std::string row = published.text(head, "model") + " " + published.text(head, "head");
     for (std::size_t k = 1; k <= printed_ranks; ++k) {
       const std::string column = fmt::format("top{}", k);
-      result.rows.push_back(input_row(declared.id(), row, column, published.number(head, column)));
+      figure.score_input(row, column, published.number(head, column));
     }
   }
-  return result;
 }
 
 }  // namespace

@@ -1,108 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <span>
+#include <algorithm>
+#include <stdexcept>
 
 #include "analytic/cost/published_costs.hpp"
-#include "experiments/reproduce/declaration.hpp"
-#include "experiments/reproduce/registry.hpp"
-#include "experiments/reproduce/wagner/call_cost.hpp"
+#include "experiments/devices/devices.hpp"
+#include "experiments/reproduce/figure_account.hpp"
+#include "experiments/reproduce/wagner/wagner.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
+using analytic::VerificationVariant;
+using gpu_bench::Verifier;
+
 constexpr double bytes_per_mb = 1e6;
+
+gpu_bench::VerificationShape shape_of(const VerificationPair& pair, std::int64_t gamma) {
+  return {.batch = 1, .gamma = gamma, .vocabulary = pair.vocabulary};
+}
+
+latency::DataType type_of(const VerificationPair& pair) {
+  return pair.element_bytes == 2 ? latency::DataType::fp16 : latency::DataType::fp32;
+}
+
+}  // namespace
+
+const VerificationPair& wagner_pair(std::string_view run) {
+  const auto* const found = std::find_if(wagner_pairs.begin(), wagner_pairs.end(), [run](const auto& pair) {
+    return run.find(pair.target) != std::string_view::npos;
+  });
+  if (found == wagner_pairs.end()) {
+    throw std::logic_error(fmt::format("no pair of networks has the target of {}", run));
+  }
+  return *found;
+}
+
+CallCost call_cost(Verifier verifier, const VerificationPair& pair, std::int64_t gamma) {
+  const gpu_bench::VerificationCost cost = gpu_bench::verification_cost(verifier, shape_of(pair, gamma), type_of(pair));
+  return {.moved_bytes = cost.work.read_bytes + cost.work.written_bytes,
+          .launches = static_cast<double>(cost.launches),
+          .read_backs = static_cast<double>(cost.read_backs)};
+}
+
+double counted_call_us(const CallCost& cost) {
+  /// 4,096 numbers of 8 bytes read and as many written at 25 GB/s, the fastest of the printed rates: the time of a
+  /// kernel that has next to nothing to do, in a stream of 10,000.
+  constexpr double small_kernel_us = 4096.0 * 16.0 / 25e9 * 1e6;
+  static const double bytes_per_us =
+      read_profile("a100-80gb").profile.limits.memory_bandwidth_bytes_per_s.value.value() / 1e6;
+  return cost.launches * small_kernel_us + cost.moved_bytes / bytes_per_us;
+}
+
+double counted_call_gain(Verifier verifier, const VerificationPair& pair, std::int64_t gamma) {
+  return 1.0 - counted_call_us(call_cost(verifier, pair, gamma)) /
+                   counted_call_us(call_cost(Verifier::hf_reference, pair, gamma));
+}
+
+namespace {
+
+/// The three that the paper compares, and this project's own, which it has no memory of.
+struct CallVariant {
+  std::string_view name;
+  Verifier verifier;
+  std::optional<VerificationVariant> of_paper;
+};
+constexpr CallVariant call_variants[] = {{"baseline", Verifier::hf_reference, VerificationVariant::baseline},
+                                         {"exact", Verifier::wagner_exact, VerificationVariant::exact},
+                                         {"sigmoid", Verifier::wagner_sigmoid, VerificationVariant::sigmoid},
+                                         {"fused_exact", Verifier::fused_exact, std::nullopt}};
 
 double logit_rows_mb(const VerificationPair& pair, std::int64_t rows) {
   return analytic::block_logits_bytes(1, rows, pair.vocabulary, pair.element_bytes) / bytes_per_mb;
 }
 
 /// What a call holds at most, the logits included.
-double peak_mb(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma) {
-  using analytic::VerificationVariant;
-  const auto peak = [&](VerificationVariant variant) {
-    return logit_rows_mb(pair, analytic::verification_peak_rows(variant, gamma));
-  };
-  switch (verifier) {
-    case gpu_bench::Verifier::hf_reference:
-      return peak(VerificationVariant::baseline);
-    case gpu_bench::Verifier::wagner_exact:
-      return peak(VerificationVariant::exact);
-    case gpu_bench::Verifier::wagner_sigmoid:
-      return peak(VerificationVariant::sigmoid);
-    default:
-      return logit_rows_mb(pair, analytic::verification_logit_rows(gamma)) +
-             fused_memory_bytes(pair, gamma) / bytes_per_mb;
-  }
+double peak_mb(const CallVariant& variant, const VerificationPair& pair, std::int64_t gamma) {
+  if (variant.of_paper) return logit_rows_mb(pair, analytic::verification_peak_rows(*variant.of_paper, gamma));
+  const gpu_bench::WorkspaceSize size =
+      gpu_bench::verifier_workspace(variant.verifier, shape_of(pair, gamma), type_of(pair));
+  return logit_rows_mb(pair, analytic::verification_logit_rows(gamma)) +
+         4.0 * static_cast<double>(size.floats + size.counters) / bytes_per_mb;
 }
 
-/// The first cells of a row of both figures.
-DataText& call_row(DataText& data, const VerificationPair& pair, const CallVariant& variant, std::int64_t gamma) {
-  data.row().cell(pair.name).cell(static_cast<double>(pair.vocabulary)).cell(static_cast<double>(pair.element_bytes));
-  return data.cell(variant.name).cell(static_cast<double>(gamma));
-}
-
-ExperimentResult memory_figure(const Declaration& declared, std::span<const VerificationPair> pairs) {
-  DataText data = declared.data();
-  ExperimentResult result{.text = declared.text("caption", {longest_swept_draft})};
-  for (const VerificationPair& pair : pairs) {
-    result.text += fmt::format(" {}, vocabulary {}:", pair.name, pair.vocabulary);
+void memory_figure(FigureAccount& figure, bool speech) {
+  figure.say_declared("caption", {longest_swept_draft});
+  for (const VerificationPair& pair : wagner_pairs) {
+    if (pair.speech != speech) continue;
+    figure.say(fmt::format(" {}, vocabulary {}:", pair.name, pair.vocabulary));
     for (const CallVariant& variant : call_variants) {
       for (std::int64_t gamma = 1; gamma <= longest_swept_draft; ++gamma) {
-        call_row(data, pair, variant, gamma).cell(logit_rows_mb(pair, analytic::verification_logit_rows(gamma)));
-        data.cell(peak_mb(variant.verifier, pair, gamma));
+        figure.row(pair.name, pair.vocabulary, pair.element_bytes, variant.name, gamma,
+                   logit_rows_mb(pair, analytic::verification_logit_rows(gamma)), peak_mb(variant, pair, gamma));
       }
-      const double peak = peak_mb(variant.verifier, pair, longest_swept_draft);
-      result.text += fmt::format(" {} {:.1f}", variant.name, peak);
-      result.rows.push_back({.experiment = declared.id(),
-                             .row = fmt::format("{}, {}", pair.name, variant.name),
-                             .column = fmt::format("peak_mb_gamma_{}", longest_swept_draft),
-                             .ours = peak,
-                             .note = declared.text("counted")});
+      const double peak = peak_mb(variant, pair, longest_swept_draft);
+      figure.say(fmt::format(" {} {:.1f}", variant.name, peak));
+      figure.score(fmt::format("{}, {}", pair.name, variant.name), fmt::format("peak_mb_gamma_{}", longest_swept_draft),
+                   peak, figure.declared().text("counted"));
     }
-    result.text += "\n";
+    figure.say("\n");
   }
-  result.artifacts = {{declared.id() + ".csv", data.csv()}};
-  return result;
 }
 
-ExperimentResult wagner_figure4(const Declaration& declared, const ExperimentSettings& /*settings*/) {
-  return memory_figure(declared, wagner_speech_pairs());
-}
-
-ExperimentResult wagner_figure5(const Declaration& declared, const ExperimentSettings& /*settings*/) {
-  return memory_figure(declared, wagner_text_pairs());
-}
+void wagner_figure4(FigureAccount& figure, const ExperimentSettings& /*settings*/) { memory_figure(figure, true); }
+void wagner_figure5(FigureAccount& figure, const ExperimentSettings& /*settings*/) { memory_figure(figure, false); }
 
 /// The time of one verification call against gamma. No measured profile has rows of these kernels yet, so it is
 /// counted.
-ExperimentResult wagner_figure3(const Declaration& declared, const ExperimentSettings& /*settings*/) {
-  DataText data = declared.data();
-  const std::string time_source = declared.text("time_source");
-  ExperimentResult result{.text = declared.text("caption", {time_source, longest_swept_draft})};
-  for (const auto& pairs : {wagner_speech_pairs(), wagner_text_pairs()}) {
-    for (const VerificationPair& pair : pairs) {
-      result.text += fmt::format(" {}, vocabulary {}:", pair.name, pair.vocabulary);
-      for (const CallVariant& variant : call_variants) {
-        for (std::int64_t gamma = 1; gamma <= longest_swept_draft; ++gamma) {
-          const CallCost cost = call_cost(variant.verifier, pair, gamma);
-          call_row(data, pair, variant, gamma).cell(cost.moved_bytes / bytes_per_mb).cell(cost.launches);
-          data.cell(cost.read_backs).cell(counted_call_us(cost));
-        }
-        const CallCost cost = call_cost(variant.verifier, pair, longest_swept_draft);
-        const double time_us = counted_call_us(cost);
-        result.text += declared.text(
-            "pair", {variant.name, time_us, cost.moved_bytes / bytes_per_mb, cost.launches, cost.read_backs});
-        result.rows.push_back({.experiment = declared.id(),
-                               .row = fmt::format("{}, {}", pair.name, variant.name),
-                               .column = fmt::format("counted_call_us_gamma_{}", longest_swept_draft),
-                               .ours = time_us,
-                               .note = declared.text("counted", {time_source})});
+void wagner_figure3(FigureAccount& figure, const ExperimentSettings& /*settings*/) {
+  const std::string time_source = figure.declared().text("time_source");
+  figure.say_declared("caption", {time_source, longest_swept_draft});
+  for (const VerificationPair& pair : wagner_pairs) {
+    figure.say(fmt::format(" {}, vocabulary {}:", pair.name, pair.vocabulary));
+    for (const CallVariant& variant : call_variants) {
+      for (std::int64_t gamma = 1; gamma <= longest_swept_draft; ++gamma) {
+        const CallCost cost = call_cost(variant.verifier, pair, gamma);
+        figure.row(pair.name, pair.vocabulary, pair.element_bytes, variant.name, gamma, cost.moved_bytes / bytes_per_mb,
+                   cost.launches, cost.read_backs, counted_call_us(cost));
       }
-      result.text += "\n";
+      const CallCost cost = call_cost(variant.verifier, pair, longest_swept_draft);
+      const double time_us = counted_call_us(cost);
+      figure.say_declared("pair",
+                          {variant.name, time_us, cost.moved_bytes / bytes_per_mb, cost.launches, cost.read_backs});
+      figure.score(fmt::format("{}, {}", pair.name, variant.name),
+                   fmt::format("counted_call_us_gamma_{}", longest_swept_draft), time_us,
+                   figure.declared().text("counted", {time_source}));
     }
+    figure.say("\n");
   }
-  result.artifacts = {{declared.id() + ".csv", data.csv()}};
-  return result;
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/reproduce/wagner/wagner_tables.hpp"
-
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
@@ -8,9 +6,10 @@
 #include <vector>
 
 #include "analytic/cost/published_costs.hpp"
+#include "experiments/reproduce/figure_account.hpp"
+#include "experiments/reproduce/rule_lossiness.hpp"
 #include "experiments/reproduce/table_account.hpp"
-#include "experiments/reproduce/wagner/call_cost.hpp"
-#include "experiments/reproduce/wagner/sigmoid_loss.hpp"
+#include "experiments/reproduce/wagner/wagner.hpp"
 
 namespace foredraft::experiments {
 
@@ -43,7 +42,7 @@ double call_gain_of(const std::string& run, const std::string& variant) {
   return evaluate([&](const Cells& at) { return call_gain(at, run, variant); }).value;
 }
 
-/// What counted bytes and launches (call_cost.hpp) say of the same gain at a draft length.
+/// What counted bytes and launches say of the same gain at a draft length.
 double counted_gain(const std::string& run, const std::string& variant, std::int64_t gamma = first_gamma) {
   const auto verifier = variant == "exact" ? gpu_bench::Verifier::wagner_exact : gpu_bench::Verifier::wagner_sigmoid;
   return counted_call_gain(verifier, wagner_pair(run), gamma);
@@ -71,17 +70,12 @@ std::string percent_range(const std::vector<double>& shares) {
 /// Faster calls and fewer calls of every run apart, gains as shares.
 void separate_calls(TableAccount& account) {
   const PublishedTable& published = account.published();
-  const Declaration& declared = account.declared().part("calls");
   const std::string time_source = counted_time_source();
-  DataText data = declared.data();
-  Table shown = declared.table({first_gamma, time_source});
-  account.after().text += declared.text("heading", {first_gamma});
+  FigureAccount apart(account.declared().part("calls"), {first_gamma, time_source});
+  apart.say_declared("heading", {first_gamma});
   const auto percent = [](double share) { return fmt::format("{:.1f}", 100.0 * share); };
   for (const std::string variant : {"exact", "sigmoid"}) {
-    std::vector<double> calls;
-    std::vector<double> ratios;
-    std::vector<double> tokens;
-    std::vector<double> counted_calls;
+    std::vector<double> calls, ratios, tokens, counted_calls;
     for (std::size_t row = 0; row < published.size(); ++row) {
       const std::string run = wagner_run(published, row);
       const double call = calls.emplace_back(call_gain_of(run, variant));
@@ -91,17 +85,16 @@ void separate_calls(TableAccount& account) {
       const double ratio = ratios.emplace_back(analytic::implied_call_ratio(token, call));
       const double counted = counted_calls.emplace_back(counted_gain(run, variant));
       const double counted_token = analytic::total_gain(counted, ratio);
-      data.row().cell(run).cell(variant).cell(100.0 * call).cell(ratio).cell(100.0 * token);
-      data.cell(100.0 * counted).cell(100.0 * counted_token);
-      shown.rows.push_back({run, variant, percent(call), fmt::format("{:.3f}", ratio), percent(token), percent(counted),
-                            percent(counted_token)});
+      apart.row(run, variant, 100.0 * call, ratio, 100.0 * token, 100.0 * counted, 100.0 * counted_token);
+      apart.shown({run, variant, percent(call), fmt::format("{:.3f}", ratio), percent(token), percent(counted),
+                   percent(counted_token)});
       add_counted_row(account, row, fmt::format("counted_profiling_gain_{}_percent", variant), counted_token,
                       {100.0 * counted, first_gamma, ratio, time_source});
     }
-    account.add_text("ranges", {variant, percent_range(calls), percent_range(ratios), percent_range(tokens),
-                                percent_range(counted_calls)});
+    apart.say_declared("ranges", {variant, percent_range(calls), percent_range(ratios), percent_range(tokens),
+                                  percent_range(counted_calls)});
   }
-  account.after().add_table(declared.id(), shown, data.csv());
+  account.after().append(apart.finish());
 }
 
 void wagner_table1(TableAccount& account, const ExperimentSettings& /*settings*/) {
@@ -258,18 +251,19 @@ void wagner_table5(TableAccount& account, const ExperimentSettings& settings) {
   account.compute("profiling_gain_percent", [&](std::size_t row) {
     return Computed::of_words({1.0 - account.published().value(row, "profiling_gain_percent") / 100.0});
   });
-  const Declaration& declared = account.declared().part("loss");
-  Table table = declared.table(sigmoid_loss_setting());
+  FigureAccount losses(account.declared().part("loss"), sigmoid_loss_setting());
   for (const SigmoidLoss& loss : sigmoid_losses(settings)) {
-    table.rows.push_back({loss.scale ? fmt::format("+-{:g}", *loss.scale) : "softmax", fmt::format("{}", loss.bits),
-                          fmt::format("{:.4f}", loss.law.acceptance.mean), fmt::format("{:.3f}", loss.tokens.mean),
-                          fmt::format("{:.3f}", normal_quantile(0.95) * loss.tokens.standard_error),
-                          fmt::format("{:.2f}x", loss.call_ratio), fmt::format("{:.4f}", loss.law.total_variation.mean),
-                          fmt::format("{:.4f}", loss.law.kl_divergence.mean),
-                          fmt::format("{:.3f}", loss.law.top1_probability.mean)});
+    losses.shown({loss.scale ? fmt::format("+-{:g}", *loss.scale) : "softmax", fmt::format("{}", loss.bits),
+                  fmt::format("{:.4f}", loss.law.acceptance.mean), fmt::format("{:.3f}", loss.tokens.mean),
+                  fmt::format("{:.3f}", normal_quantile(0.95) * loss.tokens.standard_error),
+                  fmt::format("{:.2f}x", loss.call_ratio), fmt::format("{:.4f}", loss.law.total_variation.mean),
+                  fmt::format("{:.4f}", loss.law.kl_divergence.mean),
+                  fmt::format("{:.3f}", loss.law.top1_probability.mean)});
   }
-  account.after().text += fmt::format("{}\n{}", table.caption, to_text(table));
-  account.after().add_table(declared.id(), table);
+  losses.say_declared("caption", sigmoid_loss_setting());
+  losses.say("\n");
+  losses.say_table();
+  account.after().append(losses.finish());
 }
 
 }  // namespace

@@ -108,17 +108,20 @@ TEST_CASE("the data of a table hold every column as printed, and our values and 
 }
 
 TEST_CASE("an exact answer passes where its interval touches the rounding and fails beside it") {
-  const PrintedNumber printed = parse_printed_number("25.54");
-  const auto verdict = [&](double low, double high) {
-    return verdict_of({.kind = Kind::exact, .ours = low, .interval = Interval{low, high}}, printed);
+  const auto verdict = [](const ScorecardRow& answer, const std::string& finding = {}) {
+    ScorecardRow row = answer;
+    row.published = parse_printed_number("25.54");
+    return scored(row, finding).verdict;
   };
-  CHECK(verdict(25.0, 25.535) == Verdict::pass);
-  CHECK(verdict(25.0, 25.534) == Verdict::fail);
-  CHECK(verdict(25.546, 26.0) == Verdict::fail);
-  CHECK(verdict_of({.kind = Kind::exact, .ours = 1.0, .interval = Interval{1.0, 1.0}, .finding = "why"}, printed) ==
-        Verdict::finding);
-  CHECK(verdict_of({.kind = Kind::fitted, .ours = 25.54}, printed) == Verdict::shown);
-  CHECK(verdict_of({.kind = Kind::predicted, .ours = 25.54}, printed) == Verdict::shown);
+  const auto exact = [](double low, double high) {
+    return ScorecardRow{.ours = low, .ours_interval = Interval{low, high}, .kind = Kind::exact};
+  };
+  CHECK(verdict(exact(25.0, 25.535)) == Verdict::pass);
+  CHECK(verdict(exact(25.0, 25.534)) == Verdict::fail);
+  CHECK(verdict(exact(25.546, 26.0)) == Verdict::fail);
+  CHECK(verdict(exact(1.0, 1.0), "why") == Verdict::finding);
+  CHECK(verdict({.ours = 25.54, .kind = Kind::fitted}) == Verdict::shown);
+  CHECK(verdict({.ours = 25.54, .kind = Kind::predicted}) == Verdict::shown);
 }
 
 TEST_CASE("a finding is printed with its arithmetic, in a cell or of the text") {
@@ -180,7 +183,7 @@ TEST_CASE("later accounts replace earlier ones, and labels that are numbers are 
       "cells = [{ columns = ['tok', 'bleu', 'speed_x'], kind = 'input' },"
       "{ columns = ['tok'], where = { k = '10' }, kind = 'out_of_reach' }]");
   TableAccount account(declared);
-  account.cell(2, "tok", {.kind = Kind::fitted, .ours = 6.0, .note = "late"});
+  account.cell(2, "tok", {.ours = 6.0, .kind = Kind::fitted, .note = "late"});
   const ExperimentResult result = account.finish();
   CHECK(row_of(result, "SpecDec k=10", "k").kind == Kind::input);
   CHECK(row_of(result, "SpecDec k=10", "tok").kind == Kind::out_of_reach);
@@ -193,7 +196,7 @@ TEST_CASE("an account refuses cells without a number, unknown columns and exact 
   TableAccount account(declared);
   CHECK_THROWS_AS(account.cell(0, "gpu_type", {.kind = Kind::input}), std::logic_error);
   CHECK_THROWS_AS(account.cell(0, "nothing", {.kind = Kind::input}), std::logic_error);
-  CHECK_THROWS_AS(account.cell(0, "total_energy_wh", {.kind = Kind::exact, .ours = 1.0}), std::logic_error);
+  CHECK_THROWS_AS(account.cell(0, "total_energy_wh", {.ours = 1.0, .kind = Kind::exact}), std::logic_error);
   const Declaration unknown = declared_as("published = 'no_such_table'\nlabels = []");
   CHECK_THROWS_AS(TableAccount(unknown), std::logic_error);
 }

@@ -9,9 +9,8 @@
 
 #include "analytic/tokens/token_count.hpp"
 #include "experiments/reproduce/registry.hpp"
-#include "experiments/reproduce/wagner/call_cost.hpp"
-#include "experiments/reproduce/wagner/sigmoid_loss.hpp"
-#include "experiments/reproduce/wagner/wagner_tables.hpp"
+#include "experiments/reproduce/rule_lossiness.hpp"
+#include "experiments/reproduce/wagner/wagner.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
