@@ -21,14 +21,6 @@ std::vector<std::string> texts_of(const scenario::Array& nodes) {
   return texts;
 }
 
-Kind kind_named(const std::string& name) {
-  for (const Kind kind :
-       {Kind::input, Kind::exact, Kind::predicted, Kind::simulated, Kind::fitted, Kind::out_of_reach}) {
-    if (to_string(kind) == name) return kind;
-  }
-  throw std::logic_error(fmt::format("no kind of answer is called {}", name));
-}
-
 CellRule rule_of_cells(const scenario::Mapping& declared) {
   CellRule rule{.columns = {}, .where = {}, .kind = Kind::input, .note = {}, .finding = {}, .ours = {}};
   for (const auto& [key, node] : declared) {
@@ -50,6 +42,13 @@ CellRule rule_of_cells(const scenario::Mapping& declared) {
   return rule;
 }
 
+const Declaration& declared_as(const std::vector<Declaration>& all, std::string_view id) {
+  const auto found =
+      std::find_if(all.begin(), all.end(), [id](const Declaration& declared) { return declared.id() == id; });
+  if (found == all.end()) throw std::logic_error(fmt::format("no experiment {}", id));
+  return *found;
+}
+
 }  // namespace
 
 std::string filled(const std::string& text, const Fillings& fillings,
@@ -66,8 +65,10 @@ std::string filled(const std::string& text, const Fillings& fillings,
   return fmt::vformat(text, places);
 }
 
-Declaration::Declaration(std::string id, const scenario::Mapping& declared, const Declaration* like) {
-  if (like != nullptr) *this = *like;
+Declaration::Declaration(std::string id, const scenario::Mapping& declared, const std::vector<Declaration>& before) {
+  for (const auto& [key, node] : declared) {
+    if (key == "like") *this = declared_as(before, std::get<std::string>(node.value));
+  }
   id_ = std::move(id);
   for (const auto& [key, node] : declared) {
     if (const auto* text = std::get_if<std::string>(&node.value)) {
@@ -123,32 +124,14 @@ std::vector<std::string> Declaration::list(std::string_view key) const {
   return found == lists_.end() ? std::vector<std::string>() : found->second;
 }
 
-namespace {
-
-const Declaration& declared_as(const std::vector<Declaration>& all, std::string_view id) {
-  const auto found =
-      std::find_if(all.begin(), all.end(), [id](const Declaration& declared) { return declared.id() == id; });
-  if (found == all.end()) throw std::logic_error(fmt::format("no experiment {}", id));
-  return *found;
-}
-
-Declaration parse_declaration(const scenario::Entry& entry, const std::vector<Declaration>& before) {
-  const auto& declared = std::get<scenario::Mapping>(entry.node.value);
-  const auto like = std::find_if(declared.begin(), declared.end(), [](const auto& one) { return one.key == "like"; });
-  if (like == declared.end()) return {entry.key, declared};
-  return {entry.key, declared, &declared_as(before, std::get<std::string>(like->node.value))};
-}
-
-}  // namespace
-
 const std::vector<Declaration>& declarations() {
   static const std::vector<Declaration> all = [] {
     std::vector<Declaration> declared;
     for (const std::string_view paper : declared_papers) {
       for (const PublishedFile& file : declaration_files()) {
         if (file.name != paper) continue;
-        for (const scenario::Entry& entry : parse_toml(file.content, fmt::format("{}.toml", paper))) {
-          declared.push_back(parse_declaration(entry, declared));
+        for (const auto& [id, node] : parse_toml(file.content, fmt::format("{}.toml", paper))) {
+          declared.push_back({id, std::get<scenario::Mapping>(node.value), declared});
         }
       }
     }

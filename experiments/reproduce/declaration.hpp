@@ -58,8 +58,8 @@ struct CellRule {
 
 class Declaration {
  public:
-  /// `like`: what holds where `declared` says nothing else; null for none. Its own rules stand behind those.
-  Declaration(std::string id, const scenario::Mapping& declared, const Declaration* like = nullptr);
+  /// `like = ID`: what one of those `before` says holds where this one says nothing else; rules stand behind its rules.
+  Declaration(std::string id, const scenario::Mapping& declared, const std::vector<Declaration>& before = {});
 
   [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] bool has_figure() const { return has_figure_; }

@@ -50,11 +50,7 @@ namespace {
 
 PublishedTable parse_published(const PublishedFile& file) {
   std::vector<std::vector<std::string>> lines;
-  for (std::string_view rest = file.content; !rest.empty();) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    if (end > 0) lines.push_back(split_csv_line(rest.substr(0, end)).value());
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  for (TextLines text(file.content); text.next();) lines.push_back(split_csv_line(text.line()).value());
   const std::vector<std::string> columns = lines.at(0);
   lines.erase(lines.begin());
   for (const auto& line : lines) {

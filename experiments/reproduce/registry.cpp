@@ -61,8 +61,8 @@ const std::vector<ExperimentEntry>& experiment_registry() {
   static const std::vector<ExperimentEntry> experiments = [] {
     const TableCodes tables = merged({leviathan_tables(), emnlp_tables(), iclr_tables(), memory_tables(),
                                       wagner_tables(), survey_tables(), claims_table()});
-    const FigureCodes figures = merged({leviathan_own_tables(), leviathan_figures(), ngram_studies(), rule_checks(),
-                                        specdec_figures(), translation_figures(), wagner_figures(), survey_figures()});
+    const FigureCodes figures = merged(
+        {leviathan_figures(), ngram_studies(), rule_checks(), specdec_figures(), wagner_figures(), survey_figures()});
     std::vector<ExperimentEntry> entries;
     for (const Declaration& declared : declarations()) {
       const auto table = tables.find(declared.id());

@@ -71,7 +71,6 @@ using FigureCode = void (*)(FigureAccount& figure, const ExperimentSettings& set
 using FigureCodes = std::map<std::string_view, FigureCode>;
 
 [[nodiscard]] TableCodes leviathan_tables();
-[[nodiscard]] FigureCodes leviathan_own_tables();
 [[nodiscard]] FigureCodes leviathan_figures();
 [[nodiscard]] FigureCodes ngram_studies();
 [[nodiscard]] FigureCodes rule_checks();
@@ -79,7 +78,6 @@ using FigureCodes = std::map<std::string_view, FigureCode>;
 [[nodiscard]] TableCodes iclr_tables();
 [[nodiscard]] TableCodes memory_tables();
 [[nodiscard]] FigureCodes specdec_figures();
-[[nodiscard]] FigureCodes translation_figures();
 [[nodiscard]] TableCodes wagner_tables();
 [[nodiscard]] FigureCodes wagner_figures();
 [[nodiscard]] TableCodes survey_tables();

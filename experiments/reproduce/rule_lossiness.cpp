@@ -2,17 +2,16 @@
 #include "experiments/reproduce/rule_lossiness.hpp"
 
 #include <fmt/format.h>
-#include <array>
 #include <cmath>
 #include <map>
 #include <vector>
 
 #include "core/parallel.hpp"
 #include "experiments/reproduce/figure_account.hpp"
-#include "experiments/text/table.hpp"
 #include "scenario/family.hpp"
 #include "sim/estimates.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
+#include "sim/token/token_simulation.hpp"
 
 // What every verification rule gives up for its acceptance, over its parameters: from the emitted laws themselves, and
 // the acceptance once more by simulation.
@@ -40,21 +39,16 @@ sim::Lossiness mean_loss(const sim::TablePair& contexts, const Rule& rule) {
   return sim::mean_lossiness(positions);
 }
 
-/// A run in the same contexts.
-struct LossRun {
-  Rule rule;
-  std::int64_t gamma;
-  std::uint64_t iterations;
-};
-
-sim::Tally simulate_loss(const sim::TablePair& contexts, const LossRun& run, const sim::RunKey& key, unsigned threads) {
+/// A run in the same contexts, of as many iterations as every setting gets.
+sim::Tally simulate_loss(const sim::TablePair& contexts, const Rule& rule, std::int64_t gamma, const sim::RunKey& key,
+                         unsigned threads) {
   const auto simulator = sim::make_token_simulator({.models = contexts,
-                                                    .rule = run.rule,
+                                                    .rule = rule,
                                                     .temperature = 1.0,
-                                                    .gamma = run.gamma,
+                                                    .gamma = gamma,
                                                     .convention = Convention::bonus,
                                                     .drafting = Drafting::autoregressive,
-                                                    .iterations = run.iterations},
+                                                    .iterations = sigmoid_loss_iterations},
                                                    key.seed);
   return sim::run(*simulator, key, threads);
 }
@@ -64,16 +58,13 @@ double sigmoid_shift(const SyntheticModels& pair) {
   return std::log(static_cast<double>(pair.vocabulary)) + 0.5 * pair.parameter * pair.parameter;
 }
 
-constexpr double logit_deviation = 3.0;
-constexpr std::int64_t lossiness_gamma = 4;
-constexpr std::uint64_t lossiness_iterations = 40'000;
-
-SyntheticModels lossiness_pair(std::int64_t vocabulary, std::int64_t pool) {
+/// Softmax of Normal(0, 9) logits, and a drafter that is the target with noise.
+SyntheticModels noisy_pair(std::int64_t vocabulary, double alpha, std::int64_t pool) {
   return {.target = TargetDistribution::gaussian_logits,
-          .parameter = logit_deviation,
+          .parameter = 3.0,
           .vocabulary = vocabulary,
           .draft = DraftDistribution::noise,
-          .alpha = 0.7,
+          .alpha = alpha,
           .pool = pool};
 }
 
@@ -130,19 +121,15 @@ struct MeasuredRule {
   Estimate simulated_acceptance;
 };
 
-MeasuredRule measure(const LossinessSetting& setting, const sim::TablePair& contexts, const sim::RunKey& key) {
-  const Rule rule = scenario::make_rule(setting.rule, setting.parameters);
-  const sim::Tally tally =
-      simulate_loss(contexts, {.rule = rule, .gamma = lossiness_gamma, .iterations = lossiness_iterations}, key, 1);
-  return {.loss = mean_loss(contexts, rule), .simulated_acceptance = sim::acceptance(tally).per_token};
-}
-
 /// Every setting on a thread of its own.
-std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules, const sim::TablePair& rows,
+std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules, const sim::TablePair& contexts,
                                       std::uint64_t first_point, const ExperimentSettings& settings) {
+  constexpr std::int64_t gamma = 4;
   std::vector<MeasuredRule> measured(rules.size());
   parallel_for(rules.size(), settings.threads, [&](std::uint64_t i) {
-    measured[i] = measure(rules[i], rows, {.seed = settings.seed, .point = first_point + i});
+    const Rule rule = scenario::make_rule(rules[i].rule, rules[i].parameters);
+    const sim::RunKey key{.seed = settings.seed, .point = first_point + i};
+    measured[i] = {mean_loss(contexts, rule), sim::acceptance(simulate_loss(contexts, rule, gamma, key, 1)).per_token};
   });
   return measured;
 }
@@ -158,7 +145,7 @@ std::optional<Estimate> where_known(const Estimate& estimate) {
 
 void rule_lossiness(FigureAccount& figure, const ExperimentSettings& settings) {
   std::uint64_t point = 0;
-  for (const SyntheticModels& pair : {lossiness_pair(256, 400), lossiness_pair(32'000, 16)}) {
+  for (const SyntheticModels& pair : {noisy_pair(256, 0.7, 400), noisy_pair(32'000, 0.7, 16)}) {
     settings.note(fmt::format("rule-lossiness: {} tokens", pair.vocabulary));
     const std::vector<LossinessSetting> rules = lossiness_settings(pair);
     const std::vector<MeasuredRule> measured = measure_all(rules, drawn_contexts(pair, settings.seed), point, settings);
@@ -180,51 +167,37 @@ void rule_lossiness(FigureAccount& figure, const ExperimentSettings& settings) {
 
 constexpr std::int64_t drafts_per_call = 5;
 
-const SyntheticModels loss_pair{.target = TargetDistribution::gaussian_logits,
-                                .parameter = 3.0,
-                                .vocabulary = 512,
-                                .draft = DraftDistribution::noise,
-                                .alpha = 0.8,
-                                .pool = 48};
-
-struct LossSetting {
-  std::optional<double> scale;
-  int bits;
-};
-
-constexpr std::array loss_settings{LossSetting{std::nullopt, 64}, LossSetting{1.0, 64},   LossSetting{10.0, 64},
-                                   LossSetting{100.0, 64},        LossSetting{1e4, 64},   LossSetting{1.0, 16},
-                                   LossSetting{10.0, 16},         LossSetting{100.0, 16}, LossSetting{1e4, 16}};
-
-Rule loss_rule(const LossSetting& setting) {
-  if (!setting.scale) return RejectionSampling{};
-  return SigmoidApproximation{.scale_low = -*setting.scale,
-                              .scale_high = *setting.scale,
-                              .logit_shift = sigmoid_shift(loss_pair),
-                              .bits = setting.bits};
-}
+SyntheticModels sigmoid_pair() { return noisy_pair(512, 0.8, 48); }
 
 }  // namespace
 
 std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings) {
-  const sim::TablePair contexts = drawn_contexts(loss_pair, settings.seed);
+  const sim::TablePair contexts = drawn_contexts(sigmoid_pair(), settings.seed);
   std::vector<SigmoidLoss> losses;
-  for (const LossSetting& setting : loss_settings) {
-    const Rule rule = loss_rule(setting);
-    const Estimate tokens = sim::tokens_per_iteration(
-        simulate_loss(contexts, {.rule = rule, .gamma = drafts_per_call, .iterations = sigmoid_loss_iterations},
-                      {.seed = settings.seed, .point = losses.size(), .stop = settings.stop}, settings.threads));
-    losses.push_back({.scale = setting.scale,
-                      .bits = setting.bits,
+  const auto add = [&](const Rule& rule, std::optional<double> scale, int bits) {
+    const sim::RunKey key{.seed = settings.seed, .point = losses.size(), .stop = settings.stop};
+    const Estimate tokens =
+        sim::tokens_per_iteration(simulate_loss(contexts, rule, drafts_per_call, key, settings.threads));
+    losses.push_back({.scale = scale,
+                      .bits = bits,
                       .tokens = tokens,
                       .call_ratio = losses.empty() ? 1.0 : losses.front().tokens.mean / tokens.mean,
                       .law = mean_loss(contexts, rule)});
+  };
+  add(RejectionSampling{}, std::nullopt, 64);
+  const double shift = sigmoid_shift(sigmoid_pair());
+  for (const int bits : {64, 16}) {
+    for (const double scale : {1.0, 10.0, 100.0, 1e4}) {
+      add(SigmoidApproximation{.scale_low = -scale, .scale_high = scale, .logit_shift = shift, .bits = bits}, scale,
+          bits);
+    }
   }
   return losses;
 }
 
 Fillings sigmoid_loss_setting() {
-  return {loss_pair.parameter, loss_pair.vocabulary, loss_pair.alpha, drafts_per_call, loss_pair.pool};
+  const SyntheticModels pair = sigmoid_pair();
+  return {pair.parameter, pair.vocabulary, pair.alpha, drafts_per_call, pair.pool};
 }
 
 FigureCodes rule_checks() { return {{"rule-lossiness", rule_lossiness}}; }

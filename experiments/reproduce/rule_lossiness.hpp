@@ -13,7 +13,7 @@
 /// are known. [Wagner2024, Eq. 5]
 namespace foredraft::experiments {
 
-/// Simulated for every setting.
+/// Iterations that are simulated for every setting.
 inline constexpr std::uint64_t sigmoid_loss_iterations = 40'000;
 
 struct SigmoidLoss {

@@ -33,10 +33,19 @@ RoundedValue rounded(const PrintedNumber& printed, double scale) {
   return {.value = scale * printed.value, .rounding = {scale * printed.rounding.low, scale * printed.rounding.high}};
 }
 
-std::string_view to_string(Kind kind) {
-  constexpr std::array<std::string_view, 7> names{"input",    "exact",  "predicted",   "simulated",
-                                                  "measured", "fitted", "out_of_reach"};
-  return names.at(static_cast<std::size_t>(kind));
+namespace {
+
+constexpr std::array<std::string_view, 7> kind_names{"input",    "exact",  "predicted",   "simulated",
+                                                     "measured", "fitted", "out_of_reach"};
+
+}  // namespace
+
+std::string_view to_string(Kind kind) { return kind_names.at(static_cast<std::size_t>(kind)); }
+
+Kind kind_named(std::string_view name) {
+  const auto* const found = std::find(kind_names.begin(), kind_names.end(), name);
+  if (found == kind_names.end()) throw std::logic_error(fmt::format("no kind of answer is called {}", name));
+  return static_cast<Kind>(found - kind_names.begin());
 }
 
 std::string_view to_string(Verdict verdict) {

@@ -48,6 +48,8 @@ enum class Verdict {
 };
 
 [[nodiscard]] std::string_view to_string(Kind kind);
+/// Throws std::logic_error on any other text.
+[[nodiscard]] Kind kind_named(std::string_view name);
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
 struct ScorecardRow {

@@ -79,7 +79,7 @@ TableAccount::TableAccount(const Declaration& declared)
       const CellRule* rule = declared.rule(published_, row, column);
       if (rule == nullptr || !needs_no_code(*rule)) continue;
       const auto exactly = [](double value) { return RoundedValue{.value = value, .rounding = {value, value}}; };
-      answer(row, column, *rule, rule->ours ? Computed(exactly(*rule->ours)) : Computed());
+      answer(row, column, rule->ours ? Computed(exactly(*rule->ours)) : Computed());
     }
   }
 }
@@ -94,7 +94,8 @@ std::string TableAccount::row_name(std::size_t row) const {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-void TableAccount::answer(std::size_t row, const std::string& column, const CellRule& rule, const Computed& computed) {
+void TableAccount::answer(std::size_t row, const std::string& column, const Computed& computed) {
+  const CellRule& rule = *declared_->rule(published_, row, column);
   const PrintedNumber printed = published_.number(row, column);
   std::map<std::string, Filling::Value> named{{"printed", printed.text}};
   if (computed.ours) {
@@ -116,38 +117,32 @@ void TableAccount::answer(std::size_t row, const std::string& column, const Cell
        contradicted ? filled(rule.finding, computed.words, named) : "");
 }
 
-void TableAccount::answer_open(const std::string& column, bool exact,
-                               const std::function<Computed(std::size_t row)>& answer_of) {
-  for (std::size_t row = 0; row < published_.size(); ++row) {
-    if (!published_.is_number(row, column)) continue;
-    const CellRule* rule = declared_->rule(published_, row, column);
-    if (rule == nullptr || needs_no_code(*rule) || (rule->kind == Kind::exact) != exact) continue;
-    answer(row, column, *rule, answer_of(row));
-  }
-}
-
-std::vector<std::size_t> TableAccount::rows_of(std::string_view column, Kind kind) const {
+std::vector<std::size_t> TableAccount::rows_if(const std::string& column,
+                                               const std::function<bool(const CellRule& rule)>& chosen) const {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < published_.size(); ++row) {
     const CellRule* rule = declared_->rule(published_, row, column);
-    if (published_.is_number(row, column) && rule != nullptr && rule->kind == kind) rows.push_back(row);
+    if (published_.is_number(row, column) && rule != nullptr && chosen(*rule)) rows.push_back(row);
   }
   return rows;
 }
 
-void TableAccount::compute(const std::string& column, const std::function<Computed(std::size_t row)>& answer) {
-  answer_open(column, false, answer);
-}
-
-void TableAccount::exact_values(const std::string& column, const std::function<Computed(std::size_t row)>& answer) {
-  answer_open(column, true, answer);
+std::vector<std::size_t> TableAccount::rows_of(const std::string& column, Kind kind) const {
+  return rows_if(column, [kind](const CellRule& rule) { return rule.kind == kind; });
 }
 
 void TableAccount::exact(const std::string& column, const Formula& formula,
                          const std::function<Fillings(std::size_t row)>& words) {
-  exact_values(column, [&](std::size_t row) {
-    return Computed(evaluate(formula, published_, row), words ? words(row) : Fillings());
-  });
+  for (const std::size_t row :
+       rows_if(column, [](const CellRule& rule) { return rule.kind == Kind::exact && !needs_no_code(rule); })) {
+    answer(row, column, Computed(evaluate(formula, published_, row), words ? words(row) : Fillings()));
+  }
+}
+
+void TableAccount::compute(const std::string& column, const std::function<Computed(std::size_t row)>& answer_of) {
+  for (const std::size_t row : rows_if(column, [](const CellRule& rule) { return !needs_no_code(rule); })) {
+    if (!answers_[column].contains(row)) answer(row, column, answer_of(row));
+  }
 }
 
 void TableAccount::cell(std::size_t row, const std::string& column, ScorecardRow answer, const std::string& finding) {

@@ -87,17 +87,14 @@ class TableAccount {
   [[nodiscard]] std::string row_name(std::size_t row) const;
 
   /// Rows whose cell of a column is declared to be of this kind.
-  [[nodiscard]] std::vector<std::size_t> rows_of(std::string_view column, Kind kind) const;
+  [[nodiscard]] std::vector<std::size_t> rows_of(const std::string& column, Kind kind) const;
 
-  /// `answer(row)` for every printed cell of a column whose declared words or value need it, but the exact ones.
-  void compute(const std::string& column, const std::function<Computed(std::size_t row)>& answer);
-
-  /// The formula of the exact ones, and the words that go with it.
+  /// By a formula, the cells of a column that are declared to be exact. `words(row)`: those of note and finding.
   void exact(const std::string& column, const Formula& formula,
              const std::function<Fillings(std::size_t row)>& words = nullptr);
 
-  /// The exact ones, computed in some other way.
-  void exact_values(const std::string& column, const std::function<Computed(std::size_t row)>& answer);
+  /// `answer_of(row)` for all others of the column that are declared and still open: whose words or value need code.
+  void compute(const std::string& column, const std::function<Computed(std::size_t row)>& answer_of);
 
   /// One cell, scored: kind, ours, interval and note of `answer` count. Later calls replace earlier ones.
   /// Throws std::logic_error where nothing is printed.
@@ -118,8 +115,9 @@ class TableAccount {
   [[nodiscard]] ExperimentResult finish() const;
 
  private:
-  void answer(std::size_t row, const std::string& column, const CellRule& rule, const Computed& computed);
-  void answer_open(const std::string& column, bool exact, const std::function<Computed(std::size_t row)>& answer_of);
+  void answer(std::size_t row, const std::string& column, const Computed& computed);
+  [[nodiscard]] std::vector<std::size_t> rows_if(const std::string& column,
+                                                 const std::function<bool(const CellRule& rule)>& chosen) const;
 
   const Declaration* declared_;
   const PublishedTable& published_;

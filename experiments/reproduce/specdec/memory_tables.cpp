@@ -90,7 +90,7 @@ Interval capacities_mb(const PublishedTable& table) {
 void large_model(TableAccount& account, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
   for (const char* column : {"batch_1", "batch_32"}) {
-    account.exact_values(column, [&](std::size_t row) {
+    account.compute(column, [&](std::size_t row) {
       const PrintedNumber memory = table.number(row - 1, column);
       const RoundedValue of_gb = rounded(memory, 100.0 / capacity_gb_mb);
       const RoundedValue of_gib = rounded(memory, 100.0 / capacity_gib_mb);

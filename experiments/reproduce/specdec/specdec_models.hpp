@@ -2,10 +2,13 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <string>
 
 #include "analytic/cost/published_costs.hpp"
 #include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/published.hpp"
+#include "latency/surfaces/cost_surface.hpp"
 #include "sim/token/models/model_pair.hpp"
 
 /// What the tables of the two SpecDec papers share.
@@ -51,5 +54,40 @@ struct LadderTarget {
 
 /// intercept + slope * block.
 [[nodiscard]] double specdec_cost(const analytic::Line& line, std::int64_t block);
+
+// ---- What translating a batch of sentences takes, plainly and with SpecDec.
+
+inline constexpr std::int64_t specdec_block = 25;
+
+/// Tokens of every sentence of a batch, source and translation alike: the papers' mean, rounded.
+[[nodiscard]] std::int64_t translation_tokens();
+
+/// A batch takes setup + steps * step.
+struct BatchTimes {
+  double setup_ms = 0.0;  ///< encoders, and whatever else is paid once
+  double step_ms = 0.0;   ///< a plain step, or drafting a block and verifying it
+};
+
+/// Rooflines of Transformer-base and of a drafter in fp32 (the format that the papers' memory tables show), launches
+/// free.
+class TranslationDevice {
+ public:
+  /// `device`: a shipped data sheet; `drafter`: a shape of an encoder and a decoder.
+  TranslationDevice(const std::string& device, const std::string& drafter);
+
+  /// `context`: tokens of each sentence so far.
+  [[nodiscard]] BatchTimes plain(std::int64_t batch, std::int64_t beam, std::int64_t context) const;
+  [[nodiscard]] BatchTimes specdec(std::int64_t batch, std::int64_t context) const;
+
+ private:
+  latency::CostSurface target_, drafting_, target_encoder_, drafter_encoder_;
+};
+
+/// The i.i.d. acceptance that yields these tokens per iteration in sentences of translation_tokens().
+[[nodiscard]] double translation_alpha(double tokens_per_iteration);
+
+/// Mean iterations of a batch of sentences at this acceptance, each going on until it is done, and the batch until the
+/// slowest is.
+[[nodiscard]] double own_pace_iterations(double alpha, std::int64_t batch);
 
 }  // namespace foredraft::experiments

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "experiments/reproduce/registry.hpp"
-#include "experiments/reproduce/specdec/translation_times.hpp"
+#include "experiments/reproduce/specdec/specdec_models.hpp"
 #include "tests/experiments/reproduce/figure_data.hpp"
 #include "tests/support/tolerances.hpp"
 
