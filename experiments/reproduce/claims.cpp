@@ -169,6 +169,6 @@ void claims(TableAccount& account, const ExperimentSettings& settings) {
 
 }  // namespace
 
-TableCodes claims_table() { return {{"claims", claims}}; }
+ExperimentCodes claims_table() { return {{"claims", claims}}; }
 
 }  // namespace foredraft::experiments

@@ -164,6 +164,8 @@ void ngram_iid_check(FigureAccount& figure, const ExperimentSettings& settings) 
 
 }  // namespace
 
-FigureCodes ngram_studies() { return {{"leviathan-table3", leviathan_table3}, {"ngram-iid-check", ngram_iid_check}}; }
+ExperimentCodes ngram_studies() {
+  return {{"leviathan-table3", leviathan_table3}, {"ngram-iid-check", ngram_iid_check}};
+}
 
 }  // namespace foredraft::experiments

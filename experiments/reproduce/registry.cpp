@@ -2,7 +2,7 @@
 #include "experiments/reproduce/registry.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "experiments/reproduce/declaration.hpp"
@@ -11,13 +11,6 @@
 
 namespace foredraft::experiments {
 namespace {
-
-template <class Codes>
-Codes merged(std::initializer_list<Codes> parts) {
-  Codes all;
-  for (const Codes& part : parts) all.insert(part.begin(), part.end());
-  return all;
-}
 
 /// A table without numbers to reproduce.
 ExperimentResult listed(const Declaration& declared) {
@@ -28,6 +21,19 @@ ExperimentResult listed(const Declaration& declared) {
                     .column = "all",
                     .kind = Kind::out_of_reach,
                     .note = why}}};
+}
+
+ExperimentResult run_code(const Declaration& declared, const std::optional<ExperimentCode>& code,
+                          const ExperimentSettings& settings) {
+  if (declared.has("listed")) return listed(declared);
+  if (code && code->index() == 1) {
+    FigureAccount figure(declared);
+    std::get<1> (*code)(figure, settings);
+    return figure.finish();
+  }
+  TableAccount account(declared);
+  if (code) std::get<0> (*code)(account, settings);
+  return account.finish();
 }
 
 }  // namespace
@@ -59,28 +65,17 @@ ExperimentResult FigureAccount::finish() {
 
 const std::vector<ExperimentEntry>& experiment_registry() {
   static const std::vector<ExperimentEntry> experiments = [] {
-    const TableCodes tables = merged({leviathan_tables(), emnlp_tables(), iclr_tables(), memory_tables(),
-                                      wagner_tables(), survey_tables(), claims_table()});
-    const FigureCodes figures = merged(
-        {leviathan_figures(), ngram_studies(), rule_checks(), specdec_figures(), wagner_figures(), survey_figures()});
+    ExperimentCodes codes;
+    for (ExperimentCodes part : {leviathan(), ngram_studies(), rule_checks(), specdec_tables(), specdec_figures(),
+                                 wagner_tables(), wagner_figures(), surveys(), claims_table()}) {
+      codes.merge(part);
+    }
     std::vector<ExperimentEntry> entries;
     for (const Declaration& declared : declarations()) {
-      const auto table = tables.find(declared.id());
-      const auto figure = figures.find(declared.id());
-      const TableCode code = table == tables.end() ? nullptr : table->second;
-      const FigureCode own = figure == figures.end() ? nullptr : figure->second;
+      const auto found = codes.find(declared.id());
+      const auto code = found == codes.end() ? std::nullopt : std::optional(found->second);
       entries.push_back({declared.id(), declared.text("summary"), declared.has_figure(),
-                         [&declared, code, own](const ExperimentSettings& settings) {
-                           if (own != nullptr) {
-                             FigureAccount drawn(declared);
-                             own(drawn, settings);
-                             return drawn.finish();
-                           }
-                           if (declared.has("listed")) return listed(declared);
-                           TableAccount account(declared);
-                           if (code != nullptr) code(account, settings);
-                           return account.finish();
-                         }});
+                         [&declared, code](const auto& settings) { return run_code(declared, code, settings); }});
     }
     return entries;
   }();

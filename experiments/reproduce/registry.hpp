@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -62,26 +63,20 @@ struct ExperimentEntry {
 class TableAccount;
 class FigureAccount;
 
-/// Answers the cells of a printed table that the declaration leaves open.
-using TableCode = void (*)(TableAccount& account, const ExperimentSettings& settings);
-using TableCodes = std::map<std::string_view, TableCode>;
+/// Answers the cells of a printed table that the declaration leaves open; or makes the whole of an experiment that is
+/// no printed table, or one of its own shape.
+using ExperimentCode = std::variant<void (*)(TableAccount& account, const ExperimentSettings& settings),
+                                    void (*)(FigureAccount& figure, const ExperimentSettings& settings)>;
+using ExperimentCodes = std::map<std::string_view, ExperimentCode>;
 
-/// Makes the whole of an experiment that is no printed table, or one of its own shape.
-using FigureCode = void (*)(FigureAccount& figure, const ExperimentSettings& settings);
-using FigureCodes = std::map<std::string_view, FigureCode>;
-
-[[nodiscard]] TableCodes leviathan_tables();
-[[nodiscard]] FigureCodes leviathan_figures();
-[[nodiscard]] FigureCodes ngram_studies();
-[[nodiscard]] FigureCodes rule_checks();
-[[nodiscard]] TableCodes emnlp_tables();
-[[nodiscard]] TableCodes iclr_tables();
-[[nodiscard]] TableCodes memory_tables();
-[[nodiscard]] FigureCodes specdec_figures();
-[[nodiscard]] TableCodes wagner_tables();
-[[nodiscard]] FigureCodes wagner_figures();
-[[nodiscard]] TableCodes survey_tables();
-[[nodiscard]] FigureCodes survey_figures();
-[[nodiscard]] TableCodes claims_table();
+[[nodiscard]] ExperimentCodes leviathan();
+[[nodiscard]] ExperimentCodes ngram_studies();
+[[nodiscard]] ExperimentCodes rule_checks();
+[[nodiscard]] ExperimentCodes specdec_tables();
+[[nodiscard]] ExperimentCodes specdec_figures();
+[[nodiscard]] ExperimentCodes wagner_tables();
+[[nodiscard]] ExperimentCodes wagner_figures();
+[[nodiscard]] ExperimentCodes surveys();
+[[nodiscard]] ExperimentCodes claims_table();
 
 }  // namespace foredraft::experiments

@@ -200,6 +200,6 @@ Fillings sigmoid_loss_setting() {
   return {pair.parameter, pair.vocabulary, pair.alpha, drafts_per_call, pair.pool};
 }
 
-FigureCodes rule_checks() { return {{"rule-lossiness", rule_lossiness}}; }
+ExperimentCodes rule_checks() { return {{"rule-lossiness", rule_lossiness}}; }
 
 }  // namespace foredraft::experiments

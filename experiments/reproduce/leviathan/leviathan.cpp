@@ -326,12 +326,9 @@ void leviathan_figure5(FigureAccount& figure, const ExperimentSettings& settings
 
 }  // namespace
 
-TableCodes leviathan_tables() {
-  return {{"leviathan-table4", leviathan_table4}, {"leviathan-table5", leviathan_table5}};
-}
-
-FigureCodes leviathan_figures() {
+ExperimentCodes leviathan() {
   return {{"leviathan-table1", leviathan_table1},   {"leviathan-table2", leviathan_table2},
+          {"leviathan-table4", leviathan_table4},   {"leviathan-table5", leviathan_table5},
           {"leviathan-figure2", leviathan_figure2}, {"leviathan-figure3", leviathan_figure3},
           {"leviathan-figure4", leviathan_figure4}, {"leviathan-figure5", leviathan_figure5}};
 }

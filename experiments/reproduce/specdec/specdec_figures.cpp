@@ -368,7 +368,7 @@ void iclr_figure5(FigureAccount& figure, const ExperimentSettings& /*settings*/)
 
 }  // namespace
 
-FigureCodes specdec_figures() {
+ExperimentCodes specdec_figures() {
   return {{"emnlp-figure5", emnlp_figure5},
           {"emnlp-figure6", emnlp_figure6},
           {"iclr-figure2", iclr_figure2},

@@ -236,10 +236,9 @@ void survey_medusa_tree(FigureAccount& figure, const ExperimentSettings& setting
 
 }  // namespace
 
-TableCodes survey_tables() { return {{"survey", survey}}; }
-
-FigureCodes survey_figures() {
-  return {{"survey-batch-context", survey_batch_context}, {"survey-medusa-tree", survey_medusa_tree}};
+ExperimentCodes surveys() {
+  return {
+      {"survey", survey}, {"survey-batch-context", survey_batch_context}, {"survey-medusa-tree", survey_medusa_tree}};
 }
 
 }  // namespace foredraft::experiments

@@ -132,7 +132,7 @@ void wagner_figure3(FigureAccount& figure, const ExperimentSettings& /*settings*
 
 }  // namespace
 
-FigureCodes wagner_figures() {
+ExperimentCodes wagner_figures() {
   return {{"wagner-figure3", wagner_figure3}, {"wagner-figure4", wagner_figure4}, {"wagner-figure5", wagner_figure5}};
 }
 

@@ -268,7 +268,7 @@ void wagner_table5(TableAccount& account, const ExperimentSettings& settings) {
 
 }  // namespace
 
-TableCodes wagner_tables() {
+ExperimentCodes wagner_tables() {
   return {{"wagner-table1", wagner_table1},
           {"wagner-table2", wagner_table2},
           {"wagner-table3", wagner_table3},
