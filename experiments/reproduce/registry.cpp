@@ -67,7 +67,7 @@ const std::vector<ExperimentEntry>& experiment_registry() {
   static const std::vector<ExperimentEntry> experiments = [] {
     ExperimentCodes codes;
     for (ExperimentCodes part : {leviathan(), ngram_studies(), rule_checks(), specdec_tables(), specdec_figures(),
-                                 wagner_tables(), wagner_figures(), surveys(), claims_table()}) {
+                                 wagner(), surveys(), claims_table()}) {
       codes.merge(part);
     }
     std::vector<ExperimentEntry> entries;

@@ -74,8 +74,7 @@ using ExperimentCodes = std::map<std::string_view, ExperimentCode>;
 [[nodiscard]] ExperimentCodes rule_checks();
 [[nodiscard]] ExperimentCodes specdec_tables();
 [[nodiscard]] ExperimentCodes specdec_figures();
-[[nodiscard]] ExperimentCodes wagner_tables();
-[[nodiscard]] ExperimentCodes wagner_figures();
+[[nodiscard]] ExperimentCodes wagner();
 [[nodiscard]] ExperimentCodes surveys();
 [[nodiscard]] ExperimentCodes claims_table();
 

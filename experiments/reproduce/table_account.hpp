@@ -72,8 +72,8 @@ struct Computed {
   std::optional<double> ours;
   std::optional<Interval> interval;
   Fillings words;  ///< of note and finding; {ours}, {low}, {high}, {printed} and {off} (in percent) go without
-  bool finding =
-      true;  ///< whether the declared finding holds; an exact one holds where it contradicts the printed value
+  /// Whether the declared finding holds. Of exact cells it does where `interval` misses the printed value.
+  bool finding = true;
 };
 
 class TableAccount {
