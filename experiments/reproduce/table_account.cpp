@@ -11,8 +11,8 @@ namespace {
 
 /// Our value with as many decimals as the printed one, and one more to show how it rounds; and the verdict.
 std::string our_cell(const ScorecardRow& row) {
-  const std::string verdict(to_string(row.verdict));
-  if (!row.ours) return verdict;
+  const std::string_view verdict = to_string(row.verdict);
+  if (!row.ours) return std::string(verdict);
   const std::string& printed = row.published.value().text;
   const auto point = printed.find('.');
   const auto decimals = point == std::string::npos ? 0 : printed.size() - point - 1;
