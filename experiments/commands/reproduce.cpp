@@ -12,7 +12,7 @@
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/reproduce/registry.hpp"
-#include "experiments/reproduce/reproduction_folder.hpp"
+#include "experiments/results/manifest.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "experiments/text/digest.hpp"
 #include "foredraft/errors.hpp"
@@ -57,6 +57,25 @@ ExperimentResult run_experiment(const ExperimentEntry& entry, const ExperimentSe
   } catch (const DomainError& error) {
     throw RunError(fmt::format("foredraft reproduce: {}: {}", entry.id, error.what()));
   }
+}
+
+/// What a folder of `reproduce` is: these experiments at this seed.
+ResultFolder::Kind reproduction_kind(const std::vector<ExperimentEntry>& experiments, std::uint64_t seed) {
+  nlohmann::ordered_json ids = nlohmann::ordered_json::array();
+  nlohmann::ordered_json summaries = nlohmann::ordered_json::object();
+  for (const ExperimentEntry& experiment : experiments) {
+    ids.push_back(experiment.id);
+    summaries[experiment.id] = experiment.summary;
+  }
+  return {.schema = "foredraft.reproduction/1",
+          .content = {{"experiments", ids}, {"seed", seed}},
+          .notes = {{"summaries", summaries}}};
+}
+
+/// Writes the artifacts of one experiment and remembers its inputs.
+void add_result(ResultFolder& folder, const ExperimentResult& result) {
+  for (const Artifact& artifact : result.artifacts) folder.write(artifact.name, artifact.content);
+  for (const FileDigest& file : result.inputs) folder.add_input(file);
 }
 
 /// What `validate` left in a folder, as the artifacts of an experiment. Throws InputError where it left nothing.
@@ -131,7 +150,7 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   if (const auto measured = line.text("validation")) validation = validation_of(*measured);
 
   const std::atomic<bool>& stop = catch_interrupts(default_patience);
-  ReproductionFolder folder(line.text("out").value(), chosen, seed, threads, line.words());
+  ResultFolder folder(line.text("out").value(), reproduction_kind(chosen, seed), line.words(), threads);
   const ExperimentSettings settings{
       .seed = seed, .threads = threads, .note = [](std::string_view text) { say("  {}", text); }, .stop = &stop};
   std::vector<ScorecardRow> rows;
@@ -142,13 +161,14 @@ int run_reproduce(const std::vector<std::string>& arguments) {
       const Progress progress{std::string(chosen[i].id)};
       return run_experiment(chosen[i], settings);
     }();
-    folder.add(result);
+    add_result(folder, result);
     rows.insert(rows.end(), result.rows.begin(), result.rows.end());
     print_result(fmt::format("{:<18} {}\n", chosen[i].id, result.text));
   }
   if (stop) throw Interrupted();
-  if (validation) folder.add(*validation);
-  folder.complete(rows);
+  if (validation) add_result(folder, *validation);
+  folder.write("scorecard.csv", to_csv(rows));
+  folder.complete();
   print_result(fmt::format("{}\nwrote   {}\n", summary_line(rows), files_text(folder.files())));
   if (!line.has("no-figures")) {
     const bool figures =

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "experiments/text/csv.hpp"
@@ -26,23 +27,49 @@ PrintedNumber PublishedTable::number(std::size_t row, std::string_view column) c
   return parse_printed_number(text(row, column));
 }
 
-PublishedTable published_table(std::string_view name) {
-  for (const PublishedFile& file : published_files()) {
-    if (file.name != name) continue;
-    std::vector<std::vector<std::string>> lines;
-    for (std::string_view rest = file.content; !rest.empty();) {
-      const auto end = std::min(rest.find('\n'), rest.size());
-      if (end > 0) lines.push_back(split_csv_line(rest.substr(0, end)).value());
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    const std::vector<std::string> columns = lines.at(0);
-    lines.erase(lines.begin());
-    for (const auto& line : lines) {
-      if (line.size() != columns.size()) throw std::logic_error(fmt::format("{}: a row has the wrong width", name));
-    }
-    return {columns, std::move(lines)};
+std::int64_t PublishedTable::count(std::size_t row, std::string_view column) const {
+  return static_cast<std::int64_t>(value(row, column));
+}
+
+bool PublishedTable::holds(std::size_t row, const RowFilter& where) const {
+  return std::all_of(where.begin(), where.end(), [&](const auto& condition) {
+    const auto& [column, wanted] = condition;
+    const std::string& found = text(row, column);
+    return wanted.ends_with('*') ? found.starts_with(wanted.substr(0, wanted.size() - 1)) : found == wanted;
+  });
+}
+
+std::size_t PublishedTable::row_where(const RowFilter& where) const {
+  for (std::size_t row = 0; row < size(); ++row) {
+    if (holds(row, where)) return row;
   }
-  throw std::logic_error(fmt::format("no published table {}", name));
+  throw std::logic_error(fmt::format("published table: no row has {} {}", where.at(0).first, where.at(0).second));
+}
+
+namespace {
+
+PublishedTable parse_published(const PublishedFile& file) {
+  std::vector<std::vector<std::string>> lines;
+  for (TextLines text(file.content); text.next();) lines.push_back(split_csv_line(text.line()).value());
+  const std::vector<std::string> columns = lines.at(0);
+  lines.erase(lines.begin());
+  for (const auto& line : lines) {
+    if (line.size() != columns.size()) throw std::logic_error(fmt::format("{}: a row has the wrong width", file.name));
+  }
+  return {columns, std::move(lines)};
+}
+
+}  // namespace
+
+const PublishedTable& published_table(std::string_view name) {
+  static const std::map<std::string_view, PublishedTable> tables = [] {
+    std::map<std::string_view, PublishedTable> parsed;
+    for (const PublishedFile& file : published_files()) parsed.emplace(file.name, parse_published(file));
+    return parsed;
+  }();
+  const auto found = tables.find(name);
+  if (found == tables.end()) throw std::logic_error(fmt::format("no published table {}", name));
+  return found->second;
 }
 
 }  // namespace foredraft::experiments

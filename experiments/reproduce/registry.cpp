@@ -1,94 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/registry.hpp"
 
-#include "experiments/reproduce/specdec/specdec_experiments.hpp"
+#include <fmt/format.h>
+#include <optional>
+#include <stdexcept>
+
+#include "experiments/reproduce/declaration.hpp"
+#include "experiments/reproduce/figure_account.hpp"
+#include "experiments/reproduce/table_account.hpp"
 
 namespace foredraft::experiments {
+namespace {
+
+/// A table without numbers to reproduce.
+ExperimentResult listed(const Declaration& declared) {
+  const std::string why = declared.text("listed");
+  return {.text = fmt::format("{}: listed. {}\n", declared.text("caption"), why),
+          .rows = {{.experiment = declared.id(),
+                    .row = "whole table",
+                    .column = "all",
+                    .kind = Kind::out_of_reach,
+                    .note = why}}};
+}
+
+ExperimentResult run_code(const Declaration& declared, const std::optional<ExperimentCode>& code,
+                          const ExperimentSettings& settings) {
+  if (declared.has("listed")) return listed(declared);
+  if (code && code->index() == 1) {
+    FigureAccount figure(declared);
+    std::get<1> (*code)(figure, settings);
+    return figure.finish();
+  }
+  TableAccount account(declared);
+  if (code) std::get<0> (*code)(account, settings);
+  return account.finish();
+}
+
+}  // namespace
+
+void ExperimentResult::add_table(const std::string& stem, const Table& table, std::string csv) {
+  artifacts.push_back({stem + ".csv", std::move(csv)});
+  artifacts.push_back({stem + ".tex", to_latex(table)});
+  artifacts.push_back({stem + ".md", to_markdown(table)});
+}
+
+void ExperimentResult::append(const ExperimentResult& part) {
+  text += part.text;
+  artifacts.insert(artifacts.end(), part.artifacts.begin(), part.artifacts.end());
+}
+
+FigureAccount::FigureAccount(const Declaration& declared, const Fillings& caption)
+    : declared_(declared), table_(declared.table(caption)), data_(declared.data()) {}
+
+ExperimentResult FigureAccount::finish() {
+  const std::string& id = declared_.id();
+  const bool has_data = declared_.has("data");
+  if (declared_.has("columns")) {
+    result_.add_table(id, table_, has_data ? data_.csv() : to_csv(table_));
+  } else {
+    result_.artifacts.push_back({id + ".csv", data_.csv()});
+  }
+  return std::move(result_);
+}
 
 const std::vector<ExperimentEntry>& experiment_registry() {
-  static const std::vector<ExperimentEntry> experiments{
-      {"leviathan-table1", "operations and speedup at c = c-hat = 0; exact, and simulated", false, leviathan_table1},
-      {"leviathan-table2", "the cost that explains each printed speedup on T5-XXL, and what no cost explains", false,
-       leviathan_table2},
-      {"leviathan-table3", "alpha of n-gram drafters against a 5-gram target on prose and code, beside the paper's",
-       false, leviathan_table3},
-      {"leviathan-table4", "expected and measured speedup on T5-XXL; the closed form at the printed alpha, gamma and c",
-       false, leviathan_table4},
-      {"leviathan-table5", "acceptance under lenience: Table 3 without it, concave in 1 / lenience with it", false,
-       leviathan_table5},
-      {"leviathan-figure2", "tokens per iteration against alpha", true, leviathan_figure2},
-      {"leviathan-figure3", "optimal gamma against alpha for several c", true, leviathan_figure3},
-      {"leviathan-figure4", "speedup and operations against alpha", true, leviathan_figure4},
-      {"leviathan-figure5", "trace of gamma 7, gamma 3 and plain decoding", true, leviathan_figure5},
-      {"emnlp-table1", "speed of four translation directions from one block size to the other", false, emnlp_table1},
-      {"emnlp-table2", "ablation of the drafter: Eq. 4 with one verification time, and the row it cannot explain",
-       false, emnlp_table2},
-      {"emnlp-table3", "block size: tokens from one acceptance and finite sentences", false, emnlp_table3},
-      {"emnlp-table4", "Spec-Verification: tokens from a synthetic logit model fitted on three of eleven cells", false,
-       emnlp_table4},
-      {"emnlp-table5", "summarisation: differences of ROUGE", false, emnlp_table5},
-      {"emnlp-table6", "agreement with the greedy output: listed", false, emnlp_table6},
-      {"emnlp-table7", "training settings: listed", false, emnlp_table7},
-      {"emnlp-table8", "peak memory in translation", false, emnlp_table8},
-      {"emnlp-table9", "memory in summarisation", false, emnlp_table9},
-      {"emnlp-table10", "T5-large, translation: memory as a share of the device", false, emnlp_table10},
-      {"emnlp-table11", "T5-large, summarisation: memory as a share of the device", false, emnlp_table11},
-      {"emnlp-table12", "further scores of EN-DE: listed", false, emnlp_table12},
-      {"emnlp-table13", "further scores of four directions: listed", false, emnlp_table13},
-      {"emnlp-table14", "SpecDec beside a rerun of Leviathan et al.", false, emnlp_table14},
-      {"emnlp-table15", "energy and carbon", false, emnlp_table15},
-      {"emnlp-table16", "example translations: listed", false, emnlp_table16},
-      {"emnlp-figure5", "latency against throughput over batches of sentences, by a data sheet and simulated", true,
-       emnlp_figure5},
-      {"emnlp-figure6", "speedup over sentences, simulated", true, emnlp_figure6},
-      {"iclr-table1", "main results: speeds from the module profile", false, iclr_table1},
-      {"iclr-table2", "block size, ICLR submission", false, iclr_table2},
-      {"iclr-table3", "relaxed verification, ICLR submission: synthetic logit model fitted on three of ten cells",
-       false, iclr_table3},
-      {"iclr-table4", "Transformer-big: speeds from the shape of the module profile", false, iclr_table4},
-      {"iclr-table5", "size of the drafter: tokens times iterations", false, iclr_table5},
-      {"iclr-table6", "summarisation: inverse speed as a line in iterations", false, iclr_table6},
-      {"iclr-table7", "training settings: listed", false, iclr_table7},
-      {"iclr-table8", "four directions in detail: speeds from the module profile", false, iclr_table8},
-      {"iclr-table9", "repetitions in the output: listed", false, iclr_table9},
-      {"iclr-table10", "one teacher against an ensemble: speeds from the module profile", false, iclr_table10},
-      {"iclr-table11", "deep encoder, shallow decoder: inverse speed as a line in iterations", false, iclr_table11},
-      {"iclr-table12", "further scores of EN-DE: listed", false, iclr_table12},
-      {"iclr-table13", "further scores of four directions: listed", false, iclr_table13},
-      {"iclr-table14", "peak memory in translation, ICLR submission", false, iclr_table14},
-      {"iclr-table15", "memory in summarisation, ICLR submission", false, iclr_table15},
-      {"iclr-table16", "T5-large, translation: memory as a share of the device, ICLR submission", false, iclr_table16},
-      {"iclr-table17", "T5-large, summarisation: memory as a share of the device, ICLR submission", false,
-       iclr_table17},
-      {"iclr-table18", "where the time of a translation goes", false, iclr_table18},
-      {"iclr-table19", "example translations: listed", false, iclr_table19},
-      {"iclr-figure2", "quality as printed against speed from the module profile", true, iclr_figure2},
-      {"iclr-figure4", "speedup over sentences, simulated, ICLR submission", true, iclr_figure4},
-      {"iclr-figure5", "speedup against batch on P100, V100 and A100, by their data sheets", true, iclr_figure5},
-      {"ngram-iid-check", "tokens per iteration on real text: as run, i.i.d., Markov and any-process formulas", true,
-       ngram_iid_check},
-      {"rule-lossiness", "acceptance of every verification rule against what it loses of the target's law", true,
-       rule_lossiness},
-      {"wagner-table1", "gain over all calls of the verification kernel, and how many calls that takes", false,
-       wagner_table1},
-      {"wagner-table2", "scales of the sigmoid variant, beside the same runs in Table 5", false, wagner_table2},
-      {"wagner-table3", "wall-clock gain: the kernel's share in the time, and what it predicts", false, wagner_table3},
-      {"wagner-table4", "time of one verification step: percentages from averages", false, wagner_table4},
-      {"wagner-table5", "scales of the sigmoid variant; what it loses, simulated", false, wagner_table5},
-      {"wagner-figure3", "time of one verification call against gamma: counted from bytes and launches, not measured",
-       true, wagner_figure3},
-      {"wagner-figure4", "memory of one verification call against gamma, speech recognition: counted, not measured",
-       true, wagner_figure4},
-      {"wagner-figure5", "memory of one verification call against gamma, summarisation: counted, not measured", true,
-       wagner_figure5},
-      {"survey", "Medusa and the multi-stage MLP drafter: what follows from the printed numbers", false, survey},
-      {"claims", "numbers claimed in running text, each with our figure beside it", false, claims},
-      {"survey-batch-context", "what is left of the gain as batch and context grow, by a data sheet", true,
-       survey_batch_context},
-      {"survey-medusa-tree", "Medusa's sparse tree from published head accuracies, beside the tree it ships", true,
-       survey_medusa_tree},
-  };
+  static const std::vector<ExperimentEntry> experiments = [] {
+    ExperimentCodes codes;
+    for (ExperimentCodes part : {leviathan(), ngram_studies(), rule_checks(), specdec_tables(), specdec_figures(),
+                                 wagner(), surveys(), claims_table()}) {
+      codes.merge(part);
+    }
+    std::vector<ExperimentEntry> entries;
+    for (const Declaration& declared : declarations()) {
+      const auto found = codes.find(declared.id());
+      const auto code = found == codes.end() ? std::nullopt : std::optional(found->second);
+      entries.push_back({declared.id(), declared.text("summary"), declared.has_figure(),
+                         [&declared, code](const auto& settings) { return run_code(declared, code, settings); }});
+    }
+    return entries;
+  }();
   return experiments;
+}
+
+ExperimentResult run_experiment(std::string_view id, const ExperimentSettings& settings) {
+  for (const ExperimentEntry& entry : experiment_registry()) {
+    if (entry.id == id) return entry.run(settings);
+  }
+  throw std::logic_error(fmt::format("no experiment {}", id));
 }
 
 }  // namespace foredraft::experiments

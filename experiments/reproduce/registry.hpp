@@ -3,15 +3,19 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/parallel.hpp"
 #include "experiments/reproduce/scorecard.hpp"
 #include "experiments/text/digest.hpp"
+#include "experiments/text/table.hpp"
 
 /// An experiment turns settings into texts and scorecard rows. It writes no file and prints nothing: the command does.
+/// What it says is declared in experiments/published/*.toml; code is only where something is computed.
 namespace foredraft::experiments {
 
 struct ExperimentSettings {
@@ -28,47 +32,50 @@ struct Artifact {
 };
 
 struct ExperimentResult {
-  std::string text;                 ///< what the command prints, headed by the experiment's id
-  std::vector<Artifact> artifacts;  ///< tables and figure data
-  std::vector<ScorecardRow> rows;
-  std::vector<FileDigest> inputs{};  ///< files that it read
+  std::string text = {};                 ///< what the command prints, headed by the experiment's id
+  std::vector<Artifact> artifacts = {};  ///< tables and figure data
+  std::vector<ScorecardRow> rows = {};
+  std::vector<FileDigest> inputs = {};  ///< files that it read
+
+  /// Adds `stem`.csv, .tex and .md of a table.
+  void add_table(const std::string& stem, const Table& table, std::string csv);
+
+  /// Texts and artifacts of a part of the experiment.
+  void append(const ExperimentResult& part);
 };
 
 /// One line of the inventory of experiments.
 struct ExperimentEntry {
-  std::string_view id;
-  std::string_view summary;
+  std::string id;
+  std::string summary;
   bool has_figure;  ///< plots/ draws something from its data
-  ExperimentResult (*run)(const ExperimentSettings& settings);
+  std::function<ExperimentResult(const ExperimentSettings& settings)> run;
 };
 
 /// Every experiment, in the order in which `reproduce --all` runs them.
 [[nodiscard]] const std::vector<ExperimentEntry>& experiment_registry();
 
-// ---- One function per experiment. The list that users see is in registry.cpp.
+/// One of them. Throws std::logic_error on an unknown id.
+[[nodiscard]] ExperimentResult run_experiment(std::string_view id, const ExperimentSettings& settings);
 
-[[nodiscard]] ExperimentResult leviathan_table1(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_table2(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_table3(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_table4(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_table5(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_figure2(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_figure3(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_figure4(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult leviathan_figure5(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult ngram_iid_check(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult rule_lossiness(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_table1(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_table2(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_table3(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_table4(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_table5(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_figure3(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_figure4(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult wagner_figure5(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult survey(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult claims(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult survey_batch_context(const ExperimentSettings& settings);
-[[nodiscard]] ExperimentResult survey_medusa_tree(const ExperimentSettings& settings);
+// ---- Code by the id of its experiment, from each file of this folder that has some.
+
+class TableAccount;
+class FigureAccount;
+
+/// Answers the cells of a printed table that the declaration leaves open; or makes the whole of an experiment that is
+/// no printed table, or one of its own shape.
+using ExperimentCode = std::variant<void (*)(TableAccount& account, const ExperimentSettings& settings),
+                                    void (*)(FigureAccount& figure, const ExperimentSettings& settings)>;
+using ExperimentCodes = std::map<std::string_view, ExperimentCode>;
+
+[[nodiscard]] ExperimentCodes leviathan();
+[[nodiscard]] ExperimentCodes ngram_studies();
+[[nodiscard]] ExperimentCodes rule_checks();
+[[nodiscard]] ExperimentCodes specdec_tables();
+[[nodiscard]] ExperimentCodes specdec_figures();
+[[nodiscard]] ExperimentCodes wagner();
+[[nodiscard]] ExperimentCodes surveys();
+[[nodiscard]] ExperimentCodes claims_table();
 
 }  // namespace foredraft::experiments

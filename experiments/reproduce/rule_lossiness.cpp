@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include "experiments/reproduce/rule_lossiness.hpp"
 
-#include <array>
+#include <fmt/format.h>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include "core/parallel.hpp"
-#include "experiments/reproduce/registry.hpp"
-#include "experiments/text/digest.hpp"
-#include "experiments/text/table.hpp"
+#include "experiments/reproduce/figure_account.hpp"
 #include "scenario/family.hpp"
 #include "sim/estimates.hpp"
-#include "sim/token/distribution/emitted_distribution.hpp"
 #include "sim/token/pooled/synthetic_pool.hpp"
 #include "sim/token/token_simulation.hpp"
 
@@ -20,16 +18,47 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr double logit_deviation = 3.0;
-constexpr std::int64_t lossiness_gamma = 4;
-constexpr std::uint64_t lossiness_iterations = 40'000;
+/// Every context's p and q, drawn and written out once for all rules.
+GivenDistributions drawn_contexts(const SyntheticModels& pair, std::uint64_t seed) {
+  return sim::written_out(sim::SyntheticPool(pair, seed), 1.0);
+}
 
-SyntheticModels lossiness_pair(std::int64_t vocabulary, std::int64_t pool) {
+/// Exact in every context, so that only the choice of contexts is random.
+Lossiness mean_loss(const GivenDistributions& contexts, const Rule& rule) {
+  const auto chosen = sim::make_rule(rule);
+  std::vector<sim::PositionLossiness> positions;
+  for (std::size_t k = 0; k < contexts.target.size(); ++k) {
+    positions.push_back(sim::lossiness(*chosen, {.target = contexts.target[k], .draft = contexts.draft[k]}));
+  }
+  return sim::mean_lossiness(positions);
+}
+
+/// A run in the same contexts, of as many iterations as every setting gets.
+sim::Tally simulate_loss(const GivenDistributions& contexts, const Rule& rule, std::int64_t gamma,
+                         const sim::RunKey& key, unsigned threads) {
+  const auto simulator = sim::make_token_simulator({.models = contexts,
+                                                    .rule = rule,
+                                                    .temperature = 1.0,
+                                                    .gamma = gamma,
+                                                    .convention = Convention::bonus,
+                                                    .drafting = Drafting::autoregressive,
+                                                    .iterations = sigmoid_loss_iterations},
+                                                   key.seed);
+  return sim::run(*simulator, key, threads);
+}
+
+/// Makes of log p a logit of mean 0, for softmax of Normal(0, s^2) logits: the mean of exp(z) is exp(s^2 / 2).
+double sigmoid_shift(const SyntheticModels& pair) {
+  return std::log(static_cast<double>(pair.vocabulary)) + 0.5 * pair.parameter * pair.parameter;
+}
+
+/// Softmax of Normal(0, 9) logits, and a drafter that is the target with noise.
+SyntheticModels noisy_pair(std::int64_t vocabulary, double alpha, std::int64_t pool) {
   return {.target = TargetDistribution::gaussian_logits,
-          .parameter = logit_deviation,
+          .parameter = 3.0,
           .vocabulary = vocabulary,
           .draft = DraftDistribution::noise,
-          .alpha = 0.7,
+          .alpha = alpha,
           .pool = pool};
 }
 
@@ -52,7 +81,7 @@ void add_series(std::vector<LossinessSetting>& settings, const std::string& seri
   }
 }
 
-std::vector<LossinessSetting> lossiness_settings(std::int64_t vocabulary) {
+std::vector<LossinessSetting> lossiness_settings(const SyntheticModels& pair) {
   std::vector<LossinessSetting> settings{{"accept_all", "accept_all", {}, ""},
                                          {"greedy_match", "greedy_match", {}, ""}};
   const std::vector<double> leniences{1.0, 0.8, 0.6, 0.4, 0.2, 0.05};
@@ -64,8 +93,7 @@ std::vector<LossinessSetting> lossiness_settings(std::int64_t vocabulary) {
              {{"replacement", 0.0}});
   settings.push_back({"rejection_sampling", "rejection_sampling", {}, ""});
   const auto add_sigmoid = [&](double bits, const std::vector<double>& scales) {
-    // exp(z) of Normal(0, s^2) logits has the mean exp(s^2 / 2): this shift makes of log p a logit of mean 0.
-    const double shift = std::log(static_cast<double>(vocabulary)) + 0.5 * logit_deviation * logit_deviation;
+    const double shift = sigmoid_shift(pair);
     for (const double scale : scales) {
       settings.push_back({fmt::format("sigmoid_approximation, {} bits", bits),
                           "sigmoid_approximation",
@@ -82,47 +110,20 @@ std::vector<LossinessSetting> lossiness_settings(std::int64_t vocabulary) {
   return settings;
 }
 
-/// Every context's p and q, written out once for all rules.
-GivenDistributions rows_of(const SyntheticModels& pair, std::uint64_t seed) {
-  const sim::SyntheticPool pool(pair, seed);
-  GivenDistributions rows;
-  for (std::size_t k = 0; k < pool.contexts(); ++k) {
-    pool.target_distribution(k, 1.0, rows.target.emplace_back(pool.vocabulary()));
-    pool.draft_distribution(k, pool.strength(), 1.0, rows.draft.emplace_back(pool.vocabulary()));
-  }
-  return rows;
-}
-
 struct MeasuredRule {
   Lossiness loss;
   Estimate simulated_acceptance;
 };
 
-MeasuredRule measure(const LossinessSetting& setting, const GivenDistributions& rows, const sim::RunKey& key) {
-  const Rule chosen = scenario::make_rule(setting.rule, setting.parameters);
-  const auto rule = sim::make_rule(chosen);
-  std::vector<sim::PositionLossiness> positions;
-  for (std::size_t k = 0; k < rows.target.size(); ++k) {
-    positions.push_back(sim::lossiness(*rule, {.target = rows.target[k], .draft = rows.draft[k]}));
-  }
-  const auto simulator = sim::make_token_simulator({.models = rows,
-                                                    .rule = chosen,
-                                                    .temperature = 1.0,
-                                                    .gamma = lossiness_gamma,
-                                                    .convention = Convention::bonus,
-                                                    .drafting = Drafting::autoregressive,
-                                                    .iterations = lossiness_iterations},
-                                                   key.seed);
-  return {.loss = sim::mean_lossiness(positions),
-          .simulated_acceptance = sim::acceptance(sim::run(*simulator, key, 1)).per_token};
-}
-
 /// Every setting on a thread of its own.
-std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules, const GivenDistributions& rows,
+std::vector<MeasuredRule> measure_all(const std::vector<LossinessSetting>& rules, const GivenDistributions& contexts,
                                       std::uint64_t first_point, const ExperimentSettings& settings) {
+  constexpr std::int64_t gamma = 4;
   std::vector<MeasuredRule> measured(rules.size());
   parallel_for(rules.size(), settings.threads, [&](std::uint64_t i) {
-    measured[i] = measure(rules[i], rows, {.seed = settings.seed, .point = first_point + i});
+    const Rule rule = scenario::make_rule(rules[i].rule, rules[i].parameters);
+    const sim::RunKey key{.seed = settings.seed, .point = first_point + i};
+    measured[i] = {mean_loss(contexts, rule), sim::acceptance(simulate_loss(contexts, rule, gamma, key, 1)).per_token};
   });
   return measured;
 }
@@ -136,53 +137,63 @@ std::optional<Estimate> where_known(const Estimate& estimate) {
   return std::isnan(estimate.mean) ? std::nullopt : std::optional(estimate);
 }
 
-}  // namespace
-
-ExperimentResult rule_lossiness(const ExperimentSettings& settings) {
-  using enum Table::Align;
-  Table table{.caption =
-                  "What each verification rule gives up for its acceptance: a synthetic pair at alpha 0.7 (softmax of "
-                  "Normal(0, 9) logits, noise), temperature 1. Means over contexts with 95 % intervals; simulated: "
-                  "acceptance of a run in the same contexts. Empty: no closed form.",
-              .columns = {{"V", right},
-                          {"rule", left},
-                          {"setting", left},
-                          {"acceptance", right},
-                          {"simulated", right},
-                          {"gained", right},
-                          {"total variation", right},
-                          {"KL (nat)", right},
-                          {"same top token", right},
-                          {"greedy's token", right}},
-              .rows = {}};
-  DataText data({"vocabulary", "series", "rule", "setting", "acceptance", "acceptance_standard_error",
-                 "simulated_acceptance", "simulated_acceptance_standard_error", "acceptance_gain",
-                 "acceptance_gain_standard_error", "total_variation", "total_variation_standard_error", "kl_divergence",
-                 "kl_divergence_standard_error", "top1_agreement", "top1_agreement_standard_error", "top1_probability",
-                 "top1_probability_standard_error"});
+void rule_lossiness(FigureAccount& figure, const ExperimentSettings& settings) {
   std::uint64_t point = 0;
-  for (const SyntheticModels& pair : {lossiness_pair(256, 400), lossiness_pair(32'000, 16)}) {
+  for (const SyntheticModels& pair : {noisy_pair(256, 0.7, 400), noisy_pair(32'000, 0.7, 16)}) {
     settings.note(fmt::format("rule-lossiness: {} tokens", pair.vocabulary));
-    const std::vector<LossinessSetting> rules = lossiness_settings(pair.vocabulary);
-    const std::vector<MeasuredRule> measured = measure_all(rules, rows_of(pair, settings.seed), point, settings);
+    const std::vector<LossinessSetting> rules = lossiness_settings(pair);
+    const std::vector<MeasuredRule> measured = measure_all(rules, drawn_contexts(pair, settings.seed), point, settings);
     point += rules.size();
     for (std::size_t i = 0; i < rules.size(); ++i) {
       const auto& [loss, simulated] = measured[i];
-      const LossinessSetting& rule = rules[i];
-      data.row().cell(static_cast<double>(pair.vocabulary)).cell(rule.series).cell(rule.rule).cell(rule.label);
-      data.cell(where_known(loss.acceptance)).cell(simulated).cell(where_known(loss.acceptance_gain));
-      data.cell(loss.total_variation).cell(loss.kl_divergence).cell(loss.top1_agreement).cell(loss.top1_probability);
-      table.rows.push_back({fmt::format("{}", pair.vocabulary), rule.series, rule.label, with_interval(loss.acceptance),
-                            with_interval(simulated), with_interval(loss.acceptance_gain),
-                            with_interval(loss.total_variation), with_interval(loss.kl_divergence),
-                            with_interval(loss.top1_agreement), with_interval(loss.top1_probability)});
+      figure.row(pair.vocabulary, rules[i].series, rules[i].rule, rules[i].label, where_known(loss.acceptance),
+                 simulated, where_known(loss.acceptance_gain), loss.total_variation, loss.kl_divergence,
+                 loss.top1_agreement, loss.top1_probability);
+      figure.shown({fmt::format("{}", pair.vocabulary), rules[i].series, rules[i].label, with_interval(loss.acceptance),
+                    with_interval(simulated), with_interval(loss.acceptance_gain), with_interval(loss.total_variation),
+                    with_interval(loss.kl_divergence), with_interval(loss.top1_agreement),
+                    with_interval(loss.top1_probability)});
     }
   }
-  return {.text = "acceptance against loss of every verification rule, over its parameters\n" + to_text(table),
-          .artifacts = {{"rule-lossiness.csv", data.csv()},
-                        {"rule-lossiness.tex", to_latex(table)},
-                        {"rule-lossiness.md", to_markdown(table)}},
-          .rows = {}};
+  figure.say_declared("heading");
+  figure.say_table();
 }
+
+constexpr std::int64_t drafts_per_call = 5;
+
+SyntheticModels sigmoid_pair() { return noisy_pair(512, 0.8, 48); }
+
+}  // namespace
+
+std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings) {
+  const GivenDistributions contexts = drawn_contexts(sigmoid_pair(), settings.seed);
+  std::vector<SigmoidLoss> losses;
+  const auto add = [&](const Rule& rule, std::optional<double> scale, int bits) {
+    const sim::RunKey key{.seed = settings.seed, .point = losses.size(), .stop = settings.stop};
+    const Estimate tokens =
+        sim::tokens_per_iteration(simulate_loss(contexts, rule, drafts_per_call, key, settings.threads));
+    losses.push_back({.scale = scale,
+                      .bits = bits,
+                      .tokens = tokens,
+                      .call_ratio = losses.empty() ? 1.0 : losses.front().tokens.mean / tokens.mean,
+                      .law = mean_loss(contexts, rule)});
+  };
+  add(RejectionSampling{}, std::nullopt, 64);
+  const double shift = sigmoid_shift(sigmoid_pair());
+  for (const int bits : {64, 16}) {
+    for (const double scale : {1.0, 10.0, 100.0, 1e4}) {
+      add(SigmoidApproximation{.scale_low = -scale, .scale_high = scale, .logit_shift = shift, .bits = bits}, scale,
+          bits);
+    }
+  }
+  return losses;
+}
+
+Fillings sigmoid_loss_setting() {
+  const SyntheticModels pair = sigmoid_pair();
+  return {pair.parameter, pair.vocabulary, pair.alpha, drafts_per_call, pair.pool};
+}
+
+ExperimentCodes rule_checks() { return {{"rule-lossiness", rule_lossiness}}; }
 
 }  // namespace foredraft::experiments

@@ -33,10 +33,19 @@ RoundedValue rounded(const PrintedNumber& printed, double scale) {
   return {.value = scale * printed.value, .rounding = {scale * printed.rounding.low, scale * printed.rounding.high}};
 }
 
-std::string_view to_string(Kind kind) {
-  constexpr std::array<std::string_view, 7> names{"input",    "exact",  "predicted",   "simulated",
-                                                  "measured", "fitted", "out_of_reach"};
-  return names.at(static_cast<std::size_t>(kind));
+namespace {
+
+constexpr std::array<std::string_view, 7> kind_names{"input",    "exact",  "predicted",   "simulated",
+                                                     "measured", "fitted", "out_of_reach"};
+
+}  // namespace
+
+std::string_view to_string(Kind kind) { return kind_names.at(static_cast<std::size_t>(kind)); }
+
+Kind kind_named(std::string_view name) {
+  const auto* const found = std::find(kind_names.begin(), kind_names.end(), name);
+  if (found == kind_names.end()) throw std::logic_error(fmt::format("no kind of answer is called {}", name));
+  return static_cast<Kind>(found - kind_names.begin());
 }
 
 std::string_view to_string(Verdict verdict) {
@@ -44,29 +53,18 @@ std::string_view to_string(Verdict verdict) {
   return names.at(static_cast<std::size_t>(verdict));
 }
 
-ScorecardRow input_row(std::string experiment, std::string row, std::string column, const PrintedNumber& published) {
-  return {.experiment = std::move(experiment),
-          .row = std::move(row),
-          .column = std::move(column),
-          .published = published,
-          .ours = std::nullopt,
-          .ours_interval = std::nullopt,
-          .kind = Kind::input,
-          .verdict = Verdict::shown,
-          .note = {}};
-}
-
-ScorecardRow exact_row(std::string experiment, std::string row, std::string column, const PrintedNumber& published,
-                       double ours, const Interval& ours_interval) {
-  return {.experiment = std::move(experiment),
-          .row = std::move(row),
-          .column = std::move(column),
-          .published = published,
-          .ours = ours,
-          .ours_interval = ours_interval,
-          .kind = Kind::exact,
-          .verdict = intersects(ours_interval, published.rounding) ? Verdict::pass : Verdict::fail,
-          .note = {}};
+ScorecardRow scored(ScorecardRow row, const std::string& finding) {
+  if (row.kind == Kind::exact) {
+    if (!row.ours || !row.ours_interval) {
+      throw std::logic_error(fmt::format("{}: {}, {}: exact without an interval", row.experiment, row.row, row.column));
+    }
+    const bool met = intersects(*row.ours_interval, row.published.value().rounding);
+    row.verdict = met ? Verdict::pass : Verdict::fail;
+  }
+  if (finding.empty()) return row;
+  row.verdict = Verdict::finding;
+  row.note = finding;
+  return row;
 }
 
 std::string summary_line(const std::vector<ScorecardRow>& rows) {
@@ -88,19 +86,12 @@ std::string to_csv(const std::vector<ScorecardRow>& rows) {
   DataText data({"experiment", "row", "column", "published", "published_low", "published_high", "ours", "ours_low",
                  "ours_high", "kind", "verdict", "note"});
   const auto add_bounds = [&data](const std::optional<Interval>& interval) {
-    if (interval) {
-      data.cell(interval->low).cell(interval->high);
-    } else {
-      data.cell(std::string_view()).cell(std::string_view());
-    }
+    data.cell(interval ? std::optional(interval->low) : std::nullopt);
+    data.cell(interval ? std::optional(interval->high) : std::nullopt);
   };
   for (const ScorecardRow& row : rows) {
-    data.row().cell(row.experiment).cell(row.row).cell(row.column);
-    if (row.published) {
-      data.cell(row.published->text).cell(row.published->rounding.low).cell(row.published->rounding.high);
-    } else {
-      data.cell(std::string_view()).cell(std::string_view()).cell(std::string_view());
-    }
+    data.row().cell(row.experiment).cell(row.row).cell(row.column).cell(row.published ? row.published->text : "");
+    add_bounds(row.published ? std::optional(row.published->rounding) : std::nullopt);
     data.cell(row.ours);
     add_bounds(row.ours_interval);
     data.cell(to_string(row.kind)).cell(to_string(row.verdict)).cell(row.note);

@@ -48,27 +48,26 @@ enum class Verdict {
 };
 
 [[nodiscard]] std::string_view to_string(Kind kind);
+/// Throws std::logic_error on any other text.
+[[nodiscard]] Kind kind_named(std::string_view name);
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
 struct ScorecardRow {
-  std::string experiment;
-  std::string row;                         ///< which line of the printed table, in words
-  std::string column;                      ///< its column, by its name in the published CSV
-  std::optional<PrintedNumber> published;  ///< nothing: lost in the source
-  std::optional<double> ours;
-  std::optional<Interval> ours_interval;  ///< input rounding propagated, or a 95 % interval of a simulation
-  Kind kind;
-  Verdict verdict;
-  std::string note;  ///< for people: what was fitted, why it is a finding
+  std::string experiment = {};
+  std::string row = {};                         ///< which line of the printed table, in words
+  std::string column = {};                      ///< its column, by its name in the published CSV
+  std::optional<PrintedNumber> published = {};  ///< nothing: lost in the source, or printed nowhere
+  std::optional<double> ours = {};              ///< nothing: we have no figure
+  std::optional<Interval> ours_interval = {};   ///< input rounding propagated, or a 95 % interval of a simulation
+  Kind kind = Kind::predicted;
+  Verdict verdict = Verdict::shown;
+  std::string note = {};  ///< for people: the formula, what was fitted, the arithmetic of a finding
 };
 
-/// A printed parameter we start from.
-[[nodiscard]] ScorecardRow input_row(std::string experiment, std::string row, std::string column,
-                                     const PrintedNumber& published);
-
-/// Kind exact: passes when `ours_interval` meets the rounding interval of the printed value.
-[[nodiscard]] ScorecardRow exact_row(std::string experiment, std::string row, std::string column,
-                                     const PrintedNumber& published, double ours, const Interval& ours_interval);
+/// The row with its verdict: a finding where there is one, which becomes the note; else pass where the interval of an
+/// exact answer meets the rounding of the printed value, and fail where it does not; agreement is not claimed for any
+/// other kind. Throws std::logic_error for an exact answer without an interval.
+[[nodiscard]] ScorecardRow scored(ScorecardRow row, const std::string& finding = {});
 
 /// "24 results: 12 pass, 0 fail, 9 shown, 3 findings; 48 printed inputs not scored"
 [[nodiscard]] std::string summary_line(const std::vector<ScorecardRow>& rows);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/reproduce/declaration.hpp"
 #include "experiments/reproduce/published.hpp"
 #include "experiments/reproduce/registry.hpp"
 
@@ -15,55 +16,114 @@
 /// does not finish.
 namespace foredraft::experiments {
 
-/// What we have to say of one printed cell.
-struct CellAnswer {
-  Kind kind;
-  std::optional<double> ours;        ///< nothing: we have no figure (out_of_reach)
-  std::optional<Interval> interval;  ///< of `ours`, input rounding propagated; needed for kind exact
-  std::string note;                  ///< for people: the formula, what was fitted, the error
-  std::string finding;  ///< not empty: a published anomaly, and its arithmetic; the verdict is then finding
+/// The printed cells that a formula reads, somewhere in the box of their roundings.
+class Cells {
+ public:
+  Cells(const PublishedTable& table, std::size_t row) : table_(&table), row_(row) {}
+
+  /// A cell of the row that the formula is of, of another row, and of another table.
+  double operator()(std::string_view column) const { return read(*table_, row_, column); }
+  double operator()(std::size_t row, std::string_view column) const { return read(*table_, row, column); }
+  double operator()(const PublishedTable& table, std::size_t row, std::string_view column) const {
+    return read(table, row, column);
+  }
+  double operator()(std::string_view table, const RowFilter& where, std::string_view column) const;
+
+  /// A whole number of the row, which is not rounded.
+  [[nodiscard]] std::int64_t count(std::string_view column) const { return table_->count(row_, column); }
+  [[nodiscard]] const PublishedTable& table() const { return *table_; }
+  [[nodiscard]] std::size_t row() const { return row_; }
+
+ private:
+  friend RoundedValue evaluate(const std::function<double(const Cells&)>&, const PublishedTable&, std::size_t);
+  struct Read {
+    const PublishedTable* table;
+    std::size_t row;
+    std::string column;
+    PrintedNumber printed;
+    double place;
+  };
+  double read(const PublishedTable& table, std::size_t row, std::string_view column) const;
+
+  const PublishedTable* table_;
+  std::size_t row_;
+  mutable std::vector<Read> reads_;  // each cell once
+};
+
+/// A value from printed cells. It is monotone in each of them, so that its extremes lie at corners of their box.
+using Formula = std::function<double(const Cells& at)>;
+
+/// For a row of a table, with what the rounding of the cells that it reads leaves of it.
+[[nodiscard]] RoundedValue evaluate(const Formula& formula, const PublishedTable& table = {}, std::size_t row = 0);
+
+/// What code says of one printed cell; its kind and its words are declared.
+struct Computed {
+  Computed() = default;
+  /// Only words, of a cell that has no value of ours.
+  static Computed of_words(Fillings filling) {
+    Computed computed;
+    computed.words = std::move(filling);
+    return computed;
+  }
+  explicit Computed(double value, Fillings filling = {}) : ours(value), words(std::move(filling)) {}
+  explicit Computed(const RoundedValue& value, Fillings filling = {})
+      : ours(value.value), interval(value.rounding), words(std::move(filling)) {}
+
+  std::optional<double> ours;
+  std::optional<Interval> interval;
+  Fillings words;  ///< of note and finding; {ours}, {low}, {high}, {printed} and {off} (in percent) go without
+  /// Whether the declared finding holds. Of exact cells it does where `interval` misses the printed value.
+  bool finding = true;
 };
 
 class TableAccount {
  public:
-  /// `published_name`: stem of the CSV. A row is named by the texts of `label_columns`, joined by blanks; those columns
-  /// need no account where they hold words, and count as inputs where they hold numbers.
-  TableAccount(std::string experiment, std::string_view published_name, std::vector<std::string> label_columns);
+  /// Answers whatever the declaration answers alone. The label columns need no account where they hold words, and count
+  /// as inputs where they hold numbers. `declared` must outlive this.
+  explicit TableAccount(const Declaration& declared);
 
+  [[nodiscard]] const Declaration& declared() const { return *declared_; }
   [[nodiscard]] const PublishedTable& published() const { return published_; }
   [[nodiscard]] std::string row_name(std::size_t row) const;
 
-  /// All printed cells of a column are parameters we start from.
-  void inputs(std::string_view column);
+  /// Rows whose cell of a column is declared to be of this kind.
+  [[nodiscard]] std::vector<std::size_t> rows_of(const std::string& column, Kind kind) const;
 
-  /// All printed cells of a column need trained weights or data; `why` says which.
-  void out_of_reach(std::string_view column, const std::string& why);
+  /// By a formula, the cells of a column that are declared to be exact. `words(row)`: those of note and finding.
+  void exact(const std::string& column, const Formula& formula,
+             const std::function<Fillings(std::size_t row)>& words = nullptr);
 
-  /// One cell. Later calls replace earlier ones, so a column can be given first and single cells after it.
-  /// Throws std::logic_error where nothing is printed or an `exact` answer has no interval.
-  void cell(std::size_t row, std::string_view column, CellAnswer answer);
+  /// `answer_of(row)` for all others of the column that are declared and still open: whose words or value need code.
+  void compute(const std::string& column, const std::function<Computed(std::size_t row)>& answer_of);
 
-  /// `answer(row)` for every printed cell of a column.
-  void each(std::string_view column, const std::function<CellAnswer(std::size_t row)>& answer);
+  /// One cell, scored: kind, ours, interval and note of `answer` count. Later calls replace earlier ones.
+  /// Throws std::logic_error where nothing is printed.
+  void cell(std::size_t row, const std::string& column, ScorecardRow answer, const std::string& finding = {});
 
   /// A contradiction that no single cell holds: in a formula, in running text, between tables. It gets a row of its own
   /// in the scorecard, without a published value. `about` says where it is printed.
   void remark(std::string about, std::string arithmetic);
 
-  /// The table side by side (paper, ours, verdict), the findings, and the scorecard rows in printed order. `caption`:
-  /// one sentence with the source. Throws std::logic_error that names every number without an account.
-  [[nodiscard]] ExperimentResult finish(const std::string& caption) const;
+  /// A declared text that follows the table.
+  void add_text(std::string_view key, const Fillings& fillings = {}) { after_.text += declared_->text(key, fillings); }
+
+  /// What follows the table: texts, scorecard rows, further artifacts.
+  [[nodiscard]] ExperimentResult& after() { return after_; }
+
+  /// The table side by side (paper, ours, verdict), the findings, the scorecard rows in printed order, and what
+  /// follows. Throws std::logic_error that names every number without an account.
+  [[nodiscard]] ExperimentResult finish() const;
 
  private:
-  std::string experiment_;
-  PublishedTable published_;
-  std::vector<std::string> label_columns_;
-  std::map<std::string, std::map<std::size_t, CellAnswer>, std::less<>> answers_;  // [column][row]
-  std::vector<ScorecardRow> remarks_;
-};
+  void answer(std::size_t row, const std::string& column, const Computed& computed);
+  [[nodiscard]] std::vector<std::size_t> rows_if(const std::string& column,
+                                                 const std::function<bool(const CellRule& rule)>& chosen) const;
 
-/// "pass", "fail", "finding" or "shown": exact answers pass when their interval meets the rounding of the printed
-/// value, a finding is a finding, agreement is not claimed for any other kind.
-[[nodiscard]] Verdict verdict_of(const CellAnswer& answer, const PrintedNumber& published);
+  const Declaration* declared_;
+  const PublishedTable& published_;
+  std::map<std::string, std::map<std::size_t, ScorecardRow>> answers_;  // [column][row]
+  std::vector<ScorecardRow> remarks_;
+  ExperimentResult after_;
+};
 
 }  // namespace foredraft::experiments

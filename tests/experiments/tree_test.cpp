@@ -293,7 +293,8 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
 }
 
 TEST_CASE("the greedy tree on Medusa's published accuracies has nearly all nodes of the tree that Medusa ships") {
-  const ExperimentResult result = survey_medusa_tree({.seed = 1, .threads = 2, .note = [](std::string_view) {}});
+  const ExperimentResult result =
+      run_experiment("survey-medusa-tree", {.seed = 1, .threads = 2, .note = [](std::string_view) {}});
   CHECK(result.rows.size() == 25);
   CHECK_FALSE(any_failed(result.rows));
   CHECK_THAT(result.text, Catch::Contains("60 of 63 drafted nodes are in both"));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/specdec/specdec_models.hpp"
 
-#include <fmt/format.h>
 #include <Eigen/Dense>
 #include <cmath>
 #include <stdexcept>
@@ -9,7 +8,6 @@
 
 #include "analytic/cost/speedup_fit.hpp"
 #include "analytic/tokens/finite_length.hpp"
-#include "experiments/reproduce/cell_answers.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -55,35 +53,16 @@ sim::LogitLadder fit_ladder(const sim::LadderContexts& contexts, const std::arra
   throw std::runtime_error("logit ladder: no parameters explain the three acceptances");
 }
 
-ProfileSpeed::ProfileSpeed(double beam_ms, std::string source) : beam_ms_(beam_ms), source_(std::move(source)) {}
-
-ProfileSpeed ProfileSpeed::through(const PrintedNumber& iterations, const PrintedNumber& speed, std::string source) {
-  return {speed.value * analytic::sentence_ms(specdec_profile(), iterations.value), std::move(source)};
-}
-
-double ProfileSpeed::speed(double iterations) const {
-  return analytic::speedup(specdec_profile(), iterations, beam_ms_);
-}
-
-CellAnswer ProfileSpeed::predict(double iterations, const PrintedNumber& printed) const {
-  return predicted_cell(speed(iterations), printed, fmt::format("{}, at {} iterations", source_, iterations));
-}
-
-CellAnswer ProfileSpeed::drafter_alone(double iterations, const PrintedNumber& printed) const {
-  const analytic::BlockLatency profile = specdec_profile();
-  const double time = analytic::drafter_alone_ms(profile, iterations);
-  return predicted_cell(beam_ms_ / time, printed,
-                        fmt::format("{}: encoder and {} passes of the drafter ({:.1f} with \"Others\")", source_,
-                                    iterations, beam_ms_ / (time + profile.fixed_ms)));
-}
-
 namespace {
 
-std::size_t specdec_row(const PublishedTable& table, std::string_view column, std::string_view text) {
-  for (std::size_t row = 0; row < table.size(); ++row) {
-    if (table.text(row, column) == text) return row;
-  }
-  throw std::logic_error("specdec models: a printed row is missing");
+double profile_ms(std::string_view module) {
+  const PublishedTable& profile = published_table("iclr_table18");
+  return profile.value(profile.row_where({{"module", std::string(module)}}), "latency_ms");
+}
+
+double main_result(std::string_view model, std::string_view column) {
+  const PublishedTable& main = published_table("iclr_table1");
+  return main.value(main.row_where({{"model", std::string(model)}}), column);
 }
 
 constexpr std::string_view profiled_model = "SpecDec++ (k = 25 high-efficiency)";
@@ -91,36 +70,23 @@ constexpr std::string_view profiled_model = "SpecDec++ (k = 25 high-efficiency)"
 }  // namespace
 
 analytic::BlockLatency specdec_profile() {
-  const PublishedTable profile = published_table("iclr_table18");
-  const PublishedTable main = published_table("iclr_table1");
-  const auto module_ms = [&](std::string_view name) {
-    return profile.number(specdec_row(profile, "module", name), "latency_ms").value;
-  };
-  const double iterations = main.number(specdec_row(main, "model", profiled_model), "iterations").value;
-  return {.target_encoder_ms = module_ms("AT Encoder"),
-          .drafter_encoder_ms = module_ms("NAT Encoder"),
-          .draft_ms = module_ms("NAT Decoder") / iterations,
-          .verify_ms = module_ms("AT Decoder") / iterations,
+  const double iterations = main_result(profiled_model, "iterations");
+  return {.target_encoder_ms = profile_ms("AT Encoder"),
+          .drafter_encoder_ms = profile_ms("NAT Encoder"),
+          .draft_ms = profile_ms("NAT Decoder") / iterations,
+          .verify_ms = profile_ms("AT Decoder") / iterations,
           .overhead_ms = 0.0,
-          .fixed_ms = module_ms("Others")};
+          .fixed_ms = profile_ms("Others")};
 }
 
-double specdec_beam_ms() {
-  const PublishedTable profile = published_table("iclr_table18");
-  const PublishedTable main = published_table("iclr_table1");
-  return profile.number(specdec_row(profile, "module", "Total"), "latency_ms").value *
-         main.number(specdec_row(main, "model", profiled_model), "speedup_rerun_x").value;
-}
+double specdec_beam_ms() { return profile_ms("Total") * main_result(profiled_model, "speedup_rerun_x"); }
 
-double specdec_greedy_speedup() {
-  const PublishedTable main = published_table("iclr_table1");
-  return main.number(specdec_row(main, "model", "AT verifier (b = 1)"), "speedup_rerun_x").value;
-}
+double specdec_greedy_speedup() { return main_result("AT verifier (b = 1)", "speedup_rerun_x"); }
 
 double specdec_mean_tokens() {
-  const PublishedTable sizes = published_table("iclr_table5");
-  const std::size_t row = specdec_row(sizes, "drafter", "NAT-base");
-  return sizes.number(row, "tok").value * sizes.number(row, "iterations").value;
+  const PublishedTable& sizes = published_table("iclr_table5");
+  const std::size_t row = sizes.row_where({{"drafter", "NAT-base"}});
+  return sizes.value(row, "tok") * sizes.value(row, "iterations");
 }
 
 double specdec_alpha(double tokens_per_iteration, std::int64_t block) {
@@ -137,8 +103,8 @@ analytic::Line specdec_cost_line(const PublishedTable& block_sizes) {
   std::vector<double> costs;
   for (std::size_t row = 0; row < block_sizes.size(); ++row) {
     if (!block_sizes.is_number(row, "k")) continue;
-    blocks.push_back(block_sizes.number(row, "k").value);
-    costs.push_back(block_sizes.number(row, "tok").value / block_sizes.number(row, "speed_x").value);
+    blocks.push_back(block_sizes.value(row, "k"));
+    costs.push_back(block_sizes.value(row, "tok") / block_sizes.value(row, "speed_x"));
   }
   return analytic::least_squares_line(blocks, costs);
 }

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "analytic/cost/published_costs.hpp"
 #include "analytic/cost/speedup_fit.hpp"
 #include "experiments/reproduce/published.hpp"
-#include "experiments/reproduce/table_account.hpp"
+#include "latency/surfaces/cost_surface.hpp"
 #include "sim/token/models/model_pair.hpp"
 
-/// The three numbers of a LogitLadder from three acceptances.
+/// What the tables of the two SpecDec papers share.
 namespace foredraft::experiments {
 
 inline constexpr std::int64_t ladder_contexts = 8000;
@@ -22,34 +22,13 @@ struct LadderTarget {
   double acceptance;
 };
 
-/// Newton's method on the logarithms of spread, noise and unlike, from a start that suits a drafter that is right nine
-/// times in ten. Throws std::runtime_error where it does not arrive.
+/// The three numbers of a LogitLadder from three acceptances: Newton's method on the logarithms of spread, noise and
+/// unlike, from a start that suits a drafter that is right nine times in ten. Throws std::runtime_error where it does
+/// not arrive.
 [[nodiscard]] sim::LogitLadder fit_ladder(const sim::LadderContexts& contexts,
                                           const std::array<LadderTarget, 3>& targets);
 
-/// Speeds from the module profile of [Xia2022, Table 18] and a baseline's time for the same sentence, the one number
-/// that differs between the tables.
-class ProfileSpeed {
- public:
-  /// `source`: where both come from, for the notes.
-  ProfileSpeed(double beam_ms, std::string source);
-
-  /// The baseline's time that makes the profile give a printed speed at printed iterations.
-  [[nodiscard]] static ProfileSpeed through(const PrintedNumber& iterations, const PrintedNumber& speed,
-                                            std::string source);
-
-  [[nodiscard]] double speed(double iterations) const;
-  [[nodiscard]] CellAnswer predict(double iterations, const PrintedNumber& printed) const;
-
-  /// The drafter's own output, unverified. The note adds the speed with the profile's "Others" counted in.
-  [[nodiscard]] CellAnswer drafter_alone(double iterations, const PrintedNumber& printed) const;
-
- private:
-  double beam_ms_;
-  std::string source_;
-};
-
-// ---- What the tables of the two SpecDec papers share, read from the printed cells named here.
+// ---- Read from the printed cells named here.
 
 /// The module profile of [Xia2022, Table 18], of a translation with 3.1 iterations on average (its Table 1,
 /// "high-efficiency"): drafting and verification per iteration, the encoders and "Others" per sentence.
@@ -75,5 +54,40 @@ class ProfileSpeed {
 
 /// intercept + slope * block.
 [[nodiscard]] double specdec_cost(const analytic::Line& line, std::int64_t block);
+
+// ---- What translating a batch of sentences takes, plainly and with SpecDec.
+
+inline constexpr std::int64_t specdec_block = 25;
+
+/// Tokens of every sentence of a batch, source and translation alike: the papers' mean, rounded.
+[[nodiscard]] std::int64_t translation_tokens();
+
+/// A batch takes setup + steps * step.
+struct BatchTimes {
+  double setup_ms = 0.0;  ///< encoders, and whatever else is paid once
+  double step_ms = 0.0;   ///< a plain step, or drafting a block and verifying it
+};
+
+/// Rooflines of Transformer-base and of a drafter in fp32 (the format that the papers' memory tables show), launches
+/// free.
+class TranslationDevice {
+ public:
+  /// `device`: a shipped data sheet; `drafter`: a shape of an encoder and a decoder.
+  TranslationDevice(const std::string& device, const std::string& drafter);
+
+  /// `context`: tokens of each sentence so far.
+  [[nodiscard]] BatchTimes plain(std::int64_t batch, std::int64_t beam, std::int64_t context) const;
+  [[nodiscard]] BatchTimes specdec(std::int64_t batch, std::int64_t context) const;
+
+ private:
+  latency::CostSurface target_, drafting_, target_encoder_, drafter_encoder_;
+};
+
+/// The i.i.d. acceptance that yields these tokens per iteration in sentences of translation_tokens().
+[[nodiscard]] double translation_alpha(double tokens_per_iteration);
+
+/// Mean iterations of a batch of sentences at this acceptance, each going on until it is done, and the batch until the
+/// slowest is.
+[[nodiscard]] double own_pace_iterations(double alpha, std::int64_t batch);
 
 }  // namespace foredraft::experiments

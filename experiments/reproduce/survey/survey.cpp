@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <map>
 
 #include "analytic/tokens/acceptance.hpp"
@@ -11,11 +10,8 @@
 #include "analytic/tree/tree_search.hpp"
 #include "core/numbers.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/reproduce/cell_answers.hpp"
-#include "experiments/reproduce/published.hpp"
-#include "experiments/reproduce/registry.hpp"
-#include "experiments/reproduce/reproduction_folder.hpp"
-#include "experiments/text/digest.hpp"
+#include "experiments/reproduce/figure_account.hpp"
+#include "experiments/reproduce/table_account.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/tree/tree_files.hpp"
 #include "latency/models/model_registry.hpp"
@@ -27,54 +23,31 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::int64_t mlp_heads = 3;
+/// Of IBM's multi-stage MLP drafter.
+constexpr std::int64_t drafting_heads = 3;
 
 /// The i.i.d. acceptance of three heads that explains their tokens per step.
-CellAnswer head_acceptance(const PrintedNumber& tokens) {
+Computed head_acceptance(const PrintedNumber& tokens) {
   const RoundedValue alpha = propagate_rounding({rounded(tokens)}, [](std::span<const double> in) {
-    return analytic::alpha_from_acceptance_length(in[0], mlp_heads, Convention::bonus);
+    return analytic::alpha_from_acceptance_length(in[0], drafting_heads, Convention::bonus);
   });
-  return fitted_cell(tokens.value,
-                     fmt::format("each of {} heads is right {:.3f} ({:.3f} to {:.3f}) of the time, solved from this "
-                                 "cell; at most {} tokens",
-                                 mlp_heads, alpha.value, alpha.rounding.low, alpha.rounding.high, mlp_heads + 1));
+  return Computed(tokens.value, {drafting_heads, alpha, drafting_heads + 1});
 }
 
-CellAnswer printed_value(const PublishedTable& table, std::size_t row) {
-  const std::string& quantity = table.text(row, "quantity");
-  const PrintedNumber value = table.number(row, "value");
-  if (quantity == "tokens per step") return head_acceptance(value);
-  if (quantity == "latency per token") {
-    const RoundedValue ratio = rounded_quotient(rounded(table.number(row, "baseline")), rounded(value));
-    return input_cell(fmt::format("{} / {} = {:.2f}x ({:.3f} to {:.3f})", table.text(row, "baseline"), value.text,
-                                  ratio.value, ratio.rounding.low, ratio.rounding.high));
-  }
-  if (quantity == "throughput") {
-    return unreachable_cell(fmt::format("needs the trained heads; {:.2f} ms a token", 1000.0 / value.value));
-  }
-  return unreachable_cell("needs the trained heads");
-}
-
-}  // namespace
-
-ExperimentResult survey(const ExperimentSettings& /*settings*/) {
-  TableAccount account("survey", "survey_numbers", {"method", "base_model", "quantity", "condition"});
+void survey(TableAccount& account, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
-  account.each("baseline", [&](std::size_t row) {
-    return table.text(row, "quantity") == "tokens per step" ? head_acceptance(table.number(row, "baseline"))
-                                                            : input_cell();
+  account.compute("baseline", [&](std::size_t row) { return head_acceptance(table.number(row, "baseline")); });
+  account.compute("value", [&](std::size_t row) {
+    const std::string& quantity = table.text(row, "quantity");
+    if (quantity == "tokens per step") return head_acceptance(table.number(row, "value"));
+    if (quantity == "throughput") return Computed::of_words({1000.0 / table.value(row, "value")});
+    return Computed::of_words({table.text(row, "baseline"),
+                               evaluate([](const Cells& at) { return at("baseline") / at("value"); }, table, row)});
   });
-  account.each("value", [&](std::size_t row) { return printed_value(table, row); });
-  return account.finish("Numbers of a survey article on Medusa and on IBM's multi-stage MLP drafter: what they imply.");
 }
 
-namespace {
-
-constexpr std::int64_t drafting_heads = 3;
 constexpr std::int64_t drawn_candidates = 4;  ///< continuations of a sequence that one pass verifies
 constexpr std::int64_t short_prompt = 64;     ///< where none is printed
-constexpr std::array<std::int64_t, 8> survey_batches{1, 2, 4, 8, 16, 32, 64, 128};
-constexpr std::array<std::int64_t, 4> survey_contexts{short_prompt, 512, 2048, 4096};
 constexpr std::int64_t told_batch = 16;
 
 /// How verified tokens read the cache of their sequence.
@@ -108,18 +81,6 @@ struct HeadServer {
   }
 };
 
-ScorecardRow speedup_row(std::string row, std::string column, double speedup, std::string note) {
-  return {.experiment = "survey-batch-context",
-          .row = std::move(row),
-          .column = std::move(column),
-          .published = std::nullopt,
-          .ours = speedup,
-          .ours_interval = std::nullopt,
-          .kind = Kind::predicted,
-          .verdict = Verdict::shown,
-          .note = std::move(note)};
-}
-
 /// Rows of survey_numbers that print a latency with and without heads, and what we take of their conditions.
 struct PrintedGain {
   std::size_t row;
@@ -128,70 +89,49 @@ struct PrintedGain {
 };
 constexpr std::array printed_gains{PrintedGain{2, 4, short_prompt}, PrintedGain{3, 2, 2048}};
 
-void add_printed_gain(const PrintedGain& printed, const PublishedTable& table, const HeadServer& server,
-                      ExperimentResult& result) {
-  const std::string gain =
-      fmt::format("{} / {} = {:.2f}x printed", table.text(printed.row, "baseline"), table.text(printed.row, "value"),
-                  table.number(printed.row, "baseline").value / table.number(printed.row, "value").value);
-  result.text += fmt::format(" {}: {};", table.text(printed.row, "condition"), gain);
+void add_printed_gain(FigureAccount& figure, const PrintedGain& printed, const HeadServer& server) {
+  const PublishedTable& table = published_table("survey_numbers");
+  const std::string& condition = table.text(printed.row, "condition");
+  const std::string gain = figure.declared().text(
+      "printed_gain", {table.text(printed.row, "baseline"), table.text(printed.row, "value"),
+                       table.value(printed.row, "baseline") / table.value(printed.row, "value")});
+  figure.say(fmt::format(" {}: {};", condition, gain));
   for (const CacheReading& reading : readings) {
     const double speedup = server.speedup(reading, printed.candidates, 1, printed.context);
-    result.text += fmt::format(" {:.2f}x with {}{}", speedup, reading.name, &reading == &readings.back() ? "\n" : ",");
-    result.rows.push_back(speedup_row(fmt::format("{}, {}", table.text(printed.row, "condition"), reading.name),
-                                      "speedup at batch 1", speedup, gain));
+    figure.say(fmt::format(" {:.2f}x with {}{}", speedup, reading.name, &reading == &readings.back() ? "\n" : ","));
+    figure.score(fmt::format("{}, {}", condition, reading.name), "speedup at batch 1", speedup, gain);
   }
 }
 
-void add_curve(const CacheReading& reading, std::int64_t context, const HeadServer& server,
-               const std::vector<std::int64_t>& batches, DataText& data, ExperimentResult& result) {
-  result.text += fmt::format(" {}, context {}:", reading.name, context);
-  for (const std::int64_t batch : batches) {
-    const double speedup = server.speedup(reading, drawn_candidates, batch, context);
-    data.row().cell(reading.name).cell(static_cast<double>(context)).cell(static_cast<double>(batch)).cell(speedup);
-    if (batch != 1 && batch != told_batch) continue;
-    result.text += fmt::format(" {:.2f}x at batch {}", speedup, batch);
-    result.rows.push_back(speedup_row(fmt::format("{}, context {}", reading.name, context),
-                                      fmt::format("speedup at batch {}", batch), speedup,
-                                      "by the data sheet; the survey prints no number"));
-  }
-  result.text += "\n";
-}
-
-}  // namespace
-
-ExperimentResult survey_batch_context(const ExperimentSettings& /*settings*/) {
-  const PublishedTable table = published_table("survey_numbers");
+void survey_batch_context(FigureAccount& figure, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& table = published_table("survey_numbers");
   constexpr std::size_t tokens_row = 4;
   const std::string target = "llama-2-7b";
   const latency::Profile device = read_profile("a100-80gb").profile;
   const latency::ModelShape& shape = latency::find_model(latency::model_registry(), target);
   const latency::PairSurface pair(device, latency::model_registry(), target, target, latency::Role::head_drafting);
-  const HeadServer server{pair, table.number(tokens_row, "value").value};
-  ExperimentResult result;
-  result.text = fmt::format(
-      "gain of {} heads over batch and context, Llama-2-7B in fp16 on an A100 of 80 GB by its data sheet, {} tokens a "
-      "step (printed of Llama-13B)\n",
-      drafting_heads, table.text(tokens_row, "value"));
-  for (const PrintedGain& printed : printed_gains) add_printed_gain(printed, table, server, result);
-  DataText data({"cache", "context", "batch", "analytic_speedup"});
+  const HeadServer server{pair, table.value(tokens_row, "value")};
+  figure.say_declared("caption", {drafting_heads, table.text(tokens_row, "value")});
+  for (const PrintedGain& printed : printed_gains) add_printed_gain(figure, printed, server);
   for (const CacheReading& reading : readings) {
-    for (const std::int64_t context : survey_contexts) {
-      std::vector<std::int64_t> fitting;
-      std::copy_if(survey_batches.begin(), survey_batches.end(), std::back_inserter(fitting),
-                   [&](std::int64_t batch) { return fits_memory(device, shape, batch, context); });
-      add_curve(reading, context, server, fitting, data, result);
+    for (const std::int64_t context : {short_prompt, std::int64_t{512}, std::int64_t{2048}, std::int64_t{4096}}) {
+      const std::string curve = fmt::format("{}, context {}", reading.name, context);
+      figure.say(fmt::format(" {}:", curve));
+      for (const std::int64_t batch : {1, 2, 4, 8, 16, 32, 64, 128}) {
+        if (!fits_memory(device, shape, batch, context)) continue;
+        const double speedup = server.speedup(reading, drawn_candidates, batch, context);
+        figure.row(reading.name, context, batch, speedup);
+        if (batch != 1 && batch != told_batch) continue;
+        figure.say(fmt::format(" {:.2f}x at batch {}", speedup, batch));
+        figure.score(curve, fmt::format("speedup at batch {}", batch), speedup, figure.declared().text("by_sheet"));
+      }
+      figure.say("\n");
     }
   }
-  result.artifacts = {{"survey-batch-context.csv", data.csv()}};
-  return result;
 }
 
-namespace {
-
-constexpr auto medusa_id = "survey-medusa-tree";
 constexpr std::size_t printed_ranks = 5;
 constexpr std::size_t medusa_ranks = 10;  // that Medusa's own search considers
-constexpr std::uint64_t medusa_iterations = 200'000;
 
 /// Accuracies of rank 1 to 5 from the printed top-k accuracies, and of rank 6 to 10 from a power of the rank through
 /// those of rank 2 and 5.
@@ -201,7 +141,7 @@ std::vector<std::vector<double>> medusa_rows(const PublishedTable& published) {
     std::vector<double> row;
     double before = 0.0;
     for (std::size_t k = 1; k <= printed_ranks; ++k) {
-      const double top = published.number(head, fmt::format("top{}", k)).value;
+      const double top = published.value(head, fmt::format("top{}", k));
       row.push_back(top - before);
       before = top;
     }
@@ -216,7 +156,7 @@ std::vector<std::vector<double>> medusa_rows(const PublishedTable& published) {
 
 /// The tree that Medusa's code ships for these heads.
 analytic::TokenTree shipped_tree() {
-  const PublishedTable published = published_table("medusa_tree_7b_63");
+  const PublishedTable& published = published_table("medusa_tree_7b_63");
   std::string lines;
   for (std::size_t i = 0; i < published.size(); ++i) {
     const std::string& path = published.text(i, "path");
@@ -231,95 +171,74 @@ Estimate simulated_tree_tokens(const analytic::TokenTree& tree, const std::vecto
   for (std::size_t i = 1; i < tree.nodes().size(); ++i) {
     branches.push_back({.parent = tree.nodes()[i].parent, .rank = tree.nodes()[i].rank});
   }
-  const auto simulator = sim::make_tree_simulator({.tree = sim::DraftTree(branches),
-                                                   .accuracies = rows,
-                                                   .drafting = Drafting::block,
-                                                   .iterations = medusa_iterations});
+  const auto simulator = sim::make_tree_simulator(
+      {.tree = sim::DraftTree(branches), .accuracies = rows, .drafting = Drafting::block, .iterations = 200'000});
   return sim::tokens_per_iteration(
       sim::run(*simulator, {.seed = settings.seed, .point = point, .stop = settings.stop}, settings.threads));
 }
 
-using PathSet = std::map<analytic::TreePath, bool>;
-PathSet paths_of(const analytic::TokenTree& tree) {
-  PathSet paths;
-  for (std::int64_t i = 1; i < tree.size(); ++i) paths[tree.path(i)] = true;
+std::vector<analytic::TreePath> paths_of(const analytic::TokenTree& tree) {
+  std::vector<analytic::TreePath> paths;
+  for (std::int64_t i = 1; i < tree.size(); ++i) paths.push_back(tree.path(i));
   return paths;
 }
 
-/// Both trees in one, a row a node: which of them has it.
-std::string union_data(const analytic::TokenTree& ours, const analytic::TokenTree& shipped,
-                       const analytic::HeadAccuracies& accuracies) {
-  const PathSet in_ours = paths_of(ours);
-  const PathSet in_shipped = paths_of(shipped);
-  PathSet all = in_ours;
-  all.insert(in_shipped.begin(), in_shipped.end());
-  std::vector<analytic::TreePath> paths;
-  for (const auto& [path, present] : all) paths.push_back(path);
-  const analytic::TokenTree both = analytic::tree_from_paths(paths);
-  const std::vector<double> probability = analytic::node_probabilities(both, accuracies);
-  DataText data({"node", "parent", "depth", "rank", "probability", "tree"});
-  for (std::size_t i = 0; i < both.nodes().size(); ++i) {
-    const analytic::TreeNode& node = both.nodes()[i];
-    const analytic::TreePath path = both.path(static_cast<std::int64_t>(i));
-    const bool ours_too = path.empty() || in_ours.contains(path);
-    const bool shipped_too = path.empty() || in_shipped.contains(path);
-    data.row().cell(static_cast<double>(i));
-    data.cell(i == 0 ? std::optional<double>() : static_cast<double>(node.parent));
-    data.cell(static_cast<double>(node.depth)).cell(static_cast<double>(node.rank)).cell(probability[i]);
-    data.cell(ours_too && shipped_too ? "both" : (ours_too ? "greedy" : "shipped"));
-  }
-  return data.csv();
-}
-
-}  // namespace
-
-ExperimentResult survey_medusa_tree(const ExperimentSettings& settings) {
-  using enum Table::Align;
-  const PublishedTable published = published_table("medusa_head_accuracies");
+/// Data: both trees in one, a row a node, and which of them has it.
+void survey_medusa_tree(FigureAccount& figure, const ExperimentSettings& settings) {
+  const PublishedTable& published = published_table("medusa_head_accuracies");
   const auto rows = medusa_rows(published);
   const analytic::HeadAccuracies accuracies(rows);
   const analytic::TokenTree shipped = shipped_tree();
   const analytic::TreeBudget budget{.nodes = shipped.size(), .depth = accuracies.heads()};
   const analytic::TokenTree greedy = analytic::greedy_tree(accuracies, budget);
-  const PathSet in_greedy = paths_of(greedy);
-  const PathSet in_shipped = paths_of(shipped);
-  const auto shared = std::count_if(in_greedy.begin(), in_greedy.end(),
-                                    [&](const auto& path) { return in_shipped.contains(path.first); });
-
-  Table table{
-      .caption =
-          "Medusa's sparse tree [Cai2024]: trees of at most 64 nodes on the head accuracies of Vicuna-7B at the "
-          "end of their training. Ranks 1 to 5 as published, 6 to 10 extended by a power of the rank.",
-      .columns =
-          {{"tree", left}, {"nodes", right}, {"depth", right}, {"tokens per iteration", right}, {"simulated", right}},
-      .rows = {}};
+  FigureAccount tokens(figure.declared().part("tokens"));
   std::uint64_t point = 0;
-  const auto add = [&](const std::string& name, const analytic::TokenTree& tree) {
+  const auto add_tree = [&](const std::string& name, const analytic::TokenTree& tree) {
     const Estimate run = simulated_tree_tokens(tree, rows, point++, settings);
-    table.rows.push_back({name, fmt::format("{}", tree.size()), fmt::format("{}", tree.depth()),
-                          fmt::format("{:.4f}", analytic::tokens_per_iteration(tree, accuracies)),
-                          fmt::format("{:.4f} +- {:.4f}", run.mean, normal_quantile(0.95) * run.standard_error)});
+    tokens.shown({name, fmt::format("{}", tree.size()), fmt::format("{}", tree.depth()),
+                  fmt::format("{:.4f}", analytic::tokens_per_iteration(tree, accuracies)),
+                  fmt::format("{:.4f} +- {:.4f}", run.mean, normal_quantile(0.95) * run.standard_error)});
   };
-  add("greedy, on these accuracies", greedy);
-  add("shipped with Medusa (mc_sim_7b_63)", shipped);
-  add("best dense tree", analytic::dense_tree(analytic::best_dense_widths(accuracies, budget)));
-  add("chain of first candidates", analytic::dense_tree(std::vector<std::int64_t>(rows.size(), 1)));
+  add_tree("greedy, on these accuracies", greedy);
+  add_tree("shipped with Medusa (mc_sim_7b_63)", shipped);
+  add_tree("best dense tree", analytic::dense_tree(analytic::best_dense_widths(accuracies, budget)));
+  add_tree("chain of first candidates", analytic::dense_tree(std::vector<std::int64_t>(rows.size(), 1)));
 
-  ExperimentResult result;
-  result.text = fmt::format(
-      "sparse trees of 64 nodes for Vicuna-7B; {} of 63 drafted nodes are in both, the shipped tree was searched on "
-      "other accuracies\n{}",
-      shared, to_text(table));
-  result.artifacts = table_artifacts(fmt::format("{}-tokens", medusa_id), table);
-  result.artifacts.push_back({fmt::format("{}.csv", medusa_id), union_data(greedy, shipped, accuracies)});
+  std::map<analytic::TreePath, std::string_view> owners;
+  for (const analytic::TreePath& path : paths_of(greedy)) owners[path] = "greedy";
+  std::size_t shared = 0;
+  for (const analytic::TreePath& path : paths_of(shipped)) {
+    const bool is_shared = owners.contains(path);
+    owners[path] = is_shared ? "both" : "shipped";
+    if (is_shared) ++shared;
+  }
+  std::vector<analytic::TreePath> paths;
+  for (const auto& [path, owner] : owners) paths.push_back(path);
+  const analytic::TokenTree both = analytic::tree_from_paths(paths);
+  const std::vector<double> probability = analytic::node_probabilities(both, accuracies);
+  figure.row(0, "", both.nodes()[0].depth, both.nodes()[0].rank, probability[0], "both");
+  for (std::size_t i = 1; i < both.nodes().size(); ++i) {
+    const analytic::TreeNode& node = both.nodes()[i];
+    figure.row(i, node.parent, node.depth, node.rank, probability[i],
+               owners.at(both.path(static_cast<std::int64_t>(i))));
+  }
+  figure.say_declared("heading", {shared});
+  tokens.say_table();
+  figure.append(tokens.finish());
   for (std::size_t head = 0; head < published.size(); ++head) {
     const std::string row = published.text(head, "model") + " " + published.text(head, "head");
     for (std::size_t k = 1; k <= printed_ranks; ++k) {
       const std::string column = fmt::format("top{}", k);
-      result.rows.push_back(input_row(medusa_id, row, column, published.number(head, column)));
+      figure.score_input(row, column, published.number(head, column));
     }
   }
-  return result;
+}
+
+}  // namespace
+
+ExperimentCodes surveys() {
+  return {
+      {"survey", survey}, {"survey-batch-context", survey_batch_context}, {"survey-medusa-tree", survey_medusa_tree}};
 }
 
 }  // namespace foredraft::experiments

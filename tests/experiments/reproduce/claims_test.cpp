@@ -27,7 +27,7 @@ const ScorecardRow& claim(const ExperimentResult& result, const std::string& nam
 
 /// Run once for all tests: two of its rows are simulated.
 const ExperimentResult& all_claims() {
-  static const ExperimentResult result = claims(claim_settings);
+  static const ExperimentResult result = run_experiment("claims", claim_settings);
   return result;
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("three printed speedups of lenient sampling exceed what their alpha an
 }
 
 TEST_CASE("the survey's ratios and head accuracies follow from its numbers") {
-  const ExperimentResult result = survey(claim_settings);
+  const ExperimentResult result = run_experiment("survey", claim_settings);
   const auto note = [&](const char* row) { return claim(result, row, "value").note; };
   CHECK(note("batch 1; k=4").find("= 1.92x") != std::string::npos);
   CHECK(note("prompt 2048").find("= 1.45x") != std::string::npos);
@@ -91,7 +91,7 @@ TEST_CASE("the survey's ratios and head accuracies follow from its numbers") {
 }
 
 TEST_CASE("all twelve expected speedups of the T5 appendix follow from alpha, gamma and the profiled cost") {
-  const ExperimentResult result = leviathan_table4(claim_settings);
+  const ExperimentResult result = run_experiment("leviathan-table4", claim_settings);
   CHECK(result.rows.size() == 12 * 6);
   CHECK(with_verdict(result, Kind::exact, Verdict::pass) == 12);
   CHECK(with_verdict(result, Kind::predicted, Verdict::shown) == 12);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/reproduce/cell_answers.hpp"
+#include "experiments/reproduce/iid_answers.hpp"
 
 #include <catch2/catch.hpp>
 

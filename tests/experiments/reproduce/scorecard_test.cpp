@@ -7,7 +7,13 @@ namespace foredraft::experiments {
 namespace {
 
 ScorecardRow exact(double ours) {
-  return exact_row("table", "row 1", "speed_x", parse_printed_number("2.44"), ours, {ours, ours});
+  return scored({.experiment = "table",
+                 .row = "row 1",
+                 .column = "speed_x",
+                 .published = parse_printed_number("2.44"),
+                 .ours = ours,
+                 .ours_interval = Interval{ours, ours},
+                 .kind = Kind::exact});
 }
 
 }  // namespace
@@ -20,8 +26,13 @@ TEST_CASE("an exact row passes within the printed rounding and fails just outsid
 }
 
 TEST_CASE("the summary counts results by verdict and inputs apart") {
-  std::vector<ScorecardRow> rows{exact(2.44), exact(2.0),
-                                 input_row("table", "row 1", "alpha", parse_printed_number("0.8"))};
+  std::vector<ScorecardRow> rows{exact(2.44),
+                                 exact(2.0),
+                                 {.experiment = "table",
+                                  .row = "row 1",
+                                  .column = "alpha",
+                                  .published = parse_printed_number("0.8"),
+                                  .kind = Kind::input}};
   CHECK(summary_line(rows) == "2 results: 1 pass, 1 fail, 0 shown, 0 findings; 1 printed inputs not scored");
   rows[2].verdict = Verdict::finding;
   CHECK(summary_line(rows) == "3 results: 1 pass, 1 fail, 0 shown, 1 findings; 0 printed inputs not scored");

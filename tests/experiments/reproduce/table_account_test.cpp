@@ -4,22 +4,35 @@
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
-#include "experiments/reproduce/cell_answers.hpp"
+#include "experiments/config/table_reader.hpp"
+#include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-/// [Xia2023, Table 15]: two rows, power, hours, energy, carbon.
-TableAccount energy_account() { return {"test", "emnlp_table15", {"model", "gpu_type"}}; }
+Declaration declared_as(const std::string& text) { return {"test", parse_toml(text, "test")}; }
 
-TableAccount complete_account() {
-  TableAccount account = energy_account();
-  account.inputs("avg_power_w");
-  account.inputs("gpu_hours_h");
-  account.out_of_reach("carbon_g_co2eq", "not today");
-  account.each("total_energy_wh", [](std::size_t row) {
-    return row == 0 ? exact_cell({.value = 25.5, .rounding = {25.4, 25.535}}, "as computed")
-                    : predicted_cell(6.05, parse_printed_number("6.05"), "a model");
+/// [Xia2023, Table 15]: two rows, power, hours, energy, carbon.
+Declaration energy_declaration(const std::string& cells, const std::string& caption = "caption") {
+  return declared_as("published = 'emnlp_table15'\ncaption = '" + caption +
+                     "'\nlabels = ['model', 'gpu_type']\ncells = [{ columns = ['avg_power_w', 'gpu_hours_h'], kind = "
+                     "'input' }," +
+                     cells + "]");
+}
+
+Declaration complete_declaration(const std::string& more = "") {
+  return energy_declaration(
+      "{ columns = ['carbon_g_co2eq'], kind = 'out_of_reach', note = 'not today' },"
+      "{ columns = ['total_energy_wh'], kind = 'predicted', note = 'a model; off by {off:+.1f} %' },"
+      "{ columns = ['total_energy_wh'], where = { model = 'AR*' }, kind = 'exact', note = 'as computed' }," +
+          more,
+      "what it is");
+}
+
+TableAccount complete_account(const Declaration& declared) {
+  TableAccount account(declared);
+  account.compute("total_energy_wh", [](std::size_t row) {
+    return row == 0 ? Computed(RoundedValue{.value = 25.5, .rounding = {25.4, 25.535}}) : Computed(6.05);
   });
   return account;
 }
@@ -36,19 +49,26 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 }  // namespace
 
 TEST_CASE("a table does not finish while a number has no account, and says which") {
-  TableAccount account = energy_account();
-  account.inputs("avg_power_w");
-  account.inputs("gpu_hours_h");
-  account.inputs("total_energy_wh");
-  account.cell(0, "carbon_g_co2eq", input_cell());
-  CHECK_THROWS_WITH(account.finish("caption"),
+  const Declaration declared = energy_declaration(
+      "{ columns = ['total_energy_wh'], kind = 'input' },"
+      "{ columns = ['carbon_g_co2eq'], where = { model = 'AR (greedy)' }, kind = 'input' }");
+  TableAccount account(declared);
+  CHECK_THROWS_WITH(account.finish(),
                     "test: numbers without an account: row 1 (SpecDec (k = 25) Nvidia P100), column carbon_g_co2eq");
-  account.cell(1, "carbon_g_co2eq", input_cell());
-  CHECK(account.finish("caption").rows.size() == 8);
+  account.cell(1, "carbon_g_co2eq", {.kind = Kind::input});
+  CHECK(account.finish().rows.size() == 8);
+}
+
+TEST_CASE("a cell that is declared to be computed has no account before it is") {
+  const Declaration declared = complete_declaration();
+  CHECK_THROWS_WITH(TableAccount(declared).finish(),
+                    "test: numbers without an account: row 0 (AR (greedy) Nvidia P100), column total_energy_wh; row 1 "
+                    "(SpecDec (k = 25) Nvidia P100), column total_energy_wh");
 }
 
 TEST_CASE("every printed number gets one row in printed order, with our value and verdict") {
-  const ExperimentResult result = complete_account().finish("caption");
+  const Declaration declared = complete_declaration();
+  const ExperimentResult result = complete_account(declared).finish();
   REQUIRE(result.rows.size() == 8);
   CHECK(result.rows[0].row == "AR (greedy) Nvidia P100");
   CHECK(result.rows[0].column == "avg_power_w");
@@ -58,12 +78,14 @@ TEST_CASE("every printed number gets one row in printed order, with our value an
   const ScorecardRow& exact = row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh");
   CHECK(exact.verdict == Verdict::pass);
   CHECK(exact.ours.value() == 25.5);
+  CHECK(exact.note == "as computed");
   CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "total_energy_wh").verdict == Verdict::shown);
   CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "carbon_g_co2eq").note == "not today");
 }
 
 TEST_CASE("the text shows our value beside the printed one, with one digit more") {
-  const ExperimentResult result = complete_account().finish("what it is");
+  const Declaration declared = complete_declaration();
+  const ExperimentResult result = complete_account(declared).finish();
   CHECK(contains(result.text, "what it is"));
   CHECK(contains(result.text, "total_energy_wh, paper"));
   CHECK(contains(result.text, "25.500 pass"));
@@ -73,9 +95,10 @@ TEST_CASE("the text shows our value beside the printed one, with one digit more"
 }
 
 TEST_CASE("the data of a table hold every column as printed, and our values and verdicts under names of their own") {
-  TableAccount account = complete_account();
-  account.cell(1, "total_energy_wh", input_cell());
-  const ExperimentResult result = account.finish("caption");
+  const Declaration declared = complete_declaration();
+  TableAccount account = complete_account(declared);
+  account.cell(1, "total_energy_wh", {.kind = Kind::input});
+  const ExperimentResult result = account.finish();
   CHECK(result.artifacts.at(0).content ==
         "model,gpu_type,avg_power_w,gpu_hours_h,total_energy_wh,total_energy_wh_ours,total_energy_wh_verdict,"
         "carbon_g_co2eq\n"
@@ -84,24 +107,28 @@ TEST_CASE("the data of a table hold every column as printed, and our values and 
 }
 
 TEST_CASE("an exact answer passes where its interval touches the rounding and fails beside it") {
-  const PrintedNumber printed = parse_printed_number("25.54");
-  const auto verdict = [&](double low, double high) {
-    return verdict_of(exact_cell({.value = low, .rounding = {low, high}}, {}), printed);
+  const auto verdict = [](const ScorecardRow& answer, const std::string& finding = {}) {
+    ScorecardRow row = answer;
+    row.published = parse_printed_number("25.54");
+    return scored(row, finding).verdict;
   };
-  CHECK(verdict(25.0, 25.535) == Verdict::pass);
-  CHECK(verdict(25.0, 25.534) == Verdict::fail);
-  CHECK(verdict(25.546, 26.0) == Verdict::fail);
-  CHECK(verdict_of(with_finding(exact_cell({.value = 1.0, .rounding = {1.0, 1.0}}, {}), "why"), printed) ==
-        Verdict::finding);
-  CHECK(verdict_of(fitted_cell(25.54, {}), printed) == Verdict::shown);
-  CHECK(verdict_of(predicted_cell(25.54, printed, {}), printed) == Verdict::shown);
+  const auto exact = [](double low, double high) {
+    return ScorecardRow{.ours = low, .ours_interval = Interval{low, high}, .kind = Kind::exact};
+  };
+  CHECK(verdict(exact(25.0, 25.535)) == Verdict::pass);
+  CHECK(verdict(exact(25.0, 25.534)) == Verdict::fail);
+  CHECK(verdict(exact(25.546, 26.0)) == Verdict::fail);
+  CHECK(verdict(exact(1.0, 1.0), "why") == Verdict::finding);
+  CHECK(verdict({.ours = 25.54, .kind = Kind::fitted}) == Verdict::shown);
+  CHECK(verdict({.ours = 25.54, .kind = Kind::predicted}) == Verdict::shown);
 }
 
 TEST_CASE("a finding is printed with its arithmetic, in a cell or of the text") {
-  TableAccount account = complete_account();
-  account.cell(1, "gpu_hours_h", with_finding(input_cell(), "5 is not 6"));
+  const Declaration declared = complete_declaration(
+      "{ columns = ['gpu_hours_h'], where = { model = 'SpecDec*' }, kind = 'input', finding = '5 is not 6' }");
+  TableAccount account = complete_account(declared);
   account.remark("Sec. 9", "540 % shorter");
-  const ExperimentResult result = account.finish("caption");
+  const ExperimentResult result = account.finish();
   CHECK(contains(result.text, "finding  SpecDec (k = 25) Nvidia P100, gpu_hours_h: paper 0.05; 5 is not 6"));
   CHECK(contains(result.text, "finding  Sec. 9: 540 % shorter"));
   REQUIRE(result.rows.size() == 9);
@@ -111,31 +138,97 @@ TEST_CASE("a finding is printed with its arithmetic, in a cell or of the text") 
   CHECK_FALSE(any_failed(result.rows));
 }
 
+TEST_CASE(
+    "the finding of an exact cell holds where our interval misses the printed one, any other where code says so") {
+  const Declaration declared = energy_declaration(
+      "{ columns = ['total_energy_wh'], kind = 'exact', note = 'fine', finding = '{ours:.1f} ({low} to {high}), not "
+      "{printed}: {}' },"
+      "{ columns = ['carbon_g_co2eq'], kind = 'fitted', note = 'fine', finding = 'off by {off:.0f} %' }");
+  TableAccount account(declared);
+  account.compute("total_energy_wh", [](std::size_t row) {
+    const double ours = row == 0 ? 25.54 : 7.0;
+    return Computed(RoundedValue{.value = ours, .rounding = {ours, ours + 0.5}}, {"why"});
+  });
+  account.compute("carbon_g_co2eq", [](std::size_t row) {
+    Computed answer(4.66);
+    answer.finding = row == 1;
+    return answer;
+  });
+  const ExperimentResult result = account.finish();
+  CHECK(row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh").note == "fine");
+  CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "total_energy_wh").note == "7.0 (7 to 7.5), not 6.05: why");
+  CHECK(row_of(result, "AR (greedy) Nvidia P100", "carbon_g_co2eq").note == "fine");
+  CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "carbon_g_co2eq").note == "off by 100 %");
+}
+
+TEST_CASE("a formula's interval holds the corners of all cells that it reads, each once") {
+  const RoundedValue energy = evaluate(
+      [](const Cells& at) {
+        return at("gpu_hours_h") * at("avg_power_w") / at("gpu_hours_h") +
+               at("emnlp_table2", {{"model", "SpecDec w/ h*"}}, "tok");
+      },
+      published_table("emnlp_table15"), 1);
+  CHECK(energy.value == Approx(110.0 + 2.32).epsilon(tests::few_ulp));
+  CHECK(energy.rounding.low == Approx(109.5 + 2.315).epsilon(tests::few_ulp));
+  CHECK(energy.rounding.high == Approx(110.5 + 2.325).epsilon(tests::few_ulp));
+  const RoundedValue nothing_read = evaluate([](const Cells&) { return 3.0; });
+  CHECK(nothing_read.rounding.low == 3.0);
+  CHECK(nothing_read.rounding.high == 3.0);
+}
+
 TEST_CASE("later accounts replace earlier ones, and labels that are numbers are inputs") {
-  TableAccount account("test", "emnlp_table3", {"model", "k"});
-  account.inputs("tok");
-  account.inputs("bleu");
-  account.inputs("speed_x");
-  account.cell(1, "tok", fitted_cell(6.0, "late"));
-  const ExperimentResult result = account.finish("caption");
+  const Declaration declared = declared_as(
+      "published = 'emnlp_table3'\ncaption = 'caption'\nlabels = ['model', 'k']\n"
+      "cells = [{ columns = ['tok', 'bleu', 'speed_x'], kind = 'input' },"
+      "{ columns = ['tok'], where = { k = '10' }, kind = 'out_of_reach' }]");
+  TableAccount account(declared);
+  account.cell(2, "tok", {.ours = 6.0, .kind = Kind::fitted, .note = "late"});
+  const ExperimentResult result = account.finish();
   CHECK(row_of(result, "SpecDec k=10", "k").kind == Kind::input);
-  CHECK(row_of(result, "SpecDec k=10", "tok").kind == Kind::fitted);
+  CHECK(row_of(result, "SpecDec k=10", "tok").kind == Kind::out_of_reach);
+  CHECK(row_of(result, "SpecDec k=15", "tok").kind == Kind::fitted);
   CHECK(row_of(result, "AR-base (b = 5)", "tok").kind == Kind::input);
 }
 
 TEST_CASE("an account refuses cells without a number, unknown columns and exact answers without an interval") {
-  TableAccount account = energy_account();
-  CHECK_THROWS_AS(account.cell(0, "gpu_type", input_cell()), std::logic_error);
-  CHECK_THROWS_AS(account.cell(0, "nothing", input_cell()), std::logic_error);
-  CHECK_THROWS_AS(
-      account.cell(0, "total_energy_wh", {.kind = Kind::exact, .ours = 1.0, .interval = {}, .note = {}, .finding = {}}),
-      std::logic_error);
-  CHECK_THROWS_AS(TableAccount("test", "no_such_table", {}), std::logic_error);
+  const Declaration declared = energy_declaration("");
+  TableAccount account(declared);
+  CHECK_THROWS_AS(account.cell(0, "gpu_type", {.kind = Kind::input}), std::logic_error);
+  CHECK_THROWS_AS(account.cell(0, "nothing", {.kind = Kind::input}), std::logic_error);
+  CHECK_THROWS_AS(account.cell(0, "total_energy_wh", {.ours = 1.0, .kind = Kind::exact}), std::logic_error);
+  const Declaration unknown = declared_as("published = 'no_such_table'\nlabels = []");
+  CHECK_THROWS_AS(TableAccount(unknown), std::logic_error);
 }
 
 TEST_CASE("a prediction's note ends with its signed error") {
-  CHECK(predicted_cell(4.95, parse_printed_number("4.4"), "Eq. 4").note == "Eq. 4; off by +12.5 %");
-  CHECK(predicted_cell(3.3, parse_printed_number("4.4"), "Eq. 4").note == "Eq. 4; off by -25.0 %");
+  const Declaration declared = declared_as(
+      "published = 'emnlp_table2'\nlabels = ['model']\n"
+      "cells = [{ columns = ['speed_x'], kind = 'predicted', note = 'Eq. 4; off by {off:+.1f} %' },"
+      "{ columns = ['tok', 't_d', 'bleu'], kind = 'input' }]\ncaption = 'caption'");
+  const auto note = [&](double ours) {
+    TableAccount account(declared);
+    account.compute("speed_x", [ours](std::size_t) { return Computed(ours); });
+    return row_of(account.finish(), "SpecDec w/ Spec-Drafter (w/o Principle I)", "speed_x").note;  // prints 4.4
+  };
+  CHECK(note(4.95) == "Eq. 4; off by +12.5 %");
+  CHECK(note(3.3) == "Eq. 4; off by -25.0 %");
+}
+
+TEST_CASE("every declared rule says something of a printed number") {
+  for (const Declaration& declared : declarations()) {
+    CAPTURE(declared.id());
+    for (const CellRule& rule : declared.rules()) {
+      const PublishedTable& table = published_table(declared.published());
+      for (const std::string& column : rule.columns) {
+        CAPTURE(column, rule.note, rule.finding);
+        int cells = 0;
+        for (std::size_t row = 0; row < table.size(); ++row) {
+          if (table.is_number(row, column) && declared.rule(table, row, column) == &rule) ++cells;
+        }
+        CHECK(cells > 0);
+      }
+    }
+  }
 }
 
 }  // namespace foredraft::experiments

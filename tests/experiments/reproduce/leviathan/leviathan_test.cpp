@@ -18,14 +18,14 @@ std::ptrdiff_t count(const std::vector<ScorecardRow>& rows, Kind kind, Verdict v
 }  // namespace
 
 TEST_CASE("every printed cell of the Leviathan table of operations and speedups follows exactly") {
-  const ExperimentResult result = leviathan_table1(settings);
+  const ExperimentResult result = run_experiment("leviathan-table1", settings);
   CHECK(count(result.rows, Kind::exact, Verdict::pass) == 12);
   CHECK(result.rows.size() == 24);
   CHECK(result.artifacts.size() == 3);
 }
 
 TEST_CASE("the T5 table yields nine fitted costs and three speedups that no i.i.d. acceptance explains") {
-  const ExperimentResult result = leviathan_table2(settings);
+  const ExperimentResult result = run_experiment("leviathan-table2", settings);
   CHECK(result.rows.size() == 48);
   CHECK(count(result.rows, Kind::fitted, Verdict::shown) == 9);
   CHECK(count(result.rows, Kind::exact, Verdict::finding) == 3);
@@ -37,7 +37,7 @@ TEST_CASE("the T5 table yields nine fitted costs and three speedups that no i.i.
 }
 
 TEST_CASE("acceptances under lenience begin where the table without it ends, and rise as a concave sum must") {
-  const ExperimentResult result = leviathan_table5(settings);
+  const ExperimentResult result = run_experiment("leviathan-table5", settings);
   CHECK(result.rows.size() == 32);
   CHECK(count(result.rows, Kind::exact, Verdict::pass) == 4);
   CHECK(count(result.rows, Kind::out_of_reach, Verdict::shown) == 12);
@@ -67,7 +67,7 @@ TEST_CASE("the T5-small row of lenience is the one that the running text takes i
 }
 
 TEST_CASE("the trace figure has a lane for each draft length, and its time runs forward") {
-  const ExperimentResult result = leviathan_figure5(settings);
+  const ExperimentResult result = run_experiment("leviathan-figure5", settings);
   const std::string& data = result.artifacts.at(0).content;
   for (const char* lane : {"gamma = 7", "gamma = 3", "plain decoding"}) {
     CHECK(data.find(lane) != std::string::npos);

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "experiments/reproduce/published.hpp"
-#include "experiments/reproduce/specdec/specdec_experiments.hpp"
+#include "experiments/reproduce/registry.hpp"
 
 namespace foredraft::experiments {
 namespace {

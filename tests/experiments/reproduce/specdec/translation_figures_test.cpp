@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "experiments/reproduce/specdec/specdec_experiments.hpp"
-#include "experiments/reproduce/specdec/translation_times.hpp"
+#include "experiments/reproduce/registry.hpp"
+#include "experiments/reproduce/specdec/specdec_models.hpp"
 #include "tests/experiments/reproduce/figure_data.hpp"
 #include "tests/support/tolerances.hpp"
 
@@ -19,7 +19,7 @@ const ExperimentSettings translation_settings{.seed = 1, .threads = 2, .note = [
 constexpr double context_error = 0.01;
 
 const ExperimentResult& batch_latencies() {
-  static const ExperimentResult result = emnlp_figure5(translation_settings);
+  static const ExperimentResult result = run_experiment("emnlp-figure5", translation_settings);
   return result;
 }
 
@@ -37,7 +37,7 @@ std::string at_batch(std::int64_t batch) { return "speedup over beam search at b
 TEST_CASE("program times give the printed speedups back at batch 1") {
   CHECK(row_value(batch_latencies(), "device and program, SpecDec, own pace", at_batch(1)) == Approx(5.1));
   CHECK(row_value(batch_latencies(), "device and program, SpecDec, lockstep", at_batch(1)) == Approx(5.1));
-  const ExperimentResult devices = iclr_figure5(translation_settings);
+  const ExperimentResult devices = run_experiment("iclr-figure5", translation_settings);
   for (const std::string device : {"P100", "V100", "A100"}) {
     CHECK(row_value(devices, "device and program, " + device, at_batch(1)) == Approx(4.5));
   }
@@ -80,7 +80,7 @@ TEST_CASE("a batch costs SpecDec its gain: soon by the device alone, later besid
   CHECK(own("device and program", 32) > 2.0);
   CHECK(own("device and program", 128) < 1.0);
   CHECK(row_value(batch_latencies(), "device and program, SpecDec, lockstep", at_batch(32)) < 1.0);
-  const ExperimentResult devices = iclr_figure5(translation_settings);
+  const ExperimentResult devices = run_experiment("iclr-figure5", translation_settings);
   const auto of = [&](const std::string& device) {
     return row_value(devices, "device and program, " + device, at_batch(128));
   };

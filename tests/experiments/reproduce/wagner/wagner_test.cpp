@@ -9,9 +9,8 @@
 
 #include "analytic/tokens/token_count.hpp"
 #include "experiments/reproduce/registry.hpp"
-#include "experiments/reproduce/wagner/call_cost.hpp"
-#include "experiments/reproduce/wagner/sigmoid_loss.hpp"
-#include "experiments/reproduce/wagner/wagner_tables.hpp"
+#include "experiments/reproduce/rule_lossiness.hpp"
+#include "experiments/reproduce/wagner/wagner.hpp"
 #include "tests/support/tolerances.hpp"
 
 namespace foredraft::experiments {
@@ -50,7 +49,7 @@ TEST_CASE("a run of the GPU paper is one row in each of its three tables, whatev
 }
 
 TEST_CASE("every percentage of the time per step follows from its averages, and three deviations are findings") {
-  const ExperimentResult result = wagner_table4(wagner_settings);
+  const ExperimentResult result = run_experiment("wagner-table4", wagner_settings);
   CHECK(result.rows.size() == 16 * 8 + 2 * 16);
   CHECK(wagner_rows(result, "profiling_gain_exact_percent", Kind::exact, Verdict::pass) == 16);
   CHECK(wagner_rows(result, "profiling_gain_sigmoid_percent", Kind::exact, Verdict::pass) == 16);
@@ -62,7 +61,7 @@ TEST_CASE("every percentage of the time per step follows from its averages, and 
 }
 
 TEST_CASE("the exact variant keeps its number of calls in 13 of 16 runs, the sigmoid variant in none") {
-  const ExperimentResult result = wagner_table1(wagner_settings);
+  const ExperimentResult result = run_experiment("wagner-table1", wagner_settings);
   CHECK(result.rows.size() == 16 * 5 + 2 * 16);
   CHECK(wagner_rows(result, "metric_exact", Kind::exact, Verdict::pass) == 16);
   CHECK(wagner_rows(result, "profiling_gain_exact_percent", Kind::exact, Verdict::pass) == 13);
@@ -78,7 +77,7 @@ TEST_CASE("the exact variant keeps its number of calls in 13 of 16 runs, the sig
 }
 
 TEST_CASE("the share of the verification step follows from wall clock and profile, and is impossible in one run") {
-  const ExperimentResult result = wagner_table3(wagner_settings);
+  const ExperimentResult result = run_experiment("wagner-table3", wagner_settings);
   CHECK(wagner_rows(result, "wallclock_gain_exact_percent", Kind::fitted, Verdict::shown) == 14);
   CHECK(wagner_rows(result, "wallclock_gain_exact_percent", Kind::fitted, Verdict::finding) == 2);
   CHECK(wagner_rows(result, "wallclock_gain_sigmoid_percent", Kind::predicted, Verdict::shown) == 16);
@@ -95,7 +94,7 @@ TEST_CASE("the share of the verification step follows from wall clock and profil
 }
 
 TEST_CASE("the scales of the sigmoid are lost, and the excerpt agrees with the whole table") {
-  const ExperimentResult excerpt = wagner_table2(wagner_settings);
+  const ExperimentResult excerpt = run_experiment("wagner-table2", wagner_settings);
   CHECK(wagner_rows(excerpt, "profiling_gain_percent", Kind::exact, Verdict::pass) == 8);
   CHECK(wagner_rows(excerpt, "value", Kind::out_of_reach, Verdict::shown) == 10);
   for (const ScorecardRow& row : excerpt.rows) CHECK(row.column.find("scale") == std::string::npos);
@@ -127,8 +126,8 @@ TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of wh
 }
 
 TEST_CASE("memory against gamma is counted for every pair and variant, and claims no agreement") {
-  for (const auto& [result, pairs] :
-       {std::pair{wagner_figure4(wagner_settings), 2}, std::pair{wagner_figure5(wagner_settings), 3}}) {
+  for (const auto& [result, pairs] : {std::pair{run_experiment("wagner-figure4", wagner_settings), 2},
+                                      std::pair{run_experiment("wagner-figure5", wagner_settings), 3}}) {
     CHECK(result.rows.size() == static_cast<std::size_t>(4 * pairs));
     for (const ScorecardRow& row : result.rows) {
       CHECK_FALSE(row.published);
@@ -139,20 +138,21 @@ TEST_CASE("memory against gamma is counted for every pair and variant, and claim
           1 + pairs * 4 * 20);
   }
   // By hand: 6 * 20 + 4 rows of 256,000 numbers of 4 bytes, and 4 * 20 + 3 rows of 51,865 of 2 bytes.
-  CHECK(
-      wagner_cell(wagner_figure5(wagner_settings), "Gemma 7B with Gemma 2B, exact", "peak_mb_gamma_20").ours.value() ==
-      Approx(126.976).epsilon(tests::few_ulp));
-  CHECK(
-      wagner_cell(wagner_figure4(wagner_settings), "Whisper Large V2 with Distil Large V2, sigmoid", "peak_mb_gamma_20")
-          .ours.value() == Approx(8.60959).epsilon(tests::few_ulp));
+  CHECK(wagner_cell(run_experiment("wagner-figure5", wagner_settings), "Gemma 7B with Gemma 2B, exact",
+                    "peak_mb_gamma_20")
+            .ours.value() == Approx(126.976).epsilon(tests::few_ulp));
+  CHECK(wagner_cell(run_experiment("wagner-figure4", wagner_settings), "Whisper Large V2 with Distil Large V2, sigmoid",
+                    "peak_mb_gamma_20")
+            .ours.value() == Approx(8.60959).epsilon(tests::few_ulp));
   // 41 rows of 256,000 numbers of 4 bytes; of each of 32 splits 41 parts of a row and 1 + 32 sums, of 12 bytes each;
   // and three counters.
-  CHECK(wagner_cell(wagner_figure5(wagner_settings), "Gemma 7B with Gemma 2B, fused_exact", "peak_mb_gamma_20")
+  CHECK(wagner_cell(run_experiment("wagner-figure5", wagner_settings), "Gemma 7B with Gemma 2B, fused_exact",
+                    "peak_mb_gamma_20")
             .ours.value() == Approx(41 * 1.024 + (32 * (41 + 33) * 12 + 3 * 4) / 1e6).epsilon(tests::few_ulp));
 }
 
 TEST_CASE("the cost of a verification call is counted from its kernels for every pair, variant and gamma") {
-  const ExperimentResult result = wagner_figure3(wagner_settings);
+  const ExperimentResult result = run_experiment("wagner-figure3", wagner_settings);
   CHECK(result.rows.size() == 5 * 4);
   for (const ScorecardRow& row : result.rows) {
     CHECK_FALSE(row.published);
@@ -170,29 +170,32 @@ TEST_CASE("the cost of a verification call is counted from its kernels for every
   CHECK(wagner_pair("TED-LIUM release3 Large V2").element_bytes == 2);
   CHECK_THROWS_AS(wagner_pair("XSum GPT"), std::logic_error);
   for (std::int64_t gamma = 1; gamma <= longest_swept_draft; ++gamma) {
-    CHECK(counted_call_gain(CallVariant::sigmoid, llama, gamma) > counted_call_gain(CallVariant::exact, llama, gamma));
-    CHECK(counted_call_gain(CallVariant::fused, llama, gamma) > 0.9);
+    CHECK(counted_call_gain(gpu_bench::Verifier::wagner_sigmoid, llama, gamma) >
+          counted_call_gain(gpu_bench::Verifier::wagner_exact, llama, gamma));
+    CHECK(counted_call_gain(gpu_bench::Verifier::fused_exact, llama, gamma) > 0.9);
   }
-  CHECK(call_cost(CallVariant::fused, llama, 5).launches == 1.0);
+  CHECK(call_cost(gpu_bench::Verifier::fused_exact, llama, 5).launches == 1.0);
 }
 
 TEST_CASE("counted gains stand beside the printed ones per call, per token and in wall clock, and claim no agreement") {
-  for (const auto& [result, column] : {std::pair{wagner_table1(wagner_settings), "counted_profiling_gain_{}_percent"},
-                                       std::pair{wagner_table3(wagner_settings), "counted_wallclock_gain_{}_percent"},
-                                       std::pair{wagner_table4(wagner_settings), "counted_call_gain_{}_percent"}}) {
+  for (const auto& [result, column] :
+       {std::pair{run_experiment("wagner-table1", wagner_settings), "counted_profiling_gain_{}_percent"},
+        std::pair{run_experiment("wagner-table3", wagner_settings), "counted_wallclock_gain_{}_percent"},
+        std::pair{run_experiment("wagner-table4", wagner_settings), "counted_call_gain_{}_percent"}}) {
     for (const char* variant : {"exact", "sigmoid"}) {
       CHECK(wagner_rows(result, fmt::format(fmt::runtime(column), variant), Kind::predicted, Verdict::shown) == 16);
     }
   }
   const std::string run = "LibriSpeech clean Whisper Large V2";
-  const double call =
-      wagner_cell(wagner_table4(wagner_settings), "LibriSpeech clean Large V2", "counted_call_gain_sigmoid_percent")
-          .ours.value() /
-      100.0;
+  const double call = wagner_cell(run_experiment("wagner-table4", wagner_settings), "LibriSpeech clean Large V2",
+                                  "counted_call_gain_sigmoid_percent")
+                          .ours.value() /
+                      100.0;
   // By hand: the ratio of calls from Tables 1 and 4, (1 - 0.839) / (3.55 / 4.35).
-  CHECK(wagner_cell(wagner_table1(wagner_settings), run, "counted_profiling_gain_sigmoid_percent").ours.value() ==
+  CHECK(wagner_cell(run_experiment("wagner-table1", wagner_settings), run, "counted_profiling_gain_sigmoid_percent")
+            .ours.value() ==
         Approx(100.0 * (1.0 - (1.0 - 0.839) / (3.55 / 4.35) * (1.0 - call))).epsilon(tests::second_route));
-  const ExperimentResult totals = wagner_table1(wagner_settings);
+  const ExperimentResult totals = run_experiment("wagner-table1", wagner_settings);
   const auto separated = std::find_if(totals.artifacts.begin(), totals.artifacts.end(), [](const Artifact& artifact) {
     return artifact.name == "wagner-table1-calls.csv";
   });
@@ -201,7 +204,7 @@ TEST_CASE("counted gains stand beside the printed ones per call, per token and i
 }
 
 TEST_CASE("the table of the scales shows what they lose on a pair whose laws are known") {
-  const ExperimentResult result = wagner_table5(wagner_settings);
+  const ExperimentResult result = run_experiment("wagner-table5", wagner_settings);
   CHECK(result.rows.size() == 30 + 24);
   CHECK(result.artifacts.size() == 6);
   CHECK(result.artifacts.at(3).name == "wagner-table5-loss.csv");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "experiments/reproduce/declaration.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 
@@ -11,7 +13,7 @@
 /// are known. [Wagner2024, Eq. 5]
 namespace foredraft::experiments {
 
-/// Simulated for every setting.
+/// Iterations that are simulated for every setting.
 inline constexpr std::uint64_t sigmoid_loss_iterations = 40'000;
 
 struct SigmoidLoss {
@@ -25,7 +27,7 @@ struct SigmoidLoss {
 /// The exact rule, then scales from 1 to 10,000 in double and in half precision.
 [[nodiscard]] std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings);
 
-/// One sentence on the pair and on how the numbers are made.
-[[nodiscard]] std::string sigmoid_loss_caption();
+/// Deviation of the logits, vocabulary, acceptance, drafts of a call and contexts of the pair.
+[[nodiscard]] Fillings sigmoid_loss_setting();
 
 }  // namespace foredraft::experiments

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "experiments/reproduce/declaration.hpp"
+#include "experiments/reproduce/registry.hpp"
+
+namespace foredraft::experiments {
+
+/// The result of an experiment that is no printed table, or one of its own shape: a text, data, and where `columns` are
+/// declared a table for people.
+class FigureAccount {
+ public:
+  explicit FigureAccount(const Declaration& declared, const Fillings& caption = {});
+
+  [[nodiscard]] const Declaration& declared() const { return declared_; }
+
+  /// A row of the CSV: texts, numbers, an Estimate for two cells, and optional ones.
+  template <class... Cells>
+  void row(const Cells&... cells) {
+    data_.row();
+    add(cells...);
+  }
+  /// Further cells of it.
+  template <class... Cells>
+  void add(const Cells&... cells) {
+    (add_cell(cells), ...);
+  }
+
+  /// A row of the table.
+  void shown(std::vector<std::string> texts) { table_.rows.push_back(std::move(texts)); }
+
+  /// Texts and artifacts of a part, which go before its own data.
+  void append(const ExperimentResult& part) { result_.append(part); }
+
+  /// Goes on with the text: as it is, a declared one, the table so far.
+  void say(const std::string& text) { result_.text += text; }
+  void say_declared(std::string_view key, const Fillings& fillings = {}) { say(declared_.text(key, fillings)); }
+  void say_table() { say(to_text(table_)); }
+
+  /// A row of the scorecard that no paper prints.
+  void score(const std::string& row, const std::string& column, double ours, const std::string& note) {
+    score({.experiment = declared_.id(), .row = row, .column = column, .ours = ours, .note = note});
+  }
+  void score(ScorecardRow row) { result_.rows.push_back(std::move(row)); }
+  /// A printed parameter.
+  void score_input(const std::string& row, const std::string& column, const PrintedNumber& published) {
+    score({.experiment = declared_.id(), .row = row, .column = column, .published = published, .kind = Kind::input});
+  }
+
+  void add_inputs(const std::vector<FileDigest>& files) {
+    result_.inputs.insert(result_.inputs.end(), files.begin(), files.end());
+  }
+
+  /// The data and the table become artifacts.
+  [[nodiscard]] ExperimentResult finish();
+
+ private:
+  template <class Cell>
+  void add_cell(const Cell& cell) {
+    if constexpr (std::is_integral_v<Cell>) {
+      data_.cell(static_cast<double>(cell));
+    } else {
+      data_.cell(cell);
+    }
+  }
+
+  const Declaration& declared_;
+  Table table_;
+  DataText data_;
+  ExperimentResult result_;
+};
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <boost/math/tools/roots.hpp>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "analytic/tokens/finite_length.hpp"
+#include "analytic/tokens/token_count.hpp"
+#include "experiments/devices/devices.hpp"
+#include "experiments/reproduce/figure_account.hpp"
+#include "experiments/reproduce/specdec/specdec_models.hpp"
+#include "latency/models/model_registry.hpp"
+#include "sim/estimates.hpp"
+#include "sim/process/sequence_simulator.hpp"
+#include "sim/system/serving_simulation.hpp"
+
+namespace foredraft::experiments {
+namespace {
+
+constexpr std::uint64_t drawn_sentences = 6000;
+constexpr double bin_width = 0.5;
+
+/// What all sentences together show, from printed cells.
+struct SentenceSetting {
+  double tokens_per_iteration;
+  double speedup;
+  std::string source;
+};
+
+struct SentenceKind {
+  const char* name;
+  double spread;  ///< of the logit of acceptance over sentences
+};
+/// How much acceptance varies between sentences is printed nowhere. A spread of 0.8 takes a mean of 0.91 to 0.82 and
+/// 0.96 one standard deviation away.
+constexpr std::array<SentenceKind, 2> sentence_kinds{
+    {{"all sentences alike", 0.0}, {"acceptance varies between sentences", 0.8}}};
+
+/// The sentences whose total tokens over total iterations are the printed ones.
+std::vector<sim::Sentence> matching_sentences(const SentenceSetting& setting, double spread, std::uint64_t seed) {
+  const auto draw = [&](double location) {
+    return sim::simulate_sentences({.mean_length = specdec_mean_tokens(),
+                                    .location = location,
+                                    .spread = spread,
+                                    .gamma = 25,
+                                    .convention = Convention::no_bonus,
+                                    .sentences = drawn_sentences},
+                                   seed);
+  };
+  constexpr int bits = 12;
+  const double location =
+      boost::math::tools::bisect(
+          [&](double at) { return sim::tokens_per_iteration(draw(at)) - setting.tokens_per_iteration; }, -1.0, 6.0,
+          boost::math::tools::eps_tolerance<double>(bits))
+          .first;
+  return draw(location);
+}
+
+/// Eq. 4 with the setup of the profile; the time of an iteration is what makes the whole set as fast as printed.
+/// Sorted.
+std::vector<double> sentence_speedups(const std::vector<sim::Sentence>& sentences, double total_speedup) {
+  const analytic::BlockLatency profile = specdec_profile();
+  const double token_ms = (specdec_beam_ms() - profile.target_encoder_ms) / specdec_mean_tokens();
+  const auto plain_ms = [&](const sim::Sentence& sentence) {
+    return profile.target_encoder_ms + static_cast<double>(sentence.tokens) * token_ms;
+  };
+  double all_plain_ms = 0.0;
+  double iterations = 0.0;
+  for (const sim::Sentence& sentence : sentences) {
+    all_plain_ms += plain_ms(sentence);
+    iterations += static_cast<double>(sentence.iterations);
+  }
+  analytic::BlockLatency latency = profile;
+  latency.draft_ms = 0.0;
+  latency.verify_ms =
+      (all_plain_ms / total_speedup - static_cast<double>(sentences.size()) * analytic::setup_ms(profile)) / iterations;
+  std::vector<double> speedups;
+  for (const sim::Sentence& sentence : sentences) {
+    speedups.push_back(analytic::speedup(latency, static_cast<double>(sentence.iterations), plain_ms(sentence)));
+  }
+  std::sort(speedups.begin(), speedups.end());
+  return speedups;
+}
+
+void sentence_figure(FigureAccount& figure, const SentenceSetting& setting, const ExperimentSettings& settings) {
+  figure.say_declared("caption", {setting.source, specdec_mean_tokens()});
+  for (const SentenceKind& kind : sentence_kinds) {
+    const std::vector<double> speedups =
+        sentence_speedups(matching_sentences(setting, kind.spread, settings.seed), setting.speedup);
+    const auto between = [&](double low, double high) {
+      return std::lower_bound(speedups.begin(), speedups.end(), high) -
+             std::lower_bound(speedups.begin(), speedups.end(), low);
+    };
+    const auto n = static_cast<double>(speedups.size());
+    for (int bin = 0; bin * bin_width <= speedups.back(); ++bin) {
+      const double low = bin * bin_width;
+      const double share = static_cast<double>(between(low, low + bin_width)) / n;
+      figure.row(kind.name, low, low + bin_width, share, std::sqrt(share * (1 - share) / n));
+    }
+    const std::int64_t most = between(3.0, 7.0);
+    const double share = static_cast<double>(most) / n;
+    const auto quantile = [&](double level) { return speedups[static_cast<std::size_t>(level * (n - 1.0))]; };
+    const std::string summary =
+        figure.declared().text("summary_of_sentences", {100.0 * share, quantile(0.5), quantile(0.05), quantile(0.95)});
+    figure.say(fmt::format(" {}: {}\n", kind.name, summary));
+    figure.score({.experiment = figure.declared().id(),
+                  .row = kind.name,
+                  .column = "share of sentences between 3x and 7x",
+                  .ours = share,
+                  .ours_interval = clopper_pearson(most, static_cast<std::int64_t>(speedups.size())),
+                  .kind = Kind::simulated,
+                  .note = "the text says most; " + summary});
+  }
+}
+
+void emnlp_figure6(FigureAccount& figure, const ExperimentSettings& settings) {
+  const PublishedTable& table = published_table("emnlp_table2");
+  const std::size_t row = table.size() - 1;
+  const std::string source = figure.declared().text("source", {table.text(row, "tok"), table.text(row, "speed_x")});
+  sentence_figure(figure, {table.value(row, "tok"), table.value(row, "speed_x"), source}, settings);
+}
+
+void iclr_figure4(FigureAccount& figure, const ExperimentSettings& settings) {
+  const PublishedTable& table = published_table("iclr_table1");
+  const std::size_t row = table.size() - 1;
+  const double tokens = specdec_mean_tokens() / table.value(row, "iterations");
+  const std::string source =
+      figure.declared().text("source", {table.text(row, "iterations"), table.text(row, "speedup_rerun_x")});
+  sentence_figure(figure, {tokens, table.value(row, "speedup_rerun_x"), source}, settings);
+}
+
+void iclr_figure2(FigureAccount& figure, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& main = published_table("iclr_table1");
+  const analytic::BlockLatency profile = specdec_profile();
+  figure.say_declared("caption");
+  for (std::size_t row = 0; row < main.size(); ++row) {
+    const char* speed = main.is_number(row, "speedup_rerun_x") ? "speedup_rerun_x" : "speedup_reported_x";
+    if (!main.is_number(row, speed)) continue;
+    std::optional<double> ours;
+    const std::string& model = main.text(row, "model");
+    const bool theirs = main.text(row, "group") == "Ours";
+    if (theirs && main.is_number(row, "iterations")) {
+      const double iterations = main.value(row, "iterations");
+      ours = model.starts_with("NAT") ? specdec_beam_ms() / analytic::drafter_alone_ms(profile, iterations)
+                                      : analytic::speedup(profile, iterations, specdec_beam_ms());
+    }
+    figure.row(theirs ? "SpecDec and its parts" : main.text(row, "group"), model, main.value(row, "bleu_en_de"),
+               main.value(row, speed), ours);
+  }
+}
+
+latency::CostSurface pass_surface(const std::string& device, const std::string& model, latency::Role role) {
+  return {read_profile(device).profile,
+          latency::model_registry(),
+          {.model = model, .role = role, .source_length = translation_tokens(), .setting = {.dtype = "fp32"}}};
+}
+
+double pass_ms(const latency::CostSurface& surface, const latency::PassPoint& point) {
+  return 1e-3 * surface.at(point).time_us;
+}
+
+std::vector<double> block_distribution(double alpha) {
+  std::vector<double> pmf;
+  for (std::int64_t tokens = 1; tokens <= specdec_block; ++tokens) {
+    pmf.push_back(analytic::tokens_probability({alpha, specdec_block, Convention::no_bonus}, tokens));
+  }
+  return pmf;
+}
+
+}  // namespace
+
+std::int64_t translation_tokens() { return std::llround(specdec_mean_tokens()); }
+
+TranslationDevice::TranslationDevice(const std::string& device, const std::string& drafter)
+    : target_(pass_surface(device, "transformer-base", latency::Role::decoder_pass)),
+      drafting_(pass_surface(device, drafter, latency::Role::block_drafting)),
+      target_encoder_(pass_surface(device, "transformer-base", latency::Role::encoder_pass)),
+      drafter_encoder_(pass_surface(device, drafter, latency::Role::encoder_pass)) {}
+
+BatchTimes TranslationDevice::plain(std::int64_t batch, std::int64_t beam, std::int64_t context) const {
+  return {.setup_ms = pass_ms(target_encoder_, {.batch = batch}),
+          .step_ms = pass_ms(target_, {.batch = batch * beam, .tokens = 1, .context = context})};
+}
+
+BatchTimes TranslationDevice::specdec(std::int64_t batch, std::int64_t context) const {
+  const latency::PassPoint block{.batch = batch, .tokens = specdec_block, .context = context};
+  return {.setup_ms = pass_ms(target_encoder_, {.batch = batch}) + pass_ms(drafter_encoder_, {.batch = batch}),
+          .step_ms = pass_ms(drafting_, block) + pass_ms(target_, block)};
+}
+
+double translation_alpha(double tokens_per_iteration) {
+  const auto tokens = static_cast<double>(translation_tokens());
+  const auto excess = [&](double alpha) { return tokens / own_pace_iterations(alpha, 1) - tokens_per_iteration; };
+  constexpr int bits = 40;
+  return boost::math::tools::bisect(excess, 0.0, 1.0, boost::math::tools::eps_tolerance<double>(bits)).first;
+}
+
+double own_pace_iterations(double alpha, std::int64_t batch) {
+  return analytic::slowest_iterations(analytic::iterations_survival(block_distribution(alpha), translation_tokens()),
+                                      batch);
+}
+
+namespace {
+
+constexpr std::array<std::int64_t, 9> sentence_batches{1, 2, 4, 8, 16, 32, 64, 128, 256};
+constexpr std::array<std::int64_t, 3> told_sentence_batches{1, 32, 128};
+constexpr std::uint64_t served_batches = 200;
+constexpr std::uint64_t replicas = 20;
+
+/// Of a host that launches work and a device that computes meanwhile, the longer one, part by part.
+BatchTimes longer(const BatchTimes& host, const BatchTimes& device) {
+  return {.setup_ms = std::max(host.setup_ms, device.setup_ms), .step_ms = std::max(host.step_ms, device.step_ms)};
+}
+
+/// Mean iterations where all sentences of a batch go on by what the one accepts that accepts fewest.
+double lockstep_iterations(double alpha, std::int64_t batch) {
+  return analytic::expected_iterations(block_distribution(std::pow(alpha, static_cast<double>(batch))),
+                                       translation_tokens());
+}
+
+/// A line of the figure: plain decoding with some beams, or (0 beams) SpecDec, every sentence at its own pace or not.
+struct TranslationSystem {
+  std::string_view name;
+  std::int64_t beams;
+  Batching pace = Batching::ragged;
+};
+constexpr TranslationSystem beam_search{"Transformer-base, beam 5", 5};
+constexpr TranslationSystem own_pace{"SpecDec, own pace", 0};
+
+/// Printed for all sentences together; the speedup is over beam search.
+struct PrintedSpeed {
+  double tokens_per_iteration;
+  double speedup;
+};
+
+/// Whose time counts: the roofline knows no program, the printed times no batch.
+struct Clock {
+  std::string_view name;
+  bool program;
+};
+constexpr std::array clocks{Clock{"device alone", false}, Clock{"device and program", true}};
+
+/// Batches of sentences on a device, by one clock.
+struct Translation {
+  Clock clock;
+  const TranslationDevice& device;
+  PrintedSpeed printed;
+  double alpha;
+
+  /// What the papers' program takes at batch 1, where a device of theirs computes for a fraction of that: encoders and
+  /// "Others" from the module profile [Xia2022, Table 18], steps as long as the printed speedups say.
+  [[nodiscard]] BatchTimes program(const TranslationSystem& system) const {
+    const analytic::BlockLatency profile = specdec_profile();
+    const auto tokens = static_cast<double>(translation_tokens());
+    const bool plain = system.beams > 0;
+    const double setup_ms = plain ? profile.target_encoder_ms : analytic::setup_ms(profile);
+    const double speedup = !plain ? printed.speedup : system.beams == 1 ? specdec_greedy_speedup() : 1.0;
+    const double steps = plain ? tokens : tokens / printed.tokens_per_iteration;
+    return {.setup_ms = setup_ms, .step_ms = (specdec_beam_ms() / speedup - setup_ms) / steps};
+  }
+
+  [[nodiscard]] BatchTimes times(const TranslationSystem& system, std::int64_t batch, std::int64_t context) const {
+    const BatchTimes computing =
+        system.beams > 0 ? device.plain(batch, system.beams, context) : device.specdec(batch, context);
+    return clock.program ? longer(program(system), computing) : computing;
+  }
+
+  /// By closed forms; caches are half as long as sentences on average.
+  [[nodiscard]] double latency_ms(const TranslationSystem& system, std::int64_t batch) const {
+    const BatchTimes of_batch = times(system, batch, translation_tokens() / 2);
+    const double steps = system.beams > 0                    ? static_cast<double>(translation_tokens())
+                         : system.pace == Batching::lockstep ? lockstep_iterations(alpha, batch)
+                                                             : own_pace_iterations(alpha, batch);
+    return of_batch.setup_ms + steps * of_batch.step_ms;
+  }
+
+  /// Batch after batch of sentences, each with the setup of a batch on top.
+  [[nodiscard]] Estimate simulated_latency_ms(const TranslationSystem& system, std::int64_t batch, std::uint64_t point,
+                                              const ExperimentSettings& settings) const {
+    const auto rows = static_cast<std::uint64_t>(batch);
+    const auto simulator = sim::make_serving_simulator(
+        {.acceptance = Iid{alpha},
+         .gamma = {{1, batch, specdec_block}},
+         .convention = Convention::no_bonus,
+         .drafting = Drafting::free,  // drafting is in the time of the step
+         .batching = system.pace,
+         .max_batch = batch,
+         .arrivals = {.kind = ArrivalKind::closed, .clients = batch},
+         .prompt = {.tokens = 0.0},
+         .output = {.tokens = static_cast<double>(translation_tokens())},
+         .target_us =
+             [&](const StepShape& shape) {
+               return 1e3 * times(system, shape.batch, static_cast<std::int64_t>(shape.context)).step_ms;
+             },
+         .drafter_us = {},
+         .requests = served_batches / replicas * rows,
+         .warmup_requests = rows,
+         .replicas = replicas});
+    const sim::Tally tally =
+        sim::run(*simulator, {.seed = settings.seed, .point = point, .stop = settings.stop}, settings.threads);
+    // Who is answered sends the next sentence at once: behind the first batch, a sentence is there for the time of one.
+    Estimate latency = sim::serving_estimates(tally.serving).latency.mean_ms;
+    latency.mean += times(system, batch, 0).setup_ms;
+    return latency;
+  }
+};
+
+/// Speedups that no paper prints, in the text and in the scorecard.
+void tell_speedups(FigureAccount& figure, const Translation& translation, const TranslationSystem& system,
+                   std::string_view name, bool from_printed) {
+  const std::string row = fmt::format("{}, {}", translation.clock.name, name);
+  figure.say(fmt::format(" {}:", row));
+  for (const std::int64_t batch : told_sentence_batches) {
+    const double speedup = translation.latency_ms(beam_search, batch) / translation.latency_ms(system, batch);
+    const bool is_input = from_printed && translation.clock.program && batch == 1;
+    figure.say(fmt::format(" {:.2f}x at batch {}", speedup, batch));
+    figure.score(row, fmt::format("speedup over beam search at batch {}", batch), speedup,
+                 figure.declared().text(is_input ? "from_printed" : "from_sheet"));
+  }
+  figure.say("\n");
+}
+
+void emnlp_figure5(FigureAccount& figure, const ExperimentSettings& settings) {
+  const PublishedTable& ablation = published_table("emnlp_table2");
+  const std::size_t row = ablation.size() - 1;
+  const PrintedSpeed printed{ablation.value(row, "tok"), ablation.value(row, "speed_x")};
+  const TranslationDevice device("p100", "specdec-drafter-12-2");
+  figure.say_declared("caption", {translation_tokens(), ablation.text(row, "tok"), ablation.text(row, "speed_x")});
+  std::uint64_t point = 0;
+  for (const Clock& clock : clocks) {
+    const Translation translation{clock, device, printed, translation_alpha(printed.tokens_per_iteration)};
+    for (const TranslationSystem& system : {beam_search, TranslationSystem{"Transformer-base, greedy", 1}, own_pace,
+                                            TranslationSystem{"SpecDec, lockstep", 0, Batching::lockstep}}) {
+      for (const std::int64_t batch : sentence_batches) {
+        std::optional<Estimate> simulated;
+        if (system.beams == 0) simulated = translation.simulated_latency_ms(system, batch, point++, settings);
+        figure.row(clock.name, system.name, batch, batch * translation_tokens(), translation.latency_ms(system, batch),
+                   simulated);
+      }
+      if (system.beams == 0) tell_speedups(figure, translation, system, system.name, true);
+    }
+  }
+}
+
+void iclr_figure5(FigureAccount& figure, const ExperimentSettings& /*settings*/) {
+  const PublishedTable& main = published_table("iclr_table1");
+  const std::size_t row = main.size() - 1;
+  const PrintedSpeed printed{specdec_mean_tokens() / main.value(row, "iterations"), main.value(row, "speedup_rerun_x")};
+  figure.say_declared("caption",
+                      {translation_tokens(), main.text(row, "iterations"), main.text(row, "speedup_rerun_x")});
+  using NamedSheet = std::pair<const char*, const char*>;
+  for (const Clock& clock : clocks) {
+    for (const auto& [name, sheet] : {NamedSheet{"P100", "p100"}, {"V100", "v100"}, {"A100", "a100-80gb"}}) {
+      // The memory tables of this version have the drafter at the size of the target.
+      const TranslationDevice device(sheet, "transformer-base");
+      const Translation translation{clock, device, printed, translation_alpha(printed.tokens_per_iteration)};
+      for (const std::int64_t batch : sentence_batches) {
+        figure.row(clock.name, name, batch,
+                   translation.latency_ms(beam_search, batch) / translation.latency_ms(own_pace, batch));
+      }
+      tell_speedups(figure, translation, own_pace, name, false);
+    }
+  }
+}
+
+}  // namespace
+
+ExperimentCodes specdec_figures() {
+  return {{"emnlp-figure5", emnlp_figure5},
+          {"emnlp-figure6", emnlp_figure6},
+          {"iclr-figure2", iclr_figure2},
+          {"iclr-figure4", iclr_figure4},
+          {"iclr-figure5", iclr_figure5}};
+}
+
+}  // namespace foredraft::experiments

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "experiments/reproduce/published.hpp"
+#include "gpu_bench/verify/launch_verifier.hpp"
+
+/// The runs of [Wagner2024], and what one verification call of its pairs costs by count: bytes and launches of the
+/// verifiers of gpu_bench/verify, counted from the kernels themselves, not measured.
+namespace foredraft::experiments {
+
+// ---- The tables print one run under two spellings ("CNN/DM" and "CNN/DailyMail", "Whisper Small.EN" and "Small.EN")
+// and in two orders; here a row of one is found in another.
+
+/// "CNN/DailyMail Llama2 7B", "LibriSpeech clean Large V2": one name for a run in Tables 1, 3 and 4.
+[[nodiscard]] std::string wagner_run(const PublishedTable& table, std::size_t row);
+
+/// The row of `table` that holds this run. Throws std::logic_error when there is none.
+[[nodiscard]] std::size_t wagner_row(const PublishedTable& table, const std::string& run);
+
+// ---- Costs of a call.
+
+/// The size of the vocabulary as the networks are published, and the number format that the code of the paper gives
+/// their logits.
+struct VerificationPair {
+  std::string_view target;  ///< that names its runs
+  std::string_view name;
+  bool speech;  ///< or text
+  std::int64_t vocabulary;
+  std::int64_t element_bytes;  ///< 2 (fp16) or 4 (fp32)
+};
+
+inline constexpr std::array wagner_pairs{
+    VerificationPair{"Small.EN", "Whisper Small.EN with Distil Small.EN", true, 51'864, 2},
+    VerificationPair{"Large V2", "Whisper Large V2 with Distil Large V2", true, 51'865, 2},
+    VerificationPair{"Llama2", "Llama2 7B or 13B with Sheared Llama 1.3B", false, 32'000, 4},
+    VerificationPair{"Qwen", "Qwen 7B with Qwen 0.5B", false, 151'936, 4},
+    VerificationPair{"Gemma", "Gemma 7B with Gemma 2B", false, 256'000, 4}};
+
+/// The pair of a run by the name of its target: "XSum Llama2 7B", "CV16 en Small.EN". Throws std::logic_error where
+/// there is none.
+[[nodiscard]] const VerificationPair& wagner_pair(std::string_view run);
+
+/// The draft length at which the paper's runs start.
+inline constexpr std::int64_t first_gamma = 5;
+inline constexpr std::int64_t longest_swept_draft = 20;
+
+struct CallCost {
+  double moved_bytes;  ///< read and written, as the kernels request them
+  double launches;
+  double read_backs;  ///< times that the host waits for a result
+};
+
+/// One call for one sequence with `gamma` >= 1 drafts, one of them rejected.
+[[nodiscard]] CallCost call_cost(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma);
+
+/// Launches at the time of a small kernel on the paper's device, an A100 with 80 GB, and bytes at its printed
+/// bandwidth. The host's waits cost nothing here: no source says what they cost on that device. Nor does the library
+/// that the launches come from, and it is slower than a stream of ready launches.
+[[nodiscard]] double counted_call_us(const CallCost& cost);
+
+/// What a call saves, 1 - after / before, by counted time.
+[[nodiscard]] double counted_call_gain(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma);
+
+}  // namespace foredraft::experiments
