@@ -19,7 +19,14 @@ series = "alpha"
 panel = "c"
 width = "single_column"
 """
+# A server's line every ten seconds; the second log is of one that does not speculate.
+SPECULATION = ("INFO 11-23 10:{minute:02d}:00 [metrics.py:96] SpecDecoding metrics: Mean acceptance length: 2.{tenths}0, "
+               "Accepted throughput: 40.00 tokens/s, Drafted throughput: 100.00 tokens/s, Accepted: 1{tenths}00 tokens, "
+               "Drafted: 3000 tokens, Per-position acceptance rate: 0.700, 0.350, 0.{tenths}50, "
+               "Avg Draft acceptance rate: 4{tenths}.0%\n")
 INPUTS = {
+    "server.log": "".join(SPECULATION.format(minute=minute, tenths=1 + minute % 3) for minute in range(20)),
+    "other.log": "".join(SPECULATION.format(minute=minute, tenths=2) for minute in range(20)),
     "one.toml": SWEEP.format(alphas="[0.5, 0.6, 0.7, 0.8]", gammas="[1, 2, 3, 4, 5, 6]", iterations=8000, seed=1),
     "two.toml": SWEEP.format(alphas="[0.5, 0.6, 0.7, 0.8]", gammas="[1, 2, 3, 4, 5, 6]", iterations=8000, seed=2),
     # Its points look long and are short: few are written at a time, so that a kill leaves any number of rows.
@@ -81,6 +88,10 @@ def cases_of():
         Case("calibrate", "calibrate", ["calibrate", "--out", "out/profile.json", "--target", "t5-small", "--draft",
                                         "t5-small", "--quick", "--minutes", "0.001", "--batch", "1", "--context", "0"],
              volatile=True, codes=(0, 1)),
+        Case("import", "import", ["import", "../in/server.log", "--out", "out/observations.json"], volatile=True,
+             resumes=False),
+        Case("advise", "advise", ["advise", "../in/server.log", "--out", "out"], draws=True, codes=(0, 1)),
+        Case("advise on another log", "advise", ["advise", "../in/other.log", "--out", "out"], draws=True, codes=(0, 1)),
         Case("sweep with figures", "figures", ["sweep", "../in/one.toml", "--out", "out"], draws=True),
         Case("merge with figures", "figures", ["merge", "../in/part1", "../in/part2", "--out", "out"], draws=True),
         Case("plot", "figures", ["plot", "out"], draws=True, from_case="sweep"),
