@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/streams.hpp"
+#include "experiments/cli/progress.hpp"
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/sweep.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distributions and rules of one's own: scenario.hpp, lossiness.hpp.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <memory>
 
