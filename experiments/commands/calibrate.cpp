@@ -5,6 +5,7 @@
 
 #include "core/files.hpp"
 #include "core/streams.hpp"
+#include "experiments/calibrate/llama_bench.hpp"
 #include "experiments/calibrate/operators_request.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/cli/scripts.hpp"
@@ -27,6 +28,7 @@ using latency::Profile;
 using Counts = std::vector<std::int64_t>;
 
 constexpr double longest_minutes = 1440.0;
+constexpr std::size_t max_bench_files = 1000;
 constexpr std::int64_t max_count = 1'000'000;
 
 struct CalibrateOptions {
@@ -40,12 +42,16 @@ struct CalibrateOptions {
   bool quick = false;
   bool accept_noise = false;
   OperatorsRequest operators;  ///< of --backend aisimulate
+  latency::EngineLoop loop;    ///< of --backend llama-bench
+  std::vector<std::string> files;
 };
 
 /// Options that one kind of backend has.
 const std::vector<std::string_view> operators_options{"device",       "engine",      "engine-version", "target-format",
                                                       "draft-format", "kv-format",   "target-tp",      "draft-tp",
                                                       "target-ep",    "attention-dp"};
+const std::vector<std::string_view> loop_options{"draw-us", "draft-catch-up"};
+const std::vector<std::string_view> plan_options{"target", "draft", "batch", "context"};
 const std::vector<std::string_view> measuring_options{"minutes", "threads", "quick", "accept-noise"};
 
 OperatorsRequest read_operators(CommandLine& line) {
@@ -68,13 +74,29 @@ OperatorsRequest read_operators(CommandLine& line) {
           .contexts = line.integers("context", 0, max_count)};
 }
 
+/// What llama.cpp does unless it is said otherwise: common/speculative.cpp, draft-simple.
+latency::EngineLoop read_loop(CommandLine& line) {
+  line.refuse_any(measuring_options, "given with --backend llama-bench", "the engine has measured", "remove it");
+  line.refuse_any(plan_options, "given with --backend llama-bench", "its files say what was measured", "remove it");
+  if (line.positional().empty()) {
+    line.refuse("backend", "llama-bench without files", "they hold the times",
+                "e.g. foredraft calibrate --backend llama-bench target.jsonl draft.jsonl --out engine.json");
+  }
+  latency::EngineLoop loop{.draft_catch_up = latency::CatchUp::verified};
+  if (line.word("draft-catch-up", {"verified", "none"}) == "none") loop.draft_catch_up = latency::CatchUp::none;
+  if (const auto us = line.real("draw-us", 0.001, 1e6))
+    loop.draw_us = {.value = *us, .ci95 = {}, .origin = "--draw-us"};
+  return loop;
+}
+
 CalibrateOptions read_calibrate_options(CommandLine& line) {
   line.require("out", "where the profile goes", "e.g. --out cpu.json");
-  const std::string backend = line.word("backend", {"cpu", "cuda", "aisimulate"}).value_or("cpu");
+  const std::string backend = line.word("backend", {"cpu", "cuda", "aisimulate", "llama-bench"}).value_or("cpu");
   const bool operators = backend == "aisimulate";
-  if (line.has("target") && !operators)
+  const bool files = backend == "llama-bench";
+  if (line.has("target") && !operators && !files)
     line.require("draft", "a target is measured beside its drafter", "e.g. --draft t5-small");
-  if (line.has("draft") && !operators)
+  if (line.has("draft") && !operators && !files)
     line.require("target", "a drafter is measured beside its target", "e.g. --target t5-base");
   CalibrateOptions options{.out = line.text("out").value_or(""),
                            .backend = backend,
@@ -85,9 +107,21 @@ CalibrateOptions read_calibrate_options(CommandLine& line) {
                            .threads = line.threads(),
                            .quick = line.has("quick"),
                            .accept_noise = line.has("accept-noise"),
-                           .operators = {}};
+                           .operators = {},
+                           .loop = {},
+                           .files = line.positional()};
   for (const char* option : {"target", "draft"}) {
     if (const auto name = line.text(option)) options.models.push_back(*name);
+  }
+  if (backend == "llama-bench") {
+    options.loop = read_loop(line);
+  } else {
+    if (!options.files.empty()) {
+      line.refuse("backend", fmt::format("{} with the file {}", backend, options.files.front()),
+                  "only llama-bench's output is read from files", "add --backend llama-bench, or remove it");
+    }
+    line.refuse_any(loop_options, "given without --backend llama-bench", "it says what an engine's loop does",
+                    "add --backend llama-bench, or remove it");
   }
   if (operators) {
     options.operators = read_operators(line);
@@ -201,44 +235,65 @@ int calibrate_operators(const CalibrateOptions& options) {
   return exit_done;
 }
 
+/// Reads what llama.cpp's programs measured and writes its profile.
+int calibrate_llama_bench(const CalibrateOptions& options) {
+  static_cast<void>(latency::claim_profile_file(options.out));
+  std::vector<BenchFile> files;
+  for (const std::string& argument : options.files) {
+    BenchFile& file = files.emplace_back(bench_file_of(argument));
+    file.text = read_file(file.path);
+  }
+  latency::Profile profile = parse_llama_bench(files, options.loop);
+  const latency::Identity program = program_identity();
+  profile.identity.commit = fmt::format("foredraft {} {}", program.tool_version, program.commit);
+  latency::write_profile_file(options.out, profile);
+  print_result(bench_text(profile));
+  return exit_done;
+}
+
 }  // namespace
 
 CommandSpec calibrate_spec() {
-  return {
-      .name = "calibrate",
-      .arguments = "--out PROFILE.json [options]",
-      .summary =
-          "Measures what passes of models and verifications cost on this machine, without their weights, or adds up "
-          "what their operators took in an engine, and writes a profile.",
-      .options = {{"out", "PROFILE.json", "new, or the unfinished profile of this machine, which is continued"},
-                  {"backend", "B",
-                   "cpu (default): fp32 on this processor; cuda: starts foredraft-gpu; aisimulate: operators of "
-                   "engines"},
-                  {"target", "T", "one target instead of the usual pairs; foredraft list models"},
-                  {"draft", "D", "its drafter"},
-                  {"batch", "B,...", "sequences side by side (cpu: 1,4)"},
-                  {"context", "N,...", "tokens already in the cache (cpu: 0,512)"},
-                  {"minutes", "M", "for everything (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
-                  {"threads", "N", "cpu: 0 (default): one per hardware thread; the profile is of that many"},
-                  {"quick", "", "fewer cells: batch 1 and context 128 on a CPU; fewer samples on a GPU"},
-                  {"device", "D", "aisimulate: where the operators were timed (h100, h200, b200, a100, l40s, ...)"},
-                  {"engine", "E", "aisimulate: vllm (default), sglang, trtllm"},
-                  {"engine-version", "V", "aisimulate: the current one of the package"},
-                  {"target-format", "F", "aisimulate: bf16, fp8, int4, nvfp4, ... (what the model's config says)"},
-                  {"draft-format", "F", "aisimulate: the same of the drafter"},
-                  {"kv-format", "F", "aisimulate: bf16, fp8"},
-                  {"target-tp", "T", "aisimulate: devices that share each layer (1)"},
-                  {"draft-tp", "T", "aisimulate: the same of the drafter (the target's)"},
-                  {"target-ep", "E", "aisimulate: devices that the target's experts are spread over, whole (1)"},
-                  {"attention-dp", "A", "aisimulate: copies of its attention, each with its share of the batch (1)"},
-                  {"accept-noise", "", "exit with 0 although the machine was too noisy; the profile says that it was"}},
-      .min_positional = 0,
-      .max_positional = 0,
-      .examples = {"foredraft calibrate --out cpu.json",
-                   "foredraft calibrate --target t5-base --draft t5-small --batch 1,8 --context 256 --out t5.json",
-                   "foredraft calibrate --backend cuda --minutes 8 --out gpu.json",
-                   "foredraft calibrate --backend aisimulate --device h100 --target llama-3.1-8b "
-                   "--draft eagle3-llama-3.1-8b --out h100.json"}};
+  return {.name = "calibrate",
+          .arguments = "--out PROFILE.json [options] [FILE|NAME=FILE...]",
+          .summary =
+              "Measures what passes of models and verifications cost on this machine, without their weights, or takes "
+              "over what an engine measured, and writes a profile.",
+          .options =
+              {{"out", "PROFILE.json", "new, or the unfinished profile of this machine, which is continued"},
+               {"backend", "B",
+                "cpu (default): fp32 on this processor; cuda: starts foredraft-gpu; aisimulate: operators of "
+                "engines; llama-bench: files of llama-bench, llama-batched-bench, llama-speculative-simple"},
+               {"target", "T", "one target instead of the usual pairs; foredraft list models"},
+               {"draft", "D", "its drafter"},
+               {"batch", "B,...", "sequences side by side (cpu: 1,4)"},
+               {"context", "N,...", "tokens already in the cache (cpu: 0,512)"},
+               {"minutes", "M", "for everything (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
+               {"threads", "N", "cpu: 0 (default): one per hardware thread; the profile is of that many"},
+               {"quick", "", "fewer cells: batch 1 and context 128 on a CPU; fewer samples on a GPU"},
+               {"device", "D", "aisimulate: where the operators were timed (h100, h200, b200, a100, l40s, ...)"},
+               {"engine", "E", "aisimulate: vllm (default), sglang, trtllm"},
+               {"engine-version", "V", "aisimulate: the current one of the package"},
+               {"target-format", "F", "aisimulate: bf16, fp8, int4, nvfp4, ... (what the model's config says)"},
+               {"draft-format", "F", "aisimulate: the same of the drafter"},
+               {"kv-format", "F", "aisimulate: bf16, fp8"},
+               {"target-tp", "T", "aisimulate: devices that share each layer (1)"},
+               {"draft-tp", "T", "aisimulate: the same of the drafter (the target's)"},
+               {"target-ep", "E", "aisimulate: devices that the target's experts are spread over, whole (1)"},
+               {"attention-dp", "A", "aisimulate: copies of its attention, each with its share of the batch (1)"},
+               {"draft-catch-up", "C",
+                "llama-bench: what the drafter reads after a verification: verified (default: its gamma + 1 tokens), "
+                "none"},
+               {"draw-us", "T", "llama-bench: us that choosing a token on the host takes; without it, none"},
+               {"accept-noise", "", "exit with 0 although the machine was too noisy; the profile says that it was"}},
+          .min_positional = 0,
+          .max_positional = max_bench_files,
+          .examples = {"foredraft calibrate --out cpu.json",
+                       "foredraft calibrate --target t5-base --draft t5-small --batch 1,8 --context 256 --out t5.json",
+                       "foredraft calibrate --backend cuda --minutes 8 --out gpu.json",
+                       "foredraft calibrate --backend aisimulate --device h100 --target llama-3.1-8b "
+                       "--draft eagle3-llama-3.1-8b --out h100.json",
+                       "foredraft calibrate --backend llama-bench target.jsonl draft.jsonl --out engine.json"}};
 }
 
 int run_calibrate(const std::vector<std::string>& arguments) {
@@ -248,10 +303,10 @@ int run_calibrate(const std::vector<std::string>& arguments) {
     return exit_done;
   }
   const CalibrateOptions options = read_calibrate_options(line);
-  if (options.backend == "aisimulate") {
+  if (options.backend == "aisimulate" || options.backend == "llama-bench") {
     static_cast<void>(catch_interrupts());
     const WriteLock lock = WriteLock::of_file(options.out);
-    return calibrate_operators(options);
+    return options.backend == "aisimulate" ? calibrate_operators(options) : calibrate_llama_bench(options);
   }
   const std::vector<PlannedPair> pairs = asked_pairs(options);
   static_cast<void>(catch_interrupts());  // before anything is written

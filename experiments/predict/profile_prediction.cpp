@@ -31,14 +31,23 @@ double tokens_of(const ProfileQuestion& question, std::int64_t gamma) {
 
 analytic::KnownTime known(const Latency& latency) { return {latency.time_us, latency.spread.value_or(0.0)}; }
 
+/// All passes of the drafter; they err together.
+analytic::KnownTime drafter_time(const AtDraftLength& at) {
+  const double us = at.drafting.time_us + at.catch_up.time_us;
+  const double error_us =
+      at.drafting.time_us * at.drafting.spread.value_or(0.0) + at.catch_up.time_us * at.catch_up.spread.value_or(0.0);
+  return {us, error_us / us};
+}
+
 AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurface& pair, double iteration_us,
                         const AtBatch& cell, std::int64_t gamma) {
   AtDraftLength at{.gamma = gamma,
                    .verify = pair.target_pass(max_tokens(gamma, question.convention), cell.batch, cell.context),
                    .drafting = pair.drafting(gamma, cell.batch, cell.context),
+                   .catch_up = pair.catch_up(gamma, cell.batch, cell.context).value_or(Latency{}),
                    .sampling = pair.sampling(gamma, cell.batch).value_or(Latency{})};
   at.iteration = {.plain = known(cell.plain),
-                  .drafting = known(at.drafting),
+                  .drafting = at.catch_up.time_us > 0.0 ? drafter_time(at) : known(at.drafting),
                   .verify = known(at.verify),
                   .overhead = question.overhead_us + iteration_us,
                   .plain_sampling = known(cell.plain_sampling),
@@ -112,6 +121,7 @@ std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSu
         try {
           static_cast<void>(pair.target_pass(max_tokens(gamma, question.convention), batch, context));
           static_cast<void>(pair.drafting(gamma, batch, context));
+          static_cast<void>(pair.catch_up(gamma, batch, context));
         } catch (const DomainError&) {
           return gamma - 1;
         }

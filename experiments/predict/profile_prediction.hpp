@@ -49,6 +49,7 @@ struct ProfileQuestion {
 struct AtDraftLength {
   std::int64_t gamma = 0;
   latency::Latency verify, drafting;
+  latency::Latency catch_up = {};           ///< what the drafter reads besides; 0 where no engine's loop says so
   latency::Latency sampling = {};           ///< drawing the drafts and verifying them; 0 where it is not known
   analytic::MeasuredIteration iteration{};  ///< in us
   double tokens = 0.0;                      ///< per iteration

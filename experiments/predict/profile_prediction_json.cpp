@@ -49,6 +49,7 @@ Json length_json(const ProfileQuestion& question, const AtBatch& at, const AtDra
             {"break_even_alpha",
              value_or_null(analytic::break_even_alpha(length.iteration, length.gamma, question.convention))},
             {"break_even_c", value_or_null(analytic::break_even_c(length.iteration, length.tokens, passes))}};
+  if (length.catch_up.time_us > 0.0) json["catch_up"] = latency_json(length.catch_up);
   if (length.interval) json["speedup_ci95"] = {length.interval->low, length.interval->high};
   return json;
 }

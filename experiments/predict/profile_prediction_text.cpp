@@ -163,6 +163,7 @@ std::string step_lines(const ProfilePrediction& prediction) {
   const double whole_us = analytic::iteration_time(length->iteration);
   std::string text = fmt::format("step        batch {}, gamma {}: draft {} + verify {}", at.batch, length->gamma,
                                  ms_text(length->drafting.time_us), ms_text(length->verify.time_us));
+  if (length->catch_up.time_us > 0.0) text += fmt::format(" + catch-up {}", ms_text(length->catch_up.time_us));
   if (prediction.sampling_known) text += fmt::format(" + sampling {}", ms_text(length->sampling.time_us));
   if (length->iteration.overhead > 0.0) text += fmt::format(" + overhead {}", ms_text(length->iteration.overhead));
   text += fmt::format(" = {} ms for {:.2f} tokens; plain {} ms\n", ms_text(whole_us), length->tokens,

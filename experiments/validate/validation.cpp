@@ -80,7 +80,7 @@ CellPrediction predict_cell(const LoopCell& cell, const latency::Profile& profil
   }
   CellPrediction predicted{.cell = cell,
                            .plain_us = at.plain.time_us + at.plain_sampling.time_us,
-                           .drafting_us = length.drafting.time_us,
+                           .drafting_us = length.drafting.time_us + length.catch_up.time_us,
                            .verify_us = length.verify.time_us,
                            .sampling_us = length.sampling.time_us,
                            .tokens_per_iteration = length.tokens,

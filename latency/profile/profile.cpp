@@ -72,6 +72,14 @@ void check_step_error(const Profile& profile) {
   if (error.origin.empty()) throw DomainError("step_error: a figure without its origin");
 }
 
+void check_engine_loop(const Profile& profile) {
+  if (!profile.engine_loop) return;
+  if (profile.source != Source::engine) {
+    throw DomainError(fmt::format("a profile of source {} has no engine_loop", to_string(profile.source)));
+  }
+  check_figures(*profile.engine_loop);
+}
+
 void check_timing(const std::string& what, const Timing& timing) {
   check_at_least(what + ": samples", timing.summary.samples, 0);
   check_at_least(what + ": throttled", timing.throttled, 0);
@@ -151,6 +159,8 @@ void check_breakdowns(const Profile& profile) {
 }
 
 }  // namespace
+
+std::string_view to_string(CatchUp catch_up) { return catch_up == CatchUp::none ? "none" : "verified"; }
 
 std::optional<double> best_bandwidth(const Limits& limits) {
   const std::optional<double>& copy = limits.copy_bandwidth_bytes_per_s.value;
@@ -251,6 +261,7 @@ void check_profile(const Profile& profile) {
   for (const LatencyFit& fit : profile.fits) check_fit(fit);
   check_step_error(profile);
   check_deployments(profile);
+  check_engine_loop(profile);
   std::set<Cell> seen;
   for (const StepRow& row : profile.steps) {
     const std::string what = to_text(row.cell);

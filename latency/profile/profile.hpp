@@ -176,6 +176,21 @@ struct ModelDeployment {
   std::int64_t tensor_parallel = 1;
 };
 
+/// What the drafter reads besides the tokens that it drafts from.
+enum class CatchUp {
+  none,     ///< nothing: what drafting reads fills its KV cache
+  verified  ///< after each verification the gamma + 1 tokens that the target read (llama.cpp: common/speculative.cpp)
+};
+[[nodiscard]] std::string_view to_string(CatchUp catch_up);
+
+/// What an iteration of an engine's loop does beside drafting and verification.
+struct EngineLoop {
+  CatchUp draft_catch_up = CatchUp::none;
+  /// Choosing a token from the logits of one position on the host, in us: once in a plain step, at each position that
+  /// is verified.
+  Figure draw_us = {};
+};
+
 /// A line for people: a condition seen, or how something was measured.
 struct Note {
   std::string name, text;
@@ -201,6 +216,7 @@ struct Profile {
   /// Of models whose steps alone are known, for what they take of memory: operators only, schema 2; left out of the
   /// file where there is none.
   std::vector<ModelDeployment> deployments = {};
+  std::optional<EngineLoop> engine_loop = {};  ///< engine only, schema 2; left out of the file where there is none
 
   [[nodiscard]] bool complete() const { return missing.empty(); }
 };

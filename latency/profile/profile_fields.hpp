@@ -256,6 +256,12 @@ void visit_fields(Object& deployment, auto&& visit) {
   visit("tensor_parallel", deployment.tensor_parallel);
 }
 
+template <ConstOrNot<EngineLoop> Object>
+void visit_fields(Object& loop, auto&& visit) {
+  visit("draft_catch_up", loop.draft_catch_up);
+  visit("draw_us", loop.draw_us);
+}
+
 template <ConstOrNot<Profile> Object>
 void visit_fields(Object& profile, auto&& visit) {
   visit("source", profile.source);
@@ -274,6 +280,7 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("fits", profile.fits);
   visit("step_error", profile.step_error);
   visit("deployments", profile.deployments);
+  visit("engine_loop", profile.engine_loop);
 }
 
 /// True of the fields that foredraft.profile/1 does not have: a file holds them where they have a value.

@@ -33,17 +33,20 @@ constexpr auto members<Stopped> = std::array{Stopped::stable, Stopped::out_of_ti
 template <>
 constexpr auto members<Source> =
     std::array{Source::measured, Source::datasheet, Source::user, Source::engine, Source::operators};
+template <>
+constexpr auto members<CatchUp> = std::array{CatchUp::none, CatchUp::verified};
 
 template <typename T>
 concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow> || std::same_as<T, VerificationRow>;
 
-/// A profile without fits or deployments, or without a figure that the first schema does not have, has no such key:
-/// what was written before there were any still reads.
+/// A profile without fits, deployments or an engine's loop, or without a figure that the first schema does not have,
+/// has no such key: what was written before there were any still reads.
 template <typename T>
 bool left_out(std::string_view name, const T& value) {
   if constexpr (std::same_as<T, std::vector<LatencyFit>> || std::same_as<T, std::vector<ModelDeployment>>) {
     return value.empty();
   }
+  if constexpr (std::same_as<T, std::optional<EngineLoop>>) return !value;
   if constexpr (std::same_as<T, Figure>) return since_schema_2(name) && !value.value;
   return false;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/check.hpp"
 #include "foredraft/errors.hpp"
@@ -58,6 +59,10 @@ std::string_view drafter_word(Role drafting) {
 
 namespace {
 
+/// Between drafting passes of models of 20 M to 40 M parameters alone and in llama.cpp's loop, over 1 to 9 tokens
+/// (docs/validation.md).
+constexpr double overlap_sharpness = 3.0;
+
 /// Of a data sheet the format is that of the deployment.
 Setting setting_of(const Profile& profile, const std::string& target, const SheetPass& pass) {
   Setting setting = setting_for(profile, target);
@@ -100,8 +105,8 @@ std::optional<Attainable> attainable_of(const Profile& profile) {
 PairSurface::PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
                          const std::string& drafter, Role drafting, const SheetPair& sheet)
     : one_by_one_(drafting == Role::autoregressive_drafting),
-      target_(
-          surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, sheet.attainable))) {
+      target_(surface_of(profile, shapes, target, target, Role::decoder_pass, pass_of(sheet.target, sheet.attainable))),
+      loop_(profile.engine_loop) {
   const SheetPass draft_pass = pass_of(sheet.draft, sheet.attainable);
   const bool drafting_known = knows(profile, shapes, drafter, drafting);
   if (one_by_one_ && (knows(profile, shapes, drafter, Role::decoder_pass) || !drafting_known)) {
@@ -133,8 +138,24 @@ Latency PairSurface::drafting(std::int64_t gamma, std::int64_t batch, std::int64
   return drafting_ ? drafting_->at({batch, gamma, context}) : one_by_one(drafter_pass_->at({batch, 1, context}));
 }
 
+std::optional<Latency> PairSurface::catch_up(std::int64_t gamma, std::int64_t batch, std::int64_t context) const {
+  check_at_least("gamma", gamma, 1);
+  if (!one_by_one_ || !loop_ || loop_->draft_catch_up == CatchUp::none) return std::nullopt;
+  Latency pass = drafter_pass(gamma + 1, batch, context);
+  if (!drafting_) return pass;
+  const auto in_loop = drafting_->measured_at({batch, 1, context});
+  const auto alone = drafter_pass_->measured_at({batch, 1, context});
+  if (!in_loop || !alone || in_loop->time_us <= alone->time_us) return pass;
+  // Weights that come from memory and computing overlap in part: (moving^p + computing^p)^(1/p), as in LatencyModel.
+  const auto power = [](double us) { return std::pow(us, overlap_sharpness); };
+  pass.time_us = std::pow(power(pass.time_us) + power(in_loop->time_us) - power(alone->time_us), 1 / overlap_sharpness);
+  pass.origin = std::max({pass.origin, in_loop->origin, alone->origin});
+  return pass;
+}
+
 std::optional<Latency> PairSurface::sampling(std::int64_t gamma, std::int64_t batch) const {
   check_at_least("gamma", gamma, 1);
+  if (loop_ && loop_->draw_us.value) return draws(gamma + 1, batch);
   const std::optional<Latency> verification = sampling_ ? sampling_->at(batch, gamma) : std::nullopt;
   if (!verification) return std::nullopt;
   const std::int64_t draws = one_by_one_ ? gamma : 1;
@@ -152,7 +173,14 @@ std::optional<Latency> PairSurface::sampling(std::int64_t gamma, std::int64_t ba
 }
 
 std::optional<Latency> PairSurface::plain_sampling(std::int64_t batch) const {
+  if (loop_ && loop_->draw_us.value) return draws(1, batch);
   return sampling_ ? sampling_->at(batch, 0) : std::nullopt;
+}
+
+Latency PairSurface::draws(std::int64_t positions, std::int64_t batch) const {
+  return {.time_us = static_cast<double>(positions * batch) * *loop_->draw_us.value,
+          .spread = std::nullopt,
+          .origin = Origin::measured};
 }
 
 Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {

@@ -53,6 +53,12 @@ class PairSurface {
   /// All drafts of an iteration, gamma >= 1. One by one where that was not measured: gamma passes of the drafter.
   [[nodiscard]] Latency drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
+  /// What the drafter passes over besides its drafts, as the profile's engine does; nothing where it does not say so,
+  /// or for a drafter that does not draft one by one. It follows the target's pass, so that its weights are in no
+  /// cache: where one draft in the loop takes longer than a pass alone, so does this one, less where computing hides
+  /// it.
+  [[nodiscard]] std::optional<Latency> catch_up(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
+
   /// Of an iteration: drawing its drafts, one by one or from all of their rows at once, and verifying them. Nothing
   /// where the profile does not tell (VerificationSurface).
   [[nodiscard]] std::optional<Latency> sampling(std::int64_t gamma, std::int64_t batch) const;
@@ -67,12 +73,16 @@ class PairSurface {
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
  private:
+  /// On the host, one after the other; precondition: the engine's loop says how long one takes.
+  [[nodiscard]] Latency draws(std::int64_t positions, std::int64_t batch) const;
+
   bool one_by_one_;
   CostSurface target_;
   std::optional<CostSurface> drafting_;
   /// Of a drafter that drafts one by one, unless only its drafting is known.
   std::optional<CostSurface> drafter_pass_;
   std::optional<VerificationSurface> sampling_;
+  std::optional<EngineLoop> loop_;
 };
 
 }  // namespace foredraft::latency

@@ -43,7 +43,8 @@ class SurfaceTimes final : public PassTimes {
     const double plain_us =
         inside_us(pair_.target_pass(1, asked.batch, asked.context)) + known_us(pair_.plain_sampling(asked.batch));
     const double verify_us = inside_us(pair_.target_pass(max_tokens(gamma, convention), asked.batch, asked.context)) +
-                             known_us(pair_.sampling(gamma, asked.batch));
+                             known_us(pair_.sampling(gamma, asked.batch)) +
+                             known_us(pair_.catch_up(gamma, asked.batch, asked.context));
     const double drafting_us = inside_us(pair_.drafting(gamma, asked.batch, asked.context));
     const auto passes = static_cast<double>(draft_passes(gamma, charge_));
     return DecodingCost{.iteration = (verify_us + iteration_us_ + 1e3 * asked.overhead_ms) / plain_us,
@@ -53,7 +54,9 @@ class SurfaceTimes final : public PassTimes {
   [[nodiscard]] double target_us(const StepShape& shape, Convention convention) const override {
     const double us = pass_us(shape, shape.tokens) + sampling_us(shape, convention);
     if (!drafts(shape, convention)) return us;
-    return us + iteration_us_ + beyond_us(shape);
+    const std::int64_t gamma = drafts_of(shape, convention);
+    return us + iteration_us_ + known_us(pair_.catch_up(gamma, shape.batch, std::llround(shape.context))) +
+           beyond_us(shape);
   }
 
   void check_memory(const StepShape& shape) const override {
@@ -103,10 +106,14 @@ class SurfaceTimes final : public PassTimes {
     return !shape.prompt && shape.tokens > max_tokens(0, convention);
   }
 
+  [[nodiscard]] static std::int64_t drafts_of(const StepShape& shape, Convention convention) {
+    return shape.tokens - (convention == Convention::bonus ? 1 : 0);
+  }
+
   /// Drawing and verifying in the iteration to which a pass of the target belongs; a prompt yields one token.
   [[nodiscard]] double sampling_us(const StepShape& shape, Convention convention) const {
-    const std::int64_t gamma = shape.tokens - (convention == Convention::bonus ? 1 : 0);
-    return known_us(drafts(shape, convention) ? pair_.sampling(gamma, shape.batch) : pair_.plain_sampling(shape.batch));
+    return known_us(drafts(shape, convention) ? pair_.sampling(drafts_of(shape, convention), shape.batch)
+                                              : pair_.plain_sampling(shape.batch));
   }
 
   std::string name_;
