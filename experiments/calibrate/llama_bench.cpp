@@ -366,6 +366,28 @@ void read_file_rows(const BenchFile& file, ProblemList& problems, Found& found) 
   if (rows.empty() && problems.empty()) problems.add({.text = "holds no test"});
 }
 
+/// Runs of the loop end where they end: those whose mean contexts lie within a few tokens get one, so that the draft
+/// lengths of a model stand at the same contexts.
+void put_loops_together(Found& found) {
+  constexpr std::int64_t near_tokens = 8;
+  std::map<std::string, std::map<std::int64_t, std::vector<Pass>>> by_context;
+  for (const auto& [pass, times] : found.times_us) {
+    if (pass.role == latency::Role::autoregressive_drafting) by_context[pass.model][pass.context].push_back(pass);
+  }
+  for (const auto& [model, contexts] : by_context) {
+    std::int64_t first = -near_tokens - 1;
+    for (const auto& [context, passes] : contexts) {
+      if (context - first > near_tokens) first = context;
+      for (Pass pass : passes) {
+        auto moved = found.times_us.extract(pass);
+        pass.context = first;
+        std::vector<double>& together = found.times_us[pass];
+        together.insert(together.end(), moved.mapped().begin(), moved.mapped().end());
+      }
+    }
+  }
+}
+
 /// Models of which verifications were timed: with the logits of all of several tokens.
 std::set<std::string> verifying(const Found& found) {
   std::set<std::string> models;
@@ -396,6 +418,7 @@ latency::Profile parse_llama_bench(std::span<const BenchFile> files, const laten
     if (!problems.empty()) refused += (refused.empty() ? "" : "\n") + problems.text();
   }
   if (!refused.empty()) throw InputError(refused);
+  put_loops_together(found);
   latency::Profile profile;
   profile.source = latency::Source::engine;
   const Machine machine = found.machines.empty() ? Machine{} : found.machines.front();

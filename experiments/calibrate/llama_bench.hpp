@@ -28,7 +28,8 @@ struct BenchFile {
 /// - llama-bench -n N -d D: a decode step, at the mean context of the N steps.
 /// - llama-batched-bench: decode steps of a batch. Its lines name no model, so that BenchFile::model is required.
 /// - the log of llama-speculative-simple -lv 4: a step `autoregressive_drafting` of BenchFile::model, all drafts of an
-///   iteration, the weights as far from the processor as the target's pass left them.
+///   iteration, the weights as far from the processor as the target's pass left them. Runs of a model whose mean
+///   contexts differ by at most 8 tokens stand at the smallest of these contexts.
 ///
 /// Times of the same pass are put together, the median counts. `loop` is kept as the profile's engine_loop. Throws
 /// InputError `file:line: ...` with the problems of all files at once.

@@ -3,7 +3,7 @@
 """Holds predicted speedups against llama.cpp on this CPU: models of random weights, one thread, greedy decoding.
 
     scripts/engines/llama_cpp.sh                                  builds the engine
-    python3 scripts/engines/random_models.py build/engines/models writes the models
+    python3 scripts/engines/random_models.py FOLDER               writes the models (build/engines/models)
     python3 scripts/engines/llama_cpp_validation.py calibrate     llama-bench; several rounds
     python3 scripts/engines/llama_cpp_validation.py loops         drafting inside of the loop
     python3 scripts/engines/llama_cpp_validation.py accept        acceptance lengths of the cells, untimed
@@ -11,8 +11,8 @@
     python3 scripts/engines/llama_cpp_validation.py measure       two runs of every cell; goes on where it ended
     python3 scripts/engines/llama_cpp_validation.py report        validation.csv, validation.json, errors by term
 
-Each step reads what the steps before it left in --work. What is measured after `predict` changes no prediction; `report`
-checks its digest. Calibration uses other texts than the cells and other draft lengths, except 1.
+Each step reads what the steps before it left in --work. What is measured after `predict` changes no prediction;
+`report` checks its digest. Calibration uses other texts than the cells and other draft lengths, except 1.
 """
 
 import argparse
@@ -39,7 +39,8 @@ LOOP_GAMMAS = (1, 3, 6, 10)  # whose drafting is timed inside of the loop
 LOOP_TOKENS = 64
 TOKENS = 128
 RUNS = 2  # of each cell
-ATTEMPTS = 3
+REPEATS = {"large": 1, "small": 3}  # of both arms in a run, one after the other
+ATTEMPTS = 2
 MIN_SHARE = 0.97
 TEXT = "word1word20word333"
 OTHER_TEXTS = ("word2word31word444", "word5word61word777" * 6)
@@ -120,7 +121,7 @@ def calibrate(engine, work, rounds):
             for kind in FORMATS:
                 target = f"{pair}-target-{kind}"
                 append(work / "bench" / f"{target}.all.jsonl",
-                       engine.bench(pair, "target", kind, "-p", PASSES, "-n", 16, "-embd", 1, "-r", 3))
+                       engine.bench(pair, "target", kind, "-p", PASSES, "-n", 16, "-embd", 1, "-r", 4))
                 append(work / "bench" / f"{target}.last.jsonl",
                        engine.bench(pair, "target", kind, "-p", PASSES, "-n", 0, "-r", 2))
                 append(work / "bench" / f"{pair}-draft-{kind}.jsonl",
@@ -208,7 +209,8 @@ def predict(program, work):
                "acceptance_length": f"{float(cell['acceptance_length']):.6g}", "batch": 1, "context": cell["context"]}
         for name in variants:
             answer = json.loads(foredraft(
-                program, "predict", "--profile", profiles[cell["pair"], cell["format"], name], "--target", row["target"],
+                program, "predict", "--profile", profiles[cell["pair"], cell["format"], name],
+                "--target", row["target"],
                 "--draft", row["drafter"], "--acceptance-length", cell["acceptance_length"], "--gamma", cell["gamma"],
                 "--batch", 1, "--context", cell["context"], "--json"))
             at = answer["cells"][0]
@@ -231,6 +233,19 @@ def now():
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def one_run(engine, pair, kind, gamma, speculative_first):
+    """Tokens a second of both arms, whose repeats alternate."""
+    logs, shares = {0: [], gamma: []}, []
+    for _ in range(REPEATS[pair]):
+        for arm in (gamma, 0) if speculative_first else (0, gamma):
+            logs[arm].append(engine.loop(pair, kind, arm, TEXT, TOKENS))
+            shares.append(engine.share)
+    tokens, accepted = number(r"n_predict = (\d+)", logs[gamma][0]), number(r"n_accept += (\d+)", logs[gamma][0])
+    speeds = {arm: statistics.harmonic_mean(map(tokens_per_s, of_arm)) for arm, of_arm in logs.items()}
+    return {"plain_tokens_per_s": f"{speeds[0]:.6g}", "tokens_per_s": f"{speeds[gamma]:.6g}",
+            "acceptance_length": f"{tokens / (tokens - accepted):.6g}", "processor_share": f"{min(shares):.4f}"}
+
+
 def measure(engine, work, seconds):
     """Both arms of a cell one after the other, the cells in turn, until each has its runs or the time is up."""
     if not (work / "prediction.sha256").exists():
@@ -242,17 +257,8 @@ def measure(engine, work, seconds):
             done = [row for row in rows if (row["pair"], row["format"], int(row["gamma"])) == (pair, kind, gamma)]
             if len(done) >= run or time.monotonic() - began > seconds:
                 continue
-            arms, shares = {}, []
-            for arm in (0, gamma) if (i + run) % 2 else (gamma, 0):
-                arms[arm] = engine.loop(pair, kind, arm, TEXT, TOKENS)
-                shares.append(engine.share)
-            log = arms[gamma]
-            tokens, accepted = number(r"n_predict = (\d+)", log), number(r"n_accept += (\d+)", log)
             rows.append({"run": run, "pair": pair, "format": kind, "gamma": gamma, "started": now(),
-                         "plain_tokens_per_s": f"{tokens_per_s(arms[0]):.6g}",
-                         "tokens_per_s": f"{tokens_per_s(log):.6g}",
-                         "acceptance_length": f"{tokens / (tokens - accepted):.6g}",
-                         "processor_share": f"{min(shares):.4f}"})
+                         **one_run(engine, pair, kind, gamma, speculative_first=(i + run) % 2 == 0)})
             write_rows(path, rows)
     print(f"{len(rows)} of {RUNS * len(cells())} runs")
 
@@ -295,7 +301,7 @@ def report(work, out):
     bench = json.loads(next((work / "bench").glob("*.all.jsonl")).read_text().splitlines()[0])
     about = {"engine": "llama.cpp", "build": bench["build_commit"], "package": "llama-cpp-python 0.3.36",
              "processor": bench["cpu_info"], "threads": bench["n_threads"], "machine": "virtual, 2 cores, shared host",
-             "operating_system": f"{platform.system()} {platform.release()}", "predicted": when,
+             "operating_system": platform.system(), "predicted": when,
              "prediction_sha256": digest, "measured": [measured[0]["started"], measured[-1]["started"]]}
     (out / "validation.json").write_text(json.dumps(about, indent=1) + "\n")
     print(error_table(rows))

@@ -101,6 +101,12 @@ TEST_CASE("llama-batched-bench gives decode steps of batches, a log of the loop 
   const auto shorter =
       parse_llama_bench(std::vector<BenchFile>{{"d.log", loop_log("2", "18", "126.000"), "d"}}, llama_cpp);
   CHECK(step_us(shorter, "d", 2, 100, Role::autoregressive_drafting) == Approx(14'000.0).epsilon(second_route));
+  // A run of 3 drafts that ended 6 tokens later stands at the context of the others.
+  std::string later = loop_log("3", "30", "180.000");
+  later.replace(later.find("decoded   20"), 12, "decoded   32");
+  const auto longer = parse_llama_bench(
+      std::vector<BenchFile>{{"2.log", loop_log("2", "20", "140.000"), "d"}, {"3.log", later, "d"}}, llama_cpp);
+  CHECK(step_us(longer, "d", 3, 100, Role::autoregressive_drafting) == Approx(18'000.0).epsilon(second_route));
   const std::string text = experiments::bench_text(profile);
   CHECK_THAT(text, Catch::Contains("catch-up  after each verification"));
   CHECK_THAT(text, Catch::Contains("draws     50.0 us a token"));
