@@ -32,7 +32,7 @@ PROJECT_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 def sources(root, folder):
     return [path for path in sorted((root / folder).rglob("*"))
-            if path.suffix in {".hpp", ".cpp", ".cu", ".cuh", ".h", ".inc"}]
+            if path.is_file() and path.suffix in {".hpp", ".cpp", ".cu", ".cuh", ".h", ".inc"}]
 
 
 def violations(root):

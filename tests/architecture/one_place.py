@@ -29,7 +29,7 @@ RULES = (
 def violations(root):
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix not in {".hpp", ".cpp", ".cu", ".cuh"}:
+            if not path.is_file() or path.suffix not in {".hpp", ".cpp", ".cu", ".cuh"}:
                 continue
             name = path.relative_to(root).as_posix()
             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):

@@ -19,7 +19,7 @@ def main():
     unknown = []
     files = [p for folder in ("include", "core", "scenario", "analytic", "sim", "latency", "gpu_bench", "experiments",
                               "docs")
-             for p in sorted((root / folder).rglob("*")) if p.suffix in {".hpp", ".cpp", ".cu", ".cuh", ".md"}]
+             for p in sorted((root / folder).rglob("*")) if p.is_file() and p.suffix in {".hpp", ".cpp", ".cu", ".cuh", ".md"}]
     for path in files:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for citation in CITATION.findall(line):
