@@ -291,8 +291,8 @@ CommandSpec calibrate_spec() {
           .examples = {"foredraft calibrate --out cpu.json",
                        "foredraft calibrate --target t5-base --draft t5-small --batch 1,8 --context 256 --out t5.json",
                        "foredraft calibrate --backend cuda --minutes 8 --out gpu.json",
-                       "foredraft calibrate --backend aisimulate --device h100 --target llama-3.1-8b "
-                       "--draft eagle3-llama-3.1-8b --out h100.json",
+                       ("foredraft calibrate --backend aisimulate --device h100 --target llama-3.1-8b "
+                        "--draft eagle3-llama-3.1-8b --out h100.json"),
                        "foredraft calibrate --backend llama-bench target.jsonl draft.jsonl --out engine.json"}};
 }
 
