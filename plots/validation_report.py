@@ -15,12 +15,13 @@ _TITLES = {"predicted_speedup": "predicted", "measured_speedup": "measured", "si
            "between_runs": "between runs, %"}
 _LOOP = ("The predictions were written before the first loop ran, from measured passes of none of these cells. What agrees "
          "is the composition of our own passes into iterations; somebody's engine does more than that.")
-_ENGINE = ("The speedups were measured by a user in an engine. Its own overheads are in the measured numbers and not in the "
-           "prediction.")
+_ENGINE = ("The speedups were measured in an engine. What it does besides decoding is in the measured numbers; in the "
+           "prediction only as far as its profile times it.")
 
 
 def title(directory):
-    return "An engine" if _of_engine(_manifest(directory)) else "This machine"
+    manifest = _manifest(directory)
+    return html.escape(str(manifest.get("engine", "An engine"))) if _of_engine(manifest) else "This machine"
 
 
 def section(directory, anchor, figure):

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <bitset>
 #include <cmath>
 #include <filesystem>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "core/parallel.hpp"
@@ -109,48 +109,54 @@ std::vector<VaryingNumber> checked_numbers(const std::vector<Varying>& varying) 
   return numbers;
 }
 
-/// The columns that blocks of points fill, from any thread.
+constexpr std::size_t block_points = 1024;
+
+/// The columns that blocks of points fill, each from any thread. A block leaves out the quantities that it knows
+/// nowhere: memory of a column that no block writes is never touched.
 class ColumnWriter {
  public:
-  ColumnWriter(std::size_t points, bool best) : points_(points) {
-    columns_.quantities.resize(quantity_facts().size());
+  ColumnWriter(std::size_t points, bool best) : points_(points), written_((points + block_points - 1) / block_points) {
+    for (std::size_t i = 0; i < quantity_facts().size(); ++i) {
+      columns_.quantities.push_back(std::make_unique_for_overwrite<double[]>(points));
+    }
     if (best) columns_.gamma = std::make_unique_for_overwrite<double[]>(points);
   }
 
-  void write(std::size_t first, std::span<const ClosedForm> answers, std::span<const double> gammas) {
-    const auto& facts = quantity_facts();
-    const std::vector<double*> columns = columns_for(answers);
-    for (std::size_t i = 0; i < facts.size(); ++i) {
-      if (columns[i] == nullptr) continue;
-      for (std::size_t k = 0; k < answers.size(); ++k) columns[i][first + k] = answers[k].*facts[i].closed_form;
+  void write(std::size_t block, std::span<const ClosedForm> answers, std::span<const double> gammas) {
+    const std::size_t first = block * block_points;
+    for (std::size_t i = 0; i < columns_.quantities.size(); ++i) {
+      const auto quantity = quantity_facts()[i].closed_form;
+      const auto known = [&](const ClosedForm& answer) { return !std::isnan(answer.*quantity); };
+      if (quantity == nullptr || std::none_of(answers.begin(), answers.end(), known)) continue;
+      written_[block].set(i);
+      double* to = columns_.quantities[i].get() + first;
+      for (const ClosedForm& answer : answers) *to++ = answer.*quantity;
     }
     if (columns_.gamma) std::copy(gammas.begin(), gammas.end(), columns_.gamma.get() + first);
   }
 
-  [[nodiscard]] Columns take() { return std::move(columns_); }
-
- private:
-  /// Null for quantities that are NaN at all of these points and were at others before.
-  std::vector<double*> columns_for(std::span<const ClosedForm> answers) {
-    const auto& facts = quantity_facts();
-    const std::lock_guard lock(mutex_);
-    std::vector<double*> columns(facts.size(), nullptr);
-    for (std::size_t i = 0; i < facts.size(); ++i) {
-      const auto quantity = facts[i].closed_form;
-      if (quantity == nullptr) continue;
+  [[nodiscard]] Columns take() {
+    for (std::size_t i = 0; i < columns_.quantities.size(); ++i) {
       std::unique_ptr<double[]>& column = columns_.quantities[i];
-      const auto known = [&](const ClosedForm& answer) { return !std::isnan(answer.*quantity); };
-      if (!column && std::any_of(answers.begin(), answers.end(), known)) {
-        column = std::make_unique_for_overwrite<double[]>(points_);
-        std::fill_n(column.get(), points_, unknown<double>);
+      const auto has = [i](const Written& block) { return block.test(i); };
+      if (std::none_of(written_.begin(), written_.end(), has)) {
+        column.reset();
+        continue;
       }
-      columns[i] = column.get();
+      for (std::size_t block = 0; block < written_.size(); ++block) {
+        if (has(written_[block])) continue;
+        const std::size_t first = block * block_points;
+        std::fill_n(column.get() + first, std::min(block_points, points_ - first), unknown<double>);
+      }
     }
-    return columns;
+    return std::move(columns_);
   }
 
-  std::mutex mutex_;
+ private:
+  using Written = std::bitset<64>;
+
   std::size_t points_;
+  std::vector<Written> written_;  ///< of each block: the quantities that it wrote
   Columns columns_;
 };
 
@@ -258,7 +264,6 @@ Columns predict_points(const Question& base, const std::vector<Varying>& varying
   const std::vector<VaryingNumber> numbers = checked_numbers(varying);
   ColumnWriter writer(points, best);
   experiments::Inputs inputs;  // reads every file once
-  constexpr std::size_t block_points = 1024;
   const auto run_block = [&](std::uint64_t block) {
     if (stop != nullptr && *stop) throw Interrupted();
     const std::size_t first = static_cast<std::size_t>(block) * block_points;
@@ -281,7 +286,7 @@ Columns predict_points(const Question& base, const std::vector<Varying>& varying
         throw DomainError(message_at(first + i, error));
       }
     }
-    writer.write(first, answers, gammas);
+    writer.write(static_cast<std::size_t>(block), answers, gammas);
   };
   parallel_for((points + block_points - 1) / block_points, threads, run_block);
   return writer.take();

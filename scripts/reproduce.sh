@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reproduces everything, from a bare Debian machine with a checkout: installs what is missing, builds the program, runs the
 # first sweep, measures this machine and validates what is predicted from that, and reproduces every table and figure of the
-# papers. Results: results/quickstart, results/cpu.json, results/validation and results/papers (or under $1). Called again
-# it measures only what is not finished.
+# papers. Results: results/quickstart, results/cpu.json, results/validation, results/papers and results/engines (or under
+# $1). Called again it measures only what is not finished.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-results}
@@ -32,3 +32,8 @@ else
   echo "this machine is not in the report: what was predicted of it could not be validated, for the reason above" >&2
 fi
 build/release/foredraft reproduce --all --out "$out/papers" "${validation[@]}"
+
+# What was measured with engines is drawn from its records: no engine is run.
+mkdir -p "$out/engines"
+cp -r gpu_bench/data/engines/. "$out/engines"
+for engine in "$out"/engines/*/; do build/release/foredraft plot "$engine"; done

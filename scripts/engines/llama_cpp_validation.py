@@ -16,9 +16,6 @@ Each step reads what the steps before it left in --work. What is measured after 
 """
 
 import argparse
-import csv
-import datetime
-import hashlib
 import json
 import pathlib
 import platform
@@ -29,7 +26,9 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from held_against import (ROOT, compared, foredraft, now, percent, read_rows, save_prediction, save_report,
+                          saved_prediction, write_rows)
+
 PAIRS = ("large", "small")
 FORMATS = ("f16", "q8_0")
 GAMMAS = (1, 2, 4, 8)
@@ -152,26 +151,6 @@ def accept(engine, work):
     write_rows(work / "acceptance.csv", rows)
 
 
-def write_rows(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def read_rows(path):
-    with open(path, encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def foredraft(program, *arguments):
-    done = subprocess.run([str(program), *map(str, arguments)], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"foredraft {' '.join(map(str, arguments))}: {done.stderr}")
-    return done.stdout
-
-
 def make_profile(program, work, pair, kind, without):
     """The profile of a pair; `without` names terms that it lacks."""
     target, draft = f"{pair}-target-{kind}", f"{pair}-draft-{kind}"
@@ -222,15 +201,8 @@ def predict(program, work):
                         "tokens_per_iteration": length["tokens_per_iteration"], "speedup": length["speedup"]}
             else:
                 row["speedup_without_" + name] = length["speedup"]
-        rows.append({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
-    write_rows(work / "prediction.csv", rows)
-    digest = hashlib.sha256((work / "prediction.csv").read_bytes()).hexdigest()
-    (work / "prediction.sha256").write_text(f"{digest} {now()}\n")
-    print(f"{len(rows)} cells predicted, sha256 {digest}")
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        rows.append(row)
+    save_prediction(work, rows)
 
 
 def one_run(engine, pair, kind, gamma, speculative_first):
@@ -248,8 +220,7 @@ def one_run(engine, pair, kind, gamma, speculative_first):
 
 def measure(engine, work, seconds):
     """Both arms of a cell one after the other, the cells in turn, until each has its runs or the time is up."""
-    if not (work / "prediction.sha256").exists():
-        raise SystemExit("predict first")
+    saved_prediction(work)
     path, began = work / "measured.csv", time.monotonic()
     rows = read_rows(path) if path.exists() else []
     for run in range(1, RUNS + 1):
@@ -263,63 +234,20 @@ def measure(engine, work, seconds):
     print(f"{len(rows)} of {RUNS * len(cells())} runs")
 
 
-def percent(value):
-    return f"{100 * value:.1f} %"
-
-
 def report(work, out):
-    predicted = {(row["target"], row["gamma"]): row for row in read_rows(work / "prediction.csv")}
-    digest, when = (work / "prediction.sha256").read_text().split()
-    if hashlib.sha256((work / "prediction.csv").read_bytes()).hexdigest() != digest:
-        raise SystemExit("prediction.csv is not what was predicted")
+    rows, digest, when = saved_prediction(work)
+    predicted = {(row["target"], row["gamma"]): row for row in rows}
     measured = read_rows(work / "measured.csv")
     rows = []
     for pair, kind, gamma in cells():
-        before = predicted[f"{pair}-target-{kind}", str(gamma)]
         runs = [row for row in measured if (row["pair"], row["format"], row["gamma"]) == (pair, kind, str(gamma))]
-        speedups = [float(row["tokens_per_s"]) / float(row["plain_tokens_per_s"]) for row in runs]
-        speedup = statistics.mean(speedups)
-        names = ["target", "drafter", "drafting", "dtype", "gamma", "acceptance_length", "batch", "context"]
-        row = {name: before[name] for name in names}
-        plain = 1e6 / float(before["plain_us"])
-        row |= {"predicted_plain_tokens_per_s": plain,
-                "measured_plain_tokens_per_s": statistics.mean(float(run["plain_tokens_per_s"]) for run in runs),
-                "predicted_tokens_per_s": plain * float(before["speedup"]),
-                "measured_tokens_per_s": statistics.mean(float(run["tokens_per_s"]) for run in runs),
-                "predicted_tokens_per_iteration": before["tokens_per_iteration"],
-                "measured_tokens_per_iteration": runs[0]["acceptance_length"],
-                "predicted_speedup": float(before["speedup"]), "measured_speedup": speedup,
-                "between_runs": max(speedups) / min(speedups) - 1, "runs": len(speedups),
-                "signed_error": float(before["speedup"]) / speedup - 1}
-        for term in (*TERMS, "all"):
-            row["signed_error_without_" + term] = float(before["speedup_without_" + term]) / speedup - 1
-        rows.append({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
-    out.mkdir(parents=True, exist_ok=True)
-    write_rows(out / "validation.csv", rows)
-    (out / "prediction.csv").write_bytes((work / "prediction.csv").read_bytes())
-    (out / "runs.csv").write_bytes((work / "measured.csv").read_bytes())
+        rows.append(compared(predicted[f"{pair}-target-{kind}", str(gamma)], runs, TERMS))
     bench = json.loads(next((work / "bench").glob("*.all.jsonl")).read_text().splitlines()[0])
     about = {"engine": "llama.cpp", "build": bench["build_commit"], "package": "llama-cpp-python 0.3.36",
              "processor": bench["cpu_info"], "threads": bench["n_threads"], "machine": "virtual, 2 cores, shared host",
              "operating_system": platform.system(), "predicted": when,
              "prediction_sha256": digest, "measured": [measured[0]["started"], measured[-1]["started"]]}
-    (out / "validation.json").write_text(json.dumps(about, indent=1) + "\n")
-    print(error_table(rows))
-
-
-def error_table(rows):
-    """Markdown: errors of the cells whose runs agree, with every term and without each."""
-    quiet = [row for row in rows if float(row["between_runs"]) < 0.05]
-    lines = [f"{len(quiet)} of {len(rows)} cells have runs that differ by less than 5 %; median difference of all "
-             f"{percent(statistics.median(float(row['between_runs']) for row in rows))}", "",
-             "| prediction | median error | worst | mean signed |", "|---|---:|---:|---:|"]
-    for name in ("", *TERMS, "all"):
-        column = "signed_error" + (f"_without_{name}" if name else "")
-        errors = [float(row[column]) for row in quiet]
-        title = {"": "with every term", "all": "without any of them"}.get(name, f"without {name}")
-        lines.append(f"| {title} | {percent(statistics.median(map(abs, errors)))} | {percent(max(map(abs, errors)))} | "
-                     f"{100 * statistics.mean(errors):+.1f} % |")
-    return "\n".join(lines)
+    save_report(out, work, rows, about, TERMS)
 
 
 def main():

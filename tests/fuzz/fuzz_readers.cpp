@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "experiments/advise/advice.hpp"
-
+#include "experiments/calibrate/llama_bench.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/config/table_reader.hpp"
 #include "experiments/devices/operators_file.hpp"
@@ -73,6 +73,12 @@ constexpr std::array readers{
     Reader{"hugging_face",
            [](std::string_view text) {
              static_cast<void>(latency::parameters(latency::parse_hugging_face(text, name).shape));
+           }},
+    Reader{"llama_bench",
+           [](std::string_view text) {
+             const BenchFile file{.path = name, .text = std::string(text), .model = "m"};
+             const latency::EngineLoop loop{.draft_catch_up = latency::CatchUp::verified};
+             static_cast<void>(bench_text(parse_llama_bench({&file, 1}, loop)));
            }},
     Reader{"log", pool_neighbours},
     Reader{"manifest", [](std::string_view text) { static_cast<void>(parse_manifest(text, name)); }},

@@ -55,6 +55,12 @@ class Questions(unittest.TestCase):
             np.testing.assert_array_equal(other.speedup, answer.speedup)
         self.assertEqual(fd.predict(alpha=[], gamma=1, c=0.1).shape, (0,))
 
+    def test_a_quantity_that_is_unknown_at_some_points_is_nan_there(self):
+        gamma = np.repeat([0, 5, 0], [5000, 100, 3000])  # the first and the last block of points know nothing
+        answer = fd.predict(alpha=0.8, gamma=gamma, c=0.1)
+        np.testing.assert_array_equal(np.isnan(answer.accepted_over_drafted), gamma == 0)
+        self.assertFalse(np.isnan(answer.speedup).any())
+
     def test_the_best_gamma_of_arrays_is_that_of_points(self):
         alpha = np.array([0.3, 0.6, 0.9])
         answer = fd.predict(alpha=alpha, gamma=fd.best, c=0.1)

@@ -24,6 +24,7 @@ exit "$code"
 CALIBRATE = "calibrate --out r/cpu.json --minutes 1.5 --accept-noise"
 VALIDATE = "validate --profile r/cpu.json --out r/validation --minutes 2 --accept-noise"
 REPRODUCE = "reproduce --all --out r/papers"
+ENGINE = "plot r/engines/e/"
 
 
 class Reproduce(unittest.TestCase):
@@ -37,6 +38,7 @@ class Reproduce(unittest.TestCase):
             (self.root / path).write_text(text, encoding="utf-8")
             (self.root / path).chmod(0o755)
         (self.root / "r").mkdir()
+        (self.root / "gpu_bench/data/engines/e").mkdir(parents=True)
         shutil.copy(SCRIPT, self.root / "scripts")
 
     def run_script(self, **environment):
@@ -51,18 +53,18 @@ class Reproduce(unittest.TestCase):
     def test_this_machine_is_measured_validated_and_taken_into_the_report_once(self):
         status, _, calls = self.run_script()
         taken = f"{REPRODUCE} --validation r/validation"
-        self.assertEqual((status, calls), (0, [CALIBRATE, VALIDATE, taken]))
-        self.assertEqual(self.run_script()[2], [taken])
+        self.assertEqual((status, calls), (0, [CALIBRATE, VALIDATE, taken, ENGINE]))
+        self.assertEqual(self.run_script()[2], [taken, ENGINE])
 
     def test_a_noisy_machine_stands_in_the_report_too(self):
         status, err, calls = self.run_script(NOISY="1")
-        self.assertEqual((status, calls[-1]), (0, f"{REPRODUCE} --validation r/validation"))
+        self.assertEqual((status, calls[-2]), (0, f"{REPRODUCE} --validation r/validation"))
         self.assertNotIn("not in the report", err)
 
     def test_what_was_not_finished_goes_on(self):
         self.run_script(COMPLETE="false")
         (self.root / "r/validation/manifest.json").write_text('{"state": "running"}', encoding="utf-8")
-        self.assertEqual(self.run_script()[2], [CALIBRATE, VALIDATE, f"{REPRODUCE} --validation r/validation"])
+        self.assertEqual(self.run_script()[2], [CALIBRATE, VALIDATE, f"{REPRODUCE} --validation r/validation", ENGINE])
         aside, = (self.root / "r").glob("validation.unfinished.*/manifest.json")
         self.assertIn("running", aside.read_text(encoding="utf-8"))
         (self.root / "r/validation/manifest.json").unlink()
@@ -73,7 +75,7 @@ class Reproduce(unittest.TestCase):
             shutil.rmtree(self.root / "r")
             (self.root / "r").mkdir()
             status, err, calls = self.run_script(**environment)
-            self.assertEqual((status, calls), (0, [*tried, REPRODUCE]))
+            self.assertEqual((status, calls), (0, [*tried, REPRODUCE, ENGINE]))
             self.assertIn("this machine is not in the report", err)
 
     def test_an_interruption_ends_everything(self):
