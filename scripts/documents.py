@@ -286,7 +286,7 @@ def main():
     parser.add_argument("pages", nargs="*", metavar="PAGE")
     for option in ("--python", "--slow", "--update"):
         parser.add_argument(option, action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     problems, count, left = check(options.program, options.python, options.slow, options.update, options.pages)
     print("\n\n".join([*problems, f"{count} blocks ran, {left} did not, {len(problems)} problems"]))
     return 1 if problems else 0
