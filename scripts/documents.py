@@ -15,6 +15,8 @@ A comment on the line above a block says when it does not run:
     <!-- measured: REASON -->  prints times of this machine: runs with --slow, and only has to succeed
     <!-- not run: REASON -->   never runs
 
+A table below a comment `<!-- from: COMMAND -->` is the one that the command prints.
+
 The options of every `foredraft` command are compared with its --help, and scripts must exist, whether a block runs or not.
 
 Usage: documents.py PROGRAM [--python] [--slow] [--update] [PAGE...]
@@ -47,6 +49,7 @@ LINKED = ("docs", "experiments", "gpu_bench", "latency", "scripts", "tests")
 FENCE = re.compile(r"^(?:<!-- (?P<mark>slow|measured|not run): (?P<reason>[^\n]+) -->\n)?"
                    r"```(?P<language>console|python)\n(?P<body>.*?)^```\n(?P<printed>\n?```text\n.*?^```\n)?",
                    re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r"^<!-- from: (?P<command>[^\n]+) -->\n\n(?P<table>(?:\|[^\n]*\n)+)", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 
 
@@ -207,7 +210,8 @@ class Run:
         text = (ROOT / page).read_text(encoding="utf-8")
         blocks = blocks_of(text)
         wanted = "python" if self.python else "console"
-        if not any(block.language == wanted for block in blocks):
+        tables = [] if self.python else list(TABLE.finditer(text))
+        if not tables and not any(block.language == wanted for block in blocks):
             return
         replaced = []
         with tempfile.TemporaryDirectory() as name:
@@ -218,11 +222,15 @@ class Run:
                 new = self.block(page, block, folder)
                 if new is not None:
                     replaced.append((block.start, block.end, new))
+            for table in tables:
+                new = self.table(f"{page}:{text.count(chr(10), 0, table.start()) + 1}", table, folder)
+                if new is not None:
+                    replaced.append((*table.span("table"), new))
         if self.update and replaced:
-            for start, end, new in reversed(replaced):
+            for start, end, new in sorted(replaced, reverse=True):
                 text = text[:start] + new + text[end:]
             (ROOT / page).write_text(text, encoding="utf-8")
-            print(f"{page}: output of {len(replaced)} blocks replaced")
+            print(f"{page}: output of {len(replaced)} blocks and tables replaced")
 
     def block(self, page, block, folder):
         """Runs one block; what is to take its place in the page, or None."""
@@ -252,6 +260,16 @@ class Run:
                         self.problems.append(f"{where}: $ {command}\n{difference(expected, actual)}")
             lines += [*shown, *actual]
         return "\n".join(lines) + "\n" if changed else None
+
+    def table(self, where, table, folder):
+        """The lines that the command prints, where they are not those of the page; else None."""
+        self.count += 1
+        printed = [line for line in folder.shell(table["command"])[1] if line.startswith("|")]
+        if printed == table["table"].splitlines():
+            return None
+        if not self.update:
+            self.problems.append(f"{where}: {table['command']}\n{difference(table['table'].splitlines(), printed)}")
+        return "\n".join(printed) + "\n"
 
     def python_block(self, where, block, folder):
         try:

@@ -100,6 +100,14 @@ class Documents(unittest.TestCase):
         self.assertIn("ZeroDivisionError", self.check(self.block("1 / 0", language="python"), python=True)[0][0])
         self.assertEqual(self.check(page)[1], (1, 0))
 
+    def test_a_table_is_the_one_that_the_command_prints(self):
+        page = "<!-- from: foredraft say 'a\\n|x|\\n|1|\\n' -->\n\n|x|\n|1|\n\ntext\n"
+        self.assertEqual(self.check(page), ([], (1, 0)))
+        for wrong in (page.replace("|1|\n\n", "|2|\n\n"), page.replace("|1|\n\n", "\n")):
+            self.assertEqual(len(self.check(wrong)[0]), 1)
+            self.check(wrong, update=True)
+            self.assertEqual((self.root / "PAGE.md").read_text(encoding="utf-8").replace("\n\n\n", "\n\n"), page)
+
     def test_an_update_writes_what_was_printed_keeps_what_is_left_out_and_is_then_green(self):
         command = "$ foredraft say '1\\n2 b\\n3\\n4\\n5\\n'"
         before = self.block(command, "0", "...", "2 a", "...", "9") + "```python\nprint(2)\n```\n```text\n1\n```\n"
