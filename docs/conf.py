@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation site: sphinx -W --keep-going -b html docs build/site (needs pip install .[docs] and doxygen).
 
-All pages of docs/ are in the site, and ARCHITECTURE.md; notebooks are executed. README.md, CONTRIBUTING.md and pages of
-other folders are read in the repository. Not nitpicky: types of standard libraries and of numpy have no page here.
+All pages of docs/ are in the site, ARCHITECTURE.md and gpu_bench/README.md; notebooks are executed. README.md,
+CONTRIBUTING.md and pages of other folders are read in the repository. Not nitpicky: types of standard libraries and of numpy have no page here.
 """
 
 import pathlib
@@ -97,7 +97,8 @@ class RepositoryLinks(SphinxTransform):
         for kind in (addnodes.pending_xref, addnodes.download_reference):
             for link in list(self.document.findall(kind)):
                 target = link.get("reftarget", "").partition("#")[0] + (".md" if link.get("refdomain") == "doc" else "")
-                for base in (page.parent, ROOT):  # ROOT: architecture.md includes a page from there
+                # ROOT, ROOT / "gpu_bench": pages that are included from there.
+                for base in (page.parent, ROOT, ROOT / "gpu_bench"):
                     path = (base / target).resolve()
                     if target and path.is_file() and not path.is_relative_to(DOCS):
                         name = str(path.relative_to(ROOT))

@@ -4,8 +4,6 @@
 Needs pip install .[docs,plot] and doxygen.
 """
 
-import contextlib
-import io
 import json
 import os
 import pathlib
@@ -20,23 +18,16 @@ import foredraft
 os.environ["MPLBACKEND"] = "Agg"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-# A block of Python, and the text below it, which is what it prints.
-EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "scripts"))
+import documents  # noqa: E402
 
 
 class Examples(unittest.TestCase):
-    def test_blocks_of_python_run_in_order_and_print_what_stands_below_them(self):
-        for page in ("README.md", "docs/python.md"):
-            text = (ROOT / page).read_text(encoding="utf-8")
-            names = {}
-            with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-                for example in EXAMPLE.finditer(text):
-                    with self.subTest(page=page, line=text.count("\n", 0, example.start()) + 1):
-                        printed = io.StringIO()
-                        with contextlib.redirect_stdout(printed):
-                            exec(compile(example[1], page, "exec"), names)
-                        if example[2] is not None:
-                            self.assertEqual(printed.getvalue(), example[2])
+    def test_pages_with_blocks_of_python_print_what_they_show(self):
+        problems, count, _ = documents.check(pathlib.Path(sys.executable).with_name("foredraft"), python=True)
+        self.assertEqual(problems, [], "\n\n".join(problems))
+        self.assertGreater(count, 9)
 
 
 class Site(unittest.TestCase):
