@@ -95,7 +95,7 @@ def save_report(out, work, rows, about, terms):
     (out / "prediction.csv").write_bytes((work / "prediction.csv").read_bytes())
     (out / "runs.csv").write_bytes((work / "measured.csv").read_bytes())
     about = {"schema": "foredraft.engine_validation/1", "measured_by": "user"} | about
-    (out / "validation.json").write_text(json.dumps(about, indent=1) + "\n")
+    (out / "manifest.json").write_text(json.dumps(about, indent=1) + "\n")
     print(error_table(rows, terms))
 
 

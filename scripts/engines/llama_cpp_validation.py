@@ -9,7 +9,7 @@
     python3 scripts/engines/llama_cpp_validation.py accept        acceptance lengths of the cells, untimed
     python3 scripts/engines/llama_cpp_validation.py predict       profiles and prediction.csv
     python3 scripts/engines/llama_cpp_validation.py measure       two runs of every cell; goes on where it ended
-    python3 scripts/engines/llama_cpp_validation.py report        validation.csv, validation.json, errors by term
+    python3 scripts/engines/llama_cpp_validation.py report        validation.csv, manifest.json, errors by term
 
 Each step reads what the steps before it left in --work. What is measured after `predict` changes no prediction;
 `report` checks its digest. Calibration uses other texts than the cells and other draft lengths, except 1.

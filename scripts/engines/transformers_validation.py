@@ -6,7 +6,7 @@
     python3 scripts/engines/transformers_validation.py accept      acceptance lengths of the cells, untimed
     python3 scripts/engines/transformers_validation.py predict     steps files and prediction.csv
     python3 scripts/engines/transformers_validation.py measure     two runs of every cell; goes on where it ended
-    python3 scripts/engines/transformers_validation.py report      validation.csv, validation.json, errors by term
+    python3 scripts/engines/transformers_validation.py report      validation.csv, manifest.json, errors by term
 
 Needs the packages torch and transformers, which nothing else here needs. Cells: assisted generation with a draft model
 (greedy and sampled), with prompt lookup, and with the schedule that drafts 2 more after a full acceptance, 1 less

@@ -44,7 +44,7 @@ class Records(unittest.TestCase):
     def test_the_prediction_is_the_one_written_before_measuring(self):
         for engine in RECORDS:
             with self.subTest(engine):
-                about = json.loads((ENGINES / engine / "validation.json").read_text())
+                about = json.loads((ENGINES / engine / "manifest.json").read_text())
                 data = (ENGINES / engine / "prediction.csv").read_bytes()
                 self.assertEqual(hashlib.sha256(data).hexdigest(), about["prediction_sha256"])
                 self.assertLessEqual(about["predicted"], about["measured"][0])
