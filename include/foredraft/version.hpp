@@ -10,7 +10,7 @@ namespace foredraft {
 
 /// Of these headers.
 inline constexpr int version_major = 0;
-inline constexpr int version_minor = 1;
+inline constexpr int version_minor = 2;
 inline constexpr int version_patch = 0;
 
 /// "MAJOR.MINOR.PATCH" of the library that is linked.
