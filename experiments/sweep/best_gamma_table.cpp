@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "core/check.hpp"
 #include "core/intervals.hpp"
@@ -86,20 +88,22 @@ Table BestGammaTable::table() const {
                                    : "best gamma of the sweep: closed form",
               .columns = {{"alpha", Table::Align::right}},
               .rows = {}};
-  for (const std::string& c : cs_) table.columns.push_back({"c = " + c, Table::Align::left});
+  for (const std::string& c : cs_) {
+    for (const char* title : {"gamma", "speedup", "simulated"}) {
+      if (simulated || title != std::string_view("simulated"))
+        table.columns.push_back({title, Table::Align::right, "c = " + c});
+    }
+  }
   for (std::size_t i = 0; i < alphas_.size(); ++i) {
     std::vector<std::string>& row = table.rows.emplace_back(std::vector<std::string>{alphas_[i]});
     for (std::size_t j = 0; j < cs_.size(); ++j) {
       const std::optional<Best>& best = best_[i * cs_.size() + j];
-      if (!best) {
-        row.emplace_back("-");
-        continue;
-      }
-      std::string cell = fmt::format("{:>{}}{} {:>6}x", best->gamma, last_gamma_.size(), at_end(*best) ? '*' : ' ',
-                                     decimal_text(best->speedup, 3));
-      if (best->simulated) cell += fmt::format(" {:>6}", decimal_text(*best->simulated, 3));
-      if (best->half_width) cell += " +- " + decimal_text(*best->half_width, 3);
-      row.push_back(std::move(cell));
+      row.push_back(best ? best->gamma + (at_end(*best) ? '*' : ' ') : "-");
+      row.push_back(best ? decimal_text(best->speedup, 3) + "x" : "");
+      if (!simulated) continue;
+      std::string value = best && best->simulated ? decimal_text(*best->simulated, 3) : "";
+      if (best && best->half_width) value += " +- " + decimal_text(*best->half_width, 3);
+      row.push_back(std::move(value));
     }
   }
   return table;

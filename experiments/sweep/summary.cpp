@@ -251,13 +251,12 @@ std::vector<std::string> write_summary(const SweepConfig& config, const std::str
   summary.table.caption += fmt::format(" ({})", headline(config));
   const std::filesystem::path path(folder);
   std::string markdown = to_markdown(summary.table);
-  std::string latex = to_latex(summary.table);
-  for (const std::string& note : summary.notes) {
+  for (std::string& note : summary.notes) {
     markdown += "\n\\* " + note + "\n";
-    latex += "% * " + note + "\n";
+    note.insert(0, "* ");
   }
   replace_file((path / "summary.md").string(), markdown);
-  replace_file((path / "summary.tex").string(), latex);
+  replace_file((path / "summary.tex").string(), to_latex(summary.table, summary.notes));
   return {"summary.md", "summary.tex"};
 }
 

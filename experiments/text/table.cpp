@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "core/check.hpp"
 #include "experiments/text/csv.hpp"
@@ -107,8 +110,12 @@ std::string escape_markdown(std::string_view text) {
   return result;
 }
 
-/// Special characters escaped; +- and a minus sign before a digit are mathematics, a hyphen in a word stays one.
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Special characters escaped; +-, a minus sign before a digit and the x of a factor are mathematics, a hyphen in a
+/// word stays one.
 std::string escape_latex(std::string_view text) {
+  text.remove_suffix(text.size() - (text.find_last_not_of(' ') + 1));
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -119,8 +126,12 @@ std::string escape_latex(std::string_view text) {
       ++i;
       continue;
     }
-    if (begins_word && c == '-' && next >= '0' && next <= '9') {
+    if (begins_word && c == '-' && is_digit(next)) {
       result += "$-$";
+      continue;
+    }
+    if (c == 'x' && i > 0 && is_digit(text[i - 1]) && !std::isalnum(static_cast<unsigned char>(next))) {
+      result += "$\\times$";
       continue;
     }
     switch (c) {
@@ -149,6 +160,75 @@ std::string escape_latex(std::string_view text) {
   return result;
 }
 
+/// The names of variables as mathematics: "alpha", "c", "c = 0.02", "speedup at gamma".
+std::string latex_title(std::string_view title) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> symbols{
+      {{"alpha", "\\alpha"}, {"gamma", "\\gamma"}, {"c", "c"}}};
+  std::string result;
+  std::istringstream words{std::string(title)};
+  for (std::string word; words >> word;) {
+    const auto* symbol =
+        std::find_if(symbols.begin(), symbols.end(), [&](const auto& one) { return one.first == word; });
+    const bool value = word == "=" && result.ends_with('$');
+    if (value) {
+      std::string number;
+      words >> number;
+      result.pop_back();
+      result += fmt::format(" = {}$", escape_latex(number));
+      continue;
+    }
+    result += (result.empty() ? "" : " ") +
+              (symbol == symbols.end() ? escape_latex(word) : fmt::format("${}$", symbol->second));
+  }
+  return result;
+}
+
+/// Runs of columns under one heading: the columns of a group, or a column of none.
+struct Heading {
+  std::string_view group;
+  std::size_t first, count;
+};
+
+std::vector<Heading> headings(const Table& table) {
+  std::vector<Heading> result;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const std::string& group = table.columns[i].group;
+    if (!group.empty() && !result.empty() && result.back().group == group) {
+      ++result.back().count;
+    } else {
+      result.push_back({group, i, 1});
+    }
+  }
+  return result;
+}
+
+std::string padded(const std::string& text, std::size_t width, Table::Align align) {
+  const std::string padding(width - std::min(width, width_of(text)), ' ');
+  return align == Table::Align::right ? padding + text : text + padding;
+}
+
+/// The same with each group as one column, its texts below each other.
+Table without_groups(const Table& table) {
+  Table joined{.caption = table.caption, .columns = {}, .rows = {}};
+  joined.rows.resize(table.rows.size());
+  for (const Heading& heading : headings(table)) {
+    const Table::Column& first = table.columns[heading.first];
+    joined.columns.push_back(heading.group.empty() ? first : Table::Column{first.group, Table::Align::left});
+    for (std::size_t i = 0; i < table.rows.size(); ++i) joined.rows[i].push_back(table.rows[i][heading.first]);
+    for (std::size_t column = heading.first; column < heading.first + heading.count; ++column) {
+      if (heading.group.empty()) break;
+      std::size_t width = 0;
+      for (const auto& row : table.rows) width = std::max(width, width_of(row[column]));
+      for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        const std::string cell = padded(table.rows[i][column], width, table.columns[column].align);
+        std::string& text = joined.rows[i].back();
+        text = column == heading.first ? cell : text + "  " + cell;
+      }
+    }
+  }
+  return joined;
+}
+
 std::vector<std::string> titles(const Table& table) {
   std::vector<std::string> result;
   for (const Table::Column& column : table.columns) result.push_back(column.title);
@@ -164,7 +244,8 @@ std::string joined(const std::vector<std::string>& row, std::string_view separat
 
 }  // namespace
 
-std::string to_text(const Table& table) {
+std::string to_text(const Table& grouped) {
+  const Table table = without_groups(grouped);
   std::vector<std::vector<std::string>> lines{titles(table)};
   lines.insert(lines.end(), table.rows.begin(), table.rows.end());
   std::vector<std::size_t> widths(table.columns.size(), 0);
@@ -176,9 +257,7 @@ std::string to_text(const Table& table) {
   for (const auto& line : lines) {
     std::string row;
     for (std::size_t i = 0; i < line.size(); ++i) {
-      const std::string padding(widths[i] - width_of(line[i]), ' ');
-      row += (i == 0 ? "" : "  ") +
-             (table.columns[i].align == Table::Align::right ? padding + line[i] : line[i] + padding);
+      row += (i == 0 ? "" : "  ") + padded(line[i], widths[i], table.columns[i].align);
     }
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";
@@ -186,7 +265,8 @@ std::string to_text(const Table& table) {
   return text;
 }
 
-std::string to_markdown(const Table& table) {
+std::string to_markdown(const Table& grouped) {
+  const Table table = without_groups(grouped);
   const auto row = [](const std::vector<std::string>& cells) {
     return "| " + joined(cells, " | ", escape_markdown) + " |\n";
   };
@@ -198,15 +278,27 @@ std::string to_markdown(const Table& table) {
   return text;
 }
 
-std::string to_latex(const Table& table) {
-  const auto row = [](const std::vector<std::string>& cells) { return joined(cells, " & ", escape_latex) + " \\\\\n"; };
+std::string to_latex(const Table& table, const std::vector<std::string>& notes) {
   std::string text = "% needs \\usepackage{booktabs}\n";
   if (!table.caption.empty()) text += "% " + table.caption + "\n";
   text += "\\begin{tabular}{";
   for (const Table::Column& column : table.columns) text += column.align == Table::Align::right ? 'r' : 'l';
-  text += "}\n\\toprule\n" + row(titles(table)) + "\\midrule\n";
-  for (const auto& cells : table.rows) text += row(cells);
-  return text + "\\bottomrule\n\\end{tabular}\n";
+  text += "}\n\\toprule\n";
+  std::string groups, rules;
+  for (const Heading& heading : headings(table)) {
+    groups += heading.first == 0 ? "" : " & ";
+    if (heading.group.empty()) continue;
+    groups += fmt::format("\\multicolumn{{{}}}{{c}}{{{}}}", heading.count, latex_title(heading.group));
+    rules += fmt::format("\\cmidrule(lr){{{}-{}}}", heading.first + 1, heading.first + heading.count);
+  }
+  if (!rules.empty()) text += groups + " \\\\\n" + rules + "\n";
+  text += joined(titles(table), " & ", latex_title) + " \\\\\n\\midrule\n";
+  for (const auto& cells : table.rows) text += joined(cells, " & ", escape_latex) + " \\\\\n";
+  text += "\\bottomrule\n\\end{tabular}\n";
+  for (const std::string& note : notes) {
+    text += fmt::format("\\par\\smallskip{{\\footnotesize {}\\par}}\n", escape_latex(note));
+  }
+  return text;
 }
 
 std::string to_csv(const Table& table) {

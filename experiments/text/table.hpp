@@ -65,17 +65,20 @@ struct Table {
   struct Column {
     std::string title;
     Align align;
+    std::string group = {};  ///< that columns side by side share; empty: none
   };
   std::string caption;  ///< one sentence; in Markdown and, as a comment, in LaTeX
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;  ///< each as wide as `columns`
 };
 
-/// Columns two blanks apart, no blanks at line ends.
+/// Columns two blanks apart, no blanks at line ends. The columns of a group are one, with the group as its title.
 [[nodiscard]] std::string to_text(const Table& table);
+/// Groups as in to_text().
 [[nodiscard]] std::string to_markdown(const Table& table);
-/// A tabular with \toprule, \midrule, \bottomrule; special characters escaped, +- and minus signs as mathematics.
-[[nodiscard]] std::string to_latex(const Table& table);
+/// A tabular (booktabs), `notes` below it. Groups stand over their columns. Special characters are escaped; signs, the
+/// x after a number, and the names alpha, gamma and c in titles are mathematics.
+[[nodiscard]] std::string to_latex(const Table& table, const std::vector<std::string>& notes = {});
 [[nodiscard]] std::string to_csv(const Table& table);
 
 }  // namespace foredraft::experiments

@@ -106,10 +106,31 @@ TEST_CASE("one table renders as text, Markdown, LaTeX and CSV") {
         "% needs \\usepackage{booktabs}\n% Speed at 10 %.\n"
         "\\begin{tabular}{lr}\n\\toprule\n"
         "rule\\_name & speed \\\\\n\\midrule\n"
-        "a|b \\& c & 1.5x \\\\\n"
-        "50 \\%, all & 10.25x \\\\\n"
+        "a|b \\& c & 1.5$\\times$ \\\\\n"
+        "50 \\%, all & 10.25$\\times$ \\\\\n"
         "\\bottomrule\n\\end{tabular}\n");
   CHECK(to_csv(table) == "rule_name,speed\na|b & c,1.5x\n\"50 %, all\",10.25x\n");
+}
+
+TEST_CASE("a group of columns is one column for people, and stands over its columns in LaTeX") {
+  using enum Table::Align;
+  const Table table{.caption = "",
+                    .columns = {{"alpha", right}, {"gamma", right, "c = 0.1"}, {"speedup at c", right, "c = 0.1"}},
+                    .rows = {{"0.5", "3 ", "1.5x"}, {"0.25", "12*", "10.5x"}}};
+  CHECK(to_text(table) ==
+        "alpha  c = 0.1\n"
+        "  0.5   3    1.5x\n"
+        " 0.25  12*  10.5x\n");
+  CHECK_THAT(to_markdown(table), Catch::StartsWith("| alpha | c = 0.1 |\n|---:|---|\n| 0.5 |  3    1.5x |\n"));
+  CHECK(to_latex(table, {"* end of the axis"}) ==
+        "% needs \\usepackage{booktabs}\n"
+        "\\begin{tabular}{rrr}\n\\toprule\n"
+        " & \\multicolumn{2}{c}{$c = 0.1$} \\\\\n\\cmidrule(lr){2-3}\n"
+        "$\\alpha$ & $\\gamma$ & speedup at $c$ \\\\\n\\midrule\n"
+        "0.5 & 3 & 1.5$\\times$ \\\\\n"
+        "0.25 & 12* & 10.5$\\times$ \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n"
+        "\\par\\smallskip{\\footnotesize * end of the axis\\par}\n");
 }
 
 TEST_CASE("no CSV has two columns of one name") {

@@ -270,10 +270,16 @@ class Report(InDirectory):
         self.stand_ins("validation")
         text = self.report()
         self.assertIn('<li><a href="#this-machine">An engine</a></li>', text)
-        self.assertIn("Its own overheads are in the measured numbers", text)
+        self.assertIn("What it does besides decoding is in the measured numbers", text)
         self.assertNotIn("This machine", text)
         self.assertNotIn("our own passes", text)
         self.assertNotIn("noisy", text)
+
+    def test_an_engine_that_has_a_name_is_called_by_it(self):
+        sample_data.write_validation(self.directory, between_runs="", intervals=False)
+        sample_data.write_manifest(self.directory, schema="foredraft.validation/1", measured_by="user", engine="a<b")
+        self.stand_ins("validation")
+        self.assertIn('<li><a href="#this-machine">a&lt;b</a></li>', self.report())
 
     def test_a_noisy_machine_is_marked_also_beside_results_of_something_else(self):
         sample_data.write_scorecard(self.directory)
