@@ -222,7 +222,11 @@ Table without_groups(const Table& table) {
       for (std::size_t i = 0; i < table.rows.size(); ++i) {
         const std::string cell = padded(table.rows[i][column], width, table.columns[column].align);
         std::string& text = joined.rows[i].back();
-        text = column == heading.first ? cell : text + "  " + cell;
+        if (column == heading.first)
+          text.clear();
+        else
+          text += "  ";
+        text += cell;
       }
     }
   }
