@@ -5,8 +5,16 @@
 #include <string>
 #include <string_view>
 
-/// Texts from outside as a message shows them: whoever wrote them moves no cursor and fills no screen.
+/// Texts as people read them: in lines that fit a terminal, and those from outside so that whoever wrote them moves no
+/// cursor and fills no screen.
 namespace foredraft {
+
+/// The width of all text output.
+inline constexpr std::size_t text_columns = 100;
+
+/// Breaks longer lines at the last blank that fits, and indents what follows. A word that is longer stays whole, and so
+/// do the first `indent` columns of a line.
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t columns = text_columns);
 
 /// Of one value that a message quotes; counted as they are shown.
 inline constexpr std::size_t max_quoted_characters = 200;

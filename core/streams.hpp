@@ -16,8 +16,16 @@ namespace foredraft {
 /// nobody reads becomes an error of the write instead of the end of the program.
 void open_standard_streams();
 
-/// Writes a result to stdout, at once. Throws RunError where it cannot be written.
+/// Writes a result to stdout, at once; on a terminal that takes colors as terminal_text() shows it. Throws RunError
+/// where it cannot be written.
 void print_result(std::string_view text);
+
+/// Says on stderr why a command failed, a line a problem; on a terminal that takes colors the place of each is red.
+void say_error(std::string_view message);
+
+/// A result in colors: its first line bold, labels and column heads dim. JSON and what else is for programs stays as it
+/// is.
+[[nodiscard]] std::string terminal_text(std::string_view text);
 
 /// Writes to stderr, at once. What cannot be written is dropped: no run ends because of its talk.
 void talk(std::string_view text) noexcept;

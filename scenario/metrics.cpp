@@ -109,31 +109,26 @@ const Metric* find_metric(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
-std::string metrics_markdown() {
-  std::string text = "| column | unit | meaning | how it is estimated |\n|---|---|---|---|\n";
-  const auto row = [&](const std::string& column, std::string_view unit, std::string_view meaning,
-                       std::string_view how) {
-    text += fmt::format("| `{}` | {} | {} | {} |\n", column, unit, meaning, how);
-  };
-  row("index", "", "number of the point in the whole sweep, from 0; the last axis varies fastest", "");
-  row("one per axis, then one per fixed input", "",
-      "the inputs, by the names of the configuration; empty where the point does not use one", "");
-  row("simulated_iterations", "iterations", "draft-and-verify rounds that were simulated", "counted");
-  row("simulated_units", "units",
-      "independent units behind the standard errors: iterations, batches, sequences or replicas", "counted");
+std::vector<ResultColumn> result_columns() {
+  std::vector<ResultColumn> columns{
+      {"index", "", "number of the point in the whole sweep, from 0; the last axis varies fastest", ""},
+      {"simulated_iterations", "iterations", "draft-and-verify rounds that were simulated", "counted"},
+      {"simulated_units", "units",
+       "independent units behind the standard errors: iterations, batches, sequences or replicas", "counted"}};
   for (const Metric& metric : metrics()) {
-    if (metric.closed_form != nullptr)
-      row(fmt::format("analytic_{}", metric.name), metric.unit, metric.meaning, "closed form");
-    if (metric.estimate == nullptr) continue;
-    row(fmt::format("simulated_{}", metric.name), metric.unit, metric.meaning, metric.estimated);
-    row(fmt::format("simulated_{}_standard_error", metric.name), metric.unit, "standard error of the column before it",
-        "");
     if (metric.closed_form != nullptr) {
-      row(fmt::format("{}_deviation_in_se", metric.name), "standard errors", "(simulated - analytic) / standard error",
-          "");
+      columns.push_back({fmt::format("analytic_{}", metric.name), metric.unit, metric.meaning, "closed form"});
+    }
+    if (metric.estimate == nullptr) continue;
+    columns.push_back({fmt::format("simulated_{}", metric.name), metric.unit, metric.meaning, metric.estimated});
+    columns.push_back({fmt::format("simulated_{}_standard_error", metric.name), metric.unit,
+                       "standard error of the column before it", ""});
+    if (metric.closed_form != nullptr) {
+      columns.push_back({fmt::format("{}_deviation_in_se", metric.name), "standard errors",
+                         "(simulated - analytic) / standard error", ""});
     }
   }
-  return text;
+  return columns;
 }
 
 }  // namespace foredraft::scenario

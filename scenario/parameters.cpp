@@ -259,22 +259,6 @@ class ValueReader {
   ProblemList& problems_;
 };
 
-std::string range_text(const Parameter& parameter) {
-  switch (parameter.type) {
-    case ValueType::choice:
-      return fmt::format("{}", fmt::join(parameter.choices, ", "));
-    case ValueType::text:
-    case ValueType::texts:
-    case ValueType::schedule:
-      return std::string(wanted(parameter.type));
-    default:
-      return parameter.range.maximum >= std::numeric_limits<double>::max()
-                 ? fmt::format("from {}", number_text(parameter.range.minimum))
-                 : fmt::format("{}{}, {}]", parameter.range.excludes_minimum ? "(" : "[",
-                               number_text(parameter.range.minimum), number_text(parameter.range.maximum));
-  }
-}
-
 }  // namespace
 
 bool Usage::takes(std::string_view name, std::string_view word) const {
@@ -315,18 +299,20 @@ std::string refusal(const Parameter& parameter, double number) {
                      number_text(parameter.range.minimum), number_text(parameter.range.maximum));
 }
 
-std::string parameters_markdown() {
-  // P(accept | ...) would end the cell.
-  const auto cell = [](std::string text) {
-    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
-    return text;
-  };
-  std::string text = "| parameter | legal values | default | meaning |\n|---|---|---|---|\n";
-  for (const Parameter& parameter : parameters()) {
-    text += fmt::format("| `{}` | {} | {} | {} |\n", parameter.name, range_text(parameter),
-                        parameter.default_value ? to_text(*parameter.default_value) : "", cell(parameter.summary));
+std::string legal_values(const Parameter& parameter) {
+  switch (parameter.type) {
+    case ValueType::choice:
+      return fmt::format("{}", fmt::join(parameter.choices, ", "));
+    case ValueType::text:
+    case ValueType::texts:
+    case ValueType::schedule:
+      return std::string(wanted(parameter.type));
+    default:
+      return parameter.range.maximum >= std::numeric_limits<double>::max()
+                 ? fmt::format("from {}", number_text(parameter.range.minimum))
+                 : fmt::format("{}{}, {}]", parameter.range.excludes_minimum ? "(" : "[",
+                               number_text(parameter.range.minimum), number_text(parameter.range.maximum));
   }
-  return text;
 }
 
 }  // namespace foredraft::scenario

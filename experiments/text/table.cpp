@@ -42,12 +42,6 @@ PrintedNumber parse_printed_number(std::string_view text) {
   return {.text = std::string(text), .value = value, .rounding = {shifted(-half_unit), shifted(half_unit)}};
 }
 
-namespace {
-
-constexpr std::size_t text_columns = 100;
-
-}  // namespace
-
 bool TextLines::next() {
   while (!rest_.empty()) {
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -58,24 +52,6 @@ bool TextLines::next() {
     if (!line_.empty() && line_.front() != '#') return true;
   }
   return false;
-}
-
-std::string wrapped(std::string_view text, std::size_t indent) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string line(text.substr(0, end));
-    while (line.size() > text_columns) {
-      const std::size_t blank = line.rfind(' ', text_columns);
-      if (blank == std::string::npos || line.find_first_not_of(' ') > blank) break;
-      result += line.substr(0, blank) + "\n";
-      line = std::string(indent, ' ') + line.substr(blank + 1);
-    }
-    result += line;
-    if (end < text.size()) result += '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
 }
 
 std::string labeled(std::string_view label, const std::string& text) {

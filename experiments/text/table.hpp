@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/intervals.hpp"
+#include "core/readable.hpp"
 
 namespace foredraft::experiments {
 
@@ -47,10 +48,6 @@ class TextLines {
   std::string_view line_;
   std::int64_t number_ = 0;
 };
-
-/// Breaks lines of more than 100 columns at their last blank that fits, and indents what goes on; a word that is longer
-/// stays whole.
-[[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent = 0);
 
 /// Characters that a label takes in front of its text.
 inline constexpr std::size_t columns_of_label = 12;

@@ -463,18 +463,4 @@ TEST_CASE("a reproduction of figures alone has a report though it has no printed
   if (traced.err.find("no figures") == std::string::npos) CHECK(fs::exists(folder / "a/report.html"));
 }
 
-TEST_CASE("list shows every inventory") {
-  const TemporaryFolder folder;
-  CHECK_THAT(foredraft(folder, "list processes").out, Catch::Contains("iid") && Catch::Contains("markov"));
-  CHECK_THAT(foredraft(folder, "list rules").out, Catch::Contains("rejection_sampling") && Catch::Contains("lossless"));
-  // Pairs to simulate and shapes to measure share the word.
-  CHECK_THAT(foredraft(folder, "list models").out, Catch::Contains("synthetic") && Catch::Contains("llama-2-7b"));
-  for (const char* what : {"drafters", "policies", "costs", "experiments"}) {
-    CAPTURE(what);
-    const Outcome listed = foredraft(folder, std::string("list ") + what);
-    CHECK(listed.code == 0);
-    CHECK_FALSE(listed.out.empty());
-  }
-}
-
 }  // namespace foredraft::tests
