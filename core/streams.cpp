@@ -65,7 +65,8 @@ std::string terminal_text(std::string_view text) {
 }
 
 void print_result(std::string_view text) {
-  if (write_all(STDOUT_FILENO, takes_colors(STDOUT_FILENO) ? terminal_text(text) : text)) return;
+  const std::string shown = takes_colors(STDOUT_FILENO) ? terminal_text(text) : std::string(text);
+  if (write_all(STDOUT_FILENO, shown)) return;
   const char* why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): glibc's is thread-safe
   throw RunError(fmt::format("standard output: cannot be written ({})", why));
 }

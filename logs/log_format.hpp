@@ -15,7 +15,7 @@
 #include "foredraft/errors.hpp"
 #include "logs/observation.hpp"
 
-/// How one format is read: a new one is a file, its line in formats.cpp, its test and its line in docs/logs.md.
+/// How one format is read: a new one is a file, its line in formats.cpp and its test.
 namespace foredraft::logs {
 
 /// Reads the lines that one format claims, in their order. Between them stands whatever else a server says.
@@ -63,10 +63,21 @@ struct CsvFormat {
       row;
 };
 
+/// What is read of a format: "yes", "no", "-" where it makes no sense, (yes) in some versions only or estimated;
+/// `times` names which.
+struct Gives {
+  std::string_view gamma;      ///< drafted tokens per iteration
+  std::string_view length;     ///< acceptance length
+  std::string_view positions;  ///< acceptance by draft position
+  std::string_view times;      ///< of iterations, drafting, verification or tokens
+  std::string_view batch;      ///< requests at once
+};
+
 struct LogFormat {
   std::string_view name;     ///< what --format takes, "vllm"
   std::string_view summary;  ///< what is read, for `foredraft list formats`
   std::string_view engine;   ///< "vllm"; empty: told by the content, or none
+  Gives gives = {};
   std::variant<LineFormat, JsonFormat, CsvFormat> reads;
 };
 

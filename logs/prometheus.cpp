@@ -185,6 +185,7 @@ LogFormat prometheus_format() {
   return {.name = "prometheus",
           .summary = "scrapes of /metrics: vLLM, llama-server, SGLang; two give what lies between counters",
           .engine = "",
+          .gives = {"yes", "yes", "(yes)", "no", "(yes)"},
           .reads = LineFormat{.anchor = R"(^(?:vllm|llamacpp|sglang):\w+[{ ])",
                               .open = [] { return std::make_unique<PrometheusReader>(); }}};
 }

@@ -92,6 +92,20 @@ Json names_and_summaries(const Registry& registry) {
   return list;
 }
 
+Json formats() {
+  Json list = Json::array();
+  for (const logs::LogFormat& format : logs::formats()) {
+    list.push_back({{"name", format.name},
+                    {"summary", format.summary},
+                    {"gamma", format.gives.gamma},
+                    {"length", format.gives.length},
+                    {"positions", format.gives.positions},
+                    {"times", format.gives.times},
+                    {"batch", format.gives.batch}});
+  }
+  return list;
+}
+
 Json experiments() {
   Json list = Json::array();
   for (const ExperimentEntry& entry : experiment_registry()) {
@@ -275,8 +289,16 @@ const std::vector<Inventory>& inventories() {
        .markdown = devices_markdown,
        .more = {"profiles", profiles}},
       {"experiments", "tables and figures that reproduce computes", experiments},
-      {"formats", "logs and results that advise, import and compare read",
-       [] { return names_and_summaries(logs::formats()); }},
+      {"formats",
+       "logs and results that advise, import and compare read",
+       formats,
+       {{"name", "format"},
+        {"summary", "reads"},
+        {"gamma", "gamma"},
+        {"length", "length"},
+        {"positions", "positions"},
+        {"times", "times"},
+        {"batch", "batch"}}},
       {"parameters",
        "keys of configurations, of which many are options too",
        parameters,
