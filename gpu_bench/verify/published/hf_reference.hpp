@@ -34,10 +34,10 @@
 ///
 /// The library handles one request at a time: B requests are B such sequences.
 ///
-/// Where it raises an error, for a residual without mass, the token is drawn from p and the request is faulty. It
-/// accepts a token of p = 0 with a uniform of 0, which is rejected here.
+/// In the case where it raises an error, a residual without mass, this code samples the token from p and the request is
+/// faulty. The library accepts a token of p = 0 with a uniform of 0, which is rejected here.
 ///
-/// Measured against floor L0: (2 g + 1) V elements, each logit once.
+/// Compared with lower bound L0: (2 g + 1) V elements, each logit once.
 namespace foredraft::gpu_bench {
 
 namespace published {
@@ -153,7 +153,7 @@ void hf_sequence(const VerificationInput<Storage>& input, const VerificationOutp
 
 }  // namespace published
 
-/// Memory that a call takes besides its inputs and outputs: one request's, whatever the batch.
+/// Workspace of a call besides its inputs and outputs: that of one request, for any batch size.
 template <class Storage>
 [[nodiscard]] WorkspaceSize hf_reference_workspace(const VerificationShape& shape) {
   published::WorkspaceCutter cutter({.floats = nullptr, .counters = nullptr});
