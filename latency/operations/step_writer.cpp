@@ -114,7 +114,7 @@ void StepWriter::write_inputs() {
 }
 
 void StepWriter::write_norms() {
-  // The sum of a residual stream is part of the norm behind it; nothing has been added before the first.
+  // The sum of a residual stream is part of the norm after it; nothing has been added before the first.
   const double blocks = attention_layers_ + real(shape_.linear.layers) + feed_forward_layers_;
   norm("first norm", 1.0, d_model_, false);
   norm("norm", blocks - 1.0, d_model_, true);

@@ -19,8 +19,8 @@
 ///     concatenate
 ///
 /// 26 launches and 4 waits; (12 g + 9) V elements requested, of which the second read of a softmax's row, (2 g + 1) V,
-/// comes from a cache: the 10 g + 12 rows of memory traffic counted for the published code, less the 4 that its draw
-/// moves more.
+/// comes from a cache. This is the memory traffic of 10 g + 12 rows counted for the published code, minus the 4
+/// additional rows of its draw.
 ///
 /// Errors of the published code that are corrected here: rows of requests after the first are found; every thread of a
 /// block reaches every barrier, also in the last tile; the sum of that tile includes all tokens (theirs halves a length
@@ -100,7 +100,7 @@ void wagner_exact(const VerificationInput<Storage>& input, const VerificationOut
 //     concatenate
 //
 // 24 launches and 4 waits; (7 g + 8) V elements. The 7 g + 12 counted for the published code have 4 rows more for its
-// draw and 2 for a clamp, and 2 less for the row behind the last draft.
+// draw and 2 for a clamp, and 2 fewer for the row after the last draft.
 //
 // Errors of the published code that are corrected here, besides those that wagner_exact.hpp lists: it transforms g rows
 // of the target's g + 1, so the token after accepted drafts is sampled from raw logits; and it gives every token of the
