@@ -7,11 +7,11 @@
 #include <random>
 #include <vector>
 
-/// Optimal draft lengths per second. Budget: 5e7 a core for alpha in 0.05 to 0.95, c in 0.01 to 0.5.
+/// Optimal draft lengths per second. Budget: 5e7 per core for alpha in 0.05 to 0.95, c in 0.01 to 0.5.
 namespace foredraft::analytic {
 namespace {
 
-// Too many for a branch predictor to learn their order.
+// Too many for a branch predictor to learn.
 constexpr std::size_t setting_count = 65536;
 
 std::vector<IidSetting> settings(Convention convention, double smallest_alpha, double largest_alpha, double smallest_c,
@@ -44,7 +44,7 @@ void BM_best_gamma_no_bonus(benchmark::State& state) {
   measure(state, settings(Convention::no_bonus, 0.05, 0.95, 0.01, 0.5));
 }
 
-/// Optima of hundreds and thousands of drafts, through the real-valued optimum.
+/// Optima of hundreds and thousands of drafts, by the real-valued optimum.
 void BM_best_gamma_long(benchmark::State& state) {
   measure(state, settings(Convention::bonus, 0.9999, 1.0, 1e-6, 1e-2));
 }

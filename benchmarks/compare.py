@@ -4,9 +4,9 @@
 
 Usage: compare.py BUILD_DIR [--rounds 5] [--only WORD] [--python /usr/bin/python3]
 
-Each round runs ours, then the baseline, so that a drift of the machine's speed hits both; the ratio is taken round by
-round. Behind that it times every verification rule in one run a round, with its ratio to rejection_sampling. Quote
-medians; a wide spread says that the machine was noisy.
+Each round runs ours, then the baseline, so that a drift of the machine's speed affects both; the ratio is taken round
+by round. Then it times every verification rule in one run a round, with its ratio to rejection_sampling. Quote medians;
+a wide spread says that the machine was noisy.
 """
 import argparse
 import json
@@ -18,14 +18,14 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 
-# Every rule is held against this one, timed in the same run.
+# Reference of all rules, timed in the same run.
 REFERENCE_RULE = "rejection_sampling"
 SLOWEST_RULE = 3.0  # times the reference
 RULES = "verification rules, pooled, V = 32,000"
 
 # work, our program, our benchmark, baseline command, pattern of the baseline's rate (a group named seconds: its inverse),
 # name of the baseline.
-# A baseline is run once a round even when several rows read it.
+# A baseline is run once per round even when several rows read it.
 COMPARISONS = [
     ("process loop, fast path", "process_loop", "BM_process_fast",
      ["alpha_loop_numpy.py", "--n", "5000000", "--repeats", "3"], r"chunked_mask\s.*?([\d.e+]+) it/s", "numpy, masks"),
@@ -51,7 +51,7 @@ COMPARISONS = [
 
 
 def our_rates(build, program, benchmark):
-    """Items per second of every benchmark of this name, by what stands behind it: BM_name/WHAT."""
+    """Items per second of every benchmark of this name, by its suffix: BM_name/SUFFIX."""
     run = subprocess.run([str(build / f"benchmark_{program}"), f"--benchmark_filter=^{benchmark}(/|$)",
                           "--benchmark_format=json", "--benchmark_min_time=0.5"],
                          check=True, text=True, capture_output=True)
@@ -80,7 +80,7 @@ def spread(values):
 
 
 def print_rules(rounds):
-    """One dictionary a round: rule to iterations per second."""
+    """One dictionary per round: rule to iterations per second."""
     print(f"\n{RULES}: iterations per second, and the time of an iteration over that of {REFERENCE_RULE}")
     for rule in rounds[0]:
         ratios = [rates[REFERENCE_RULE] / rates[rule] for rates in rounds]

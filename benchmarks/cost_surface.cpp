@@ -8,13 +8,13 @@
 
 #include "latency/models/model_registry.hpp"
 
-/// Times asked of a prepared cost surface per second. Budget: 1e6 a core.
+/// Time look-ups per second in a prepared cost surface. Budget: 1e6 per core.
 namespace foredraft::latency {
 namespace {
 
 const PassKind asked{.model = "llama-2-7b", .setting = {.dtype = "fp16"}};
 
-/// A profile without rows: `fits` or a data sheet's limits answer.
+/// A profile without rows: answered by `fits` or a data sheet's limits.
 Profile empty_profile(Source source) {
   Profile profile{.source = source, .identity = {}, .device = {}, .limits = {}};
   profile.device.name = "made up";
@@ -42,7 +42,7 @@ Profile with_limits() {
   return profile;
 }
 
-/// As many rows as the usual plan measures of a target.
+/// As many rows as the default plan measures of a target.
 Profile with_table() {
   Profile profile = empty_profile(Source::measured);
   for (const std::int64_t context : {128, 512, 1024, 2048, 4096}) {

@@ -8,14 +8,14 @@
 
 #include "logs/log_reader.hpp"
 
-/// Bytes of a server's log read per second and core. Budget: 3e8 where few lines matter, 3.3e7 where each does.
+/// Bytes of a server's log read per second and core. Budget: 3e8 if few lines matter, 3.3e7 if each does.
 namespace foredraft::logs {
 namespace {
 
 constexpr std::size_t log_bytes = std::size_t{64} << 20U;
 constexpr std::size_t piece_bytes = std::size_t{1} << 20U;
 
-/// A window of metrics after each `between` lines of requests.
+/// A window of metrics after every `between` lines of requests.
 std::string server_log(std::int64_t between) {
   std::string text;
   text.reserve(log_bytes + 4096);
@@ -41,7 +41,7 @@ std::string server_log(std::int64_t between) {
   return text;
 }
 
-/// Statistics of an iteration after each `between` lines of requests, all of them JSON.
+/// Statistics of an iteration after every `between` lines of requests, all of them JSON.
 std::string json_log(std::int64_t between) {
   std::string text;
   text.reserve(log_bytes + 4096);

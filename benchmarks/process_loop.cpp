@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast is the accept/reject process? Rates are iterations, or sweep points, per second of one thread. The same work
-// in numpy: baselines/alpha_loop_numpy.py.
+// Speed of process fidelity: iterations, or sweep points, per second of one thread. The same work in numpy:
+// baselines/alpha_loop_numpy.py.
 #include <benchmark/benchmark.h>
 
 #include "sim/estimates.hpp"
@@ -80,7 +80,7 @@ void BM_small_sweep_point(benchmark::State& state) {
 }
 BENCHMARK(BM_small_sweep_point)->Unit(benchmark::kMicrosecond);
 
-/// The instruction set is a matter of the environment, for the benchmark as for the program.
+/// The environment selects the instruction set, for the benchmark as for the program.
 const bool selected = [] {
   select_instruction_set_from_environment();
   return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast is a server simulated? Rates are request-iterations (rows that take part in an iteration, until each is
-// done) per second of one thread.
+// Speed of the server simulation: request-iterations (sequences of an iteration, until each has finished) per second of
+// one thread.
 #include <benchmark/benchmark.h>
 
 #include "sim/system/serving_simulation.hpp"
@@ -8,7 +8,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// Poisson arrivals at about three quarters of what the server bears; step times of a roofline.
+/// Poisson arrivals at about three quarters of the server's capacity; roofline step times.
 void BM_serving(benchmark::State& state) {
   const std::int64_t max_batch = state.range(0);
   const RooflineStep target{.launch_us = 500.0, .weights_us = 9500.0, .context_us = 0.05, .token_us = 50.0};

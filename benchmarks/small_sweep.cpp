@@ -9,8 +9,8 @@
 #include "experiments/config/table_reader.hpp"
 #include "experiments/sweep/run_points.hpp"
 
-/// Sweep points per second of one core, all in: expansion, simulation of five sequences of 1,000 tokens, closed form by
-/// the renewal sum, estimates, row, file. Budget: 5e4.
+/// Sweep points per second of one core in total: expansion, simulation of five sequences of 1,000 tokens, closed form
+/// by the renewal sum, estimates, row, file. Budget: 5e4.
 namespace foredraft::experiments {
 namespace {
 

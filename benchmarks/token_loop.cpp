@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The token fidelity at the size of a real vocabulary: how many iterations a second does one core run? The rows beside
-// it are those of baselines/vocab_rejection_numpy.py.
+// Speed of token fidelity with a real vocabulary: iterations per second of one core. Compare with
+// baselines/vocab_rejection_numpy.py.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -52,7 +52,7 @@ void BM_token_prepare_pool(benchmark::State& state) {
   }
 }
 
-/// One row for every rule, with its defaults, in pooled contexts: none may take three times the time of
+/// Every rule with its default parameters, in pooled contexts: none may take three times the time of
 /// rejection_sampling. Several candidates also without replacement and with more of them.
 [[maybe_unused]] const bool rules_registered = [] {
   const auto add = [](const std::string& name, const Rule& rule) {

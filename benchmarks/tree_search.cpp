@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-/// Token trees per second, for the accuracies of the baseline: 32 candidates a depth, the best accepted with 0.63, each
-/// next with 0.35 of the one before. Its ten levels count the root: nine drafted tokens deep. Budgets: 128 nodes below
-/// 10 ms, 1,024 below 100 ms.
+/// Token trees per second, for the accuracies of the baseline: 32 candidates per depth, the best accepted with
+/// probability 0.63, each next with 0.35 times that of the one before. Its ten levels include the root: nine drafted
+/// tokens deep. Budgets: 128 nodes below 10 ms, 1,024 below 100 ms.
 namespace foredraft::analytic {
 namespace {
 
@@ -25,14 +25,14 @@ void BM_tree_greedy(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
-/// The same search as the baseline's: the optimum for every size and depth up to the budget, and the tree of the last.
+/// The same search as the baseline's: the optimum for every size and depth up to the budget, and the last tree.
 void BM_tree_program(benchmark::State& state) {
   const HeadAccuracies accuracies = baseline_accuracies(state.range(1));
   for (auto _ : state) benchmark::DoNotOptimize(dynamic_program_tree(accuracies, {state.range(0), state.range(1)}));
   state.SetItemsProcessed(state.iterations());
 }
 
-/// Size and depth chosen against a cost that grows with both.
+/// Optimal size and depth for a cost that grows with both.
 void BM_tree_priced(benchmark::State& state) {
   const HeadAccuracies accuracies = baseline_accuracies(state.range(1));
   const std::vector<double> verification = linear_verification(state.range(0), 0.002);

@@ -11,7 +11,8 @@ namespace foredraft::detail {
 [[noreturn]] void condition_failed(const char* kind, const char* condition, const char* file, int line);
 }  // namespace foredraft::detail
 
-// Internal contracts: on in the dev and asan presets, free in release. A failure is a bug of ours, never of the input.
+// Internal contracts: active in the dev and asan presets, free in release. A failure is a bug of foredraft, never of
+// the input.
 #ifdef FOREDRAFT_ASSERTIONS
 #define FOREDRAFT_EXPECT(condition) \
   ((condition) ? void(0) : ::foredraft::detail::condition_failed("precondition", #condition, __FILE__, __LINE__))
@@ -24,8 +25,8 @@ namespace foredraft::detail {
 
 namespace foredraft {
 
-// ---- Argument checks shared by every public entry. All of them are written so that NaN fails, and every message reads
-// `invalid NAME=VALUE (must ...)`, so that a caller can put file and line in front of it.
+// ---- Argument checks, shared by every public function. NaN fails all of them. Every message reads `invalid NAME=VALUE
+// (must ...)`, so that a caller can prepend file and line.
 
 /// Requires 0 <= value <= 1.
 void check_probability(std::string_view name, double value);

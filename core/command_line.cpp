@@ -110,9 +110,9 @@ CommandLine::CommandLine(const CommandSpec& command, const std::vector<std::stri
       words_{std::string(command.program), std::string(command.name)} {
   words_.insert(words_.end(), arguments.begin(), arguments.end());
   const po::options_description description = describe(command);
-  // Guessing would take --alph for --alpha; a typing mistake must not run.
+  // Without this, --alph would be read as --alpha; a typing mistake must not run.
   constexpr int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-  // Behind "--" stand names, whatever they begin with.
+  // After "--" everything is a name, even if it begins with a dash.
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> before_end(arguments.begin(), end);
   std::vector<po::option> options;

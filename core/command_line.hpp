@@ -18,23 +18,23 @@ using Words = std::vector<std::string> (*)();
 
 struct OptionSpec {
   std::string_view name;   ///< without the dashes
-  std::string_view value;  ///< what stands for its value in the help text; empty for a switch
+  std::string_view value;  ///< placeholder of its value in the help text; empty for a switch
   std::string_view summary;
   bool repeatable = false;  ///< may be given several times: CommandLine::all
   Words words = nullptr;    ///< for completion; null: anything, such as a file
 };
 
-/// Options that belong together, under a title of their own in the help text.
+/// Options that are listed together in the help text, with a title.
 struct OptionGroup {
   std::string_view title;
   std::vector<OptionSpec> options;
 };
 
-/// Read by CommandLine::threads().
+/// The option that CommandLine::threads() reads.
 inline constexpr OptionSpec threads_option{"threads", "N",
                                            "threads (default 0: one per hardware thread); results do not depend on it"};
 
-/// The largest number that an option without an upper bound takes.
+/// Maximum of an option without an upper bound.
 inline constexpr double unlimited = std::numeric_limits<double>::max();
 
 struct CommandSpec {
@@ -51,58 +51,58 @@ struct CommandSpec {
   Words words = nullptr;  ///< of the positional arguments, for completion
 };
 
-/// Those of the groups and the others.
+/// The options of the groups and the others.
 [[nodiscard]] std::vector<OptionSpec> all_options(const CommandSpec& command);
 
 /// The text of --help, in lines of at most text_columns.
 [[nodiscard]] std::string help_text(const CommandSpec& command);
 
-/// A parsed command line, where "--" ends the options. Every wrong value is remembered; done() reports all at once.
+/// A parsed command line; "--" ends the options. Remembers every wrong value; done() reports all at once.
 class CommandLine {
  public:
-  /// Throws InputError at done(), not here.
+  /// Errors are thrown by done() as InputError, not here.
   CommandLine(const CommandSpec& command, const std::vector<std::string>& arguments);
 
   [[nodiscard]] bool wants_help() const { return help_; }
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
-  /// The whole command, the program's name first: for a manifest.
+  /// The whole command with the program's name first, for a manifest.
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
-  /// Every value of a repeatable option, in the order given.
+  /// Every value of a repeatable option, in the given order.
   [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
 
-  /// Numbers in [minimum, maximum], as parse_quantity reads them (80%, 32k); nothing where absent or wrong.
+  /// A number in [minimum, maximum], as parse_quantity reads it (80%, 32k); nullopt if absent or wrong.
   std::optional<double> real(std::string_view name, double minimum, double maximum);
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t minimum, std::int64_t maximum);
-  /// Of threads_option; 0 where absent or wrong.
+  /// Value of threads_option; 0 if absent or wrong.
   unsigned threads();
-  /// Comma-separated words, at least one; nothing where absent.
+  /// Comma-separated words, at least one; nullopt if absent.
   [[nodiscard]] std::optional<std::vector<std::string>> texts(std::string_view name) const;
   /// Comma-separated probabilities, at least one.
   std::optional<std::vector<double>> probabilities(std::string_view name);
-  /// Comma-separated whole numbers in [minimum, maximum], at least one; ascending, each once.
+  /// Comma-separated integers in [minimum, maximum], at least one; ascending, each once.
   std::optional<std::vector<std::int64_t>> integers(std::string_view name, std::int64_t minimum, std::int64_t maximum);
   /// One of `words`.
   std::optional<std::string> word(std::string_view name, const std::vector<std::string>& words);
 
-  /// Puts `to` = factor times `from` in the place of `from`, where it was given; they are one quantity in two units.
+  /// Replaces `from`, if it was given, by `to` = factor times `from`: one quantity in two units.
   void convert(std::string_view from, std::string_view to, double factor);
 
-  /// Another value in the place of one that was given.
+  /// Replaces the value of an option that was given.
   void replace(std::string_view name, const std::string& value);
 
-  /// A problem with an option, in the words of the caller.
+  /// Adds a problem with an option.
   void refuse(std::string_view name, std::string text, std::string why, std::string suggestion = {});
-  /// One problem for those of `names` that were given.
+  /// Adds one problem for those of `names` that were given.
   void refuse_any(const std::vector<std::string_view>& names, std::string text, std::string why,
                   std::string suggestion = {});
-  /// Refuses its absence, unless an option could not be read: that may have been this one.
+  /// Adds a problem if the option is absent, unless an option could not be read: it may have been this one.
   void require(std::string_view name, std::string why, std::string suggestion = {});
 
-  /// Whether some option is unknown or broken: then nothing is known to be missing.
+  /// Whether some option is unknown or broken; absent options are then not reported.
   [[nodiscard]] bool unreadable() const { return unreadable_; }
-  /// Where others add problems of options.
+  /// The problems so far, to add problems of options.
   [[nodiscard]] ProblemList& problems() { return problems_; }
   /// Throws InputError with every problem so far.
   void done() const { problems_.raise(); }

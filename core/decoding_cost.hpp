@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The price list that closed forms and simulation charge.
+/// The cost of decoding that closed forms and simulation use.
 namespace foredraft {
 
-/// What decoding costs, in plain steps of the target (one token decoded without speculation). All >= 0, finite;
+/// Cost of speculative decoding in decode steps of the target (one token without speculation). All finite and >= 0;
 /// `iteration` > 0.
 struct DecodingCost {
-  double iteration = 1.0;       ///< an iteration without its drafting: verification, and whatever overhead it has
-  double draft_pass = 0.0;      ///< one pass of the drafter
-  double sequence = 0.0;        ///< once a sequence under speculation: encoders, fixed cost
-  double plain_sequence = 0.0;  ///< once a sequence decoded plainly
+  double iteration = 1.0;       ///< an iteration without drafting: verification and overhead
+  double draft_pass = 0.0;      ///< one forward pass of the drafter
+  double sequence = 0.0;        ///< once per sequence with speculation: encoders, fixed cost
+  double plain_sequence = 0.0;  ///< once per sequence without speculation
 
   bool operator==(const DecodingCost&) const = default;
 };
 
-/// A verification costs one target step, a draft pass c of them, and nothing else costs anything. [Leviathan2023,
-/// Thm. 3.8]
+/// A verification costs one decode step, a draft pass c decode steps, everything else nothing. [Leviathan2023, Thm.
+/// 3.8]
 [[nodiscard]] constexpr DecodingCost constant_ratio(double c) { return {.draft_pass = c}; }
 
-/// A draft pass against the rest of an iteration: all that the best draft length depends on. c where a verification
-/// costs one step.
+/// Cost of a draft pass divided by that of the rest of an iteration. It determines the best draft length; equal to c if
+/// a verification costs one decode step.
 [[nodiscard]] constexpr double draft_ratio(const DecodingCost& cost) { return cost.draft_pass / cost.iteration; }
 
-/// Throws DomainError on a cost outside its range.
+/// Throws DomainError for a cost out of range.
 void check_cost(const DecodingCost& cost);
 
 }  // namespace foredraft

@@ -25,7 +25,7 @@ Problem too_deep(std::int64_t line) {
           .suggestion = "remove levels"};
 }
 
-/// Behind the string that begins at text[at]: of `quotes` quotes at either end, with escapes in double quotes.
+/// Position after the string that begins at text[at], with `quotes` quotes at either end and escapes in double quotes.
 std::size_t end_of_string(std::string_view text, std::size_t at, std::size_t quotes) {
   const char quote = text[at];
   for (at += quotes; at < text.size(); ++at) {
@@ -35,7 +35,7 @@ std::size_t end_of_string(std::string_view text, std::size_t at, std::size_t quo
       return at + 1;
     } else if (text[at] == quote) {
       const std::size_t end = std::min(text.find_first_not_of(quote, at), text.size());
-      // Up to two quotes may stand before the three that end the string.
+      // Up to two quotes may precede the three that end the string.
       if (end - at >= quotes) return std::min(end, at + quotes + 2);
       at = end - 1;
     }
@@ -43,10 +43,10 @@ std::size_t end_of_string(std::string_view text, std::size_t at, std::size_t quo
   return text.size();
 }
 
-/// How deep a TOML text is nested, from its tokens alone.
+/// Nesting depth of a TOML text, from its tokens.
 class TomlDepth {
  public:
-  /// The line of the first key or value below max_nesting levels; nothing where there is none.
+  /// Line of the first key or value nested deeper than max_nesting; nullopt if there is none.
   std::optional<std::int64_t> line_too_deep(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = end_of_token(text, at);
@@ -62,7 +62,7 @@ class TomlDepth {
  private:
   struct Open {
     bool table;
-    std::size_t depth;  ///< of what stands in the bracket
+    std::size_t depth;  ///< of the contents of the bracket
   };
 
   static std::size_t end_of_token(std::string_view text, std::size_t at) {
@@ -98,17 +98,17 @@ class TomlDepth {
     }
   }
 
-  std::vector<Open> open_;  ///< brackets of the value that is being read
-  std::size_t header_ = 0;  ///< depth of the table that the last header began
+  std::vector<Open> open_;  ///< open brackets of the current value
+  std::size_t header_ = 0;  ///< depth of the table of the last header
   std::size_t depth_ = 0;
   std::int64_t line_ = 1;
   bool in_header_ = false;
   bool in_key_ = true;
 };
 
-/// What a JSON text breaks of max_nesting and `max_keys`.
+/// The limit (max_nesting or `max_keys`) that a JSON text exceeds.
 std::optional<Problem> json_problem(std::string_view text, std::int64_t line, std::size_t max_keys) {
-  std::vector<std::size_t> keys;  // of each open bracket
+  std::vector<std::size_t> keys;  // number of keys in each open bracket
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '"') {
@@ -127,7 +127,7 @@ std::optional<Problem> json_problem(std::string_view text, std::int64_t line, st
   return std::nullopt;
 }
 
-/// Passes over a JSON text to where it ends to be one.
+/// Reads a JSON text up to its first syntax error.
 class FirstJsonError final : public nlohmann::json_sax<nlohmann::ordered_json> {
  public:
   bool null() override { return true; }
@@ -150,10 +150,10 @@ class FirstJsonError final : public nlohmann::json_sax<nlohmann::ordered_json> {
     return false;
   }
 
-  /// The bytes that were read, the last of them the wrong one; more than there are at the end of the text.
+  /// Number of bytes read, the last of them the wrong one; more than the size of the text if its end is the error.
   [[nodiscard]] std::size_t read() const { return read_; }
   [[nodiscard]] const std::string& token() const { return token_; }
-  /// Whether a number is beyond every double.
+  /// Whether the error is a number out of the range of a double.
   [[nodiscard]] bool number() const { return number_; }
 
  private:
@@ -162,7 +162,7 @@ class FirstJsonError final : public nlohmann::json_sax<nlohmann::ordered_json> {
   bool number_ = false;
 };
 
-/// Where a text that is no JSON goes wrong.
+/// The syntax error of a text that is not valid JSON.
 Problem syntax_problem(std::string_view text, std::int64_t first_line) {
   FirstJsonError error;
   static_cast<void>(nlohmann::ordered_json::sax_parse(text, &error));

@@ -14,35 +14,37 @@
 /// Documents from outside the program: limits that hold before a parser sees the text, and whole numbers that fit.
 namespace foredraft {
 
-/// Tables and lists within each other. Parsers, writers and destructors recurse once a level: without a limit a few
-/// kB overflow the stack. Our own documents have at most 8 levels.
+/// Maximum nesting depth of tables and lists. Parsers, writers and destructors recurse once per level: without a limit
+/// a few kB overflow the stack. Our own documents have at most 8 levels.
 inline constexpr std::size_t max_nesting = 64;
-/// Configurations and model files are a few kB; 4 MiB parse within seconds.
+/// Maximum size of TOML files. Configurations and model files have a few kB; 4 MiB parse within seconds.
 inline constexpr std::size_t max_toml_bytes = std::size_t{4} << 20U;
-/// The profile of a long run is a few MB; a parsed document takes about 20 times its size in memory.
+/// Maximum size of JSON files. The profile of a long run has a few MB; a parsed document takes about 20 times its size
+/// in memory.
 inline constexpr std::size_t max_json_bytes = std::size_t{64} << 20U;
-/// The time to read an object grows with the square of its keys. Our own objects have at most about 100.
+/// Maximum number of keys of an object: the time to read it grows with their square. Our own objects have at most about
+/// 100.
 inline constexpr std::size_t max_json_keys = 256;
-/// One row of a table or one sequence of a trace.
+/// Maximum size of a line: one row of a table or one sequence of a trace.
 inline constexpr std::size_t max_line_bytes = std::size_t{1} << 20U;
 
-/// Adds a problem with its line to `problems` and returns false where a TOML text is larger than max_toml_bytes or
-/// nests deeper than max_nesting. Dotted keys, table headers and brackets add up to the depth of a value.
+/// Adds a problem with its line to `problems` and returns false if a TOML text is larger than max_toml_bytes or nested
+/// deeper than max_nesting. Dotted keys, table headers and brackets add up to the depth of a value.
 [[nodiscard]] bool check_toml_limits(std::string_view text, ProblemList& problems);
 
-/// Adds a problem and returns false where a line of `text` is longer than max_line_bytes.
+/// Adds a problem and returns false if a line of `text` is longer than max_line_bytes.
 [[nodiscard]] bool check_line_limits(std::string_view text, ProblemList& problems);
 
-/// A JSON document. A discarded value and a problem, whose lines count from `first_line`, where `text` breaks
-/// max_json_bytes, max_nesting or `max_keys` or is no JSON. The last of several equal keys counts.
+/// Parses a JSON document. Returns a discarded value and adds a problem (lines count from `first_line`) if `text`
+/// exceeds max_json_bytes, max_nesting or `max_keys` or is not valid JSON. Of equal keys the last one is used.
 [[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text, ProblemList& problems,
                                                 std::int64_t first_line = 1, std::size_t max_keys = max_json_keys);
 
-/// What an exception of the JSON library says, without the name and number that it begins with.
+/// The message of an exception of the JSON library, without the name and number that it begins with.
 [[nodiscard]] std::string json_reason(std::string_view what);
 
-/// The value of a JSON integer in [minimum, maximum]; nothing for any other JSON value, 2.0 and 1e3 included.
-/// Number: std::int32_t, std::int64_t or std::uint64_t.
+/// The value of a JSON integer in [minimum, maximum]; nullopt for any other JSON value, including 2.0 and 1e3. Number:
+/// std::int32_t, std::int64_t or std::uint64_t.
 template <typename Number>
 [[nodiscard]] std::optional<Number> whole_number(const nlohmann::ordered_json& json,
                                                  Number minimum = std::numeric_limits<Number>::min(),

@@ -32,7 +32,7 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 18U;
 
 std::string last_error() { return std::strerror(errno); }  // NOLINT(concurrency-mt-unsafe): glibc's is thread-safe
 
-/// A descriptor that is closed at the end.
+/// A file descriptor that is closed on destruction.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -50,7 +50,7 @@ class Descriptor {
   int number_;
 };
 
-/// What keeps an open file from being one of a results folder; empty where nothing does.
+/// Why an open file cannot be one of a results folder; empty if it can.
 std::string reason_against(int descriptor, struct stat& status) {
   if (descriptor < 0)
     return errno == ELOOP ? "it is a link, and links in a results folder are not followed" : last_error();
@@ -87,13 +87,13 @@ fs::path folder_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-/// Says whose temporary file it is; cut so that no name gets too long.
+/// Prefix of temporary files of this target, shortened so that no name gets too long.
 std::string temporary_ending(const std::string& name) {
   constexpr std::size_t max_bytes = 200;
   return "-" + name.substr(0, max_bytes);
 }
 
-/// Of a file that is to get the name `name`: a name that nobody can foresee.
+/// Name of a temporary file that will be renamed to `name`; unpredictable.
 std::string temporary_name(const std::string& name) {
   std::uint64_t random = 0;
   static_cast<void>(::getrandom(&random, sizeof random, 0));  // a name that is taken is an error, not a hole
@@ -102,7 +102,7 @@ std::string temporary_name(const std::string& name) {
 
 bool is_ours(std::string_view name) { return name.starts_with(temporary_prefix) || name.starts_with(lock_name); }
 
-/// What killed processes left: of every file of the folder, or of the file that is to get the name `of`.
+/// Temporary files left by killed processes: of all files of the folder, or of the file `of`.
 void remove_temporary_files(const fs::path& folder, const std::optional<std::string>& of) {
   const std::string ending = of ? temporary_ending(*of) : "";
   const std::size_t length = temporary_prefix.size() + random_digits + ending.size();
@@ -214,7 +214,7 @@ Replacement::Replacement(std::string path)
     : path_(std::move(path)), folder_(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
   if (folder_ < 0) fail();
   const std::string name = temporary_name(fs::path(path_).filename().native());
-  Descriptor folder(folder_);  // closed where the next step fails
+  Descriptor folder(folder_);  // closed if the next step fails
   file_ = ::openat(folder_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, as_umask_allows);
   if (file_ < 0) fail();
   temporary_ = name;
@@ -235,7 +235,7 @@ void Replacement::commit() {
   const std::string name = fs::path(path_).filename();
   if (::fsync(file_) != 0 || ::renameat(folder_, temporary_.c_str(), folder_, name.c_str()) != 0) fail();
   temporary_.clear();
-  static_cast<void>(::fsync(folder_));  // a file system that cannot do this still has the rename
+  static_cast<void>(::fsync(folder_));  // on a file system without fsync of folders the rename still holds
 }
 
 void Replacement::fail() const {
@@ -278,8 +278,7 @@ void AppendFile::truncate(std::uint64_t bytes) {
 void AppendFile::append(std::string_view bytes) {
   if (!write_all(descriptor_, bytes)) {
     const std::string why = last_error();
-    static_cast<void>(
-        ::ftruncate(descriptor_, static_cast<off_t>(size_)));  // a torn row would be dropped on resume too
+    static_cast<void>(::ftruncate(descriptor_, static_cast<off_t>(size_)));  // resuming would drop a torn row too
     throw RunError(fmt::format("{}: cannot be written ({})", readable(path_), why));
   }
   size_ += bytes.size();
@@ -333,7 +332,7 @@ WriteLock::WriteLock(const std::string& path, std::string lock_file) : lock_file
       throw InputError(
           fmt::format("{}: another run is writing it - wait for it, or use another --out", readable(path)));
     }
-    // The holder before may have removed the file between our open and our lock: then another one counts.
+    // The previous holder may have removed the file between our open and our lock; retry with the new file.
     struct stat named {};
     const bool still_named =
         ::lstat(lock_file_.c_str(), &named) == 0 && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
@@ -351,7 +350,7 @@ WriteLock::~WriteLock() {
   ::unlink(lock_file_.c_str());
   ::close(descriptor_);
   for (const std::string& folder : made_folders_) {
-    if (::rmdir(folder.c_str()) != 0) break;  // it holds something, as it should
+    if (::rmdir(folder.c_str()) != 0) break;  // it is not empty
   }
 }
 

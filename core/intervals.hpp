@@ -47,7 +47,7 @@ class IntegerMoments {
   }
 
   /// Unbiased sample covariance (variance for i = j); NaN below two observations.
-  /// n * products - sums * sums is exact in integers, so nothing cancels.
+  /// n * products - sums * sums is computed in integers, so there is no cancellation.
   [[nodiscard]] double covariance(std::size_t i, std::size_t j) const {
     if (count_ < 2) return std::numeric_limits<double>::quiet_NaN();
     const Int128 product = i <= j ? products_[i * N + j] : products_[j * N + i];
@@ -63,7 +63,7 @@ class IntegerMoments {
   bool operator==(const IntegerMoments&) const = default;
 
  private:
-  /// count * product - a * b. Falls back to long double where the 127 bits of the exact form would not do.
+  /// count * product - a * b. Falls back to long double if the exact form overflows 127 bits.
   [[nodiscard]] double scaled_difference(Int128 product, Int128 a, Int128 b) const {
     Int128 left{};
     Int128 right{};
@@ -81,8 +81,7 @@ class IntegerMoments {
   std::array<Int128, N * N> products_{};
 };
 
-// ---- Estimates with their uncertainty. The level of every interval is a two-sided coverage in (0, 1), 0.95 by
-// default.
+// ---- Estimates with their uncertainty. The level of an interval is its two-sided coverage in (0, 1), by default 0.95.
 
 struct Interval {
   double low;
@@ -99,12 +98,13 @@ struct Interval {
 /// mean +- normal_quantile(level) * standard_error.
 [[nodiscard]] Interval normal_interval(const Estimate& estimate, double level = 0.95);
 
-/// Exact interval of a proportion [Clopper1934]: `successes` of `trials`. [0, 1] without trials.
+/// Exact interval of a proportion: `successes` of `trials` [Clopper1934]. [0, 1] without trials.
 [[nodiscard]] Interval clopper_pearson(std::int64_t successes, std::int64_t trials, double level = 0.95);
 
 /// Ratio of totals sum_i a_i x_i / sum_i b_i x_i of jointly observed integer quantities x, with the delta-method
 /// standard error of n independent units: sqrt(w' C w / n) / mean denominator, w = a - ratio * b, C the sample
-/// covariance. Mean NaN for a zero denominator. `numerator_constant` and `denominator_constant` are added once a unit.
+/// covariance. Mean NaN for a zero denominator. `numerator_constant` and `denominator_constant` are added once per
+/// unit.
 template <std::size_t N>
 [[nodiscard]] Estimate ratio_estimate(const IntegerMoments<N>& units, const std::array<double, N>& numerator,
                                       const std::array<double, N>& denominator, double numerator_constant = 0.0,
@@ -126,7 +126,7 @@ template <std::size_t N>
           (numerator[i] - ratio * denominator[i]) * (numerator[j] - ratio * denominator[j]) * units.covariance(i, j);
     }
   }
-  // Rounding can leave a tiny negative number where the true variance is zero; NaN must pass through.
+  // Rounding can make a zero variance slightly negative; NaN must pass through.
   if (variance < 0.0) variance = 0.0;
   return {ratio, std::sqrt(variance / static_cast<double>(units.count())) / std::abs(bottom)};
 }

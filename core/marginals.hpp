@@ -7,7 +7,7 @@
 /// Acceptance by position: m_i = P(draft i and all before it accepted) = prod_{j<=i} a_j, a_j the conditionals.
 namespace foredraft {
 
-/// Throws DomainError unless these are probabilities that never rise: m_i counts a draft together with all before it.
+/// Throws DomainError unless these are probabilities that do not increase.
 void check_marginal(std::span<const double> marginal);
 
 /// a from m: ratios; 0 where the previous marginal is 0. Throws DomainError when m rises.

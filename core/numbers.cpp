@@ -88,7 +88,7 @@ std::optional<double> parse_quantity(std::string_view text) {
   }
   const auto number = parse_real(text.substr(0, text.size() - 1));
   if (!number) return std::nullopt;
-  // 80 / 100 is the double next to 0.8; 80 * 0.01 need not be.
+  // 80 / 100 is the double nearest to 0.8; 80 * 0.01 may not be.
   const double value = factor < 1.0 ? *number / 100.0 : *number * factor;
   if (!std::isfinite(value)) return std::nullopt;
   return value;

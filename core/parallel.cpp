@@ -43,7 +43,7 @@ void parallel_for(std::uint64_t count, unsigned threads, const std::function<voi
     try {
       for (unsigned i = 1; i < workers; ++i) team.emplace_back(loop);
     } catch (const std::system_error& error) {
-      next = count;  // those that did start end
+      next = count;  // let the started threads finish
       throw RunError(
           fmt::format("cannot start {} threads: the system gave {} ({}) - use --threads with fewer, or raise "
                       "the limit of processes (ulimit -u)",

@@ -11,7 +11,7 @@
 namespace foredraft {
 namespace {
 
-/// Edits (insert, delete, replace, swap neighbours) from a to b.
+/// Edit distance from a to b: insert, delete, replace, swap neighbors.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -69,7 +69,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string> can
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    // Each letter too many is an edit, and a key may have a million.
+    // Each extra letter is an edit; this avoids the quadratic distance for long keys.
     const std::size_t shorter = std::min(word.size(), candidate.size());
     if (std::max(word.size(), candidate.size()) - shorter >= best_distance || candidate == word) continue;
     const std::size_t distance = edit_distance(word, candidate);

@@ -21,11 +21,11 @@ struct Problem {
   std::string suggestion = {};
 };
 
-/// A list prints as many problems, and how many more there are.
+/// Maximum number of problems in a message; the rest is only counted.
 inline constexpr std::size_t max_problems = 100;
 
-/// Each problem is one line `source:line: key: problem (why) - suggestion`; empty parts are left out, and what a part
-/// quotes from outside is made readable (core/readable.hpp).
+/// Problems of a file. Each is one line `source:line: key: problem (why) - suggestion`; empty parts are omitted, and
+/// quoted text from outside is made readable (core/readable.hpp).
 class ProblemList {
  public:
   explicit ProblemList(std::string source) : source_(std::move(source)) {}
@@ -33,10 +33,10 @@ class ProblemList {
   void add(Problem problem) { problems_.push_back(std::move(problem)); }
   [[nodiscard]] bool empty() const { return problems_.empty(); }
 
-  /// As they were added.
+  /// The problems in the order in which they were added.
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
 
-  /// The lines by line number, the first hundred and how many more.
+  /// The lines sorted by line number: the first hundred and the number of the others.
   [[nodiscard]] std::string text() const;
 
   /// Throws InputError with text() unless empty.
@@ -47,12 +47,11 @@ class ProblemList {
   std::vector<Problem> problems_;
 };
 
-/// The candidate nearest to `word`, or an empty view where none is near (a third of the letters may differ) or it is
+/// The candidate nearest to `word`; empty if none is near (at most a third of the letters may differ) or if it is
 /// `word` itself.
 [[nodiscard]] std::string_view nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// "did you mean X?", or "known: A, B, C" where nothing is near; never X where it looks like `word`: where blanks
-/// are all that differs, it says so.
+/// "did you mean X?", or "known: A, B, C" if none is near. If only blanks differ it says so.
 [[nodiscard]] std::string suggestion_for(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace foredraft

@@ -35,7 +35,7 @@ PhiloxWords philox_counter(const StreamId& id, std::uint64_t index) {
 }
 
 RandomStream::RandomStream(std::uint64_t seed, const StreamId& id) : key_(philox_key(seed)), id_(id) {
-  static_cast<void>(philox_counter(id, 0));  // refuse an overflow here, not at the first draw
+  static_cast<void>(philox_counter(id, 0));  // report an overflow here, not at the first draw
 }
 
 void RandomStream::refill() {

@@ -35,13 +35,13 @@ enum class Purpose : std::uint8_t {
   replacement = 13,      ///< the token emitted after a rejection
   bonus_token = 14,      ///< the token emitted after all drafts were accepted
   text = 15,             ///< generated text
-  chain_start = 16,      ///< whether a Markov chain starts behind an accepted token
+  chain_start = 16,      ///< whether a Markov chain starts after an accepted token
   chain_start_tie = 17,  ///< refinement of a tied chain start
-  candidate = 18,        ///< candidates of a position behind the first, and what replaces them
-  late_candidate = 19,   ///< the same where they are drawn from laws written out in full
+  candidate = 18,        ///< candidates of a position after the first, and their replacement
+  late_candidate = 19,   ///< the same where they are drawn from explicit distributions
   buffer_content = 20,   ///< weights, caches and tokens of a measured pass
   measuring_order = 30,  ///< who is timed first in a round
-  bootstrap = 31,        ///< which shapes a fit is made to again
+  bootstrap = 31,        ///< which shapes a bootstrap fit uses
   arrival = 40,          ///< when requests arrive
   prompt_length = 41,    ///< tokens of their prompts
   recording = 42,        ///< which recorded sequence an answer replays

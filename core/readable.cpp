@@ -10,18 +10,19 @@ namespace foredraft {
 namespace {
 
 constexpr std::string_view ellipsis = "\u2026";
-/// A word may have as many more without being cut: quotes, an ellipsis and a line number beside a value that was cut.
+/// Additional characters that a word may have before it is cut: quotes, an ellipsis and a line number around a cut
+/// value.
 constexpr std::size_t word_slack = 40;
-/// The longest of our own lists the 70 parameters of a sweep.
+/// Maximum length of a line. The longest of our own lists the 70 parameters of a sweep.
 constexpr std::size_t max_line_characters = 4000;
 
 struct CodePoint {
   std::uint32_t value;
   std::size_t bytes;
-  bool sound;  ///< false: a byte that begins no UTF-8 sequence
+  bool sound;  ///< false: an invalid UTF-8 byte
 };
 
-/// The first of a text that is not empty: one UTF-8 sequence, not a longer one than it needs, no surrogate.
+/// The first code point of a nonempty text: a shortest-form UTF-8 sequence, no surrogate.
 CodePoint first_of(std::string_view text) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned char first = byte(0);
@@ -40,7 +41,7 @@ CodePoint first_of(std::string_view text) {
   return {value, bytes, true};
 }
 
-/// Whether a terminal shows it, in its place and by itself.
+/// Whether a terminal shows the code point as a character of its own.
 bool shows(std::uint32_t value) {
   struct Range {
     std::uint32_t first, last;
@@ -61,14 +62,14 @@ bool shows(std::uint32_t value) {
                       [value](const Range& range) { return range.first <= value && value <= range.last; });
 }
 
-/// What stands in a message in the place of what does not show; empty for what does.
+/// Replacement of a code point that a terminal does not show; empty for one that it does.
 std::string escape_of(const CodePoint& point) {
   if (point.sound && shows(point.value)) return {};
   return point.sound && point.value >= 0x80U ? fmt::format("\\u{:04x}", point.value)
                                              : fmt::format("\\x{:02x}", point.value);
 }
 
-/// How many characters are shown of a text; no more of them are looked at than `most` + 1.
+/// Number of shown characters of a text, counted up to `most` + 1.
 std::size_t characters_shown(std::string_view text, std::size_t most) {
   std::size_t characters = 0;
   while (!text.empty() && characters <= most) {
@@ -79,7 +80,7 @@ std::size_t characters_shown(std::string_view text, std::size_t most) {
   return characters;
 }
 
-/// One line with words that are cut.
+/// One line with overlong words cut.
 std::string readable_line(std::string_view line) {
   std::string text;
   std::size_t characters = 0;

@@ -16,7 +16,8 @@ namespace foredraft {
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest number that is free is this one. The wrong direction: reading stdin, writing the others fails.
+    // open() takes the lowest free number, which is this one. The opposite direction makes reading stdin and writing
+    // the others fail.
     static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
   }
   std::signal(SIGPIPE, SIG_IGN);

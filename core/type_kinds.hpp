@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-/// What kind of type a field has, for code that goes through all fields of a struct.
+/// Type predicates for code that iterates over all fields of a struct.
 namespace foredraft {
 
 template <typename T>

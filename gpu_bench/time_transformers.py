@@ -27,7 +27,7 @@ COLUMNS = ("vocabulary", "gamma", "dtype", "wall_median_us", "wall_ci95_low_us",
 
 
 def median_interval(values, level=0.95):
-    """Median, and the order statistics between which it lies with at least this probability, whatever the law."""
+    """Median, and the order statistics between which it lies with at least this probability, whatever the distribution."""
     ordered = sorted(values)
     count = len(ordered)
     outside, low = 0.0, 0

@@ -22,7 +22,7 @@ bool counted(const Observation& observation) {
   return observation.acceptance && observation.acceptance->steps > 0 && observation.acceptance->accepted_tokens;
 }
 
-/// Of the ratio of accepted tokens to steps, of `clusters` observations that do not depend on each other.
+/// Ratio of accepted tokens to steps, from `clusters` independent observations.
 double error_between(std::span<const Observation> observations, double ratio, double steps, double clusters) {
   double squares = 0.0;
   for (const Observation& observation : observations) {
@@ -34,7 +34,7 @@ double error_between(std::span<const Observation> observations, double ratio, do
   return std::sqrt(squares * clusters / (clusters - 1.0)) / steps;
 }
 
-/// Of steps that do not depend on each other: E[X^2] is the sum of (2 i - 1) P(X >= i) over positions i = 1, 2, ...
+/// Moments from independent steps: E[X^2] is the sum of (2 i - 1) P(X >= i) over positions i = 1, 2, ...
 double error_within(std::span<const Observation> observations, double ratio, double steps) {
   double squares = 0.0;
   for (const Observation& observation : observations) {
@@ -79,7 +79,7 @@ void require_equal(const JsonFields& steps, std::string_view key, std::int64_t p
   if (printed != counted) steps.refuse(key, std::to_string(printed), fmt::format("the steps add up to {}", counted));
 }
 
-/// The most detailed of what the record holds.
+/// The most detailed counts that the record has.
 AcceptanceCounts detailed_counts(const JsonFields& steps, Observation& observation) {
   const std::vector<std::int64_t> accepted = steps.counts("per_step_accepted");
   const std::vector<std::int64_t> histogram = histogram_of(steps, "acceptance_histogram");
@@ -135,11 +135,11 @@ void read_request_acceptance(const JsonFields& steps, Observation& observation, 
 
 namespace {
 
-/// How far a count may be off that is a share written in full times up to 10^11 steps.
+/// Maximum error of a count computed from a fraction that is printed in full, up to 10^11 steps.
 constexpr double whole_count = 1e-4;
-/// A log that runs along catches the parts of one step on both sides of a line: so many steps may differ.
+/// Tolerance in steps: a running log may contain the parts of one step on both sides of a line.
 constexpr double steps_under_way = 1.0;
-/// Of which share a mean of requests may differ from that of all steps before it is said.
+/// Minimum relative difference between a mean of requests and that of all steps that is reported.
 constexpr double same_mean = 0.005;
 
 void require_positions(std::int64_t positions, std::int64_t line) {
@@ -151,8 +151,8 @@ void require_positions(std::int64_t positions, std::int64_t line) {
   }
 }
 
-/// Half of the last digit with which the most exact of `shares` was printed; 0 where each is that of a whole count, as
-/// shares written in full are.
+/// Half of the last digit of the most precisely printed of `shares`; 0 if each is that of an integer count, as
+/// fractions printed in full are.
 double rounding_of(std::span<const double> shares, double steps) {
   const bool whole_counts = std::all_of(shares.begin(), shares.end(), [steps](double share) {
     return std::abs(share * steps - std::round(share * steps)) < whole_count;
@@ -295,7 +295,7 @@ void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std:
     }
     counts.accepted_at.push_back(std::llround(rates[i] * steps));
   }
-  // Both are whole numbers.
+  // Both are integers.
   counts.accepted_at_rounding = std::floor(rounding.value_or(rounding_of(rates, steps)) * steps + 0.5);
   if (counts.steps_estimated) counts.accepted_at_rounding = std::max(counts.accepted_at_rounding, 1.0);
 }

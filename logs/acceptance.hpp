@@ -13,67 +13,67 @@
 
 namespace foredraft::logs {
 
-/// Tokens per iteration of all counts together, 1 + accepted / steps, with its standard error: observations are taken
-/// for independent where there are ten at least; below, steps are, which needs positions, and without those it is NaN.
-/// Nothing where no steps were counted.
+/// Tokens per iteration of all counts together, 1 + accepted / steps, with its standard error. With at least ten
+/// observations these are taken as independent; with fewer the steps are, which needs positions, else it is NaN.
+/// Nullopt if no steps were counted.
 [[nodiscard]] std::optional<Estimate> acceptance_length(std::span<const Observation> observations);
 
-/// Fills counts, gamma and the order of steps from the record that vLLM, TensorRT-LLM and aiperf write of one request:
+/// Fills counts, gamma and the order of steps from the record of one request that vLLM, TensorRT-LLM and aiperf write:
 /// `num_spec_steps`, `num_draft_tokens`, `acceptance_histogram` (a list, or an object of counts by length),
-/// `num_spec_tokens`, in detail `per_step_accepted` and `per_step_drafted`. Throws RefusedRecord where it contradicts
-/// itself.
+/// `num_spec_tokens`, and in detailed records `per_step_accepted` and `per_step_drafted`. Throws RefusedRecord if it
+/// contradicts itself.
 void read_request_acceptance(const JsonFields& steps, Observation& observation, LogContents& contents);
 
-/// A histogram as a list or as an object of counts by length; empty where absent.
+/// A histogram as a list or as an object of counts by length; empty if absent.
 [[nodiscard]] std::vector<std::int64_t> histogram_of(const JsonFields& record, std::string_view key);
 
-// ---- Counts of verification steps from what logs hold instead: rates, histograms, lists of steps. And whether counts
-// can be true.
+// ---- Counts of verification steps from other numbers in logs: rates, histograms, lists of steps. And checks whether
+// counts are possible.
 
-/// Draft tokens of one step: beyond any drafter, and few enough to be held.
+/// Maximum number of draft tokens of one step: more than any drafter makes, and few enough to store.
 inline constexpr std::int64_t max_positions = 4096;
 
-/// By which an acceptance length may differ from its counts: written in full, and with two digits or as a float.
+/// Maximum difference between an acceptance length and its counts: printed in full, and with two digits or as a float.
 inline constexpr double full_digits = 1e-6;
 inline constexpr double two_digits = 0.006;
 
 /// The sum; throws RefusedRecord beyond max_logged_count.
 [[nodiscard]] std::int64_t sum_of_counts(std::span<const std::int64_t> counts, std::string_view key, std::int64_t line);
 
-/// Of a histogram: [j] is the number of steps that accepted exactly j drafts. `gamma` (at least the histogram's length
-/// less 1) is how many positions there are, where it is known. Throws RefusedRecord as sum_of_counts.
+/// Counts from a histogram: [j] is the number of steps that accepted exactly j drafts. `gamma` is the number of
+/// positions if it is known (at least the histogram's length minus 1). Throws RefusedRecord as sum_of_counts.
 [[nodiscard]] AcceptanceCounts counts_of_histogram(std::span<const std::int64_t> histogram,
                                                    std::optional<std::int64_t> gamma, std::int64_t line);
 
-/// Of single steps: accepted drafts of each, and drafted ones (empty: not logged). Throws RefusedRecord on lists of
-/// different lengths and on a step that accepts more than it drafts.
+/// Counts from single steps: accepted drafts of each, and drafted ones (empty: not logged). Throws RefusedRecord for
+/// lists of different lengths and for a step that accepts more than it drafts.
 [[nodiscard]] AcceptanceCounts counts_of_steps(std::span<const std::int64_t> accepted,
                                                std::span<const std::int64_t> drafted, std::int64_t line);
 
-/// Sets `accepted_at` of counts whose `steps` are set from rates, shares of the steps, one a position. Rates beyond
-/// position `gamma` are left out. `rounding`: how far a printed rate may be off; without it, half of the last digit
-/// that was printed. Nothing is lost where the steps are few enough for each rate to have one count. Throws
-/// RefusedRecord on a rate outside [0, 1].
+/// Sets `accepted_at` of counts whose `steps` are set, from rates: fractions of the steps, one per position. Ignores
+/// rates beyond position `gamma`. `rounding`: maximum error of a printed rate; default: half of the last printed digit.
+/// Exact if there are few enough steps that each rate determines its count. Throws RefusedRecord for a rate outside [0,
+/// 1].
 void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std::optional<std::int64_t> gamma,
                    std::optional<double> rounding, std::int64_t line);
 
-/// Tokens that a step emits, 1 + accepted / steps; nothing where one of the two is unknown or there are no steps.
+/// Tokens per step, 1 + accepted / steps; nullopt if either is unknown or there are no steps.
 [[nodiscard]] std::optional<double> tokens_per_step(const AcceptanceCounts& counts);
 
-/// drafted / steps where that is a whole number and no estimate; nothing else.
+/// drafted / steps if that is an integer and not estimated; else nullopt.
 [[nodiscard]] std::optional<std::int64_t> steady_gamma(const AcceptanceCounts& counts);
 
-/// Throws RefusedRecord where more is accepted than drafted, more steps reach a position than the one before it, or
-/// more is drafted than steps of at most `gamma` drafts can. Warns (W18) where positions do not add up to the accepted
+/// Throws RefusedRecord if more is accepted than drafted, if more steps reach a position than the one before it, or if
+/// more is drafted than steps of at most `gamma` drafts can. Warns (W18) if positions do not add up to the accepted
 /// tokens.
 void check_counts(const AcceptanceCounts& counts, std::optional<std::int64_t> gamma, std::int64_t line,
                   LogContents& contents);
 
-/// Warns (W18) where a printed acceptance length is none of `counts` within `tolerance`.
+/// Warns (W18) if a printed acceptance length differs from that of `counts` by more than `tolerance`.
 void check_printed_length(const AcceptanceCounts& counts, std::optional<double> printed, double tolerance,
                           std::int64_t line, LogContents& contents);
 
-/// Warns (W10) where a printed mean of requests is not the acceptance length of all steps.
+/// Warns (W10) if a printed mean of requests differs from the acceptance length of all steps.
 void check_mean_length(const AcceptanceCounts& counts, std::optional<double> printed, std::int64_t line,
                        LogContents& contents);
 

@@ -7,8 +7,8 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 
-/// Tables of acceptance length by draft length (YAML), as InferenceX keeps them: a model, thinking on and off, a line
-/// `3: 2.88` for each number of speculative tokens. Comments above say data set, top-p and temperatures.
+/// Tables of acceptance length by draft length (YAML), as used by InferenceX: a model, thinking on and off, a line `3:
+/// 2.88` for each number of speculative tokens. Comments above state data set, top-p and temperatures.
 namespace foredraft::logs {
 namespace {
 
@@ -28,7 +28,7 @@ class AcceptanceTableReader final : public LineReader {
   Stratum stratum_ = {};  ///< of all entries: data set and top-p
   std::optional<double> temperature_on_ = {}, temperature_off_ = {};
   std::string model_ = {};
-  std::optional<bool> thinking_ = {};  ///< of the entries that follow
+  std::optional<bool> thinking_ = {};  ///< of the following entries
 };
 
 void AcceptanceTableReader::note_comment(std::string_view text) {

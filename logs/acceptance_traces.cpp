@@ -5,8 +5,8 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// Recorded acceptance by text position: for each output token of a request how many tokens a step would emit that
-/// began there, bonus token included. One list, or one for each drafter (`acc_eagle`, `acc_ngram`).
+/// Recorded acceptance by text position: for each output token of a request the number of tokens that a step beginning
+/// there would emit, including the bonus token. One list, or one for each drafter (`acc_eagle`, `acc_ngram`).
 namespace foredraft::logs {
 namespace {
 

@@ -4,13 +4,13 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 
-/// aiperf: `profile_export.jsonl` with a record a request, and the JSON of a run.
+/// aiperf: `profile_export.jsonl` with a record per request, and the JSON of a run.
 namespace foredraft::logs {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A metric in milliseconds: {"value": .., "unit": ..} of a request, {"avg": .., "unit": ..} of a run.
+/// A metric in milliseconds: {"value": .., "unit": ..} for a request, {"avg": .., "unit": ..} for a run.
 std::optional<double> metric_ms(const JsonFields& metrics, std::string_view name, std::string_view key) {
   if (!metrics.has(name)) return std::nullopt;
   const JsonFields metric = *metrics.object(name);

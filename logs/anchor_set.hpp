@@ -11,14 +11,14 @@
 
 namespace foredraft::logs {
 
-/// Logs may hold bytes that are no text.
+/// Bytes instead of UTF-8, because logs may contain invalid text.
 inline RE2::Options byte_options() {
   RE2::Options options(RE2::Latin1);
   options.set_log_errors(false);
   return options;
 }
 
-/// Patterns that are looked for all at once.
+/// A set of patterns that are searched for at once.
 class AnchorSet {
  public:
   void add(std::string_view pattern) {
@@ -31,7 +31,7 @@ class AnchorSet {
     if (!empty_ && !set_.Compile()) throw std::logic_error("too many patterns");
   }
 
-  /// Numbers of those that `text` holds, ascending, as they were added from 0.
+  /// Indices of the patterns found in `text`, ascending, in the order in which they were added, from 0.
   [[nodiscard]] std::vector<int> in(std::string_view text) const {
     std::vector<int> found;
     if (!empty_ && set_.Match(text, &found)) std::sort(found.begin(), found.end());

@@ -6,8 +6,8 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// Answers of Spec-Bench, EAGLE and Medusa, one question a line. Spec-Bench lists the tokens that each step emitted;
-/// the others give the last index of their loop, which counts from 0, and the new tokens of each turn.
+/// Answers of Spec-Bench, EAGLE and Medusa, one question per line. Spec-Bench lists the tokens that each step emitted;
+/// the others give the last index of their loop, from 0, and the new tokens of each turn.
 namespace foredraft::logs {
 namespace {
 
@@ -25,7 +25,7 @@ double total(const std::vector<double>& values) {
   return sum;
 }
 
-/// What each step accepted: the tokens that it emitted, less one.
+/// Accepted drafts of each step: the tokens that it emitted minus one.
 AcceptanceCounts counts_of_lengths(const JsonFields& choice, AcceptanceTrace& trace) {
   std::vector<std::int64_t> accepted = choice.counts("accept_lengths");
   for (std::int64_t& length : accepted) {
@@ -37,8 +37,8 @@ AcceptanceCounts counts_of_lengths(const JsonFields& choice, AcceptanceTrace& tr
   return counts;
 }
 
-/// Steps of all turns. A loop that ends at index i took i + 1 steps; where that were more than its tokens, the writer
-/// had added the 1 itself.
+/// Steps of all turns. A loop that ends at index i took i + 1 steps; if that exceeds its tokens, the writer had already
+/// added the 1.
 std::int64_t steps_of_indices(const JsonFields& choice, std::int64_t new_tokens) {
   const std::vector<std::int64_t> last = choice.counts("idxs");
   const std::int64_t sum = sum_of_counts(last, "idxs", choice.line());

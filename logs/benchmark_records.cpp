@@ -8,18 +8,19 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 
-/// Records that scripts keep of a run: load and draft length beside what was measured, in the record itself or in its
-/// `measured`. docs/logs.md has the keys. A run whose acceptance is null is plain, whatever draft length it states.
+/// Records of a run kept by scripts: load and draft length beside the measurements, in the record itself or in its
+/// `measured`. Keys in docs/logs.md. A run whose acceptance is null is one without speculation, whatever draft length
+/// it states.
 namespace foredraft::logs {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// An inter-token latency is of iterations where chunks hold at least this part of the acceptance length.
+/// An inter-token latency is that of iterations if chunks hold at least this fraction of the acceptance length.
 constexpr double record_per_chunk = 0.6;
-/// By which a rate written in full may be off.
+/// Maximum error of a rate printed in full.
 constexpr double same_record_rate = 1e-6;
-/// How far accepted tokens may be from a whole number, that follow from a mean written in full.
+/// Maximum distance from an integer of accepted tokens that follow from a mean printed in full.
 constexpr double whole_tokens = 0.01;
 
 bool claims_benchmark_records(const Json& value) {
@@ -28,7 +29,7 @@ bool claims_benchmark_records(const Json& value) {
                   {"accepted_length_tau", "spec_num_drafts", "throughput_tok_s"});
 }
 
-/// A number, or the mean of an object of quantiles.
+/// A number, or the mean in an object of quantiles.
 std::optional<double> number_or_mean(const JsonFields& measured, std::string_view key) {
   const auto found = measured.json().find(key);
   if (found == measured.json().end() || !found->is_object()) return measured.real(key);
@@ -56,7 +57,7 @@ void read_record_acceptance(const JsonFields& measured, Observation& observation
   observation.acceptance = std::move(counts);
 }
 
-/// The time between chunks, where it is one of iterations.
+/// The time between chunks, if it is that of iterations.
 std::optional<double> record_iteration_ms(const JsonFields& measured, const Observation& observation,
                                           LogContents& contents) {
   const auto chunk_ms = number_or_mean(measured, "itl_ms");

@@ -3,7 +3,7 @@
 
 #include "logs/log_format.hpp"
 
-/// Each format by itself; that of observations files stands in observations_file.hpp.
+/// The readers of all formats; that of observations files is in observations_file.hpp.
 namespace foredraft::logs {
 
 // lines of text

@@ -5,7 +5,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 
-/// The table of GenAI-Perf and AIPerf: a row a metric, its mean first.
+/// The table of GenAI-Perf and AIPerf: a row per metric, its mean first.
 namespace foredraft::logs {
 namespace {
 
@@ -13,7 +13,7 @@ constexpr std::string_view genai_perf_anchor =
     "^[\xE2\x94\x83\xE2\x94\x82|][^\n]*(?:Statistic|Metric|Latency|Sequence Length|Throughput|Request Count|Time To "
     "First Token)";
 
-/// The first two cells of a row; bars are drawn thin, thick or of plain text.
+/// The first two cells of a row; separators may be thin or thick box-drawing characters or plain text.
 std::optional<KeyValue> row_of(std::string_view text) {
   for (const std::string_view bar : {"\xE2\x94\x82", "\xE2\x94\x83", "|"}) {
     if (!text.starts_with(bar)) continue;

@@ -4,7 +4,7 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// GuideLLM's JSON of benchmarks: load and times; it says nothing of speculation.
+/// GuideLLM's JSON of benchmarks: load and times, without data on speculation.
 namespace foredraft::logs {
 namespace {
 
@@ -16,7 +16,7 @@ bool claims_guidellm(const Json& value) {
   return benchmarks.is_array() && !benchmarks.empty() && has_keys(benchmarks.front(), {"config", "metrics"});
 }
 
-/// Over requests that were answered.
+/// Over answered requests.
 std::optional<double> mean_of(const JsonFields& metrics, std::string_view name) {
   if (!metrics.has(name)) return std::nullopt;
   const JsonFields metric = metrics.required_object(name);

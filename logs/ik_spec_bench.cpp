@@ -7,8 +7,8 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// `llama-spec-bench --output-format jsonl` of ik_llama.cpp: plain and speculative attempts in one file, with positions
-/// and draft times. Summary rows repeat the attempts.
+/// `llama-spec-bench --output-format jsonl` of ik_llama.cpp: attempts with and without speculation in one file, with
+/// positions and draft times. Summary rows repeat the attempts.
 namespace foredraft::logs {
 namespace {
 
@@ -40,7 +40,8 @@ void read_ik_acceptance(const JsonFields& drafts, Observation& observation, LogC
   observation.acceptance = std::move(counts);
 }
 
-/// Steps that emit a token each, and the accepted drafts, make the output; where they do not, some steps did not draft.
+/// Whether the steps, which emit one token each, and the accepted drafts add up to the output; if not, some steps did
+/// not draft.
 bool every_step_drafted(const AcceptanceCounts& counts, std::int64_t generated) {
   constexpr std::int64_t ends = 2;  // the first token comes from the prompt, the last step may be cut
   const std::int64_t emitted = counts.steps + counts.accepted_tokens.value_or(0);

@@ -25,7 +25,7 @@ std::string written(const Json& json, int indent) {
   throw InputError(fmt::format("{}: {} ({})", readable(log.file), what, why));
 }
 
-/// [j]: steps that accepted exactly j drafts; empty where positions were not counted, or only as rounded rates.
+/// [j]: steps that accepted exactly j drafts; empty if positions were not counted, or only as rounded rates.
 std::vector<std::int64_t> histogram_by_accepted(const AcceptanceCounts& counts) {
   if (counts.accepted_at.empty() || counts.accepted_at_rounding > 0.0 || counts.steps_estimated) return {};
   std::vector<std::int64_t> histogram;
@@ -105,7 +105,7 @@ std::string aiperf_text(std::span<const ObservedLog> logs) {
 
 // ---- speculation_profile.json
 
-/// Counts of all logs, of observations of the finest span of each: the others hold the same steps.
+/// Counts of all logs, from observations of the finest span of each: the others contain the same steps.
 struct PooledSteps {
   std::optional<std::int64_t> gamma = {};
   std::vector<std::int64_t> histogram = {};

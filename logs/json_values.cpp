@@ -11,11 +11,11 @@
 namespace foredraft::logs {
 namespace {
 
-/// Some files of runs have one key a request in one object.
+/// Maximum number of keys: some files of runs have one key per request in one object.
 constexpr std::size_t max_requests_of_a_run = 1024;
 
-/// Whether a value may have this byte outside its strings and brackets: blanks, digits, signs, and the letters of true,
-/// false, null, True, False, None, NaN, Infinity.
+/// Whether a value may contain this byte outside its strings and brackets: blanks, digits, signs, and the letters of
+/// true, false, null, True, False, None, NaN, Infinity.
 constexpr std::array<bool, 256> plain_bytes = [] {
   std::array<bool, 256> plain{};
   for (const char c : std::string_view(" \t\r\n,:0123456789+-.eEtrufalsnTFNoaIityd")) {
@@ -24,7 +24,7 @@ constexpr std::array<bool, 256> plain_bytes = [] {
   return plain;
 }();
 
-/// Whether nothing begins or ends at this byte of a string.
+/// Whether this byte of a string is neither an escape nor a quote.
 constexpr std::array<bool, 256> string_bytes = [] {
   std::array<bool, 256> plain{};
   for (bool& byte : plain) byte = true;
@@ -41,7 +41,7 @@ constexpr Words python_words{{{"True", "true"},
                               {"-Infinity", "null"},
                               {"Infinity", "null"}}};
 
-/// Appends the string that begins at text[at] as JSON writes it; returns where it ends.
+/// Appends the string that begins at text[at] in JSON syntax; returns its end.
 std::size_t append_string(std::string_view text, std::size_t at, std::string& json) {
   const char quote = text[at];
   json += '"';
@@ -61,7 +61,7 @@ std::size_t append_string(std::string_view text, std::size_t at, std::string& js
 std::string as_json(std::string_view text) {
   std::string json;
   json.reserve(text.size());
-  // Where a string or one of the words may begin; what stands before it is the same in both.
+  // Where a string or one of the words may begin; the text before it is the same in both syntaxes.
   constexpr std::string_view beginnings = "\"'TFNIn-";
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t next = std::min(text.find_first_of(beginnings, at), text.size());
@@ -103,7 +103,7 @@ bool begins_value(std::string_view line) {
   return line.empty() || line == "\r" || std::string_view("[{\"'").find(line.front()) != std::string_view::npos;
 }
 
-/// Whether the value may go on behind `c`, which is none of the plain bytes.
+/// Whether the value may continue with `c`, which is none of the plain bytes.
 bool JsonExtent::outside_string(char c) {
   if (c == '{' || c == '[') {
     open_ += c;
@@ -118,7 +118,7 @@ bool JsonExtent::outside_string(char c) {
   return c == '"' || c == '\'';
 }
 
-/// Whether the string may go on behind `c`.
+/// Whether the string may continue with `c`.
 bool JsonExtent::inside_string(char c) {
   if (escaped_) {
     escaped_ = false;
@@ -133,7 +133,7 @@ bool JsonExtent::inside_string(char c) {
 JsonExtent::Found JsonExtent::look(std::string_view text) {
   while (at_ < text.size()) {
     const std::array<bool, 256>& dull = quote_ == 0 ? plain_bytes : string_bytes;
-    // A byte behind a backslash is never skipped.
+    // A byte after a backslash is never skipped.
     while (!escaped_ && at_ < text.size() && dull[static_cast<unsigned char>(text[at_])]) ++at_;
     if (at_ == text.size()) break;
     const char c = text[at_++];

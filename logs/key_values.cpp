@@ -11,7 +11,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 
-/// Lists of counters, one a line: what vLLM's spec_decode.py prints, and what people paste from elsewhere.
+/// Lists of counters, one per line, as printed by vLLM's spec_decode.py or pasted from elsewhere.
 namespace foredraft::logs {
 namespace {
 
@@ -34,7 +34,7 @@ constexpr std::array<Spellings, 5> spellings{{
      "average_acceptance_length"},
 }};
 
-/// In small letters with single underscores between words, and in the first of its spellings.
+/// Normalized to lower case with single underscores between words, and to the first of its spellings.
 std::string plain_key(std::string_view key) {
   std::string plain;
   for (const char c : key) {
@@ -71,7 +71,7 @@ class KeyValuesReader final : public LineReader {
   KeyValueBlock block_;
 };
 
-/// Nothing where neither the steps nor what they follow from is there.
+/// Nullopt if neither the steps nor values that determine them are there.
 std::optional<AcceptanceCounts> counts_of(const KeyValueBlock& block) {
   AcceptanceCounts counts{.drafted_tokens = block.count("num_draft_tokens"),
                           .accepted_tokens = block.count("num_accepted_tokens")};

@@ -21,7 +21,7 @@ void EscapeFilter::append(std::string_view bytes, std::string& text) {
       state_ = State::escape;
       bytes.remove_prefix(escape + 1);
     } else {
-      if (bytes.front() == '\n') {  // ends a sequence that was cut short
+      if (bytes.front() == '\n') {  // ends a truncated sequence
         state_ = State::text;
         continue;
       }
@@ -55,7 +55,7 @@ bool continues_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '#';
 }
 
-/// Behind the first `label` that does not stand within a word.
+/// Text after the first `label` that is not inside a word.
 std::optional<std::string_view> behind(std::string_view text, std::string_view label) {
   for (std::size_t at = text.find(label); at != std::string_view::npos; at = text.find(label, at + 1)) {
     if (at == 0 || !continues_word(text[at - 1])) return text.substr(at + label.size());
@@ -63,7 +63,7 @@ std::optional<std::string_view> behind(std::string_view text, std::string_view l
   return std::nullopt;
 }
 
-/// Digits of `text` in groups of three behind commas, as in 1,355.35, the first group taken.
+/// Digits of `text` in groups of three after commas, as in 1,355.35; the first group has been read.
 bool thousands_follow(std::string_view text) {
   return text.size() >= 4 && text[0] == ',' && std::all_of(text.begin() + 1, text.begin() + 4, is_digit) &&
          (text.size() == 4 || !is_digit(text[4]));
@@ -92,7 +92,7 @@ std::optional<double> take_number(std::string_view& text) {
     if (!is_digit(c) && c != '.' && !exponent && !sign) break;
     digits.at(size++) = exponent ? 'e' : c;
   }
-  // What looked like an exponent or a sentence's full stop belongs to the text.
+  // An incomplete exponent or the full stop of a sentence belongs to the text.
   double number = 0.0;
   const char* const begin = digits.data() + (size > 0 && digits[0] == '+' ? 1 : 0);
   const auto [end, error] = std::from_chars(begin, digits.data() + size, number);
@@ -182,7 +182,7 @@ std::vector<double> KeyValueBlock::list(std::string_view prefix) const {
 
 namespace {
 
-/// Where the cell that begins at line[at] ends: a comma outside quotes, or the line.
+/// End of the cell that begins at line[at]: a comma outside quotes, or the end of the line.
 std::size_t end_of_cell(std::string_view line, std::size_t at) {
   bool quoted = false;
   for (; at < line.size() && (quoted || line[at] != ','); ++at) {

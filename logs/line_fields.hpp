@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-/// Logs that were written for a terminal.
+/// Parsing of logs that were written for a terminal.
 namespace foredraft::logs {
 
-/// Takes colors and other escape sequences out of a text that comes in pieces.
+/// Removes colors and other escape sequences from a text that arrives in pieces.
 class EscapeFilter {
  public:
-  /// Appends what is left of `bytes` to `text`.
+  /// Appends `bytes` without escape sequences to `text`.
   void append(std::string_view bytes, std::string& text);
 
  private:
@@ -25,30 +25,30 @@ class EscapeFilter {
   State state_ = State::text;
 };
 
-/// What a terminal shows of a line: without its end, and after the last return of the cursor.
+/// A line as a terminal shows it: without its end, and after the last carriage return.
 [[nodiscard]] std::string_view shown(std::string_view line);
 
-// ---- Fields of a line, found by name: engines add and move them from version to version.
+// ---- Fields of a line, found by name, because engines add and move them between versions.
 
-/// Counts above it are no longer whole numbers in the programs that write logs.
+/// Maximum count; larger ones are not exact integers in the programs that write logs.
 inline constexpr std::int64_t max_logged_count = std::int64_t{1} << 53;
 
-/// `text` without blanks at either end.
+/// `text` without leading and trailing blanks.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
-/// The number at the beginning of `text`, behind blanks; commas between thousands are read over. "nan" is NaN; nothing
-/// where no finite number stands there. What stands behind it is left in `text`.
+/// The number at the beginning of `text`, after blanks; ignores commas between thousands. "nan" is NaN; nullopt if
+/// there is no finite number. Leaves the rest in `text`.
 [[nodiscard]] std::optional<double> take_number(std::string_view& text);
 
-/// The number behind the first `label` that begins a word, where `unit` follows it at once.
+/// The number after the first `label` that begins a word, if `unit` follows it directly.
 [[nodiscard]] std::optional<double> number_after(std::string_view text, std::string_view label,
                                                  std::string_view unit = "");
 
-/// As above, a whole number from 0 to max_logged_count.
+/// As above, an integer from 0 to max_logged_count.
 [[nodiscard]] std::optional<std::int64_t> count_after(std::string_view text, std::string_view label,
                                                       std::string_view unit = "");
 
-/// What stands behind the first `label` up to `end`; nothing where either is missing.
+/// The text after the first `label` up to `end`; nullopt if either is missing.
 [[nodiscard]] std::optional<std::string_view> text_after(std::string_view text, std::string_view label,
                                                          std::string_view end);
 
@@ -62,28 +62,28 @@ struct KeyValue {
   std::string_view key, value;
 };
 
-/// Both sides of the first colon or equals sign, without blanks around them; nothing where there is none.
+/// Both sides of the first colon or equals sign, trimmed; nullopt if there is none.
 [[nodiscard]] std::optional<KeyValue> key_value(std::string_view line);
 
-/// `number` where it is a whole number from 0 to max_logged_count.
+/// `number` if it is an integer from 0 to max_logged_count.
 [[nodiscard]] std::optional<std::int64_t> whole(std::optional<double> number);
 
-// ---- Results printed as one `key: value` a line.
+// ---- Results printed as one `key: value` per line.
 
 /// The lines of one result.
 class KeyValueBlock {
  public:
-  /// `line`: where it stands. A key that is there already belongs to the next result: false, and nothing is added.
+  /// `line`: its line number. A key that is already there belongs to the next result: returns false and adds nothing.
   bool add(std::string_view key, std::string_view value, std::int64_t line);
 
   [[nodiscard]] bool has(std::string_view key) const { return values_.find(key) != values_.end(); }
-  /// Nothing where the key is absent or its value is no such thing.
+  /// Nullopt if the key is absent or its value is of another type.
   [[nodiscard]] std::optional<double> real(std::string_view key) const;
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view key) const;
   [[nodiscard]] std::string_view text(std::string_view key) const;
   /// Values of `prefix` 0, 1, 2 and so on, up to the first that is absent.
   [[nodiscard]] std::vector<double> list(std::string_view prefix) const;
-  /// Of the last line.
+  /// Line number of the last line.
   [[nodiscard]] std::int64_t line() const { return line_; }
 
  private:
@@ -91,9 +91,9 @@ class KeyValueBlock {
   std::int64_t line_ = 0;
 };
 
-// ---- Tables whose cells are separated by commas.
+// ---- Comma-separated tables.
 
-/// The cells of a line without blanks around them; quotes around a cell are taken off and doubled ones in it undoubled.
+/// The cells of a line, trimmed and unquoted.
 [[nodiscard]] std::vector<std::string> csv_cells(std::string_view line);
 
 }  // namespace foredraft::logs

@@ -4,7 +4,7 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// `llama-batched-bench --output-format jsonl`: plain decoding of several sequences at once.
+/// `llama-batched-bench --output-format jsonl`: autoregressive decoding of several sequences at once.
 namespace foredraft::logs {
 namespace {
 

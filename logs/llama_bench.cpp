@@ -5,8 +5,8 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// `llama-bench -o json|jsonl|csv`: never speculative. A test with n_gen alone decodes one sequence, one with n_prompt
-/// alone reads a prompt; one of both is a mixture that says neither.
+/// `llama-bench -o json|jsonl|csv`: never speculative. A test with only n_gen decodes one sequence, one with only
+/// n_prompt is a prefill; with both it is a mixture from which neither follows.
 namespace foredraft::logs {
 namespace {
 

@@ -31,7 +31,7 @@ std::optional<Timing> read_timing(std::string_view text) {
   return Timing{.ms = *ms, .tokens = *tokens};
 }
 
-/// Totals of one way to draft.
+/// Totals of one drafting method.
 struct Totals {
   std::int64_t calls = 0, drafts = 0, drafted = 0, accepted = 0;
   double draft_ms = 0.0;
@@ -63,7 +63,7 @@ std::optional<Totals> read_totals(std::string_view text, std::int64_t line) {
   return totals;
 }
 
-/// What happened between two totals; all of `now` where the server was started again.
+/// Difference between two totals; all of `now` if the server was restarted.
 Totals since(const Totals& before, Totals now) {
   if (now.drafts < before.drafts || now.drafted < before.drafted || now.accepted < before.accepted) return now;
   now.calls -= before.calls;
@@ -84,7 +84,7 @@ struct Request {
   std::optional<Timing> prompt = {}, output = {};
   std::optional<std::int64_t> accepted = {}, drafted = {};
   std::optional<double> length = {};
-  std::optional<Totals> totals = {};  ///< of this request, where they could be told apart
+  std::optional<Totals> totals = {};  ///< of this request, if they could be separated
 };
 
 class LlamaServerReader final : public LineReader {
@@ -101,7 +101,7 @@ class LlamaServerReader final : public LineReader {
   [[nodiscard]] std::optional<AcceptanceCounts> counts(LogContents& contents) const;
 
   Request request_ = {};
-  std::map<std::string, Totals, std::less<>> before_ = {};  ///< by the way to draft
+  std::map<std::string, Totals, std::less<>> before_ = {};  ///< by drafting method
   bool always_all_ = false;                                 ///< a build that counts only drafts accepted in full
   bool drafts_ = false;
   std::optional<std::string> slot_ = {};
@@ -171,7 +171,7 @@ bool LlamaServerReader::read_statistics(std::string_view text, std::int64_t numb
   return true;
 }
 
-/// Nothing where the log does not say how many steps there were.
+/// Nullopt if the log does not determine the number of steps.
 std::optional<AcceptanceCounts> LlamaServerReader::counts(LogContents& contents) const {
   const std::int64_t accepted = request_.accepted.value_or(0);
   const bool all = accepted == request_.drafted && accepted > 0;
@@ -249,7 +249,7 @@ void LlamaServerReader::finish(LogContents& contents) {
   if (contents.format.find("llama-server") == std::string::npos) return;
   for (Observation& request : contents.observations) {
     if (request.span != Span::request) continue;
-    // Requests that drafted nothing are plain in a server that never drafts.
+    // Requests that drafted nothing count as without speculation if the server never drafts.
     if (request.decoding == Decoding::unknown && !drafts_) request.decoding = Decoding::plain;
     if (slot_ && !several_slots_) request.requests = 1.0;
   }

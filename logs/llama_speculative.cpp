@@ -6,7 +6,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 
-/// What llama-speculative and llama-speculative-simple print at the end of a run.
+/// The output of llama-speculative and llama-speculative-simple at the end of a run.
 namespace foredraft::logs {
 namespace {
 
@@ -23,7 +23,7 @@ class LlamaSpeculativeReader final : public LineReader {
   void close(LogContents& contents);
 
   KeyValueBlock block_;
-  bool of_draft_ = false;  ///< the times that follow are the draft model's
+  bool of_draft_ = false;  ///< the following times are the draft model's
 };
 
 bool LlamaSpeculativeReader::line(std::string_view text, std::int64_t number, LogContents& contents) {

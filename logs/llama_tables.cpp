@@ -5,7 +5,8 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 
-/// The tables of llama-bench (Markdown) and llama-batched-bench: plain decoding, one sequence or several at once.
+/// The tables of llama-bench (Markdown) and llama-batched-bench: autoregressive decoding, one sequence or several at
+/// once.
 namespace foredraft::logs {
 namespace {
 
@@ -21,7 +22,7 @@ std::vector<std::string_view> cells_of(std::string_view row) {
     if (end == std::string_view::npos) break;
     row.remove_prefix(end + 1);
   }
-  // Before the first and behind the last bar stands nothing.
+  // Cells before the first and after the last bar are empty.
   if (!cells.empty() && cells.front().empty()) cells.erase(cells.begin());
   if (!cells.empty() && cells.back().empty()) cells.pop_back();
   return cells;
@@ -47,7 +48,7 @@ std::optional<Observation> batched_row(const std::vector<std::string_view>& cell
   return run;
 }
 
-/// "tg128", "pp512 @ d4096": one sequence that begins behind so many tokens.
+/// "tg128", "pp512 @ d4096": one sequence after a context of this many tokens.
 std::optional<Observation> bench_row(std::string_view test, std::string_view speed, std::int64_t line) {
   const bool generates = test.starts_with("tg");
   if (!generates && !test.starts_with("pp")) return std::nullopt;

@@ -8,8 +8,8 @@
 #include "logs/formats.hpp"
 #include "logs/llamacpp_request.hpp"
 
-/// llama-server's `timings` of a request: in its answer, in a list of records, or in runs of such lists that scripts
-/// keep, each with its method.
+/// llama-server's `timings` of a request: in its answer, in a list of records, or in scripts' runs of such lists, each
+/// with its method.
 namespace foredraft::logs {
 namespace {
 

@@ -15,10 +15,10 @@
 #include "foredraft/errors.hpp"
 #include "logs/observation.hpp"
 
-/// How one format is read: a new one is a file, its line in formats.cpp and its test.
+/// Reader of one format. A new one needs a file, its line in formats.cpp and its test.
 namespace foredraft::logs {
 
-/// Reads the lines that one format claims, in their order. Between them stands whatever else a server says.
+/// Reads the lines that one format claims, in order. Other lines may be between them.
 class LineReader {
  public:
   LineReader() = default;
@@ -28,43 +28,43 @@ class LineReader {
   LineReader& operator=(LineReader&&) = delete;
   virtual ~LineReader() = default;
 
-  /// A line that holds the format's anchor, without its line end and colours. Returns whether it was one of the format:
-  /// not if it is cut short. Throws RefusedRecord where its numbers contradict each other.
+  /// Reads a line with the format's anchor, without its line end and colors. Returns whether it was one of the format:
+  /// not if it is truncated. Throws RefusedRecord if its numbers contradict each other.
   virtual bool line(std::string_view text, std::int64_t number, LogContents& contents) = 0;
-  /// After the last line, if one was of the format: what is still open becomes an observation.
+  /// Called after the last line, if one was of the format: what is still open becomes an observation.
   virtual void finish(LogContents& contents) = 0;
 };
 
-/// Lines of text, of which those matter that `anchor` finds.
+/// A format of text lines; only those that match `anchor` are read.
 struct LineFormat {
-  /// RE2, multi-line, over bytes, without groups that capture or anything that matches a line end: cheap to look for in
-  /// everything.
+  /// RE2, multi-line, over bytes, without capturing groups or anything that matches a line end: cheap to search for in
+  /// all lines.
   std::string_view anchor;
   std::function<std::unique_ptr<LineReader>()> open;
 };
 
-/// Whole JSON values: a file, or one of many in a file, a line each or over many lines.
+/// A format of JSON values: a file, or one of many in a file, one per line or over many lines.
 struct JsonFormat {
-  /// RE2 over bytes of what every value of the format holds, a key for instance: a value without it is not parsed.
+  /// RE2 over bytes for what every value of the format contains, a key for instance: a value without it is not parsed.
   std::string_view anchor;
-  std::function<bool(const nlohmann::ordered_json& value)> claims;  ///< must be cheap: looks at a few keys
-  /// Appends to `contents`; `line` is where the value begins. Throws RefusedRecord on what it cannot take.
+  std::function<bool(const nlohmann::ordered_json& value)> claims;  ///< must be cheap: checks a few keys
+  /// Appends to `contents`; `line` is where the value begins. Throws RefusedRecord for an invalid value.
   std::function<void(const nlohmann::ordered_json& value, std::int64_t line, LogContents& contents)> read;
 };
 
-/// A comma-separated table: a header, then rows until a line with another number of cells.
+/// A comma-separated table: a header, then rows up to a line with another number of cells.
 struct CsvFormat {
-  /// RE2 as that of lines: the name of a column without which no header is one of the format.
+  /// RE2 as for lines: the name of a column that every header of the format has.
   std::string_view anchor;
-  /// Whether a header is one of the format. Throws RefusedRecord where it is one with mistakes.
+  /// Whether a header is one of the format. Throws RefusedRecord if it is one with mistakes.
   std::function<bool(std::span<const std::string> columns)> claims;
   std::function<void(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line,
                      LogContents& contents)>
       row;
 };
 
-/// What is read of a format: "yes", "no", "-" where it makes no sense, (yes) in some versions only or estimated;
-/// `times` names which.
+/// What is read from a format: "yes", "no", "(yes)" if only in some versions or estimated, "-" if not applicable. `times`
+/// names which.
 struct Gives {
   std::string_view gamma;      ///< drafted tokens per iteration
   std::string_view length;     ///< acceptance length
@@ -74,18 +74,18 @@ struct Gives {
 };
 
 struct LogFormat {
-  std::string_view name;     ///< what --format takes, "vllm"
-  std::string_view summary;  ///< what is read, for `foredraft list formats`
-  std::string_view engine;   ///< "vllm"; empty: told by the content, or none
+  std::string_view name;     ///< value of --format, "vllm"
+  std::string_view summary;  ///< one line for `foredraft list formats`
+  std::string_view engine;   ///< "vllm"; empty: determined by the content, or none
   Gives gives = {};
   std::variant<LineFormat, JsonFormat, CsvFormat> reads;
 };
 
-/// Every format, more particular ones before more general ones: the first that claims a line, a value or a header has
+/// Every format, more specific ones before more general ones: the first that claims a line, a value or a header reads
 /// it.
 [[nodiscard]] std::span<const LogFormat> formats();
 
-/// What is wrong with one line, value or row; LogReader, which knows the name of the file, collects it and reads on.
+/// An error in one line, value or row; LogReader, which knows the name of the file, collects it and continues.
 class RefusedRecord : public InputError {
  public:
   explicit RefusedRecord(std::vector<Problem> problems);
@@ -96,10 +96,10 @@ class RefusedRecord : public InputError {
   std::vector<Problem> problems_;
 };
 
-/// Throws a RefusedRecord of this problem.
+/// Throws a RefusedRecord with this problem.
 [[noreturn]] void refuse(Problem problem);
 
-/// Adds a warning unless there is one with this code: a log says the same thousands of times.
+/// Adds a warning unless there is one with this code: logs repeat the same one thousands of times.
 void warn_once(LogContents& contents, std::string_view code, std::int64_t line, std::string message);
 
 }  // namespace foredraft::logs

@@ -19,19 +19,19 @@
 namespace foredraft::logs {
 namespace {
 
-/// Of what is added so much is looked at in one go.
+/// Bytes that are examined at once.
 constexpr std::size_t slice_bytes = std::size_t{1} << 18U;
 constexpr std::string_view list_formats = "run `foredraft list formats`";
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// Kinds of observations that may alternate in a log, such as those of several engines.
+/// Maximum number of kinds of observations that may alternate in a log, such as those of several engines.
 constexpr std::size_t kinds_at_once = 64;
 
-/// Pools two by two: each with the next of its kind.
+/// Pools observations two by two: each with the next of its kind.
 void pool_neighbors(std::vector<Observation>& observations) {
   std::vector<Observation> fewer;
   fewer.reserve(observations.size());
-  std::vector<std::size_t> alone;  // in `fewer`, one of each kind
+  std::vector<std::size_t> alone;  // in `fewer`, the unpaired one of each kind
   for (Observation& observation : observations) {
     const auto match =
         std::find_if(alone.begin(), alone.end(), [&](std::size_t i) { return may_be_pooled(fewer[i], observation); });
@@ -94,21 +94,21 @@ struct LogReader::State {
   std::vector<Lines> line_formats_;
   std::vector<const LogFormat*> value_formats_;
   std::optional<RE2> anything_;    ///< the anchors of all formats
-  std::optional<RE2> beginnings_;  ///< the same, and where a value may begin
+  std::optional<RE2> beginnings_;  ///< the same, and the beginnings of values
   AnchorSet line_anchors_;
   AnchorSet value_anchors_;
   LogContents contents_;
   ProblemList problems_;
 
   EscapeFilter escapes_;
-  std::string buffer_;                    ///< what was not looked at yet begins at `position_`
-  std::size_t position_ = 0;              ///< of a line that begins, unless `in_dull_line_`
-  std::size_t complete_ = 0;              ///< behind the last line that has its end
-  std::int64_t line_ = 1;                 ///< at `position_`
-  std::optional<JsonExtent> value_ = {};  ///< that begins at `position_`
-  std::size_t no_value_before_ = 0;       ///< there text turned out to be no value, or one that no format claims
+  std::string buffer_;                    ///< unexamined from `position_` on
+  std::size_t position_ = 0;              ///< of the beginning of a line, unless `in_dull_line_`
+  std::size_t complete_ = 0;              ///< after the last complete line
+  std::int64_t line_ = 1;                 ///< line number at `position_`
+  std::optional<JsonExtent> value_ = {};  ///< begins at `position_`
+  std::size_t no_value_before_ = 0;       ///< up to there the text is not a value, or one that no format claims
   std::optional<Table> table_ = {};
-  bool in_dull_line_ = false;  ///< nothing more is looked for in this line
+  bool in_dull_line_ = false;  ///< the rest of this line is ignored
   bool at_start_ = true;
   bool ends_in_line_ = false;
   bool binary_ = false;
@@ -189,7 +189,7 @@ void LogReader::State::scan(bool last) {
   position_ = 0;
 }
 
-/// Looks at whatever comes next; false where that needs further bytes.
+/// Examines the next item; returns false if that needs more bytes.
 bool LogReader::State::step(bool last) {
   if (value_) return look_for_end_of_value(last);
   if (in_dull_line_) return skip_rest_of_line();
@@ -274,7 +274,7 @@ void LogReader::State::look_at_row() {
   in_dull_line_ = true;
 }
 
-/// A line in which something was found.
+/// A line with an anchor of some format.
 void LogReader::State::look_at_line(std::string_view line) {
   if (may_begin_value()) {
     value_.emplace();
@@ -324,14 +324,14 @@ void LogReader::State::offer_header(std::string_view line) {
   for (const LogFormat* format : formats_) {
     const auto* const csv = std::get_if<CsvFormat>(&format->reads);
     if (csv == nullptr) continue;
-    bool sound = false;  // else its rows would say again what is wrong with its header
+    bool sound = false;  // else its rows would repeat the problem of its header
     if (!taken([&] { return sound = csv->claims(columns); })) continue;
     if (sound) table_ = {.format = format, .csv = csv, .columns = std::move(columns)};
     return;
   }
 }
 
-/// Whether `offer` says that its format took what it was offered, which is then noted.
+/// Whether `offer` says that its format claimed the item; if so, records it.
 template <typename Offer>
 bool LogReader::State::claimed(const LogFormat& format, const Offer& offer) {
   const std::string engine_before = contents_.engine;
@@ -356,7 +356,7 @@ bool LogReader::State::claimed(const LogFormat& format, const Offer& offer) {
   return true;
 }
 
-/// What `read` returns; true where it refuses something, which is collected.
+/// The result of `read`; true if it throws RefusedRecord, which is collected.
 template <typename Read>
 bool LogReader::State::taken(const Read& read) {
   try {

@@ -11,15 +11,16 @@
 
 namespace foredraft::logs {
 
-/// Beyond so many observations each is pooled with the next of its kind, two into one: memory does not grow with a log.
+/// Maximum number of observations; beyond it each is pooled with the next of its kind, so memory does not grow with a
+/// log.
 inline constexpr std::size_t max_observations = 8192;
 
-/// Reads a log piece by piece, of any length, with whatever stands between its lines. The formats are told by what the
-/// lines say; one file may hold several.
+/// Reads a log in pieces of any length, ignoring unrelated lines. Formats are recognized by the contents of the lines;
+/// one file may have several.
 class LogReader {
  public:
-  /// `source`: the file as messages name it. `format`: the name of the only one of `known` that is read; empty: all.
-  /// `known` outlives this. Throws InputError on an unknown name.
+  /// `source`: the file in messages. `format`: the only one of `known` to read; empty: all. `known` must outlive this.
+  /// Throws InputError for an unknown name.
   explicit LogReader(std::string source, std::string_view format = "", std::span<const LogFormat> known = formats());
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
@@ -27,12 +28,12 @@ class LogReader {
   LogReader& operator=(LogReader&&) noexcept;
   ~LogReader();
 
-  /// The next piece of the file, cut anywhere. Throws InputError on lines of two engines, and once max_problems lines
-  /// were refused.
+  /// Adds the next piece of the file, cut anywhere. Throws InputError for lines of two engines, and once max_problems
+  /// lines were invalid.
   void add(std::string_view bytes);
 
-  /// Everything, after the last piece. A last line without its end is read where it is complete. Throws InputError
-  /// with all problems, `source:line: key: problem`, and where nothing in the file belongs to a known format.
+  /// All contents; call after the last piece. A last line without its end is read if it is complete. Throws InputError
+  /// with all problems, `source:line: key: problem`, and if nothing in the file is of a known format.
   [[nodiscard]] LogContents finish();
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 using Real = std::optional<double>;
 
-/// The mean of two values by weights; equally where both weights are 0.
+/// The weighted mean of two values; unweighted if both weights are 0.
 Real mean(const Real& first, double first_weight, const Real& second, double second_weight) {
   if (!first || !second) return std::nullopt;
   const double sum = first_weight + second_weight;
@@ -29,7 +29,7 @@ std::optional<std::int64_t> sum(const std::optional<std::int64_t>& first, const 
   return *first + *second;
 }
 
-/// Position by position; a shorter list ends with zeros, since nothing was drafted there.
+/// Adds by position; a shorter list is extended by zeros, since nothing was drafted there.
 std::vector<std::int64_t> sum(const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& second) {
   if (first.empty() || second.empty()) return {};
   std::vector<std::int64_t> all(std::max(first.size(), second.size()), 0);
@@ -83,7 +83,7 @@ int power_of_two(const Real& number) {
   return number && *number >= 1.0 && std::isfinite(*number) ? std::ilogb(*number) : -1;
 }
 
-/// What must be equal of a stratum: its lengths are means.
+/// The members of a stratum that must be equal to pool: its lengths are averaged.
 Stratum without_lengths(Stratum stratum) {
   stratum.request = std::nullopt;
   stratum.context_tokens = std::nullopt;

@@ -11,20 +11,20 @@
 #include <utility>
 #include <vector>
 
-/// What a log counted, whoever wrote it. What was not logged is empty, never guessed; rates that a log prints become
-/// the counts that they were computed from.
+/// The counts of a log, for any engine. What was not logged is empty, never guessed; printed rates are converted to the
+/// counts that they were computed from.
 namespace foredraft::logs {
 
-/// Over what an observation was counted.
+/// The span of an observation.
 enum class Span {
-  window,   ///< some seconds of a server
+  window,   ///< an interval of a server, some seconds
   request,  ///< one request
-  run,      ///< all of a run, or of a server since its start
+  run,      ///< a whole run, or a server since its start
 };
 
 enum class Decoding { plain, speculative, unknown };
 
-/// The circumstances that must be equal for runs to be compared; empty: not logged.
+/// Conditions that must be equal for runs to be compared; empty: not logged.
 struct Stratum {
   std::optional<double> temperature = {};
   std::optional<double> top_p = {};
@@ -37,102 +37,102 @@ struct Stratum {
   bool operator==(const Stratum&) const = default;
 };
 
-/// Counts of verification steps. A step drafts up to gamma tokens and accepts a beginning of them; it emits one more.
+/// Counts of verification steps. A step drafts up to gamma tokens, accepts a prefix of them and emits one more.
 struct AcceptanceCounts {
   std::int64_t steps = 0;
   std::optional<std::int64_t> drafted_tokens = {};
   std::optional<std::int64_t> accepted_tokens = {};
   /// [i]: steps that accepted their first i + 1 drafts; never rising. Empty: positions were not logged.
   std::vector<std::int64_t> accepted_at = {};
-  /// How far an entry of `accepted_at` may be off, since a log printed a rate of few digits; 0: exact.
+  /// Maximum error of an entry of `accepted_at` if the log printed a rounded rate; 0: exact.
   double accepted_at_rounding = 0.0;
-  /// [i]: steps that drafted at least i + 1 tokens, where drafts differ in length and the log says so; else empty.
+  /// [i]: steps that drafted at least i + 1 tokens, if draft lengths differ and the log has them; else empty.
   std::vector<std::int64_t> drafted_at = {};
-  /// Whether `steps` follows from rounded numbers (a mean length) instead of a count.
+  /// Whether `steps` was computed from rounded numbers (a mean length) instead of counted.
   bool steps_estimated = false;
 };
 
-/// Accepted drafts one by one in their order, where a log has them: they replay other draft lengths exactly.
+/// Accepted drafts one by one in order, if a log has them: they allow an exact replay at other draft lengths.
 struct AcceptanceTrace {
   std::vector<std::int32_t> by_step = {};  ///< of each verification step
-  /// [i]: of a step that would begin at output token i, however many tokens it drafts
+  /// [i]: of a step that would begin at output token i, for any draft length
   std::vector<std::int32_t> by_position = {};
   bool operator==(const AcceptanceTrace&) const = default;
 };
 
-/// Times and throughput; each is what a log printed or follows from it by multiplication alone.
+/// Times and throughput, each printed by the log or computed from it by multiplication only.
 struct ObservedTimes {
   std::optional<double> duration_s = {};
-  std::optional<double> output_tokens_per_s = {};  ///< all requests together, accepted drafts included
+  std::optional<double> output_tokens_per_s = {};  ///< all requests together, including accepted drafts
   std::optional<double> prompt_tokens_per_s = {};
-  std::optional<double> iteration_ms = {};     ///< from one verification step to the next, everything in it
+  std::optional<double> iteration_ms = {};     ///< from one verification step to the next, including everything
   std::optional<double> draft_ms = {};         ///< drafting of one iteration
   std::optional<double> verification_ms = {};  ///< the target's pass of one iteration
-  std::optional<double> tpot_ms = {};          ///< a token of one request, the first one left out
+  std::optional<double> tpot_ms = {};          ///< time per output token of one request after the first token
   std::optional<double> ttft_ms = {};
   std::optional<double> request_rate_per_s =
-      {};  ///< stated by the load generator; nothing: as fast as possible, or unknown
+      {};  ///< request rate stated by the load generator; empty: as fast as possible, or unknown
 };
 
 /// One window, request or run.
 struct Observation {
-  std::int64_t line = 0;  ///< where it ends in its file
+  std::int64_t line = 0;  ///< line where it ends in its file
   Span span = Span::window;
   Decoding decoding = Decoding::unknown;
-  /// Drafted tokens an iteration (the most of them, where drafts differ); nothing: unknown or plain.
+  /// Drafted tokens per iteration (the maximum, if draft lengths differ); empty: unknown or without speculation.
   std::optional<std::int64_t> gamma = {};
-  std::optional<AcceptanceCounts> acceptance = {};  ///< nothing: plain, or not logged
-  std::optional<double> acceptance_length = {};     ///< as printed, where no counts are
-  std::optional<double> requests = {};              ///< in a batch at once: running, concurrency
+  std::optional<AcceptanceCounts> acceptance = {};  ///< empty: without speculation, or not logged
+  std::optional<double> acceptance_length = {};     ///< as printed, if there are no counts
+  std::optional<double> requests = {};              ///< in a batch: running, concurrency
   std::optional<double> waiting = {};
   std::optional<bool> cuda_graphs = {};
-  AcceptanceTrace trace = {};  ///< of one request; what is pooled has none
+  AcceptanceTrace trace = {};  ///< of one request; a pooled observation has none
   ObservedTimes times = {};
   Stratum stratum = {};
 };
 
-/// A remark about a log with a stable code: W01 and so on (docs/advise.md).
+/// A warning about a log with a stable code: W01 and so on (docs/advise.md).
 struct LogWarning {
   std::string code;
-  std::int64_t line = 0;  ///< 0: of the whole log
+  std::int64_t line = 0;  ///< 0: for the whole log
   std::string message;
 };
 
-/// How an engine was set up, as its log says.
+/// Settings of an engine in its log.
 struct EngineSettings {
   std::optional<std::string> method = {};  ///< "eagle3", "mtp", "ngram", "draft_model"
   std::optional<std::string> target = {};
   std::optional<std::string> draft = {};
   std::optional<std::int64_t> gamma = {};
-  std::vector<std::int64_t> graph_sizes = {};  ///< batch sizes in tokens for which launches are captured
+  std::vector<std::int64_t> graph_sizes = {};  ///< batch sizes in tokens with captured graphs
 };
 
-/// All of one file.
+/// The contents of one file.
 struct LogContents {
-  std::string format = {};   ///< of the registry; several with a blank between
+  std::string format = {};   ///< of the registry; several separated by blanks
   std::string engine = {};   ///< "vllm", "sglang", "llama.cpp", "tensorrt-llm"; empty: unknown
   std::string version = {};  ///< of the engine as logged; empty: unknown
   EngineSettings settings = {};
   std::vector<Observation> observations = {};
   std::vector<LogWarning> warnings = {};
   std::int64_t lines = 0;
-  std::int64_t skipped_lines = 0;  ///< longer than max_line_bytes: not looked at
+  std::int64_t skipped_lines = 0;  ///< longer than max_line_bytes: not read
 };
 
-/// Whether `second` may be counted together with `first`: equal in span, decoding, gamma, stated load and stratum, at
-/// the same power of two of requests at once and of the context length.
+/// Whether two observations may be counted together: equal in span, decoding, gamma, stated load and stratum, with the
+/// same power of two of concurrent requests and of the context length.
 [[nodiscard]] bool may_be_pooled(const Observation& first, const Observation& second);
 
-/// `first` and `second` as one observation of the same kind: counts add up, times and lengths are weighted by what they
-/// are means of (steps, tokens, seconds; equally where that was not logged), and what one of them lacks is lacking.
+/// `first` and `second` as one observation of the same kind: counts are added; times and lengths are averaged with
+/// their weights (steps, tokens, seconds; equally if these were not logged); what one of them lacks is absent.
 /// Precondition: they may be pooled.
 [[nodiscard]] Observation pooled(const Observation& first, const Observation& second);
 
-/// What was counted between two readings of counters that run since the start of a server; nothing where one of them
-/// has no counts, or where a counter fell, which says that the server was started again in between.
+/// Difference between two readings of counters that run since the start of a server. Nullopt if one has no counts, or
+/// if a counter decreased, which means that the server was restarted.
 [[nodiscard]] std::optional<Observation> difference(const Observation& later, const Observation& earlier);
 
-// ---- The names of every field of an observation, once: an observations file is written and read by visiting them.
+// ---- The names of all fields of an observation: an observations file is written and read by visiting them.
 
 template <typename Object, typename Struct>
 concept ConstOrNot = std::same_as<std::remove_const_t<Object>, Struct>;

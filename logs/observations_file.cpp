@@ -52,7 +52,7 @@ Json encoded(const T& value) {
 
 std::string line_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Reads values by the names of their fields; every problem is added to a list.
+/// Reads values by the names of their fields; adds every problem to a list.
 class Decoder {
  public:
   Decoder(ProblemList& problems, std::int64_t line) : problems_(problems), line_(line) {}
@@ -83,7 +83,7 @@ class Decoder {
     }
   }
 
-  /// The keys of one object, of which none may be missing and none be left.
+  /// The keys of one object; every one is required, and no other is allowed.
   class Keys {
    public:
     Keys(Decoder& decoder, const Json& json, const std::string& path)
@@ -187,7 +187,7 @@ ObservedLog decoded_log(Decoder& decoder, const Json& json, const std::string& p
   return log;
 }
 
-/// What no log can have counted. `where` says whose observation it is.
+/// Checks for impossible counts. `where` identifies the observation.
 void check_observation(Decoder& decoder, const std::string& where, const Observation& observation) {
   if (observation.acceptance_length && *observation.acceptance_length < 1.0) {
     decoder.refuse(where + ".acceptance_length", fmt::format("{}", *observation.acceptance_length),

@@ -8,8 +8,8 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// A table of one's own: a row an observation, columns in any order, every one but `steps` optional, an empty cell for
-/// what is not known. docs/logs.md says what the columns mean.
+/// A user's own table: one row per observation, columns in any order, all optional except `steps`, an empty cell for an
+/// unknown value. Columns are described in docs/logs.md.
 namespace foredraft::logs {
 namespace {
 
@@ -39,7 +39,7 @@ void check_own_columns(std::span<const std::string> columns) {
   if (!unknown.empty()) throw RefusedRecord(std::move(unknown));
 }
 
-/// A table is one's own by a column that no engine writes.
+/// A table is recognized as a user's own by a column that no engine writes.
 bool claims_own_csv(std::span<const std::string> columns) {
   constexpr std::array<std::string_view, 3> times{"iteration_ms", "tpot_ms", "output_tokens_per_s"};
   const auto has = [&](std::string_view name) {

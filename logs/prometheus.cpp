@@ -14,7 +14,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 
-/// Metrics of a server as Prometheus scrapes them: counters since its start, summed over engines, else gauges.
+/// Metrics of a server in Prometheus format: counters since its start, summed over engines, else gauges.
 namespace foredraft::logs {
 namespace {
 
@@ -57,7 +57,7 @@ class PrometheusReader final : public LineReader {
   [[nodiscard]] std::optional<Observation> last_batch(LogContents& contents) const;
   void close(LogContents& contents);
 
-  std::set<std::string, std::less<>> seen_ = {};  ///< series of this scrape: one that comes again begins the next
+  std::set<std::string, std::less<>> seen_ = {};  ///< series of this scrape: a repeated one begins the next
   AcceptanceCounts counts_ = {};
   bool has_drafts_ = false;
   std::int64_t emitted_ = 0;  ///< tokens, as vLLM counted them before V1
@@ -66,7 +66,7 @@ class PrometheusReader final : public LineReader {
   std::int64_t line_ = 0;
 };
 
-/// What engines say of their last batch, or of all of their time. SGLang repeats it for every rank: the first counts.
+/// Gauges of the last batch, or of the total time. SGLang repeats them for every rank; the first one counts.
 constexpr std::array<std::string_view, 5> gauge_names{"spec_accept_length", "spec_num_steps", "spec_num_draft_tokens",
                                                       "num_running_reqs", "spec_decode_efficiency"};
 
@@ -127,7 +127,7 @@ std::optional<Observation> PrometheusReader::counted(LogContents& contents) cons
   return run;
 }
 
-/// vLLM before V1: the efficiency is that of emitted tokens among the most that steps could emit, steps x (K + 1).
+/// vLLM before V1: efficiency is emitted tokens divided by the maximum that steps can emit, steps x (K + 1).
 std::optional<Observation> PrometheusReader::emitted(LogContents& contents) const {
   const auto efficiency = gauge("spec_decode_efficiency");
   if (!efficiency || !(*efficiency > 0.0 && *efficiency <= 1.0) || !counts_.drafted_tokens) return std::nullopt;
@@ -147,7 +147,7 @@ std::optional<Observation> PrometheusReader::emitted(LogContents& contents) cons
   return run;
 }
 
-/// SGLang. A tree drafts more tokens than it is deep: then gamma stays unknown.
+/// SGLang. A tree drafts more tokens than its depth, so gamma stays unknown.
 std::optional<Observation> PrometheusReader::last_batch(LogContents& contents) const {
   const auto length = gauge("spec_accept_length");
   if (!length || !(*length >= 1.0)) return std::nullopt;

@@ -12,35 +12,34 @@
 
 #include "logs/log_format.hpp"
 
-/// The fields of one record of a log, by name: what is absent or null is nothing, what is no such value is an error.
+/// The fields of one record of a log, by name: absent or null is nullopt, a value of another type is an error.
 namespace foredraft::logs {
 
-/// Of a JSON object, which outlives this. A number may stand in quotes. Everything throws
-/// RefusedRecord.
+/// Fields of a JSON object, which must outlive this. A number may be in quotes. Everything throws RefusedRecord.
 class JsonFields {
  public:
-  /// Throws RefusedRecord where `object` is none. `path`: where it lies in the value, "metrics.".
+  /// Throws RefusedRecord if `object` is not an object. `path`: its place in the value, "metrics.".
   JsonFields(const nlohmann::ordered_json& object, std::int64_t line, std::string path = "");
 
   [[nodiscard]] std::int64_t line() const { return line_; }
-  /// Whether there is such a key, whose value is not null.
+  /// Whether the key exists and its value is not null.
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
   /// A finite number of at least 0.
   [[nodiscard]] std::optional<double> real(std::string_view key) const;
-  /// A whole number in [0, max_logged_count]; 12.0 is one.
+  /// An integer in [0, max_logged_count]; 12.0 counts as one.
   [[nodiscard]] std::optional<std::int64_t> count(std::string_view key) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] std::optional<bool> flag(std::string_view key) const;
-  /// Lists as above; empty where absent.
+  /// Lists as above; empty if absent.
   [[nodiscard]] std::vector<double> reals(std::string_view key) const;
   [[nodiscard]] std::vector<std::int64_t> counts(std::string_view key) const;
-  /// The value of an object, or nothing where it is absent.
+  /// The value of an object, or nullopt if it is absent.
   [[nodiscard]] std::optional<JsonFields> object(std::string_view key) const;
-  /// As above, but absence is an error too.
+  /// As above, but the key is required.
   [[nodiscard]] std::int64_t required_count(std::string_view key) const;
   [[nodiscard]] double required_real(std::string_view key) const;
   [[nodiscard]] JsonFields required_object(std::string_view key) const;
-  /// One record for each entry of a list of objects; none where absent.
+  /// One record for each entry of a list of objects; empty if absent.
   [[nodiscard]] std::vector<JsonFields> objects(std::string_view key) const;
   [[nodiscard]] const nlohmann::ordered_json& json() const { return *object_; }
   [[noreturn]] void refuse(std::string_view key, std::string_view text, std::string_view why) const;
@@ -54,7 +53,8 @@ class JsonFields {
   std::string path_;
 };
 
-/// Of a row of a table, whose columns and cells outlive this; an empty cell is absent. Everything throws RefusedRecord.
+/// Fields of a row of a table, whose columns and cells must outlive this; an empty cell is absent. Everything throws
+/// RefusedRecord.
 class CsvFields {
  public:
   CsvFields(std::span<const std::string> columns, std::span<const std::string> cells, std::int64_t line)
@@ -72,10 +72,10 @@ class CsvFields {
   std::int64_t line_;
 };
 
-/// Whether an object has all of `keys`, null or not; false for what is no object.
+/// Whether an object has all of `keys`, null or not; false if it is not an object.
 [[nodiscard]] bool has_keys(const nlohmann::ordered_json& value, std::initializer_list<const char*> keys);
 
-/// Puts `value` where nothing was known before.
+/// Sets `value` if it was unknown.
 template <typename T>
 void note(std::optional<T>& known, const std::optional<T>& value) {
   if (!known) known = value;

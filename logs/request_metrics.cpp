@@ -4,8 +4,8 @@
 #include "logs/acceptance.hpp"
 #include "logs/formats.hpp"
 
-/// Answers of a server that count the steps of their request: vLLM (`metrics.speculative_decoding`, summary or
-/// detailed), TensorRT-LLM (the same in each choice) and SGLang (`meta_info`).
+/// Answers of a server with the steps of their request: vLLM (`metrics.speculative_decoding`, summary or detailed),
+/// TensorRT-LLM (the same in each choice) and SGLang (`meta_info`).
 namespace foredraft::logs {
 namespace {
 
@@ -22,7 +22,7 @@ const Json* first_choice(const Json& value) {
   return choices != nullptr && choices->is_array() && !choices->empty() ? &choices->front() : nullptr;
 }
 
-/// Where an answer of vLLM or TensorRT-LLM counts its steps, or null.
+/// The object with the steps of an answer of vLLM or TensorRT-LLM, or null.
 const Json* counted_steps(const Json& value) {
   if (const Json* metrics = member(value, "metrics")) return member(*metrics, "speculative_decoding");
   const Json* choice = first_choice(value);

@@ -6,10 +6,10 @@
 namespace foredraft::logs {
 namespace {
 
-/// A server that answers this share of the rate at which requests arrive keeps up with them.
+/// A server that answers at least this fraction of the request rate keeps up with it.
 constexpr double keeps_up = 0.9;
 
-/// A number, where it is one: "inf" means that nothing holds requests back.
+/// A number, or nullopt: "inf" means an unlimited request rate.
 std::optional<double> request_rate(const JsonFields& run) {
   const auto& json = run.json();
   const auto found = json.find("request_rate");
@@ -17,8 +17,8 @@ std::optional<double> request_rate(const JsonFields& run) {
   return run.real("request_rate");
 }
 
-/// In the batch at once, without those that wait: requests that are decoded, by Little's law, unless the load generator
-/// held a fixed number.
+/// Mean number of requests in the batch, without waiting ones: by Little's law, unless the load generator held a fixed
+/// concurrency.
 std::optional<double> requests_at_once(const JsonFields& run, bool as_fast_as_possible) {
   const auto held = run.real("max_concurrency");
   if (held && as_fast_as_possible) return held;

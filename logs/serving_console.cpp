@@ -8,13 +8,13 @@
 #include "logs/line_fields.hpp"
 #include "logs/serving_benchmark.hpp"
 
-/// What the load generators `vllm bench serve` and `sglang.bench_serving` print of a run, whole or in part.
+/// Console output of the load generators `vllm bench serve` and `sglang.bench_serving`, complete or in part.
 namespace foredraft::logs {
 namespace {
 
 /// Positions are printed in percent with two digits.
 constexpr double percent_rounding = 0.00005;
-/// Chunks so much longer than a token hold several tokens each.
+/// Chunks longer than a token by this factor hold several tokens each.
 constexpr double speculative_chunk = 1.3;
 
 constexpr std::string_view console_anchor =
@@ -37,7 +37,7 @@ std::optional<double> product(std::optional<double> a, std::optional<double> b) 
   return a && b ? std::optional(*a * *b) : std::nullopt;
 }
 
-/// In the batch at once: what the load generator held, or those that are decoded, by Little's law.
+/// Mean number of requests in the batch: the fixed concurrency, or by Little's law.
 std::optional<double> requests_at_once(const KeyValueBlock& block) {
   auto held = block.real("Maximum request concurrency");
   if (!held) held = block.real("Max request concurrency");
@@ -77,7 +77,7 @@ void set_acceptance(const KeyValueBlock& block, Observation& run, LogContents& c
   run.acceptance_length = std::nullopt;
 }
 
-/// A run that says nothing of speculation is plain, unless its chunks hold several tokens.
+/// A run without data on speculation counts as one without, unless its chunks hold several tokens.
 Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
   if (!block.has("Successful requests") || !block.has("Output token throughput (tok/s)")) return Decoding::unknown;
   const auto itl = block.real("Mean ITL (ms)");
@@ -114,7 +114,7 @@ class ServingConsoleReader final : public LineReader {
       close(contents);
       block_.add(field->key, field->value, number);
     }
-    // A word such as "Backend" stands in many logs.
+    // A word such as "Backend" occurs in many logs.
     return field->key != "Backend" && field->key != "Concurrency";
   }
 

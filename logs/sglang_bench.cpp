@@ -4,11 +4,11 @@
 #include "logs/formats.hpp"
 #include "logs/serving_benchmark.hpp"
 
-/// `sglang.bench_serving`: a JSON object a run, whose `accept_length` is the server's mean since its start.
+/// `sglang.bench_serving`: one JSON object per run, whose `accept_length` is the server's mean since its start.
 namespace foredraft::logs {
 namespace {
 
-/// An inter-token latency within this factor of TPOT is of tokens.
+/// An inter-token latency within this factor of TPOT is that of tokens.
 constexpr double per_token = 1.25;
 
 bool claims_sglang_bench(const nlohmann::ordered_json& value) {
@@ -16,7 +16,7 @@ bool claims_sglang_bench(const nlohmann::ordered_json& value) {
          (value.contains("accept_length") || value.contains("server_info") || value.contains("sharegpt_output_len"));
 }
 
-/// What the server says of itself in the same file.
+/// The server's own settings in the same file.
 void read_server_info(const JsonFields& run, Observation& observation, LogContents& contents) {
   if (!run.has("server_info")) return;
   const JsonFields server = *run.object("server_info");
@@ -24,14 +24,14 @@ void read_server_info(const JsonFields& run, Observation& observation, LogConten
   note(contents.settings.draft, server.text("speculative_draft_model_path"));
   note(contents.settings.method, server.text("speculative_algorithm"));
   if (const auto version = server.text("version"); version && contents.version.empty()) contents.version = *version;
-  // A tree drafts more tokens than it is deep: none of its numbers is a draft length.
+  // A tree drafts more tokens than its depth: none of its numbers is a draft length.
   if (server.count("speculative_eagle_topk").value_or(1) > 1) return;
   const auto steps = server.count("speculative_num_steps");
   note(contents.settings.gamma, steps);
   if (observation.decoding == Decoding::speculative) observation.gamma = steps;
 }
 
-/// The chunks' gaps are divided by their tokens, except in old versions, where they are iterations.
+/// The gaps between chunks are divided by their tokens, except in old versions, where they are iterations.
 void read_iteration_time(const JsonFields& run, Observation& observation, LogContents& contents) {
   const auto itl_ms = run.real("mean_itl_ms");
   const auto tpot_ms = run.real("mean_tpot_ms");

@@ -10,11 +10,11 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 
-/// SGLang: a line every so many decode steps, with a mean acceptance length and, in some versions, a rate.
+/// SGLang: one line per several decode steps, with a mean acceptance length and, in some versions, a rate.
 namespace foredraft::logs {
 namespace {
 
-/// --decode-log-interval, unless the log says otherwise.
+/// --decode-log-interval, unless the log states another value.
 constexpr std::int64_t default_interval = 40;
 constexpr double decode_rounding = 0.005;
 
@@ -26,7 +26,7 @@ class SharedNumber {
     high_ = std::min(high_, high);
   }
 
-  /// Where the bounds hold one whole number.
+  /// The number if the bounds leave one integer.
   [[nodiscard]] std::optional<std::int64_t> whole_number() const {
     const double number = std::ceil(low_);
     if (!(number >= 1.0) || number > high_ || std::floor(high_) > number) return std::nullopt;
@@ -44,7 +44,7 @@ struct DecodeLine {
   std::optional<double> length, rate;
 };
 
-/// Nothing where a field is missing or the last number may be cut: it has two decimals.
+/// Nullopt if a field is missing or the last number may be truncated: it has two decimals.
 std::optional<DecodeLine> read_decode_line(std::string_view text) {
   constexpr std::string_view label = "gen throughput (token/s): ";
   const auto running = count_after(text, "#running-req: ");
@@ -64,7 +64,7 @@ class SglangReader final : public LineReader {
   bool line(std::string_view text, std::int64_t number, LogContents& contents) override {
     if (text.find("ServerArgs(") != std::string_view::npos) return configure(text, contents);
     if (text.find("Prefill batch") == std::string_view::npos) return read_window(text, number, contents);
-    // A batch that is filled while nothing runs ends a pause, which the next line counts as its own time.
+    // If a batch is filled while nothing runs, a pause has ended; the next line counts the pause as its own time.
     if (count_after(text, "#running-req: ") == 0) after_pause_ = true;
     return true;
   }
@@ -79,8 +79,8 @@ class SglangReader final : public LineReader {
   void bound_drafts(double length, double rate);
 
   std::int64_t interval_ = default_interval;
-  SharedNumber draft_tokens_;  ///< length / rate, where the rate is of all verified tokens
-  SharedNumber drafts_;        ///< (length - 1) / rate, where it is of the drafts
+  SharedNumber draft_tokens_;  ///< length / rate, if the rate is of all verified tokens
+  SharedNumber drafts_;        ///< (length - 1) / rate, if it is of the drafts
   std::optional<std::int64_t> first_rate_ = {}, last_rate_ = {};  ///< lines
   bool is_tree_ = false;
   bool after_pause_ = false;
@@ -123,7 +123,7 @@ void SglangReader::set_counts(const DecodeLine& logged, Observation& window) {
 
 void SglangReader::bound_drafts(double length, double rate) {
   const double max_rate = rate + decode_rounding;
-  const double min_rate = std::max(rate - decode_rounding, 0.0);  // divides to infinity at worst
+  const double min_rate = std::max(rate - decode_rounding, 0.0);  // may divide to infinity
   draft_tokens_.bound((length - decode_rounding) / max_rate, (length + decode_rounding) / min_rate);
   drafts_.bound((length - 1.0 - decode_rounding) / max_rate, (length - 1.0 + decode_rounding) / min_rate);
 }
@@ -149,7 +149,7 @@ bool SglangReader::read_window(std::string_view text, std::int64_t number, LogCo
   return true;
 }
 
-/// Drafts an iteration: what the server was started with, else what the lines have in common.
+/// Drafts per iteration: from the server's settings, else common to all lines.
 std::optional<std::int64_t> SglangReader::drafts_each(LogContents& contents) const {
   if (contents.settings.gamma) return contents.settings.gamma;
   if (!first_rate_) return std::nullopt;

@@ -7,8 +7,8 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// Model-Optimizer's specdec_bench: `acceptance_rate.json` counts steps by the tokens that they emit, so that position
-/// i has key i + 1; `timing.json` holds times in seconds, its quantiles as texts. And `speculation_profile.json`.
+/// Model-Optimizer's specdec_bench: `acceptance_rate.json` counts steps by emitted tokens, so position i has key i + 1;
+/// `timing.json` has times in seconds, its quantiles as texts. Also `speculation_profile.json`.
 namespace foredraft::logs {
 namespace {
 
@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 constexpr double same_average = 0.005;
 constexpr double same_share = 1e-6;
 
-/// Of a histogram by emitted tokens: [j] steps that accepted j drafts.
+/// From a histogram by emitted tokens: [j] steps that accepted j drafts.
 std::vector<std::int64_t> accepted_histogram(const JsonFields& record, std::string_view key) {
   std::vector<std::int64_t> emitted = histogram_of(record, key);
   if (emitted.empty()) return emitted;
@@ -31,7 +31,7 @@ bool claims_specdec_bench(const Json& value) {
   return has_keys(value, {"Acceptance_Length_Histogram"}) || has_keys(value, {"Output TPS", "E2E Request Time"});
 }
 
-/// Positions of the joint rates, of which the first is the token that every step emits.
+/// Positions of the joint rates; the first is the token that every step emits.
 std::optional<std::int64_t> positions_of(const JsonFields& rates) {
   if (!rates.has("Joint_Acceptance_Rate")) return std::nullopt;
   const auto size = static_cast<std::int64_t>(rates.required_object("Joint_Acceptance_Rate").json().size());

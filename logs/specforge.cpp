@@ -5,8 +5,8 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// SpecForge: the dashboard's JSON of all models and sets, and what bench_eagle3 writes of one draft model. Each
-/// names batch size, depth, tree and acceptance length; plain rows have depth 0 or a name that says so.
+/// SpecForge: the dashboard's JSON of all models and sets, and the output of bench_eagle3 for one draft model. Each has
+/// batch size, depth, tree and acceptance length; rows without speculation have depth 0 or a name that says so.
 namespace foredraft::logs {
 namespace {
 
@@ -33,10 +33,10 @@ bool claims_specforge(const Json& value) {
   return value.is_object() && !value.empty() && (is_dashboard_model(value.front()) || is_eagle3_run(value));
 }
 
-/// "Wihtout EAGLE3" in the files as they are.
+/// "Wihtout EAGLE3" is the spelling in the files.
 bool names_plain(const std::string& name) { return name.starts_with("Wihtout") || name.starts_with("Without"); }
 
-/// The dashboard repeats its plain run beside every setting.
+/// The dashboard repeats its run without speculation beside every setting.
 bool is_repeated(const LogContents& contents, const Observation& plain) {
   return std::any_of(contents.observations.begin(), contents.observations.end(), [&](const Observation& other) {
     return other.decoding == Decoding::plain && other.stratum == plain.stratum && other.requests == plain.requests &&
@@ -61,7 +61,7 @@ void read_specforge_metric(const JsonFields& setting, const JsonFields& metric, 
     if (!is_repeated(contents, observation)) contents.observations.push_back(std::move(observation));
     return;
   }
-  // A tree drafts more tokens than it is deep: neither is a draft length.
+  // A tree drafts more tokens than its depth: neither is a draft length.
   if (setting.count("topk").value_or(1) == 1) observation.gamma = steps;
   observation.acceptance_length = length;
   if (length && *length < 1.0) metric.refuse("accept_length", std::to_string(*length), "must be at least 1");
@@ -90,7 +90,7 @@ void read_specforge(const Json& value, std::int64_t line, LogContents& contents)
     const JsonFields sets = file.required_object(model.key());
     if (!several) note(contents.settings.target, std::optional(model.key()));
     for (const auto& set : sets.json().items()) {
-      // Runs of several models are apart as texts of several kinds are.
+      // Keeps runs of several models apart, as different kinds of prompts.
       const std::string category = several ? model.key() + " " + set.key() : set.key();
       for (const JsonFields& setting : sets.required_object(set.key()).objects("results")) {
         read_specforge_setting(setting, category, contents);

@@ -7,8 +7,8 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// speculators' `acceptance.csv` (a subset a row: counts and shares by position) and `perf_results.csv` (the same with
-/// load and times).
+/// speculators' `acceptance.csv` (one subset per row: counts and rates by position) and `perf_results.csv` (the same
+/// with load and times).
 namespace foredraft::logs {
 namespace {
 

@@ -4,8 +4,8 @@
 #include "logs/formats.hpp"
 #include "logs/llamacpp_request.hpp"
 
-/// `speed_bench.py --output` of llama.cpp: requests with llama-server's times where the file holds them, else means of
-/// each category, whose acceptance rate has no counts and is left out.
+/// `speed_bench.py --output` of llama.cpp: requests with llama-server's times if the file has them, else means of each
+/// category, whose acceptance rate has no counts and is ignored.
 namespace foredraft::logs {
 namespace {
 

@@ -9,8 +9,8 @@
 #include "logs/line_fields.hpp"
 #include "logs/record_fields.hpp"
 
-/// `trtllm-bench --report_json`: means over requests. Their counts follow: a mean times the number of requests; steps
-/// are the output tokens that were not drafted.
+/// `trtllm-bench --report_json`: means over requests. Counts are a mean times the number of requests; steps are the
+/// output tokens that were not drafted.
 namespace foredraft::logs {
 namespace {
 

@@ -5,7 +5,7 @@
 #include "logs/formats.hpp"
 #include "logs/line_fields.hpp"
 
-/// What trtllm-bench prints of a run.
+/// Console output of trtllm-bench for a run.
 namespace foredraft::logs {
 namespace {
 

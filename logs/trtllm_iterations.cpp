@@ -6,8 +6,8 @@
 #include "logs/formats.hpp"
 #include "logs/record_fields.hpp"
 
-/// TensorRT-LLM's statistics of iterations (`enable_iter_perf_stats`): batch, time, drafts and the share of drafting of
-/// each. Copies of other ranks, iterations that also run prompts, the first ones and idle ones are left out.
+/// TensorRT-LLM's statistics of iterations (`enable_iter_perf_stats`): batch, time, drafts and the fraction of drafting
+/// time of each. Skips copies of other ranks, iterations that also run prompts, the first ones and idle ones.
 namespace foredraft::logs {
 namespace {
 
@@ -20,7 +20,7 @@ bool claims_trtllm_iterations(const Json& value) {
   return has_keys(value, {"iterLatencyMS", "inflightBatchingStats"});
 }
 
-/// Nothing is drafted in an iteration whose statistics are there and zero: that is no plain decoding.
+/// Zero statistics mean that nothing was drafted in this iteration, not that the server does not speculate.
 void read_trtllm_drafts(const JsonFields& drafts, double iteration_ms, Observation& observation,
                         LogContents& contents) {
   AcceptanceCounts counts{.steps = drafts.count("numRequestsWithDraftTokens").value_or(0),

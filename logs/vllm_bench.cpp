@@ -6,14 +6,14 @@
 #include "logs/formats.hpp"
 #include "logs/serving_benchmark.hpp"
 
-/// `vllm bench serve --save-result`: the acceptance rate in percent, those of positions as shares; without speculation
-/// there is no such key. The time between tokens is that between chunks, so of an iteration.
+/// `vllm bench serve --save-result`: the acceptance rate in percent, those of positions as fractions; absent without
+/// speculation. The time between tokens is that between chunks, so that of an iteration.
 namespace foredraft::logs {
 namespace {
 
-/// Requests whose chunks hold more tokens than this are speculative, whatever the file says.
+/// Requests whose chunks hold more tokens than this are speculative, even if the file does not say so.
 constexpr double plain_tokens_per_chunk = 1.25;
-/// An inter-token latency is of iterations where it is above this part of the acceptance length times TPOT.
+/// An inter-token latency is that of iterations if it exceeds this fraction of the acceptance length times TPOT.
 constexpr double per_chunk = 0.6;
 
 bool claims_vllm_bench(const nlohmann::ordered_json& value) {
@@ -34,7 +34,7 @@ void read_vllm_acceptance(const JsonFields& run, Observation& observation, LogCo
   observation.acceptance = std::move(counts);
 }
 
-/// Mean tokens of a chunk by medians, which a few requests that were put back do not move.
+/// Mean tokens of a chunk from medians, which a few preempted requests do not change.
 std::optional<double> tokens_per_chunk(const JsonFields& run) {
   const auto chunk_ms = run.real("median_itl_ms");
   const auto token_ms = run.real("median_tpot_ms");

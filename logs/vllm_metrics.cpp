@@ -12,21 +12,21 @@
 #include "logs/line_fields.hpp"
 #include "logs/vllm_engine_line.hpp"
 
-/// vLLM's V1 engine: every ten seconds an engine line and, where something was drafted, a line of metrics.
+/// vLLM's V1 engine: every ten seconds an engine line and, if something was drafted, a line of metrics.
 namespace foredraft::logs {
 namespace {
 
 constexpr double length_rounding = 0.005;
 constexpr double rate_rounding = 0.0005;
-/// What the last digit of a decimal number may be off as a double.
+/// Maximum error of the last digit of a decimal number as a double.
 constexpr double slack = 1e-9;
 
-/// What a line of metrics says; the first versions had neither lengths nor positions.
+/// A line of metrics; the first versions had neither lengths nor positions.
 struct Metrics {
   std::int64_t accepted = 0;
   std::int64_t drafted = 0;
   std::optional<double> length = {};
-  std::optional<std::int64_t> depth = {};  ///< where the draft length changes while serving
+  std::optional<std::int64_t> depth = {};  ///< if the draft length changes while serving
   std::vector<double> rates = {};
   std::optional<double> drafted_per_s = {};
 };
@@ -60,7 +60,7 @@ std::size_t used_positions(const std::vector<double>& rates) {
   return used;
 }
 
-/// Whether `gamma` drafts in every step give the numbers of the line.
+/// Whether `gamma` drafts in every step reproduce the numbers of the line.
 bool fits(const Metrics& metrics, std::int64_t gamma) {
   if (gamma <= 0 || metrics.drafted % gamma != 0) return false;
   if (!metrics.rates.empty() && static_cast<std::int64_t>(used_positions(metrics.rates)) > gamma) return false;
@@ -69,8 +69,8 @@ bool fits(const Metrics& metrics, std::int64_t gamma) {
   return !metrics.length || std::abs(length - *metrics.length) <= length_rounding + slack;
 }
 
-/// Drafts an iteration, where each had equally many: what the line states, else all of its positions or the most that
-/// fit, else what the server was started with.
+/// Drafts per iteration, if all are equal: stated by the line; else the number of its positions or the maximum that
+/// fits; else from the server's settings.
 std::optional<std::int64_t> drafts_each(const Metrics& metrics, std::optional<std::int64_t> configured) {
   if (metrics.depth && fits(metrics, *metrics.depth)) return metrics.depth;
   for (auto gamma = static_cast<std::int64_t>(metrics.rates.size()); gamma > 0; --gamma) {
@@ -80,7 +80,7 @@ std::optional<std::int64_t> drafts_each(const Metrics& metrics, std::optional<st
   return std::nullopt;
 }
 
-/// Nothing where the steps cannot be told from the line.
+/// Nullopt if the steps cannot be determined from the line.
 std::optional<AcceptanceCounts> counts_of(const Metrics& metrics, std::optional<std::int64_t> gamma,
                                           std::int64_t line) {
   AcceptanceCounts counts{.drafted_tokens = metrics.drafted, .accepted_tokens = metrics.accepted};
@@ -88,7 +88,7 @@ std::optional<AcceptanceCounts> counts_of(const Metrics& metrics, std::optional<
     counts.steps = metrics.drafted / *gamma;
   } else if (metrics.length && *metrics.length > 1.0) {
     const double steps = std::round(static_cast<double>(metrics.accepted) / (*metrics.length - 1.0));
-    // A step that is counted drafts something.
+    // A counted step drafts something.
     counts.steps = static_cast<std::int64_t>(std::min(steps, static_cast<double>(metrics.drafted)));
     counts.steps_estimated = true;
   }
@@ -122,7 +122,7 @@ class VllmReader final : public LineReader {
   bool configure(std::string_view text, std::int64_t number, LogContents& contents);
 
   VllmWindows windows_;
-  std::optional<std::int64_t> throughput_line_ = {};  ///< the first that gives accepted throughput
+  std::optional<std::int64_t> throughput_line_ = {};  ///< first one with an accepted throughput
   bool has_engine_lines_ = false;
 };
 
@@ -169,7 +169,7 @@ void note_text(std::optional<std::string>& setting, std::optional<std::string_vi
   if (text) setting = std::string(*text);
 }
 
-/// The lines in which a server says how it was started.
+/// The lines with a server's settings.
 bool VllmReader::configure(std::string_view text, std::int64_t number, LogContents& contents) {
   std::optional<std::string_view> version = text_after(text, "LLM engine (v", ")");
   if (version) {

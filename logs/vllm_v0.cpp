@@ -55,7 +55,7 @@ class VllmV0Reader final : public LineReader {
 
   VllmWindows windows_;
   Counters before_{.gamma = 0, .accepted = 0, .drafted = 0, .emitted = 0};
-  std::optional<StageTimes> stages_ = {};  ///< of the window whose counters come next
+  std::optional<StageTimes> stages_ = {};  ///< of the window whose counters follow
   std::optional<std::int64_t> last_ = {};  ///< line of the last window
 };
 

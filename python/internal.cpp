@@ -71,7 +71,7 @@ bool takes_number(const scenario::Parameter& parameter) {
 
 bool whole(double number) { return std::abs(number) <= 0x1p53 && number == std::trunc(number); }
 
-/// The value that a parameter takes of a legal number.
+/// The value of a parameter for a legal number.
 Value value_of(const scenario::Parameter& parameter, double number) {
   if (parameter.type == scenario::ValueType::integer) return static_cast<std::int64_t>(number);
   return number == 0.0 ? 0.0 : number;  // -0.0 is 0
@@ -111,8 +111,8 @@ std::vector<VaryingNumber> checked_numbers(const std::vector<Varying>& varying) 
 
 constexpr std::size_t block_points = 1024;
 
-/// The columns that blocks of points fill, each from any thread. A block leaves out the quantities that it knows
-/// nowhere: memory of a column that no block writes is never touched.
+/// The columns that blocks of points fill, each from any thread. A block omits the quantities that are unknown at all
+/// of its points: memory of a column that no block writes is never touched.
 class ColumnWriter {
  public:
   ColumnWriter(std::size_t points, bool best) : points_(points), written_((points + block_points - 1) / block_points) {
@@ -156,7 +156,7 @@ class ColumnWriter {
   using Written = std::bitset<64>;
 
   std::size_t points_;
-  std::vector<Written> written_;  ///< of each block: the quantities that it wrote
+  std::vector<Written> written_;  ///< quantities that each block wrote
   Columns columns_;
 };
 

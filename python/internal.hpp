@@ -20,11 +20,11 @@
 #include "foredraft/simulate.hpp"
 #include "foredraft/sweep.hpp"
 
-/// What the Python package asks of the library beyond the public headers. All includes of internal headers are in
+/// Internal functions of the library that the Python package uses. All includes of internal headers are in
 /// internal.cpp.
 namespace foredraft::python {
 
-/// What can stand for a parameter in a question.
+/// A parameter of a question.
 struct ParameterFacts {
   std::string name;     ///< as in TOML: "process.conditional"
   std::string type;     ///< real, integer, choice, text, reals, texts, schedule
@@ -35,17 +35,17 @@ struct ParameterFacts {
 
 struct QuantityFacts {
   std::string_view name, unit, meaning;
-  double ClosedForm::*closed_form;  ///< null: there is none
-  Estimate Estimates::*estimate;    ///< null: no simulation counts it
+  double ClosedForm::*closed_form;  ///< null: no closed form
+  Estimate Estimates::*estimate;    ///< null: not simulated
 };
 
 [[nodiscard]] const std::vector<QuantityFacts>& quantity_facts();
 
-/// A checked question, whose numbers can be replaced without checking all of it again.
+/// A checked question, whose numbers can be replaced without checking everything again.
 class Question {
  public:
-  /// What takes the place of files and of drawn models: nothing, outcomes of a process "trace", or distributions of
-  /// fidelity "token". Throws InputError with every problem.
+  /// Data instead of files and drawn models: none, outcomes of a process "trace", or distributions of fidelity "token".
+  /// Throws InputError with every problem.
   using Replacement =
       std::variant<std::monostate, std::shared_ptr<const Recording>, std::shared_ptr<const GivenDistributions>>;
   explicit Question(std::vector<Input> inputs, Replacement replacement = {});
@@ -61,7 +61,7 @@ class Question {
   bool names_files_ = false;
 };
 
-/// The parameter of a number; null for an unknown name and for a parameter that takes no number.
+/// The parameter of a number; null for an unknown name and for a parameter of another type.
 struct NumberParameter;
 [[nodiscard]] const NumberParameter* find_number(std::string_view name);
 [[nodiscard]] bool is_integer(const NumberParameter& parameter);
@@ -70,33 +70,33 @@ struct NumberParameter;
 /// Stores a legal number.
 void assign(const NumberParameter& parameter, double number, Scenario& scenario);
 
-/// A parameter whose value differs from point to point.
+/// A parameter whose value varies between points.
 struct Varying {
   std::string parameter;
-  std::span<const double> values;  ///< one a point
+  std::span<const double> values;  ///< one per point
 };
 
 /// Closed forms of many points.
 struct Columns {
   std::vector<std::unique_ptr<double[]>> quantities;  ///< as quantity_facts(); null: NaN at every point
-  std::unique_ptr<double[]> gamma;                    ///< the best one, where it was asked for; else null
+  std::unique_ptr<double[]> gamma;                    ///< the best one, if requested; else null
 };
 
-/// The closed forms of `points` questions that differ from `base` in `varying`. `best`: each at its draft length of the
-/// greatest speedup. Throws InputError with a line for each parameter with an illegal number, DomainError for a point
-/// that has no answer, both with the index of the first one; Interrupted.
+/// The closed forms of `points` questions that differ from `base` in `varying`. `best`: each at its best draft length.
+/// Throws InputError with a line for each parameter with an illegal number, DomainError for a point without an answer,
+/// both with the index of the first one; Interrupted.
 [[nodiscard]] Columns predict_points(const Question& base, const std::vector<Varying>& varying, std::size_t points,
                                      bool best, unsigned threads, const std::atomic<bool>* stop);
 
 /// The configuration of a TOML file as JSON, resolved, with its figures.
 [[nodiscard]] std::string config_of_file(const std::string& path);
-/// The same of a JSON document in the shape of the TOML file. `source` names it in messages.
+/// The same for a JSON document in the shape of the TOML file. `source` names it in messages.
 [[nodiscard]] std::string config_of_document(const std::string& json, const std::string& source);
 [[nodiscard]] std::uint64_t config_points(const std::string& json);
-/// Reads what the configuration names, and says whether the folder holds its complete run. Throws InputError where a
-/// run of it could not go there.
+/// Reads the files that the configuration names; returns whether the folder has its complete run. Throws InputError if
+/// a run of it could not be written there.
 [[nodiscard]] bool holds_whole_sweep(const std::string& json, const std::string& folder);
-/// run_sweep() of such a configuration.
+/// run_sweep() for such a configuration.
 SweepResult run_config(const std::string& json, const std::string& folder, const SweepOptions& options);
 
 /// The document of `foredraft import --json`, schema foredraft.observations/1.
@@ -107,12 +107,12 @@ struct AdviceTexts {
   std::string json;  ///< schema foredraft.advise/1
   std::string text;
 };
-/// The answer of `foredraft advise` to these arguments.
+/// The answer of `foredraft advise` for these arguments.
 [[nodiscard]] AdviceTexts advice(const std::vector<std::string>& arguments, const std::atomic<bool>* stop);
 
-/// What a data sheet says of a device, as JSON.
+/// A device's data sheet as JSON.
 [[nodiscard]] std::string device_document(const std::string& name);
-/// A model's shape and what its forward passes read, as JSON. Empty formats: as its own config says, else fp16.
+/// A model's shape and what its forward passes read, as JSON. Empty formats: those of its config, else fp16.
 [[nodiscard]] std::string model_document(const std::string& name, const std::string& format,
                                          const std::string& kv_format, std::int64_t tensor_parallel);
 [[nodiscard]] std::vector<std::string> shipped_models();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module foredraft._core: values in and out of C++. What users see is the Python of foredraft/.
+// The module foredraft._core: converts values between Python and C++. The interface for users is the Python code of
+// foredraft/.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -32,11 +33,11 @@ namespace nb = nanobind;
 namespace foredraft::python {
 namespace {
 
-// ---- Long work: without the GIL, in a thread of its own, so that Ctrl-C and progress are Python's.
+// ---- Long work: without the GIL and in a separate thread, so that Python handles Ctrl-C and progress.
 
 constexpr std::chrono::milliseconds between_looks{50};
 
-/// How far a run is, for whoever shows it.
+/// Progress of a run.
 class ProgressBoard {
  public:
   void show(double finished, double total) {
@@ -51,8 +52,8 @@ class ProgressBoard {
   std::atomic<double> total_ = 0.0;
 };
 
-/// What work(stop, board) returns. `progress` is called with (finished, total) while it lasts. A signal's exception,
-/// and one of `progress`, ends the work and is rethrown.
+/// The result of work(stop, board). Calls `progress` with (finished, total) meanwhile. An exception of a signal or of
+/// `progress` ends the work and is rethrown.
 template <class Work>
 auto run_interruptibly(Work work, const nb::object& progress) {
   using Result = std::invoke_result_t<Work&, const std::atomic<bool>&, ProgressBoard&>;
@@ -108,7 +109,7 @@ auto run_interruptibly(Work work, const nb::object& progress) {
 
 // ---- Parameters.
 
-/// Names of Python (dots are underscores) and of TOML, each with that of TOML.
+/// Names in Python (underscores for dots) and in TOML, each with that in TOML.
 const std::unordered_map<std::string, std::string>& names() {
   static const std::unordered_map<std::string, std::string> all = [] {
     std::unordered_map<std::string, std::string> known;
@@ -128,7 +129,7 @@ std::string name_of(const std::string& keyword) {
   return found == names().end() ? keyword : found->second;
 }
 
-/// A plain number or word; nothing for anything else.
+/// A plain number or word; nullopt for anything else.
 std::optional<Value> plain_value(nb::handle value) {
   if (PyFloat_Check(value.ptr()) != 0) return PyFloat_AS_DOUBLE(value.ptr());
   if (PyLong_Check(value.ptr()) != 0) {
@@ -141,7 +142,7 @@ std::optional<Value> plain_value(nb::handle value) {
   return std::nullopt;
 }
 
-/// Python has made lists of arrays, ranges and tuples.
+/// Python has converted arrays, ranges and tuples to lists.
 Value value_of(const std::string& name, nb::handle value) {
   if (auto plain = plain_value(value)) return *plain;
   if (nb::isinstance<nb::list>(value)) {
@@ -189,11 +190,11 @@ nb::dict parameters_of(const Question& question) {
   return parameters;
 }
 
-// ---- One point, often: what was checked once with these words is not checked again for other numbers.
+// ---- Single points, asked often: a combination of words is checked once, not again for other numbers.
 
 class QuestionCache {
  public:
-  /// Nothing where some value is neither a number nor a word.
+  /// Nullopt if some value is neither a number nor a word.
   std::optional<ClosedForm> predict(const nb::dict& parameters) {
     key_.clear();
     numbers_.clear();
@@ -280,7 +281,7 @@ nb::object array_of(std::unique_ptr<double[]> values, std::size_t size) {
   return nb::cast(RealArray(data, {size}, owner));
 }
 
-/// The quantities that are known at some point, and "gamma" where the best one was asked for.
+/// The quantities that are known at some point, and "gamma" if the best one was requested.
 nb::dict predict_arrays(const Question& base, const std::vector<std::pair<std::string, RealInput>>& arrays, bool best,
                         unsigned threads) {
   std::vector<Varying> varying;
@@ -322,7 +323,7 @@ std::vector<std::vector<double>> rows_of(const MatrixInput& matrix) {
   return rows;
 }
 
-/// `rule`: acceptance, replacement and, perhaps, bonus; or nothing.
+/// `rule`: acceptance, replacement and optionally bonus; or empty.
 Question question_of_distributions(const nb::dict& parameters, const MatrixInput& target, const MatrixInput& draft,
                                    const std::vector<MatrixInput>& rule) {
   auto given = std::make_shared<GivenDistributions>();
@@ -345,7 +346,7 @@ nb::object matrix_of(const std::vector<std::vector<double>>& rows) {
   return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<2>>(data, {rows.size(), columns}, owner));
 }
 
-/// The loss of a rule, and what is emitted.
+/// The lossiness of a rule, and the emitted distributions.
 nb::dict loss_of(const Question& question, std::uint64_t seed) {
   const auto [loss, emitted] = run_interruptibly(
       [&](const std::atomic<bool>&, ProgressBoard&) {
@@ -581,7 +582,7 @@ void bind_questions(nb::module_& module) {
                   })
       .def_static("of_distributions", question_of_distributions)
       .def_prop_ro("parameters", parameters_of);
-  auto* cache = new QuestionCache;  // guarded by the GIL, as long as the process
+  auto* cache = new QuestionCache;  // guarded by the GIL; lives as long as the process
   module.def("predict_plain", [cache](const nb::dict& parameters) { return cache->predict(parameters); });
   module.def("predict", [](const Question& question) { return foredraft::predict(question.scenario()); });
   module.def("predict_arrays", predict_arrays);

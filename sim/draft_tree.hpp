@@ -12,14 +12,14 @@
 
 namespace foredraft::sim {
 
-/// Where a drafted node hangs. Node 0 is the root, the token that the target yields in any case; branch i is node i
-/// + 1.
+/// Parent and rank of a drafted node. Node 0 is the root, the token that the target yields in any case; branch i is
+/// node i + 1.
 struct Branch {
   std::int32_t parent;  ///< an earlier node
-  std::int32_t rank;    ///< which candidate for its position it is, from 0
+  std::int32_t rank;    ///< index of the candidate for its position, from 0
 };
 
-/// The shape of the trees that a drafter fills with tokens, iteration after iteration.
+/// The shape of the trees that a drafter fills with tokens in every iteration.
 class DraftTree {
  public:
   struct Child {
@@ -27,12 +27,12 @@ class DraftTree {
     std::int32_t node;
   };
 
-  /// Throws DomainError on a parent that is no earlier node, a negative rank, or siblings of one rank.
+  /// Throws DomainError for a parent that is not an earlier node, a negative rank, or siblings of the same rank.
   explicit DraftTree(std::span<const Branch> branches);
 
-  /// Drafted tokens on the longest path.
+  /// Depth: drafted tokens on the longest path.
   [[nodiscard]] std::int64_t depth() const { return depth_; }
-  /// Children of a node by rising rank.
+  /// Children of a node by ascending rank.
   [[nodiscard]] std::span<const Child> children(std::int32_t node) const;
   /// The child of this rank.
   [[nodiscard]] std::optional<std::int32_t> child(std::int32_t node, std::int64_t rank) const;
@@ -42,7 +42,7 @@ class DraftTree {
   std::int64_t depth_ = 0;
 };
 
-/// What every iteration of a run has in common.
+/// Parameters that all iterations of a run share.
 struct IterationShape {
   std::int64_t gamma;
   Convention convention;
@@ -52,7 +52,7 @@ struct IterationShape {
   [[nodiscard]] std::int64_t draft_passes() const { return foredraft::draft_passes(gamma, drafting); }
 };
 
-/// The tally of independent iterations, `accepted_counts[k]` of which accepted exactly k drafts, k = 0..gamma. Unit:
+/// The tally of independent iterations, of which `accepted_counts[k]` accepted exactly k drafts, k = 0..gamma. Unit:
 /// the iteration.
 [[nodiscard]] Tally tally_independent(const IterationShape& shape, std::span<const std::uint64_t> accepted_counts);
 

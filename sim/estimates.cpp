@@ -18,8 +18,8 @@ Weights weight(Quantity quantity) {
   return weights;
 }
 
-/// Conditional and marginal acceptance at one position. Each iteration contributes one Bernoulli outcome; over
-/// dependent iterations this understates the error, which docs/metrics.md says.
+/// Conditional and marginal acceptance at one position. Each iteration contributes one Bernoulli outcome; for dependent
+/// iterations this understates the error (docs/metrics.md).
 Estimate proportion(std::uint64_t successes, std::uint64_t trials) {
   const auto n = static_cast<double>(trials);
   const double mean = static_cast<double>(successes) / n;  // 0/0: NaN, as documented
@@ -108,7 +108,7 @@ Estimate serving_ratio(const ServingMoments& replicas, ServingQuantity numerator
   return ratio_estimate(replicas, top, bottom);
 }
 
-/// Of `requests` of the replicas: a quantity that counts them.
+/// Mean over `requests` of the replicas, a quantity that counts them.
 DurationEstimates duration_estimates(const ServingMoments& replicas, const DurationHistogram& durations,
                                      ServingQuantity sum, ServingQuantity requests, ServingQuantity first_quantile) {
   if (durations.count() == 0) {

@@ -12,7 +12,7 @@
 namespace foredraft {
 namespace {
 
-/// The contexts of a scenario after its temperature. Throws DomainError where they are not a finite pool.
+/// The contexts of a scenario, with its temperature applied. Throws DomainError unless they are a finite pool.
 GivenDistributions contexts_of(const TokenFidelity& token, std::uint64_t seed) {
   if (const auto* synthetic = std::get_if<SyntheticModels>(&token.models)) {
     return sim::written_out(sim::SyntheticPool(*synthetic, seed), token.temperature);
@@ -29,7 +29,7 @@ GivenDistributions contexts_of(const TokenFidelity& token, std::uint64_t seed) {
   return given;
 }
 
-/// visit(rule, laws) at every context, in order.
+/// Calls visit(rule, distributions) for every context, in order.
 template <class Visit>
 void each_context(const Scenario& scenario, std::uint64_t seed, const Visit& visit) {
   scenario::check_scenario(scenario);

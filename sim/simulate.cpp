@@ -59,7 +59,7 @@ std::unique_ptr<Simulator> make(const TokenFidelity& token, const Scenario& scen
                               plan.seed, stop);
 }
 
-/// `requests` in whole batches where a batch begins and ends as one.
+/// `requests`, rounded up to whole batches for static batches.
 std::uint64_t whole_batches(std::uint64_t requests, const Server& server) {
   if (server.batching == Batching::continuous) return requests;
   const auto batch = static_cast<std::uint64_t>(server.max_batch);

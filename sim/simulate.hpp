@@ -7,23 +7,23 @@
 #include "foredraft/simulate.hpp"
 #include "sim/simulator.hpp"
 
-/// The simulation of a scenario.
+/// Simulates a scenario.
 namespace foredraft::sim {
 
-/// A prepared run. Throws DomainError for what only its preparation finds out, e.g. an alpha that a draft cannot reach,
+/// A prepared run. Throws DomainError for errors that only preparation finds, e.g. an alpha that a draft cannot reach,
 /// and Interrupted when stopped.
 [[nodiscard]] std::unique_ptr<Simulator> make_simulator(const Scenario& scenario, const SimulationPlan& plan,
                                                         StopToken stop = {});
 
-/// Times of a replica of a server add up to less, in s: about two years in ns.
+/// Maximum time of a replica of a server in s: about two years in ns.
 inline constexpr double longest_replica_s = 1e-9 * static_cast<double>(std::int64_t{1} << 56U);
 
-/// As many iterations, or sequences of `tokens`, as a run has room for: what its blocks can be numbered by. Drafts of
-/// `gamma` tokens at most.
+/// Maximum number of iterations, or of sequences of `tokens`, of a run, with drafts of at most `gamma` tokens: its
+/// blocks must be numbered.
 [[nodiscard]] std::uint64_t max_iterations(Path path, std::int64_t gamma);
 [[nodiscard]] std::uint64_t max_sequences(double tokens);
 
-/// What the merged tally of its blocks says.
+/// Estimates from the merged tally of its blocks.
 [[nodiscard]] Simulated estimates_of(const Scenario& scenario, const Tally& tally);
 
 /// The exact acceptance of a token simulation whose iterations are i.i.d.: pooled contexts; NaN for any other.

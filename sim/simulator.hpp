@@ -11,13 +11,13 @@
 
 namespace foredraft::sim {
 
-/// As many as the counter of the random numbers has room for.
+/// Maximum number of blocks, which the counter of the random numbers limits.
 inline constexpr std::uint64_t max_blocks = std::uint64_t{1} << 32U;
 
-/// How a run is cut into blocks of iterations or sequences.
+/// How a run is divided into blocks of iterations or sequences.
 struct BlockPlan {
   std::uint64_t total;
-  std::uint64_t per_block;  ///< in each block but the last
+  std::uint64_t per_block;  ///< in each block except the last
 
   [[nodiscard]] std::uint64_t blocks() const { return (total + per_block - 1) / per_block; }
   [[nodiscard]] std::uint64_t in_block(std::uint64_t block) const {
@@ -25,15 +25,15 @@ struct BlockPlan {
   }
 };
 
-/// Throws DomainError, naming the total `name`, for a run of nothing and for one of more than `most` blocks.
+/// Throws DomainError, naming the total `name`, for an empty run and for one of more than `most` blocks.
 [[nodiscard]] BlockPlan plan_blocks(std::string_view name, std::uint64_t total, std::uint64_t per_block,
                                     std::uint64_t most = max_blocks);
 
-/// Which random numbers a run reads, and who may end it.
+/// The random numbers of a run, and its stop token.
 struct RunKey {
   std::uint64_t seed;
   std::uint64_t point;  ///< index of the point in its sweep, below 2^32
-  StopToken stop = {};  ///< looked at every few milliseconds; run_block then throws Interrupted
+  StopToken stop = {};  ///< checked every few milliseconds; run_block then throws Interrupted
 };
 
 /// A prepared run, split into fixed blocks of work.
@@ -53,8 +53,8 @@ class Simulator {
   [[nodiscard]] virtual Tally run_block(const RunKey& key, std::uint64_t block) const = 0;
 };
 
-/// All blocks on at most `threads` threads (0: one per hardware thread). `progress` gets the finished share after each
-/// block, from any thread. Throws Interrupted when stopped.
+/// Runs all blocks on at most `threads` threads (0: one per hardware thread). `progress` receives the finished fraction
+/// after each block, from any thread. Throws Interrupted when stopped.
 [[nodiscard]] Tally run(const Simulator& simulator, const RunKey& key, unsigned threads,
                         const std::function<void(double share)>& progress = {});
 

@@ -13,7 +13,7 @@
 namespace foredraft::sim {
 namespace {
 
-constexpr unsigned kept_bits = 7;  // of a duration, behind its leading one
+constexpr unsigned kept_bits = 7;  // bits of a duration after its leading one
 constexpr std::uint64_t per_doubling = std::uint64_t{1} << kept_bits;
 
 std::size_t bucket_of(std::uint64_t duration) {
@@ -112,8 +112,7 @@ void check_conservation(const Tally& tally) {
   require(total(tally.drafted_at) == tally.units.sum(drafted), "tally: position counts and drafted tokens differ");
   require(total(tally.tested_at) == tally.units.sum(tested), "tally: position counts and tested drafts differ");
   require(total(tally.accepted_at) == tally.units.sum(accepted), "tally: position counts and accepted drafts differ");
-  // A sequence that ends inside a draft emits fewer tokens than drafts accepted in front of the end plus one, never
-  // more.
+  // A sequence that ends inside a draft emits at most as many tokens as drafts accepted before its end, plus one.
   require(emitted <= tally.units.sum(accepted) + tally.units.sum(iterations),
           "tally: an iteration emitted more than its accepted drafts and one token");
 }

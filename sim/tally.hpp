@@ -11,11 +11,11 @@
 
 namespace foredraft::sim {
 
-/// Durations counted in buckets of equal relative width: 128 to each doubling, exact below 256 ns. Memory is bounded
-/// (7,296 buckets hold any duration) and merging is addition.
+/// Durations counted in buckets of equal relative width: 128 per doubling, exact below 256 ns. Memory is bounded (7,296
+/// buckets hold any duration) and merging is addition.
 class DurationHistogram {
  public:
-  /// Half the width of a bucket, relative to the durations in it: how far a quantile may be off.
+  /// Maximum relative error of a quantile: half the relative width of a bucket.
   static constexpr double resolution = 1.0 / 256.0;
 
   /// duration_ns >= 0.
@@ -24,35 +24,36 @@ class DurationHistogram {
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
 
-  /// The smallest duration that at least the share `level` in (0, 1] of all do not exceed, to the middle of its bucket;
-  /// 0 when empty. In ns.
+  /// Quantile: the smallest duration that at least a fraction `level` in (0, 1] of all do not exceed, rounded to the
+  /// middle of its bucket; 0 when empty. In ns.
   [[nodiscard]] std::int64_t quantile(double level) const;
 
   bool operator==(const DurationHistogram&) const = default;
 
  private:
-  std::vector<std::uint64_t> counts_;  // up to the longest seen
+  std::vector<std::uint64_t> counts_;  // up to the longest duration
   std::uint64_t count_ = 0;
 };
 
-// ---- What a simulation of serving counts beside the iterations of its Tally. Integers only, virtual time in ns.
+// ---- Counts of a serving simulation beyond the iterations of its Tally. Integers only, virtual time in ns.
 
-/// Counted in each replica. Of the measured requests: those behind the warm-up, each followed to its last token. Of the
-/// window: from the admission of the first measured request to the end of the last.
+/// Counts of each replica. Measured requests are those after the warm-up, each followed to its last token. The window
+/// extends from the admission of the first measured request to the end of the last.
 enum ServingQuantity : std::size_t {
   measured_requests,
   latency_ns,      ///< sum over measured requests: arrival to last token
   wait_ns,         ///< sum: arrival to admission
   first_token_ns,  ///< sum: arrival to first token
-  per_token_ns,    ///< sum: latency over the request's output tokens
-  tpot_requests,   ///< of the measured requests those of two output tokens or more
-  tpot_ns,         ///< sum over these: first to last token over the tokens behind the first
+  per_token_ns,    ///< sum: latency divided by the request's output tokens
+  tpot_requests,   ///< measured requests with two or more output tokens
+  tpot_ns,         ///< sum over these: first to last token divided by the tokens after the first
   window_ns,       ///< length of the window
   window_tokens,   ///< tokens emitted in it, by any request
-  good_tokens,   ///< of these, the share that requests within the latency goal have among the measured requests' tokens
-  passes,        ///< iterations of the batch in it
-  rows,          ///< sum of the batch over these, finished rows of a static batch included
-  in_system_ns,  ///< integral of the number of requests waiting or served over the window
+  good_tokens,     ///< fraction of these equal to that of requests within the latency goal among the measured requests'
+                   ///< tokens
+  passes,          ///< iterations of the batch in it
+  rows,            ///< sum of the batch sizes over these, including finished sequences of a static batch
+  in_system_ns,    ///< integral of the number of requests waiting or served over the window
   latency_p50_ns,  ///< quantiles over the measured requests of the replica
   latency_p95_ns,
   latency_p99_ns,
@@ -76,7 +77,8 @@ struct Replica {
   bool operator==(const Replica&) const = default;
 };
 
-/// Empty in the other fidelities. Size: that of its histograms and of one record a replica, however long these run.
+/// Counts of serving; empty in the other fidelities. Size: that of its histograms and of one record per replica,
+/// independent of their duration.
 struct ServingTally {
   DurationHistogram latency;
   DurationHistogram first_token;
@@ -88,16 +90,16 @@ struct ServingTally {
   bool operator==(const ServingTally&) const = default;
 };
 
-// ---- What a simulation counts. Integers only, so merging is exact in any order.
+// ---- Counts of a simulation. Integers only, so merging is exact in any order.
 
 /// The quantities observed together in one independent unit: an iteration, a batch of dependent iterations, a sequence.
 enum Quantity : std::size_t {
-  tokens,        ///< emitted tokens, the corrected or bonus token included
+  tokens,        ///< emitted tokens, including the corrected or bonus token
   iterations,    ///< draft-and-verify rounds
   drafted,       ///< drafted tokens
   draft_passes,  ///< passes of the drafter
   accepted,      ///< drafts accepted
-  tested,        ///< drafts verified until the first rejection, that one included
+  tested,        ///< drafts verified up to and including the first rejection
   quantity_count
 };
 
@@ -113,7 +115,7 @@ struct Tally {
   std::vector<std::uint64_t> drafted_at;    ///< [i]: iterations that drafted position i, i = 0..gamma-1
   std::vector<std::uint64_t> tested_at;     ///< [i]: of those, position i was verified (all before it accepted)
   std::vector<std::uint64_t> accepted_at;   ///< [i]: of those, it was accepted
-  ServingTally serving;                     ///< of requests in time; empty but in system fidelity
+  ServingTally serving;                     ///< virtual time of requests; empty except in system fidelity
 
   void merge(const Tally& other);
   bool operator==(const Tally&) const = default;
@@ -122,7 +124,7 @@ struct Tally {
 /// An empty tally for up to `gamma` drafts.
 [[nodiscard]] Tally empty_tally(std::int64_t gamma, Convention convention);
 
-/// Throws std::logic_error when an invariant is broken: a bug of ours.
+/// Throws std::logic_error when an invariant is broken, which is a bug.
 void check_conservation(const Tally& tally);
 
 }  // namespace foredraft::sim

@@ -24,7 +24,7 @@ const SequenceLength* sequence_of(const Scenario& scenario) {
   return process != nullptr && process->sequence_length ? &*process->sequence_length : nullptr;
 }
 
-/// Tokens over iterations of finite sequences; nothing where iterations depend on each other.
+/// Tokens per iteration of finite sequences; nullopt if iterations depend on each other.
 std::optional<double> finite_tokens_per_iteration(const IterationDistribution& law, const SequenceLength& length,
                                                   StopToken stop) {
   if (law.finite_tokens || law.pmf.empty()) return law.finite_tokens;
@@ -35,7 +35,7 @@ std::optional<double> finite_tokens_per_iteration(const IterationDistribution& l
 
 void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const IterationDistribution& law,
                     ClosedForm& answer) {
-  // A cost that was looked up for this gamma says nothing of others.
+  // A cost that was looked up for this gamma is unknown for others.
   if (sequence_of(scenario) != nullptr || scenario::looked_up(scenario.cost) != nullptr) return;
   if (scenario::verify_growth(scenario.cost) > 0.0) return;  // predict() searches
   const std::optional<BestGamma> best = best_constant_gamma(scenario, law, draft_ratio(cost));
@@ -44,7 +44,7 @@ void add_best_gamma(const Scenario& scenario, const DecodingCost& cost, const It
   answer.best_speedup = best->speedup / cost.iteration;
 }
 
-/// Passes of the drafter in an iteration; nothing where they vary and nobody knows how.
+/// Draft passes of an iteration; nullopt if their number varies in an unknown way.
 std::optional<double> draft_passes_of(const Scenario& scenario, double tokens, const IterationDistribution& law) {
   const Drafting drafting = scenario::drafting(scenario.drafter);
   if (!scenario::gamma_varies(scenario)) return static_cast<double>(draft_passes(scenario.gamma, drafting));
@@ -92,7 +92,7 @@ ClosedForm answer(const Scenario& scenario, double pool_acceptance, StopToken st
   if (length != nullptr) return answer;
   answer.tokens_variance = law.variance.value_or(unknown<double>);
   if (scenario.gamma > 0) answer.per_token = law.alpha.value_or(unknown<double>);
-  // With a bonus token every iteration emits exactly one token that is no accepted draft.
+  // With a bonus token every iteration emits exactly one token that is not an accepted draft.
   const double drafted = law.mean_gamma.value_or(static_cast<double>(scenario.gamma));
   if (drafted > 0.0 && scenario.convention == Convention::bonus) {
     answer.accepted_over_drafted = (*tokens - 1.0) / drafted;

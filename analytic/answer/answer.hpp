@@ -7,9 +7,9 @@
 
 namespace foredraft::analytic {
 
-/// The closed forms of a scenario; what has none is NaN, what is unbounded infinite. `pool_acceptance`: the exact
-/// acceptance of a token simulation whose iterations are i.i.d. (sim::pool_acceptance); NaN where it is not known.
-/// Throws DomainError on an argument outside its domain, and Interrupted when stopped.
+/// The closed forms of a scenario; NaN for a quantity without one, infinity for an unbounded one. `pool_acceptance`:
+/// the exact acceptance of a token simulation whose iterations are i.i.d. (sim::pool_acceptance); NaN if it is not
+/// known. Throws DomainError for an argument outside its domain, and Interrupted when stopped.
 [[nodiscard]] ClosedForm answer(const Scenario& scenario, double pool_acceptance = unknown<double>,
                                 StopToken stop = {});
 

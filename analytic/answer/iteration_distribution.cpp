@@ -19,7 +19,7 @@ namespace {
 std::vector<double> pmf_of(std::int64_t most, StopToken stop, const auto& at_least) {
   std::vector<double> pmf;
   StopMeter meter(stop);
-  constexpr std::int64_t work = 10'000;  // of a tail: a product of thousands of factors
+  constexpr std::int64_t work = 10'000;  // cost of a tail evaluation: a product of thousands of factors
   for (std::int64_t k = 1; k <= most; ++k) {
     meter.spend(work);
     pmf.push_back(at_least(k) - (k < most ? at_least(k + 1) : 0.0));
@@ -27,7 +27,7 @@ std::vector<double> pmf_of(std::int64_t most, StopToken stop, const auto& at_lea
   return pmf;
 }
 
-/// The acceptance of the drafter's drafts: where a decay or accuracies say so, by position, else that of the process.
+/// Acceptance of the drafter's drafts: by position if the drafter has a decay or accuracies, else that of the process.
 AcceptanceProcess drafted_acceptance(const ProcessFidelity& process, const Scenario& scenario) {
   if (const auto* heads = std::get_if<Heads>(&scenario.drafter); heads != nullptr && !heads->accuracies.empty()) {
     return Positional{heads->accuracies};
@@ -35,11 +35,11 @@ AcceptanceProcess drafted_acceptance(const ProcessFidelity& process, const Scena
   const double decay = acceptance_decay(scenario.drafter);
   const auto* iid = std::get_if<Iid>(&process.acceptance);
   if (decay == 1.0 || iid == nullptr) return process.acceptance;
-  // A law has a first entry, also where nothing is drafted and nobody looks at it.
+  // A Positional needs at least one entry, even if nothing is drafted.
   return Positional{decaying_acceptance(iid->alpha, decay, std::max<std::int64_t>(scenario.gamma, 1))};
 }
 
-/// With a constant gamma, one alternative of the acceptance each.
+/// Closed forms for a constant gamma, one overload per acceptance process.
 class ConstantLength {
  public:
   ConstantLength(const Scenario& scenario, bool finite, StopToken stop)
@@ -95,7 +95,7 @@ class ConstantLength {
     return law;
   }
 
-  /// A trace, and what nobody has found a closed form of.
+  /// A trace, and processes without a known closed form.
   template <class Process>
   IterationDistribution operator()(const Process& /*process*/) const {
     return {};
@@ -126,8 +126,7 @@ IterationDistribution copy_distribution(const foredraft::InputCopy& drafter, con
   return law;
 }
 
-/// Acceptance of draft i given all before it, up to gamma, of the processes of independent iterations; empty for
-/// others.
+/// Conditional acceptance of each draft up to gamma, for processes of independent iterations; empty for others.
 std::vector<double> conditional_of(const AcceptanceProcess& acceptance, std::int64_t gamma) {
   if (const auto* positional = std::get_if<foredraft::Positional>(&acceptance)) {
     return {positional->conditional.begin(), positional->conditional.begin() + static_cast<std::ptrdiff_t>(gamma)};
@@ -136,7 +135,7 @@ std::vector<double> conditional_of(const AcceptanceProcess& acceptance, std::int
   return {};
 }
 
-/// Under a policy, one alternative each.
+/// Closed forms for each policy.
 class UnderPolicy {
  public:
   UnderPolicy(const Scenario& scenario, const AcceptanceProcess& acceptance, bool finite, StopToken stop)
@@ -172,7 +171,7 @@ class UnderPolicy {
     return law;
   }
 
-  /// What nobody has found a closed form of.
+  /// Policies without a known closed form.
   template <class Unknown>
   IterationDistribution operator()(const Unknown& /*policy*/) const {
     IterationDistribution law;
@@ -211,13 +210,13 @@ class UnderPolicy {
   StopToken stop_;
 };
 
-/// The best gamma where acceptance falls by a factor from each position to the next.
+/// The best gamma if the acceptance falls by a constant factor from each position to the next.
 BestGamma decaying_best_gamma(double alpha, double decay, double c, const Scenario& scenario) {
   const Drafting drafting = scenario::drafting(scenario.drafter);
   const std::vector<double> marginal =
       marginal_from_conditional(decaying_acceptance(alpha, decay, last_useful_draft(alpha, decay)));
   BestGamma best = best_gamma(marginal, c, scenario.convention, drafting);
-  // What costs nothing more gains for ever, though ever less: the vector holds all of it but a 1e-20.
+  // If another draft costs nothing, the speedup rises without end: the vector holds all of it but 1e-20.
   if (drafting != Drafting::autoregressive && best.gamma > min_gamma(scenario.convention)) best.gamma.reset();
   return best;
 }
@@ -245,7 +244,7 @@ double acceptance_decay(const Drafter& drafter) {
 IterationDistribution iteration_distribution(const Scenario& scenario, double pool_acceptance, StopToken stop) {
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
   if (process == nullptr) {
-    // Real tokens are accepted as often as they turn out to be.
+    // In token fidelity the acceptance is known only from the pool.
     return std::isnan(pool_acceptance) ? IterationDistribution{}
                                        : ConstantLength(scenario, false, stop)(foredraft::Iid{pool_acceptance});
   }

@@ -21,28 +21,28 @@ namespace {
 
 constexpr double near_best_tolerance = 0.01;
 
-/// The longest draft of a search without a vector's end; what still gains there gains without end.
+/// Maximum draft length of a search that no vector bounds; if the speedup still rises there it rises without end.
 std::int64_t longest_search(const Scenario& scenario) {
   constexpr std::int64_t longest = std::int64_t{1} << 40U;
   return std::holds_alternative<Runs>(std::get<ProcessFidelity>(scenario.fidelity).acceptance) ? max_runs_gamma
                                                                                                : longest;
 }
 
-/// A scenario in the words of the closed forms.
+/// The arguments of the closed forms that follow from a scenario.
 struct Question {
   Scenario scenario;
-  const Iid* iid = nullptr;           ///< of it; nothing: acceptance is another, or the drafter's own
+  const Iid* iid = nullptr;           ///< null if the acceptance is not i.i.d., or the drafter has its own
   std::vector<double> marginal = {};  ///< acceptance by position
-  bool endless = false;               ///< `marginal` leaves out a 1e-20 of drafts without end
+  bool endless = false;               ///< `marginal` was cut where 1e-20 of the drafts remain
   DecodingCost cost;                  ///< of an iteration that verifies one token
-  double growth;                      ///< for every further one
+  double growth;                      ///< added for every further one
   std::optional<double> operations_ratio;
   Convention convention;
   Drafting drafting;
   std::optional<std::int64_t> gamma;
 };
 
-/// The drafter's own acceptance in place of the process, where it has one.
+/// Uses the drafter's own acceptance instead of the process if it has one.
 Question question_of(const Scenario& scenario, std::optional<std::int64_t> gamma) {
   Scenario of_one_token = scenario;
   of_one_token.gamma = min_gamma(scenario.convention);
@@ -77,7 +77,7 @@ IidSetting setting_of(const Question& question) {
   return {question.iid->alpha, draft_ratio(question.cost), question.convention, question.drafting};
 }
 
-/// Of an iteration of `gamma` drafts.
+/// Closed forms for an iteration of `gamma` drafts.
 DecodingCost cost_at(const Question& question, std::int64_t gamma) {
   DecodingCost cost = question.cost;
   cost.iteration += question.growth * static_cast<double>(max_tokens(gamma, question.convention) - 1);
@@ -86,7 +86,7 @@ DecodingCost cost_at(const Question& question, std::int64_t gamma) {
 
 std::optional<double> finite(double value) { return std::isfinite(value) ? std::optional(value) : std::nullopt; }
 
-/// Of processes that are neither i.i.d. nor by position.
+/// Closed forms of processes that are neither i.i.d. nor by position.
 void add_distribution(const Question& question, std::int64_t gamma, AtGamma& at) {
   Scenario scenario = question.scenario;
   scenario.gamma = gamma;
@@ -140,23 +140,23 @@ AtGamma at_infinity(const Question& question, double speedup) {
              .speedup = finite(speedup),
              .operations = std::nullopt,
              .memory = rejection};
-  // Operations grow with gamma unless every draft is accepted; then each token costs one draft and one verification.
+  // Operations are unbounded unless every draft is accepted; then each token costs one draft and one verification.
   if (question.operations_ratio && alpha == 1.0) at.operations = 1.0 + *question.operations_ratio;
   return at;
 }
 
-/// Whether one more draft costs nothing, so that the speedup rises as long as the tokens do.
+/// Whether one more draft costs nothing, so that the speedup rises as long as the tokens per iteration do.
 bool longer_is_free(const Question& question) {
   return question.growth == 0.0 && (question.drafting != Drafting::autoregressive || question.cost.draft_pass == 0.0);
 }
 
-/// Whether drafts are always accepted in the long run: tokens then never fall behind the drafts.
+/// Whether drafts are always accepted in the long run, so that tokens grow in proportion to the drafts.
 bool accepts_all(const Question& question) {
   const std::int64_t longest = longest_search(question.scenario);
   return *at_gamma(question, longest).tokens > 0.5 * static_cast<double>(longest);
 }
 
-/// Speedups over gamma, from the first that is on the line of the time.
+/// Speedup as a function of gamma, from the first gamma at which time is linear.
 OneMaximum one_maximum(const Question& question) {
   const bool jump = question.drafting == Drafting::block && question.convention == Convention::bonus;
   return {.speedup = [&question](std::int64_t gamma) { return *at_gamma(question, gamma).speedup; },
@@ -165,11 +165,11 @@ OneMaximum one_maximum(const Question& question) {
                                         : longest_search(question.scenario)};
 }
 
-/// What ever longer drafts tend to.
+/// The limit for ever longer drafts.
 AtGamma at_end_of_search(const Question& question) {
   AtGamma at = at_gamma(question, longest_search(question.scenario));
   const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(question.scenario.fidelity).acceptance;
-  // E[1 / (1 - alpha)] is infinite up to b = 1; above, a search's end is short of it.
+  // E[1 / (1 - alpha)] is infinite for b <= 1; for b > 1 the value at the end of the search is below it.
   if (const auto* beta = std::get_if<foredraft::BetaMixture>(&acceptance);
       beta != nullptr && longer_is_free(question)) {
     const double tokens =
@@ -185,11 +185,11 @@ AtGamma at_end_of_search(const Question& question) {
   return at;
 }
 
-/// By search: any process, and verifications that grow.
+/// Best gamma by search: for any process, and for verifications whose time grows.
 AtGamma searched_best(const Question& question) {
   const OneMaximum speedups = one_maximum(question);
   std::optional<std::int64_t> gamma;
-  // What gains behind the second draft gains behind every one, though ever less.
+  // If the third draft improves the speedup, every later one does, by ever less.
   const bool rises =
       speedups.last > speedups.first + 1 && speedups.speedup(speedups.first + 2) > speedups.speedup(speedups.first + 1);
   const bool endless = !by_position(question) && (longer_is_free(question) || accepts_all(question));
@@ -213,17 +213,17 @@ std::optional<GammaRange> near_best_by_position(const Question& question, const 
   return range;
 }
 
-/// Smallest alpha that pays: where the tokens come to iteration + passes * draft_pass target steps.
+/// Break-even alpha: tokens per iteration = iteration + passes * draft_pass decode steps.
 std::optional<double> break_even_alpha(const Question& question, std::int64_t gamma) {
   const auto passes = static_cast<double>(draft_passes(gamma, question.drafting));
   const double above_one_step = cost_at(question, gamma).iteration - 1.0;
   if (passes == 0.0 && above_one_step != 0.0) return std::nullopt;
-  // The same total as of verifications at one step each with dearer drafts.
+  // The same total cost with verifications of one step each and more expensive drafts.
   const double c = passes == 0.0 ? 0.0 : question.cost.draft_pass + above_one_step / passes;
   return analytic::break_even_alpha(gamma, std::max(c, 0.0), question.convention, question.drafting);
 }
 
-/// Largest draft pass in target steps that pays; nothing where none does, or any does.
+/// Break-even draft pass in target decode steps; nullopt if none pays, or any does.
 std::optional<double> break_even_c(const Question& question, const AtGamma& at) {
   const double iteration = cost_at(question, *at.gamma).iteration;
   const double tokens_of_a_step = *at.tokens / iteration;
@@ -240,20 +240,20 @@ std::vector<double> marginal_of(const Positional& acceptance) {
 
 namespace {
 
-/// By the closed rules of a verification that costs the same whatever gamma.
+/// Best gamma by the closed rules, for a verification whose cost does not depend on gamma.
 AtGamma ruled_best(const Question& question) {
   BestGamma best = by_position(question) ? best_gamma(question.marginal, draft_ratio(question.cost),
                                                       question.convention, question.drafting)
                                          : best_gamma(setting_of(question));
   best.speedup /= question.cost.iteration;
-  // What costs nothing more gains for ever, though ever less.
+  // If another draft costs nothing, the speedup rises without end.
   if (question.endless && question.drafting != Drafting::autoregressive &&
       *best.gamma > min_gamma(question.convention)) {
     best.gamma.reset();
   }
   if (best.gamma) return at_gamma(question, *best.gamma);
   if (!by_position(question)) return at_infinity(question, best.speedup);
-  // Acceptance falls with the position, and drafting costs no more for it.
+  // Acceptance falls with the position and longer drafts cost nothing more.
   AtGamma limit = at_gamma(question, static_cast<std::int64_t>(question.marginal.size()));
   limit.gamma.reset();
   limit.all_accepted = 0.0;

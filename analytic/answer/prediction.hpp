@@ -9,39 +9,40 @@
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "foredraft/scenario.hpp"
 
-/// What drafts of one length do: closed forms at one gamma and at the best.
+/// Closed forms at one draft length and at the best one.
 namespace foredraft::analytic {
 
-/// Quantities at one gamma, or their limits for ever longer drafts. Infinite: nothing.
+/// Quantities at one gamma, or their limits for ever longer drafts. Infinite values are nullopt.
 struct AtGamma {
-  std::optional<std::int64_t> gamma;  ///< nothing: unbounded
+  std::optional<std::int64_t> gamma;  ///< empty: unbounded
   std::optional<double> tokens{};
   std::optional<double> variance{};  ///< tokens^2
   std::optional<double> all_accepted{};
   std::optional<double> speedup{};
-  std::optional<double> operations{};  ///< nothing too without an operations ratio
+  std::optional<double> operations{};  ///< also empty without an operations ratio
   std::optional<double> memory{};
 };
 
 struct Prediction {
-  /// [i]: draft i and all before it accepted, where acceptance depends on the position alone; else empty.
+  /// [i]: P(drafts 0 to i are all accepted), if acceptance depends only on the position; else empty.
   std::vector<double> marginal;
   AtGamma asked;
   AtGamma best;
-  std::optional<double> real_gamma{};        ///< i.i.d. only, and of verifications that cost the same whatever gamma
+  std::optional<double>
+      real_gamma{};  ///< i.i.d. acceptance only, and verifications whose cost does not depend on gamma
   std::optional<double> oracle_speedup{};    ///< likewise
   std::optional<GammaRange> near_best{};     ///< within 1 % of the best
-  std::optional<double> break_even_alpha{};  ///< at the asked gamma; i.i.d. only
-  std::optional<double> break_even_c{};      ///< draft pass in target steps, at the asked gamma
-  std::optional<TokenBounds> any_process{};  ///< at the asked gamma; i.i.d. only
+  std::optional<double> break_even_alpha{};  ///< at the given gamma; i.i.d. only
+  std::optional<double> break_even_c{};      ///< draft pass in target decode steps, at the given gamma
+  std::optional<TokenBounds> any_process{};  ///< at the given gamma; i.i.d. only
 };
 
-/// [i]: draft i and all before it accepted.
+/// [i]: P(drafts 0 to i are all accepted).
 [[nodiscard]] std::vector<double> marginal_of(const Positional& acceptance);
 
-/// Of a scenario of process fidelity with a cost and a constant gamma. `gamma` takes the place of the scenario's;
-/// nothing: the best one. What is paid once a sequence does not count. Throws DomainError; gamma beyond a vector is
-/// one, and so is a process without a closed form (Trace).
+/// Predicts a scenario of process fidelity with a cost and a constant gamma. `gamma` replaces the scenario's; nullopt:
+/// the best one. Costs paid once per sequence do not count. Throws DomainError, also for a gamma beyond a vector and
+/// for a process without a closed form (Trace).
 [[nodiscard]] Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma);
 
 }  // namespace foredraft::analytic

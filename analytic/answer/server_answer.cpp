@@ -20,15 +20,14 @@
 namespace foredraft::analytic {
 namespace {
 
-/// Answers longer than this have no closed form here: it takes their square.
+/// Maximum output length: closed forms here take quadratic time.
 constexpr double longest_answer = 4096.0;
 
 BatchPass pass_of(const RooflineStep& step) {
   return {.launch = step.launch_us, .weights = step.weights_us, .context = step.context_us, .token = step.token_us};
 }
 
-/// The closed forms of a server: lengths that do not vary but geometrically, and iterations that all take the same
-/// time.
+/// The closed forms of a server, for fixed or geometric lengths and iterations that all take the same time.
 class ServerForms {
  public:
   ServerForms(const Server& server, const Scenario& scenario, StopToken stop)
@@ -39,7 +38,8 @@ class ServerForms {
     if (!scenario::forgets(server_.acceptance)) return answer;
     if (!server_.gamma_schedule.empty() || !answers_are_simple() || !prompts_are_simple()) return answer;
     const bool lockstep = server_.batching == Batching::lockstep && server_.max_batch > 1;
-    // Rows in lockstep that were taken together, and all of one length, are one row that accepts what all accept.
+    // Sequences in lockstep that start together and have one length behave as one sequence that accepts what all
+    // accept.
     const bool one_row = lockstep && full() && !server_.output.geometric;
     if (lockstep && !one_row) return answer;
     const std::vector<double> pmf = tokens_of_iteration(one_row ? static_cast<double>(server_.max_batch) : 1.0);
@@ -48,7 +48,7 @@ class ServerForms {
       answer.tokens_per_iteration = decoded_tokens() / iterations;
       answer.memory_access_factor = iterations / decoded_tokens();
     }
-    // Where acceptance depends on the position, the ends of answers leave fewer of the later drafts tested.
+    // If acceptance depends on the position, later drafts are tested less often because of the ends of outputs.
     const auto* iid = std::get_if<foredraft::Iid>(&server_.acceptance);
     if (scenario_.gamma > 0 && iid != nullptr) answer.per_token = iid->alpha;
     if (full()) add_full_server(pmf, iterations, answer);
@@ -60,7 +60,7 @@ class ServerForms {
   [[nodiscard]] bool answers_are_simple() const {
     return server_.output.spread == 0 && server_.output.tokens <= longest_answer;
   }
-  /// Whether none of them is read, or each in a pass that yields a token.
+  /// Whether there are no prompts, or each is read in a prefill pass that yields a token.
   [[nodiscard]] bool prompts_are_simple() const {
     const TokenCount& prompt = server_.prompt;
     return !has_prompt() || prompt.geometric || prompt.tokens - static_cast<double>(prompt.spread) >= 1.0;
@@ -68,7 +68,7 @@ class ServerForms {
   [[nodiscard]] bool prompts_are_alike() const { return server_.prompt.spread == 0 && !server_.prompt.geometric; }
   [[nodiscard]] bool has_prompt() const { return server_.prompt.tokens > 0.0; }
 
-  /// Whether every place of the batch is always taken.
+  /// Whether the batch is always full.
   [[nodiscard]] bool full() const {
     return server_.arrivals.kind == ArrivalKind::closed && server_.arrivals.clients >= server_.max_batch;
   }
@@ -78,7 +78,7 @@ class ServerForms {
     return given && server_.target_step.context_us == 0.0 && server_.drafter_step.context_us == 0.0;
   }
 
-  /// Law of the tokens that `rows` rows can all take, when each accepts by itself.
+  /// Distribution of the tokens that all of `rows` sequences accept, each independently.
   [[nodiscard]] std::vector<double> tokens_of_iteration(double rows) const {
     if (const auto* iid = std::get_if<foredraft::Iid>(&server_.acceptance)) {
       const IidIteration iteration{std::pow(iid->alpha, rows), scenario_.gamma, scenario_.convention};
@@ -93,14 +93,14 @@ class ServerForms {
     return tokens_pmf(marginal, scenario_.gamma, scenario_.convention);
   }
 
-  /// Tokens of an answer that iterations emit: all but the one that its prompt yields.
+  /// Output tokens emitted by iterations: all except the one of prefill.
   [[nodiscard]] double decoded_tokens() const { return server_.output.tokens - (has_prompt() ? 1.0 : 0.0); }
 
   [[nodiscard]] double mean_iterations(const std::vector<double>& pmf) const {
     if (!server_.output.geometric) {
       return expected_iterations(pmf, static_cast<std::int64_t>(decoded_tokens()), stop_);
     }
-    // Behind its first token a geometric answer is as long again, if it goes on at all.
+    // A geometric output that goes on after its first token has the same distribution from there on.
     const double goes_on = decoded_tokens() / server_.output.tokens;
     return goes_on * expected_iterations_geometric(pmf, server_.output.tokens);
   }
@@ -128,7 +128,7 @@ class ServerForms {
     const double requests_per_s = rows / (iterations_of_batch * iteration_us() * 1e-6);
     answer.tokens_per_s = requests_per_s * server_.output.tokens;
     if (server_.batching != Batching::continuous) return;
-    // Little's law: so many clients are always there.
+    // Little's law: the number of clients is constant.
     const double latency_ms = 1e3 * static_cast<double>(server_.arrivals.clients) / requests_per_s;
     answer.latency_ms = latency_ms;
     answer.wait_ms = std::max(0.0, latency_ms - 1e-3 * iterations * iteration_us());
@@ -179,7 +179,7 @@ ClosedForm server_answer(const Server& server, const Scenario& scenario, StopTok
 
 namespace {
 
-/// A server's share of time in passes, each looked up or given.
+/// Times of a server's forward passes, each looked up or given.
 class ServedPasses {
  public:
   ServedPasses(const Server& server, const Scenario& scenario)
@@ -247,7 +247,7 @@ double mean_tokens(const AcceptanceProcess& acceptance, std::int64_t gamma, Conv
 
 AcceptanceProcess served_acceptance(const AcceptanceProcess& acceptance, std::int64_t gamma, Convention convention) {
   if (scenario::forgets(acceptance)) return acceptance;
-  // What one more draft yields is the chance that it and all before it are accepted.
+  // The expected gain of one more draft is the probability that it and all before it are accepted.
   const std::int64_t first = min_gamma(convention);
   double tokens = mean_tokens(acceptance, first, convention);
   double before = 1.0;

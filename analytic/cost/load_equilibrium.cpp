@@ -16,7 +16,7 @@ double poisson_queue_wait(double arrival_rate, const ServiceTime& service) {
   check_nonnegative("arrival_rate", arrival_rate);
   check_positive("mean", service.mean);
   check_positive("second_moment", service.second_moment);
-  // Round-off of a constant service time may leave its square below.
+  // Round-off of a constant service time may make its square slightly smaller.
   constexpr double round_off = 1e-12;
   if (service.second_moment < (1.0 - round_off) * service.mean * service.mean) {
     throw DomainError(fmt::format("invalid second_moment={} (must be at least the square of mean={})",
@@ -37,12 +37,12 @@ double checked_us(const BatchTime& time_us, std::int64_t batch) {
   return us;
 }
 
-/// Time in passes over prompts between two iterations.
+/// Time of prefill passes between two iterations.
 class PromptTime {
  public:
   explicit PromptTime(const BatchTime& time_us) : time_us_(time_us) {}
 
-  /// E[time_us(N)], N Poisson with this mean; nothing is read for N = 0.
+  /// E[time_us(N)], N Poisson with this mean; 0 for N = 0.
   [[nodiscard]] double mean_us(double mean) {
     if (!time_us_) return 0.0;
     constexpr double negligible = 1e-9;
@@ -68,10 +68,10 @@ class PromptTime {
   }
 
   const BatchTime& time_us_;
-  std::vector<double> known_;  ///< of 1, 2, ... prompts
+  std::vector<double> known_;  ///< time of 1, 2, ... prompts
 };
 
-/// An iteration and the prompts that are read before it: the least fixed point, from below.
+/// An iteration with the prefill before it: the least fixed point, from below.
 double cycle_us(double iteration_us, double per_us, PromptTime& prompts) {
   constexpr int max_steps = 1000;
   constexpr double settled = 1e-10;
@@ -84,13 +84,13 @@ double cycle_us(double iteration_us, double per_us, PromptTime& prompts) {
   return cycle;
 }
 
-/// Sums over the number of requests in the system, of weights that are scaled alike.
+/// Sums over the number of requests in the system, each weighted by its probability times a common factor.
 struct LoadSums {
   double all = 0.0;         ///< of the weights
   double decoding = 0.0;    ///< times requests in the batch
-  double waiting = 0.0;     ///< times requests behind it
+  double waiting = 0.0;     ///< times requests waiting for the batch
   double iterations = 0.0;  ///< over the time of an iteration: iterations in a unit of time
-  double rows = 0.0;        ///< the same times the sequences of each
+  double rows = 0.0;        ///< times the sequences of each iteration
 
   void add(double weight, double batch, double time_us) {
     all += weight;
@@ -100,9 +100,9 @@ struct LoadSums {
   }
 };
 
-/// Of a rate that a full batch keeps up with.
+/// For a rate that a full batch keeps up with.
 LoadSums sums_of(const ServedLoad& load, PromptTime& prompts) {
-  constexpr double negligible = 1e-16;  // beside the largest weight, and falling
+  constexpr double negligible = 1e-16;  // relative to the largest weight, and falling
   const double per_us = load.requests_per_s / us_per_s;
   std::vector<double> log_weights{0.0};
   std::vector<double> times{0.0};
@@ -115,11 +115,11 @@ LoadSums sums_of(const ServedLoad& load, PromptTime& prompts) {
     largest = std::max(largest, log_weights.back());
     if (log_growth < 0.0 && log_weights.back() < largest + std::log(negligible)) break;
   }
-  LoadSums sums{.all = std::exp(-largest)};  // nobody is there
+  LoadSums sums{.all = std::exp(-largest)};  // no request in the system
   for (std::size_t batch = 1; batch < times.size(); ++batch) {
     sums.add(std::exp(log_weights[batch] - largest), static_cast<double>(batch), times[batch]);
   }
-  // Beyond the largest batch weights fall by one factor: a geometric series.
+  // Beyond the largest batch the weights fall by a constant factor: a geometric series.
   const double ratio = std::exp(log_growth);
   const double tail = std::exp(log_weights.back() - largest) * ratio / (1.0 - ratio);
   sums.add(tail, static_cast<double>(times.size() - 1), times.back());
@@ -134,7 +134,7 @@ LoadEquilibrium load_equilibrium(const ServedLoad& load) {
   check_positive("iterations", load.iterations);
   check_at_least("max_batch", load.max_batch, 1);
   PromptTime prompts(load.prompt_us);
-  // As many leave a full batch in an iteration as join it.
+  // In a full batch as many requests leave per iteration as join.
   const double joining = static_cast<double>(load.max_batch) / load.iterations;
   const double full_us = checked_us(load.iteration_us, load.max_batch) + prompts.mean_us(joining);
   LoadEquilibrium equilibrium{.capacity_per_s = us_per_s * joining / full_us,

@@ -133,7 +133,7 @@ double implied_share(double wall_gain, double part_gain) {
 double total_gain(double call_gain, double call_ratio) {
   check_gain("call_gain", call_gain);
   check_nonnegative("call_ratio", call_ratio);
-  // In this order equal numbers of calls give the call's own gain back to the last bit.
+  // This order of operations makes equal numbers of calls return the call's own gain exactly.
   return call_gain + (1.0 - call_ratio) * (1.0 - call_gain);
 }
 
@@ -195,7 +195,7 @@ std::int64_t verification_peak_rows(VerificationVariant variant, std::int64_t ga
   const std::int64_t logits = verification_logit_rows(gamma);
   const std::int64_t distributions = variant == VerificationVariant::sigmoid ? 0 : logits;
   const std::int64_t ratios_and_residuals = variant == VerificationVariant::baseline ? 0 : 2 * gamma;
-  // The residual at the rejected position, scaled or clamped, and the exponential variates that draw from it.
+  // The residual at the rejected position, scaled or clamped, and the exponential variates used to sample from it.
   constexpr std::int64_t drawing = 2;
   return logits + distributions + ratios_and_residuals + drawing;
 }

@@ -118,7 +118,7 @@ StepTimes fit_step_times(std::span<const DrafterRow> rows, const Interval& verif
     check_positive("speedup", row.speedup);
   }
   check_interval("verify_range", verify_range);
-  // On a logarithmic scale: t_v is known up to a factor at best.
+  // On a logarithmic scale because t_v is known only up to a factor.
   constexpr int half_of_a_doubles_bits = 26;
   const double best = boost::math::tools::brent_find_minima(
                           [&](double log_verify) { return squared_error(rows, std::exp(log_verify)); },

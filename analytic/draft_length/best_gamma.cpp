@@ -24,7 +24,7 @@ void check(const IidSetting& setting) {
   check_nonnegative("c", setting.c);
 }
 
-/// Smallest gamma: what remains when drafting more never pays.
+/// Minimum gamma: the best if longer drafts never pay.
 BestGamma shortest(double c, Convention convention) {
   const std::int64_t gamma = min_gamma(convention);
   return {gamma, 1.0 / (1.0 + static_cast<double>(gamma) * c)};
@@ -39,7 +39,7 @@ BestGamma through_real_optimum(double alpha, double c, Convention convention) {
 /// 0 < alpha < 1, c > 0; bonus: c < alpha.
 BestGamma best_autoregressive(double alpha, double c, Convention convention) {
   // The marginal rule survival * cost <= c * tokens, draft by draft: five flops each and no transcendental function.
-  // Products stay clear of under- and overflow within these limits.
+  // Within these limits the products neither under- nor overflow.
   constexpr double smallest_c = 1e-290;
   constexpr double largest_c = 1e290;
   if (!(c > smallest_c && c < largest_c)) return through_real_optimum(alpha, c, convention);
@@ -47,8 +47,8 @@ BestGamma best_autoregressive(double alpha, double c, Convention convention) {
   const double c_above = c * (1.0 + relative_error);
   const double c_below = c * (1.0 - relative_error);
   const double first_gamma = static_cast<double>(min_gamma(convention));
-  // The first steps without a branch, counting those that pay (once one does not, none does): where to stop is a coin
-  // toss to the branch predictor, and a wrong guess costs more than these steps.
+  // The first steps without a branch, counting those that pay (after the first that does not, none does). The branch
+  // predictor cannot guess where to stop, and a misprediction costs more than these steps.
   constexpr std::size_t straight_steps = 8;
   std::array<double, straight_steps + 1> tokens{};
   std::array<double, straight_steps + 1> survival{};
@@ -66,7 +66,7 @@ BestGamma best_autoregressive(double alpha, double c, Convention convention) {
   double next = survival[steps];
   double cost = 1.0 + gamma * c;
   if (steps == straight_steps) {
-    constexpr double last_gamma = 64.0;  // further out, the real optimum is as fast
+    constexpr double last_gamma = 64.0;  // for longer drafts, the real optimum is as fast
     while (next * cost > c_above * emitted) {
       if (gamma >= last_gamma) return through_real_optimum(alpha, c, convention);
       emitted += next;
@@ -79,7 +79,7 @@ BestGamma best_autoregressive(double alpha, double c, Convention convention) {
   return {static_cast<std::int64_t>(gamma), emitted / cost};
 }
 
-/// A parallel drafter charges c whatever gamma >= 1, so more drafts always help unless none pays at all.
+/// A parallel drafter costs c for any gamma >= 1, so more drafts always help unless none pays at all.
 BestGamma best_block(double alpha, double c, Convention convention) {
   const bool grows = alpha > 0.0 && (convention == Convention::no_bonus || exact::block_limit_pays(alpha, c));
   if (!grows) return shortest(c, convention);
@@ -122,8 +122,8 @@ double oracle_speedup(double alpha, double c) {
 
 namespace {
 
-/// The first of `from` to `to` where `holds` is false; `to` + 1 where it holds at all of them. It holds up to one
-/// place.
+/// The first of `from` to `to` at which `holds` is false; `to` + 1 if it holds at all of them. `holds` is true up to
+/// one point and false after it.
 std::int64_t first_without(std::int64_t from, std::int64_t to, const auto& holds) {
   while (from <= to) {
     const std::int64_t middle = from + (to - from) / 2;
@@ -140,7 +140,7 @@ std::int64_t first_without(std::int64_t from, std::int64_t to, const auto& holds
 
 std::optional<std::int64_t> best_gamma(const OneMaximum& speedups) {
   const auto rises = [&](std::int64_t gamma) { return speedups.speedup(gamma + 1) > speedups.speedup(gamma); };
-  // Doubling first: a long draft takes longer to price.
+  // Doubling first: the time to evaluate a draft grows with its length.
   std::int64_t from = speedups.first;
   std::int64_t to = from;
   while (to < speedups.last && rises(to)) {
@@ -168,8 +168,8 @@ BestGamma best_gamma(std::span<const double> marginal, double c, Convention conv
   const bool per_draft = drafting == Drafting::autoregressive;
   if (drafting == Drafting::free) c = 0.0;
   // The marginal rule: draft on while the next token's probability exceeds its cost at the present rate, m cost > dc
-  // tokens. The marginals never rise and the cost of one more draft dc is constant, so the first stop is the maximum. A
-  // block drafter has dc = 0 once it drafts at all; whether it should is decided at the end.
+  // tokens. The marginals never rise and the cost dc of one more draft is constant, so the first stop is the maximum.
+  // For a block drafter dc = 0 once it drafts at all; whether it drafts is decided at the end.
   std::int64_t gamma = has_bonus && per_draft ? 0 : 1;
   double tokens = has_bonus && gamma == 1 ? 1.0 + marginal[0] : 1.0;
   double cost = 1.0 + static_cast<double>(gamma) * c;
@@ -217,10 +217,10 @@ std::optional<double> break_even_c(const MeasuredIteration& iteration, double to
 
 namespace {
 
-/// Stands for every larger gamma.
+/// Represents every larger gamma.
 constexpr std::int64_t no_end = std::int64_t{1} << 62;
 
-/// Whether the speedup at gamma reaches (1 - fraction) of the one at best, exactly.
+/// Whether the speedup at gamma reaches (1 - fraction) of the best one, exactly.
 class NearBest {
  public:
   NearBest(const IidSetting& setting, std::int64_t best, double fraction)
@@ -251,7 +251,7 @@ class NearBest {
   double threshold_;
 };
 
-/// Smallest gamma in [low, best] that is near, given that `best` is and that nearness does not end in between.
+/// Minimum gamma in [low, best] that is near the optimum, given that `best` is and that those near it are contiguous.
 std::int64_t first_near(const NearBest& near, std::int64_t low, std::int64_t best) {
   std::int64_t far = low - 1;
   std::int64_t found = best;
@@ -262,7 +262,7 @@ std::int64_t first_near(const NearBest& near, std::int64_t low, std::int64_t bes
   return found;
 }
 
-/// Largest gamma in [best, no_end] that is near, likewise; best where it lies beyond.
+/// Maximum gamma in [best, no_end] that is near the optimum, likewise; best if the optimum is larger than no_end.
 std::int64_t last_near(const NearBest& near, std::int64_t best) {
   std::int64_t found = best;
   std::int64_t stride = 1;
@@ -286,7 +286,7 @@ std::optional<GammaRange> near_best_gamma(const IidSetting& setting, double frac
   if (!best) return std::nullopt;
   const NearBest near(setting, *best, fraction);
   const std::int64_t first = first_near(near, min_gamma(setting.convention), *best);
-  // A finite optimum of a block drafter is its shortest draft, beyond which the speedup never falls.
+  // A finite optimum of a block drafter is its minimum draft length, beyond which the speedup never falls.
   if (setting.drafting != Drafting::autoregressive) return GammaRange{first, near(*best + 1) ? no_end : *best};
   return GammaRange{first, last_near(near, *best)};
 }
@@ -295,7 +295,7 @@ std::optional<double> break_even_alpha(std::int64_t gamma, double c, Convention 
   check_at_least("gamma", gamma, 1);
   check_gamma(gamma, convention);
   check_nonnegative("c", c);
-  // tokens = cost, less the one token and the one target step that both contain: sum_{j=1}^{n-1} alpha^j = passes * c.
+  // tokens = cost, minus the one token and the one target step in both: sum_{j=1}^{n-1} alpha^j = passes * c.
   const std::int64_t m = max_tokens(gamma, convention) - 1;
   const double draft_cost = static_cast<double>(draft_passes(gamma, drafting)) * c;
   if (draft_cost == 0.0) return 0.0;

@@ -37,7 +37,7 @@ bool DraftLengthRule::long_enough(std::int64_t n) const {
   const double exponent = tokens * stable::negative_log(alpha, complement);
   const double gain = stable::expm1_minus_x(exponent) + tokens * log_excess(alpha);
   const double threshold = complement * (convention == Convention::bonus ? 1.0 - c : 1.0) / c;
-  // e^x is right to x * 1.1e-16, and x <= 745 wherever it is finite.
+  // The relative error of e^x is x * 1.1e-16, and x <= 745 wherever it is finite.
   constexpr double relative_error = 1e-12;
   if (gain > threshold * (1.0 + relative_error)) return true;
   if (gain < threshold * (1.0 - relative_error)) return false;
@@ -45,8 +45,8 @@ bool DraftLengthRule::long_enough(std::int64_t n) const {
 }
 
 std::int64_t DraftLengthRule::best_tokens() const {
-  // The speedup is unimodal in real n, so the best integer is beside the real optimum. n stays below 7e18 because
-  // a >= 1.1e-16 and a K < 1e308; far out, a double names n only to a relative 1e-16, hence the bracket.
+  // The speedup is unimodal in real n, so the best integer is beside the real optimum. n stays below 7e18 because a >=
+  // 1.1e-16 and a K < 1e308. For large n a double has a relative precision of only 1e-16, hence the bracket.
   const double real = real_tokens();
   constexpr double relative_error = 1e-13;
   auto too_short = static_cast<std::int64_t>(std::max(0.0, std::floor(real * (1.0 - relative_error)) - 1.0));
@@ -60,8 +60,9 @@ std::int64_t DraftLengthRule::best_tokens() const {
 
 namespace {
 
-/// [g - 1]: alpha^g up to a length that the chain passes with a chance below 1e-20: the equilibrium, twelve standard
-/// deviations of the diffusion around it (variance 1 / -ln alpha) and a margin for small alpha, where lengths are few.
+/// [g - 1]: alpha^g up to a length that the chain exceeds with a probability below 1e-20: the equilibrium plus twelve
+/// standard deviations of the diffusion around it (variance 1 / -ln alpha) and a margin for small alpha, where there
+/// are few lengths.
 std::vector<double> uncapped_marginal(double alpha) {
   check_probability("alpha", alpha);
   if (alpha > plus2_minus1_largest_alpha) {
@@ -82,16 +83,16 @@ std::vector<double> uncapped_marginal(double alpha) {
 std::vector<double> plus2_minus1_law(std::span<const double> marginal) {
   check_marginal(marginal);
   const std::size_t cap = marginal.size();
-  // The flow up across the cut between g and g + 1 comes from g and from g - 1, the flow down from g + 1 alone:
-  //   pi(g+1) (1 - m(g+1)) = pi(g) m(g) + pi(g-1) m(g-1),
-  // a recursion of positive terms. Lengths below the last one that is accepted for certain are left for ever.
+  // The flow up across the cut between g and g + 1 comes from g and from g - 1, the flow down only from g + 1: pi(g+1)
+  // (1 - m(g+1)) = pi(g) m(g) + pi(g-1) m(g-1), a recursion of positive terms. Lengths below the last one that is
+  // accepted with certainty are transient.
   std::size_t first = 0;
   while (first + 1 < cap && marginal[first + 1] == 1.0) ++first;
   std::vector<double> law(cap, 0.0);
   law[first] = 1.0;
   constexpr double large = 1e250;
   std::size_t cleared = first;  // entries before it are 0
-  std::size_t window = first;   // entries before it are negligible beside the present ones
+  std::size_t window = first;   // entries before it are negligible compared with the present ones
   for (std::size_t g = first + 1; g < cap; ++g) {
     const double from_two_below = g >= first + 2 ? law[g - 2] * marginal[g - 2] : 0.0;
     law[g] = (law[g - 1] * marginal[g - 1] + from_two_below) / (1.0 - marginal[g]);
@@ -158,7 +159,8 @@ GoOn go_on(const ConfidenceThreshold& policy) {
   if (threshold == 0.0) return {1.0, alpha};
   if (alpha == 0.0) return {0.0, 0.0};
   if (alpha == 1.0) return {1.0, 1.0};
-  // The acceptance probability x whose confidence is the threshold; 1 - x with its own digits, as x may be close to 1.
+  // The acceptance probability x whose confidence is the threshold; 1 - x is computed separately, as x may be close to
+  // 1.
   const double log_x = std::log(threshold) / bias;
   const double below_one = -std::expm1(log_x);
   const double a = alpha * concentration;
@@ -188,7 +190,7 @@ VaryingYield confidence_threshold(const ConfidenceThreshold& policy, Convention 
 
 namespace {
 
-/// Dinkelbach's iteration roughly doubles the digits each time.
+/// Dinkelbach's iteration roughly doubles the number of correct digits per step.
 constexpr int max_rounds = 100;
 
 void check_scenarios(std::span<const DraftScenario> scenarios, Convention convention) {
@@ -202,8 +204,8 @@ void check_scenarios(std::span<const DraftScenario> scenarios, Convention conven
   check_distribution("probability", probabilities);
 }
 
-/// Drafts and expected tokens where a token must have a chance above `price` to be worth a draft. Without a bonus token
-/// the first draft is due anyway, and draft i yields the token that draft i - 1 makes way for.
+/// Drafts and expected tokens if a draft is made only while its token's probability exceeds `price`. Without a bonus
+/// token the first draft is always made, and draft i yields its token if draft i - 1 is accepted.
 struct Length {
   std::int64_t gamma;
   double tokens;
@@ -221,7 +223,8 @@ Length length_at(double price, const std::vector<double>& conditional, Conventio
   return length;
 }
 
-/// The yield at a price, for an alpha drawn from Beta(a, b): draft i is made while alpha^j > price, j = i or i - 1.
+/// Drafts and expected tokens at a price, for alpha drawn from Beta(a, b): draft i is made while alpha^j > price, j = i
+/// or i - 1.
 VaryingYield yield_at(double price, const BetaMixture& mixture, std::int64_t gamma, Convention convention) {
   CompensatedSum tokens;
   CompensatedSum drafted;
@@ -246,7 +249,7 @@ VaryingYield yield_at(double price, const BetaMixture& mixture, std::int64_t gam
   return {tokens.value(), drafted.value()};
 }
 
-/// Raises the speedup to the fixed point of `improve`, which gives the yield of the best policy at a price.
+/// Iterates the speedup to the fixed point of `improve`, which returns drafts and tokens of the best policy at a price.
 template <typename Improve>
 VaryingYield fixed_point(double c, VaryingYield start, const Improve& improve) {
   double reached = speedup(start.tokens, start.mean_gamma, constant_ratio(c));
@@ -280,14 +283,14 @@ StoppingPlan optimal_stopping(std::span<const DraftScenario> scenarios, double c
   const VaryingYield shortest{1.0, static_cast<double>(min_gamma(convention))};
   const VaryingYield best = fixed_point(c, shortest, improve);
   const double reached = speedup(best.tokens, best.mean_gamma, constant_ratio(c));
-  improve(c * reached);  // the lengths that go with the fixed point
+  improve(c * reached);  // the lengths at the fixed point
   return {gamma, best, reached};
 }
 
 VaryingYield optimal_stopping(const BetaMixture& mixture, std::int64_t gamma, double c, Convention convention) {
   check_range("gamma", gamma, min_gamma(convention), max_known_alpha_gamma);
   check_nonnegative("c", c);
-  static_cast<void>(accepted_at_least(mixture, 0));  // checks its shapes
+  static_cast<void>(accepted_at_least(mixture, 0));  // checks the parameters of the mixture
   const VaryingYield shortest{1.0, static_cast<double>(min_gamma(convention))};
   return fixed_point(c, shortest, [&](double price) { return yield_at(price, mixture, gamma, convention); });
 }

@@ -36,8 +36,7 @@ double negative_log(double alpha, double complement) {
 }
 
 double geometric_sum(double alpha, double complement, std::int64_t n) {
-  // Up to here Horner's scheme is as fast as the closed form, exact where the terms are, and all its terms are
-  // positive.
+  // Up to here Horner's scheme is as fast as the closed form; its terms are positive, so it is accurate.
   constexpr std::int64_t horner_limit = 16;
   if (n <= horner_limit) {
     double sum = 0.0;
@@ -55,7 +54,7 @@ double truncated_geometric_variance(double alpha, double complement, std::int64_
   const double m = 2.0 * static_cast<double>(n) - 1.0;
   const double a = negative_log(alpha, complement);
   const double z = 0.5 * m * a;
-  // Below it the two sinh cancel; the factor they lose above it is at most 2.5.
+  // Below it the two sinh cancel; above it the relative error grows at most by a factor of 2.5.
   constexpr double series_limit = 2.0;
   if (z < series_limit) {
     const double scaled = 0.5 * m * (a / complement);
@@ -67,7 +66,7 @@ double truncated_geometric_variance(double alpha, double complement, std::int64_
 
 double expm1_minus_x(double x) {
   if (x > 1.0) return std::expm1(x) - x;
-  // x^2/2 (1 + x/3 (1 + x/4 (...))): for x <= 1 the first term left out is below 1e-17 of the sum.
+  // x^2/2 (1 + x/3 (1 + x/4 (...))): for x <= 1 the first neglected term is below 1e-17 of the sum.
   constexpr int last_power = 18;
   double sum = 1.0;
   for (int k = last_power; k >= 3; --k) sum = 1.0 + x / static_cast<double>(k) * sum;
@@ -75,11 +74,11 @@ double expm1_minus_x(double x) {
 }
 
 double inverse_expm1_minus_x(double log_k) {
-  // Above it 1 + x is lost against e^x, which may itself overflow.
+  // Above it 1 + x is lost against e^x, which may overflow.
   constexpr double asymptotic_limit = 700.0;
   if (log_k > asymptotic_limit) return log_k;
   const double k = std::exp(log_k);
-  constexpr int max_steps = 20;  // Newton's method needs 5; the bound guards against a last-bit cycle
+  constexpr int max_steps = 20;  // Newton's method needs 5; the bound prevents a cycle in the last bit
   if (k > 1.0) {
     // x = log1p(k + x), which stays finite and well conditioned where e^x is huge.
     double x = std::log1p(k + std::log1p(k));
@@ -126,7 +125,7 @@ namespace foredraft::analytic::exact {
 namespace {
 
 // 400 digits: at alpha = 1/2 and c a power of two the two sides of the rule differ by a relative c >= 5e-324; near
-// alpha = c = 1 they cancel to 32 digits; and every true tie of doubles is held exactly.
+// alpha = c = 1 they cancel to 32 digits; every true tie of doubles is represented exactly.
 using Real = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<400>, boost::multiprecision::et_off>;
 
 Real power(double base, std::int64_t exponent) {
@@ -139,7 +138,7 @@ Real power(double base, std::int64_t exponent) {
   return result;
 }
 
-/// (1 - alpha) sum_{j<n} alpha^j; n itself for alpha = 1, where the factor is left out on both sides of a comparison.
+/// (1 - alpha) sum_{j<n} alpha^j; n itself for alpha = 1, where both sides of a comparison omit the factor.
 Real scaled_tokens(double alpha, std::int64_t n) { return alpha == 1.0 ? Real(n) : 1 - power(alpha, n); }
 
 }  // namespace

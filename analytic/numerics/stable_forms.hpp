@@ -9,8 +9,8 @@
 
 namespace foredraft::analytic {
 
-/// Largest gamma that any function takes or gives: gamma + 1 stays within 64 bits, and every finite optimum is below
-/// (6.4e18 at the double next to alpha = 1 and the least c above 0).
+/// Maximum gamma of any argument or result: gamma + 1 fits into 64 bits, and every finite optimum is below it (6.4e18
+/// at the largest double alpha below 1 and the smallest c above 0).
 inline constexpr std::int64_t largest_gamma = 7'000'000'000'000'000'000;
 
 /// Requires min_gamma(convention) <= gamma <= largest_gamma.
@@ -19,8 +19,8 @@ inline void check_gamma(std::int64_t gamma, Convention convention) {
   if (gamma > largest_gamma) check_range("gamma", gamma, min_gamma(convention), largest_gamma);
 }
 
-/// Running sum with the rounding errors carried along [Neumaier1974]: the result is right to a few units in the last
-/// place for any number of terms of one sign.
+/// Running sum with compensation of rounding errors [Neumaier1974]: for terms of one sign accurate to a few units in
+/// the last place, for any number of terms.
 class CompensatedSum {
  public:
   void add(double term) {
@@ -40,10 +40,10 @@ class CompensatedSum {
 
 namespace foredraft::analytic::stable {
 
-// ---- Elementary functions in forms that keep their digits at the ends. Internal to analytic.
+// ---- Elementary functions in numerically stable forms. Internal to analytic.
 //
-// Where a function takes `alpha` and `complement`, complement = 1 - alpha is the primary variable: callers that know
-// it better than the subtraction does (an integral over alpha close to 1) pass it, and alpha may have rounded to 1.
+// If a function takes `alpha` and `complement`, complement = 1 - alpha is the primary variable: callers that know it
+// more precisely than the subtraction (an integral over alpha close to 1) pass it, and alpha may have rounded to 1.
 
 /// -log(alpha); +infinity for alpha = 0.
 [[nodiscard]] double negative_log(double alpha, double complement);
@@ -69,15 +69,15 @@ namespace foredraft::analytic::stable {
 
 namespace foredraft::analytic::exact {
 
-// ---- Comparisons that double precision cannot settle, decided with 400 digits. The arguments are taken as the exact
-// numbers they are. Called only where the double-precision answer lies within its own rounding error: ties and
-// near-ties. Internal to analytic.
+// ---- Comparisons that double precision cannot decide, evaluated with 400 digits. The arguments are taken as exact
+// numbers. Called only if the result in double precision lies within its own rounding error: ties and near-ties.
+// Internal to analytic.
 
 /// alpha^k <= 1 - level, for k >= 0.
 [[nodiscard]] bool power_at_most(double alpha, std::int64_t k, double level);
 
-/// One draft more than `gamma`, for c a draft, does not raise the speedup when `gamma` drafts yield up to n tokens:
-/// alpha^n (1 + gamma c) <= c sum_{j<n} alpha^j. 0 < alpha < 1.
+/// Whether one more draft than `gamma`, at cost c per draft, does not raise the speedup, when `gamma` drafts yield up
+/// to n tokens: alpha^n (1 + gamma c) <= c sum_{j<n} alpha^j. 0 < alpha < 1.
 [[nodiscard]] bool one_more_does_not_pay(double alpha, double c, std::int64_t n, std::int64_t gamma);
 
 /// c (1 - alpha) < alpha: the limit of a block drafter with bonus token, 1 / ((1 - alpha) (1 + c)), is above 1.

@@ -41,7 +41,7 @@ void check_counts_of_one(const AcceptanceCounts& counts) {
   }
 }
 
-/// Shares to the one power at which they add up to `sum`; none where no power does.
+/// The shares raised to the one power at which they sum to `sum`; empty if there is none.
 void raise_to_sum(std::vector<double>& shares, double sum) {
   const auto sum_at = [&](double power) {
     double all = 0.0;
@@ -83,14 +83,14 @@ std::map<std::int64_t, std::vector<const AcceptanceCounts*>> by_gamma(std::span<
   return groups;
 }
 
-/// Sum of squares of accepted - mean * steps over groups of `size` neighbors, as a variance of one step.
+/// Sum of squares of accepted - mean * steps over groups of `size` neighbors, as a variance per step.
 double variance_by_groups(std::span<const AcceptanceCounts* const> clusters, double mean, double all_steps,
                           std::size_t size) {
   const std::size_t groups = clusters.size() / size;
   double squares = 0.0;
   for (std::size_t group = 0; group < groups; ++group) {
     double deviation = 0.0;
-    // What does not fill a group joins the last one.
+    // An incomplete group joins the last one.
     const std::size_t end = group + 1 == groups ? clusters.size() : (group + 1) * size;
     for (std::size_t i = group * size; i < end; ++i) {
       deviation += accepted_tokens_of(*clusters[i]) - mean * clusters[i]->steps;
@@ -148,10 +148,10 @@ std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCounts
 
 namespace {
 
-/// logit(p) shifted by `shift`, in a form that keeps 0 and 1.
+/// logit(p) shifted by `shift` and transformed back, in a form that preserves 0 and 1.
 double shifted_odds(double p, double shift) { return p == 1.0 ? p : p / (p + (1.0 - p) * std::exp(-shift)); }
 
-/// One kind of run: how it continues inside a draft, across the bonus token, and over a whole fully accepted iteration.
+/// One kind of run: its continuation inside a draft, across the bonus token, and over a fully accepted iteration.
 struct Kind {
   double persistence;
   double over_bonus;
@@ -162,7 +162,7 @@ struct Kind {
 Kind kind_of(double persistence, double rho, std::int64_t gamma) {
   const double over_bonus = shifted_odds(persistence, std::log(rho));
   const double log_whole = static_cast<double>(gamma - 1) * std::log(persistence) + 2.0 * std::log(over_bonus);
-  // 0 log 0 = 0: a run of one draft does not ask for persistence inside it.
+  // 0 log 0 = 0: persistence does not matter inside a run of one draft.
   const double exponent = gamma == 1 ? 2.0 * std::log(over_bonus) : log_whole;
   return {persistence, over_bonus, std::exp(exponent), -std::expm1(exponent)};
 }
@@ -184,8 +184,8 @@ std::vector<double> accepted_shares(const RunAcceptance& acceptance, std::int64_
   const double easy = shifted_odds(a, acceptance.spread);
   const double hard = shifted_odds(a, -acceptance.spread);
   std::array kinds{kind_of(easy, acceptance.rho, gamma), kind_of(hard, acceptance.rho, gamma)};
-  // A run that never ends leaves iterations of its own kind only: everything is scaled by 1 - whole of both kinds.
-  // Kinds that are equal scale once, so that a = 1 needs no limit.
+  // After a run that never ends all iterations are of its kind: everything is scaled by 1 - whole of both kinds. Equal
+  // kinds are scaled once, so that a = 1 needs no limit.
   const bool equal = easy == hard;
   const std::array scale{equal ? 0.5 : 0.5 * kinds[1].not_whole, equal ? 0.5 : 0.5 * kinds[0].not_whole};
   double starts = equal ? kinds[0].not_whole : kinds[0].not_whole * kinds[1].not_whole;

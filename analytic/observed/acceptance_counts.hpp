@@ -9,25 +9,25 @@
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "foredraft/scenario.hpp"
 
-/// What logs count of acceptance, pooled by draft length.
+/// Acceptance counts of logs, pooled by draft length.
 namespace foredraft::analytic {
 
 /// One cluster of verification steps: a window of a log, or a request. All with `gamma` drafts and a bonus token.
 struct AcceptanceCounts {
   std::int64_t gamma;               ///< 1 to max_observed_gamma
-  double steps;                     ///< verification steps, > 0; need not be whole where a log rounds
+  double steps;                     ///< verification steps, > 0; need not be an integer if a log rounds
   std::vector<double> accepted_at;  ///< [i]: steps whose first i + 1 drafts were all accepted; empty: not logged
-  double accepted_tokens = 0.0;     ///< accepted drafts; taken only where accepted_at is empty
-  double rounding = 0.0;            ///< half width of what a log's digits leave of each accepted_at / steps
+  double accepted_tokens = 0.0;     ///< accepted drafts; used only if accepted_at is empty
+  double rounding = 0.0;            ///< half width of the rounding error of each accepted_at / steps
 };
 
-/// All clusters of one gamma.
+/// The pooled counts of all clusters of one gamma.
 struct PooledCounts {
   std::int64_t gamma;
   double steps;
-  std::vector<double> marginal;  ///< [i]: share of steps whose first i + 1 drafts were all accepted; may be empty
+  std::vector<double> marginal;  ///< [i]: fraction of steps whose first i + 1 drafts were all accepted; may be empty
   double accepted;               ///< accepted drafts per step: tokens per iteration less 1
-  double rounding;               ///< of a marginal: half width
+  double rounding;               ///< half width of the rounding error of a marginal
   std::size_t clusters;
 };
 
@@ -35,26 +35,26 @@ struct PooledCounts {
 /// rounding), accepted_tokens in [0, gamma * steps], accepted_at empty or of gamma entries.
 void check_counts(std::span<const AcceptanceCounts> clusters);
 
-/// By gamma, ascending. Marginals are those of the clusters that have them; where others of that gamma have none, all
-/// to the one power that makes them add up to what all clusters accepted.
+/// Counts pooled by gamma, ascending. Marginals are those of the clusters that have them; if other clusters of that
+/// gamma have none, all marginals are raised to the one power at which they sum to what all clusters accepted.
 [[nodiscard]] std::vector<PooledCounts> pooled_by_gamma(std::span<const AcceptanceCounts> clusters);
 
-/// Variance of the accepted drafts of one step: of the marginals, or the largest that `accepted` of `gamma` allow.
+/// Variance of the accepted drafts of one step: from the marginals, or the maximum possible for `accepted` of `gamma`.
 [[nodiscard]] double variance_of_a_step(const PooledCounts& counts);
 
-/// The variance of accepted drafts per step as clusters vary, over that of independent steps, at least 1: steps of one
-/// request depend on each other. The largest of clusters taken one by one, by twos, by fours and so on, as long as
-/// eight groups are left (batch means in the order given: neighbors in time depend too). Nothing with fewer than two
-/// clusters of one gamma.
+/// Variance inflation: the variance of accepted drafts per step estimated from clusters, divided by that of independent
+/// steps, at least 1, because steps of one request depend on each other. The maximum over batch means of 1, 2, 4, ...
+/// clusters in the given order, as long as eight groups remain (neighbors in time depend too). Nullopt for fewer than
+/// two clusters of one gamma.
 struct ClusterVariance {
   double factor;   ///< >= 1
-  double degrees;  ///< degrees of freedom behind it
+  double degrees;  ///< degrees of freedom of the estimate
 };
 [[nodiscard]] std::optional<ClusterVariance> cluster_variance(std::span<const AcceptanceCounts> clusters);
 
-// ---- Acceptance that comes in runs: the model that is fitted to the counts of a log. Derivation D23 in docs/model.md.
+// ---- Acceptance in runs: the model that is fitted to the counts of a log. Derivation D23 in docs/model.md.
 
-/// Would the draft at a text position be accepted? As `MarkovAcceptance`, with two additions.
+/// Run model: whether the draft at a text position would be accepted. A `MarkovAcceptance` with two additions.
 ///
 /// Half of the runs of accepted positions are easy, half are hard: a run continues with probability a+ or a-, the
 /// logits of which are logit(a) + spread and logit(a) - spread. Across the bonus token the odds of continuing are rho
@@ -65,18 +65,19 @@ struct RunAcceptance {
   double rho = 1.0;        ///< odds ratio, > 0, finite
 };
 
-/// The largest gamma that a run model is asked for.
+/// Maximum gamma of the run model.
 inline constexpr std::int64_t max_observed_gamma = max_runs_gamma;
 
-/// [i]: long-run share of the iterations whose first i + 1 of `gamma` drafts are all accepted, gamma in 0 to
+/// [i]: long-run fraction of the iterations whose first i + 1 of `gamma` drafts are all accepted, gamma in 0 to
 /// max_observed_gamma, with a bonus token. NaN for a = 1, b = 0 (two closed states).
 [[nodiscard]] std::vector<double> accepted_shares(const RunAcceptance& acceptance, std::int64_t gamma);
 
-/// 1 + the sum of accepted_shares. Equals tokens_per_iteration(MarkovAcceptance) for spread 0 and rho 1.
+/// Tokens per iteration: 1 + the sum of accepted_shares. Equals tokens_per_iteration(MarkovAcceptance) for spread 0 and
+/// rho 1.
 [[nodiscard]] double tokens_per_iteration(const RunAcceptance& acceptance, std::int64_t gamma);
 
-/// The tokens per iteration at another gamma that any stationary acceptance process leaves open, given `tokens` per
-/// iteration at `observed_gamma` >= 1: the bounds of any process for every mean acceptance that fits, and
+/// Bounds of the tokens per iteration at another gamma under any stationary acceptance process, given `tokens` per
+/// iteration at `observed_gamma` >= 1. They combine the bounds of any process for every mean acceptance that fits with
 /// monotonicity: a longer draft never yields less, and n' positions never more than ceil(n'/n) iterations of n do.
 /// `tokens` in [1, observed_gamma + 1].
 [[nodiscard]] TokenBounds tokens_left_open(double tokens, std::int64_t observed_gamma, std::int64_t gamma);

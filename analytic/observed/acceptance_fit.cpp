@@ -14,7 +14,8 @@
 namespace foredraft::analytic {
 namespace {
 
-/// logit a and logit b: as good as none. The spread: 0.6 +- 0.2, what n-gram drafters of three texts were seen to have.
+/// Prior of logit a and logit b: practically flat. Of the spread: 0.6 +- 0.2, observed for n-gram drafters of three
+/// texts.
 RunPrior prior_of(DrafterClass drafter) {
   constexpr double wide = 4.0;
   RunPrior prior{.mean = {0.0, 0.0, 0.6, 0.0}, .deviation = {wide, wide, 0.2, 0.03}};
@@ -28,9 +29,8 @@ RunPrior prior_of(DrafterClass drafter) {
   return prior;
 }
 
-/// How far the model is known to be off at `gamma`, one standard deviation relative to tokens per iteration, when it
-/// was fitted at `logged`: what n-gram drafters and processes showed, twice that where the drafter itself changes with
-/// depth.
+/// Model error at `gamma` when fitted at `logged`: one standard deviation relative to tokens per iteration, observed
+/// for n-gram drafters and processes; twice that if the drafter itself changes with depth.
 double model_error(DrafterClass drafter, std::int64_t logged, std::int64_t gamma) {
   constexpr double near = 0.002;
   constexpr double per_log_of_gamma = 0.006;
@@ -41,13 +41,13 @@ double model_error(DrafterClass drafter, std::int64_t logged, std::int64_t gamma
 }
 
 double standard_error_of(const PooledCounts& counts, double factor) {
-  // One step's worth of doubt remains where all steps agree.
+  // An uncertainty of one step remains if all steps agree.
   const double variance = factor * (variance_of_a_step(counts) + 1.0 / counts.steps) / counts.steps;
   const double rounding = counts.rounding * static_cast<double>(counts.marginal.size());
   return std::sqrt(variance + rounding * rounding / 3.0);
 }
 
-/// z of a 95 % interval: of Student's law where the variance itself is estimated from few clusters.
+/// Half width of a 95 % interval in standard errors: Student quantile if the variance is estimated from few clusters.
 double quantile_of(const AcceptanceFit& fit) {
   if (fit.cluster_degrees <= 0.0) return normal_quantile(0.95);
   constexpr double upper_tail = 0.025;
@@ -55,7 +55,7 @@ double quantile_of(const AcceptanceFit& fit) {
       boost::math::complement(boost::math::students_t_distribution<double>(fit.cluster_degrees), upper_tail));
 }
 
-// ---- refusals
+// ---- rejected counts
 
 std::optional<FitRefusal> too_few(std::span<const PooledCounts> counts, double factor) {
   double steps = 0.0;
@@ -77,8 +77,8 @@ bool all_accepted(std::span<const PooledCounts> counts) {
   });
 }
 
-/// Shares of the same steps can only fall: above rounding and a step of noise in the counter, they do not belong
-/// together.
+/// Fractions of the same steps can only fall. If they rise by more than rounding and one step of noise in the counter,
+/// they do not belong together.
 std::optional<FitRefusal> rising(const PooledCounts& counts) {
   for (std::size_t i = 1; i < counts.marginal.size(); ++i) {
     const double noise = 2.0 * counts.rounding + 1.0 / counts.steps;
@@ -100,7 +100,7 @@ std::optional<FitRefusal> refusal_of(std::span<const PooledCounts> counts, doubl
       .reason = FitRefusal::Reason::all_accepted, .gamma = counts.back().gamma, .steps = counts.back().steps};
 }
 
-/// The conditional at i (from 1) against the one before it: under half of it, five standard errors away.
+/// Whether the conditional acceptance at i (from 1) is less than half of the one before it, by five standard errors.
 bool collapses(const PooledCounts& counts, std::size_t i) {
   constexpr double far = 5.0;
   const double tested = counts.marginal[i - 1];
@@ -119,7 +119,7 @@ std::optional<std::size_t> collapsed_position(std::span<const PooledCounts> coun
   return std::nullopt;
 }
 
-/// Independent numbers that are counted: a multinomial of gamma + 1 cells has gamma.
+/// Number of independent counts: a multinomial of gamma + 1 cells has gamma.
 double numbers_counted(const PooledCounts& counts) {
   return counts.marginal.empty() ? 1.0 : static_cast<double>(counts.gamma);
 }
@@ -153,8 +153,7 @@ void add_model(AcceptanceFit& fit) {
 
 // ---- predictions
 
-/// The logged gamma that is nearest by ratio; one with enough steps before one with few, one with positions before one
-/// without.
+/// The logged gamma nearest by ratio; prefers one with enough steps, then one with counts by position.
 const PooledCounts& nearest_logged(const AcceptanceFit& fit, std::int64_t gamma) {
   const auto distance = [&](const PooledCounts& one) {
     const double ratio = std::abs(std::log(static_cast<double>(gamma + 1) / static_cast<double>(one.gamma + 1)));
@@ -164,13 +163,13 @@ const PooledCounts& nearest_logged(const AcceptanceFit& fit, std::int64_t gamma)
                            [&](const auto& left, const auto& right) { return distance(left) < distance(right); });
 }
 
-/// Where the model misses the shares of one logged gamma.
+/// Misfit of the model at one logged gamma.
 struct Correction {
-  std::vector<double> factors;  ///< [i]: observed over fitted share, drawn to 1 as far as noise explains it
-  double missed = 0.0;          ///< tokens per iteration that are corrected, whatever their sign
+  std::vector<double> factors;  ///< [i]: observed divided by fitted share, shrunk toward 1 as far as noise explains it
+  double missed = 0.0;          ///< tokens per iteration that are corrected, absolute value
 };
 
-/// Drawn to 1 by the part of chi-squared that degrees of freedom explain.
+/// Shrinks toward 1 by the fraction of chi-squared that the degrees of freedom explain.
 Correction correction_at(const AcceptanceFit& fit, const PooledCounts& logged) {
   Correction correction{.factors = logged.marginal};
   const double misfit = chi_squared_of_noise(logged, *fit.model, fit.variance_factor);
@@ -231,7 +230,7 @@ TokensAtGamma fitted_tokens(const AcceptanceFit& fit, const PooledCounts& logged
   const auto [corrections, missed] = correction_at(fit, logged);
   tokens.source = TokensAtGamma::Source::fitted;
   tokens.value = corrected_tokens(*fit.model, corrections, tokens.gamma);
-  // What the model misses where it was fitted, it may miss elsewhere.
+  // The misfit where the model was fitted may occur elsewhere too.
   const double error = std::hypot(parameter_error(fit, corrections, tokens.gamma), missed,
                                   model_error(fit.drafter, logged.gamma, tokens.gamma) * tokens.value);
   return with_error(tokens, quantile_of(fit) * error);

@@ -11,59 +11,61 @@
 #include "analytic/observed/acceptance_counts.hpp"
 #include "analytic/observed/acceptance_posterior.hpp"
 
-/// From the counts of a log at one or several gamma to tokens per iteration at every other gamma. Why this model and no
-/// other: docs/adr/0018-acceptance-from-one-log.md.
+/// Fit of acceptance counts at one or several gamma, and predictions of tokens per iteration at every other gamma.
+/// Rationale of the model: docs/adr/0018-acceptance-from-one-log.md.
 namespace foredraft::analytic {
 
-/// What a draft starts from after a bonus token, which one gamma does not tell: it is the prior of rho.
+/// Kind of drafter, which sets the prior of rho: what a draft starts from after a bonus token. One gamma does not
+/// identify it.
 enum class DrafterClass {
-  text,            ///< n-gram, prompt lookup, a draft model of its own: the same text, whoever wrote it. rho 1
-  feature_head,    ///< EAGLE, MTP: fed with features of the target, fresh after each verification. rho 1.4
-  parallel_heads,  ///< Medusa: each head drafts blindly. rho 3.3
-  unknown,         ///< the range of text and feature_head
+  text,            ///< n-gram, prompt lookup, separate draft model: reads only the text. rho 1
+  feature_head,    ///< EAGLE, MTP: reads features of the target, fresh after each verification. rho 1.4
+  parallel_heads,  ///< Medusa: no head sees the other heads' tokens. rho 3.3
+  unknown,         ///< anything from text to feature_head
 };
 
-/// Why counts carry no acceptance. Values, because somebody must be told.
+/// Reasons why counts do not determine acceptance. Returned as values because they are shown to the user.
 struct FitRefusal {
   enum class Reason {
     too_few_steps,  ///< fewer than 200
-    all_accepted,   ///< of every draft: a counter that is 100 % by construction
+    all_accepted,   ///< every draft was accepted: a counter that is 100 % by construction
     rising,         ///< a position accepted more often than the one before it, beyond noise and rounding
   };
   Reason reason;
-  std::int64_t gamma;            ///< of what is wrong; of the longest draft for too_few_steps
+  std::int64_t gamma;            ///< of the problem; of the longest draft for too_few_steps
   double steps;                  ///< in all counts
-  double more_steps_needed = 0;  ///< too_few_steps: for tokens per iteration to within 2 %
-  std::size_t position = 0;      ///< rising: from 1
+  double more_steps_needed = 0;  ///< for too_few_steps: to know tokens per iteration within 2 %
+  std::size_t position = 0;      ///< for rising: from 1
 };
 
-/// One logged gamma against the joint fit.
+/// Misfit of the joint fit at one logged gamma.
 struct GammaMisfit {
   std::int64_t gamma;
   double observed;   ///< tokens per iteration
   double fitted;     ///< tokens per iteration
-  double deviation;  ///< observed - fitted in standard errors, those of the model included
+  double deviation;  ///< observed - fitted in standard errors, including those of the model
 };
 
 struct AcceptanceFit {
   std::vector<PooledCounts> counts;  ///< by gamma, ascending
   DrafterClass drafter;
-  std::optional<RunAcceptance> model;  ///< nothing: one gamma without positions, or of 1 draft, identifies none
-  /// Of logit a, logit b, spread, log rho: row by row. Zero without a model.
+  std::optional<RunAcceptance> model;  ///< empty: not identified by one gamma without positions, or of 1 draft
+  /// Of logit a, logit b, spread, log rho, in row-major order. Zero without a model.
   RunMatrix covariance{};
-  double variance_factor;           ///< of dependent steps, from clusters; 1 where unknown
-  double cluster_degrees;           ///< degrees of freedom of variance_factor; 0: one cluster
-  bool interval_is_lower_bound;     ///< one cluster: how much steps depend on each other is not known
-  double chi_squared = 0.0;         ///< misfit of the model, variance_factor included
-  double degrees_of_freedom = 0.0;  ///< of chi_squared: what is counted less what the counts decide of the model
+  double variance_factor;        ///< variance inflation from dependent steps, estimated from clusters; 1 if unknown
+  double cluster_degrees;        ///< degrees of freedom of variance_factor; 0: one cluster
+  bool interval_is_lower_bound;  ///< only one cluster: the dependence of steps is unknown
+  double chi_squared = 0.0;      ///< misfit of the model, variance_factor included
+  double degrees_of_freedom =
+      0.0;  ///< of chi_squared: number of counts minus the number of parameters that the counts determine
   std::vector<GammaMisfit> misfit;  ///< by gamma, ascending; empty without a model
   bool text_changed = false;        ///< several gamma that no single text explains: a deviation above 4
-  /// From 2: the first draft that is accepted, given all before it, less than half as often as the one before, far
-  /// beyond noise: a fault or a limit of the drafter, not of the text.
+  /// First draft, from 2, whose conditional acceptance is less than half of the one before it, far beyond noise: a
+  /// fault or a limit of the drafter, not of the text.
   std::optional<std::size_t> collapsed_position;
 };
 
-/// Steps below which nothing is fitted.
+/// Minimum number of steps for a fit.
 inline constexpr double min_steps = 200.0;
 
 /// Throws DomainError as check_counts.
@@ -75,11 +77,11 @@ struct TokensAtGamma {
   enum class Source {
     observed,   ///< logged at this gamma, with min_steps or more unless no gamma has them
     fitted,     ///< by the model
-    left_open,  ///< no model: the range that any acceptance process of the logged tokens per iteration leaves
+    left_open,  ///< no model: the range possible under any acceptance process with the logged tokens per iteration
   };
   std::int64_t gamma;
-  double value;  ///< left_open: of one alpha, in the range; NaN where only gamma 1 is logged
-  double low;    ///< of a 95 % interval, which includes what the model is known to miss
+  double value;  ///< left_open: for i.i.d. acceptance, in the range; NaN if only gamma 1 is logged
+  double low;    ///< of a 95 % interval, which includes the known error of the model
   double high;
   bool extrapolated;  ///< beyond 1.5 times the longest logged gamma
   Source source;

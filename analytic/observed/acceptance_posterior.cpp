@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t parameters = run_parameters;
 
-/// What is counted, or would be: steps by number of accepted drafts, or the accepted drafts of all steps where
-/// positions were not logged.
+/// Observed or expected counts: steps by number of accepted drafts, or the accepted drafts of all steps if positions
+/// were not logged.
 std::vector<double> cells_of(const PooledCounts& counts, std::span<const double> marginal) {
   if (counts.marginal.empty()) return {counts.steps * std::accumulate(marginal.begin(), marginal.end(), 0.0)};
   std::vector<double> cells(marginal.size() + 1);
@@ -31,17 +31,18 @@ std::vector<double> expected_cells(const PooledCounts& counts, const RunParamete
   return cells_of(counts, accepted_shares(run_model(x), counts.gamma));
 }
 
-/// How exactly cells are taken.
+/// Precision of the cells.
 struct Weighing {
   double variance_factor;
-  double off;  ///< share by which the model's cells are known to be off, one standard deviation
+  double off;  ///< relative error of the model's cells, one standard deviation
 };
 
-/// No text has just two kinds of runs: beyond some ten thousand steps a percent of a cell says nothing.
+/// Model error of a cell: no text has exactly two kinds of runs, so beyond about ten thousand steps a deviation of 1 %
+/// is not significant.
 constexpr double cells_are_off = 0.01;
 
-/// Poisson cells stand for a multinomial: the score and the information are the same. A quarter of a step keeps cells
-/// that nobody expects finite; rounding is a uniform error of both ends of a cell.
+/// Variances of cells. Poisson cells replace a multinomial: score and information are the same. A quarter of a step
+/// keeps the variance of cells with expectation 0 positive; rounding is a uniform error at both ends of a cell.
 std::vector<double> cell_variances(const PooledCounts& counts, std::span<const double> expected,
                                    const Weighing& weighing) {
   constexpr double quarter = 0.25;
@@ -87,7 +88,7 @@ RunMatrix inverse(const RunMatrix& matrix) {
   return result;
 }
 
-/// [i][k]: slope of cell k in parameter i.
+/// [i][k]: derivative of cell k with respect to parameter i.
 std::array<std::vector<double>, parameters> slopes_of(const PooledCounts& counts, const RunParameters& x) {
   constexpr double step = 1e-5;
   std::array<std::vector<double>, parameters> slopes;
@@ -103,7 +104,8 @@ std::array<std::vector<double>, parameters> slopes_of(const PooledCounts& counts
   return slopes;
 }
 
-/// The weighted squares around one point: half their gradient, and the information of the counts and of all.
+/// The weighted squares around one point: half their gradient, the information of the counts, and the total
+/// information.
 struct Curvature {
   RunParameters gradient{};
   RunMatrix counts{};
@@ -138,7 +140,7 @@ Curvature curvature_at(std::span<const PooledCounts> counts, const RunParameters
   return curvature;
 }
 
-/// Of one gamma at x, weighed as at `center`.
+/// For one gamma at x, with the weights at `center`.
 double squares_of(const PooledCounts& counts, const RunParameters& x, const RunParameters& center,
                   const Weighing& weighing) {
   const std::vector<double> expected = expected_cells(counts, x);
@@ -179,7 +181,7 @@ RunParameters start_of(std::span<const PooledCounts> counts, const RunPrior& pri
   return x;
 }
 
-/// x + scale * move, with the scale halved until the squares fall; x itself where they do not.
+/// x + scale * move, with the scale halved until the squares decrease; x itself if they do not.
 RunParameters improved(std::span<const PooledCounts> counts, const RunParameters& x, const RunParameters& move,
                        const RunPrior& prior, const Weighing& weighing) {
   constexpr int max_halvings = 30;
@@ -195,7 +197,7 @@ RunParameters improved(std::span<const PooledCounts> counts, const RunParameters
   return x;
 }
 
-/// Adds the doubt about rho that was held back, and what the other parameters do when rho moves.
+/// Adds the prior variance of rho that was held fixed, and the response of the other parameters to a change of rho.
 void widen_rho(double deviation, RunMatrix& covariance) {
   constexpr std::size_t rho = 3;
   const double of_fit = covariance.at(rho * parameters + rho);

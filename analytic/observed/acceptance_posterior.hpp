@@ -7,7 +7,7 @@
 
 #include "analytic/observed/acceptance_counts.hpp"
 
-/// Where counts and a prior put the parameters of a run model. Internal to the fit.
+/// Posterior of the parameters of a run model from counts and a prior. Internal to the fit.
 namespace foredraft::analytic {
 
 /// logit a, logit b, spread, log rho.
@@ -26,17 +26,17 @@ struct RunPrior {
 
 struct RunPosterior {
   RunParameters mode;
-  RunMatrix covariance;  ///< row by row; of counts, prior and the share by which cells are known to be off
-  double chi_squared;    ///< of the counts at the mode, that share included
-  double decided;        ///< parameters that the counts decide, not the prior: 0 to 4
+  RunMatrix covariance;  ///< row-major; of counts, prior and model error of the cells
+  double chi_squared;    ///< of the counts at the mode, including the model error
+  double decided;        ///< number of parameters that the counts determine rather than the prior: 0 to 4
 };
 
-/// By Fisher scoring. `variance_factor` >= 1 multiplies the variance of the counts. At least one entry of counts. One
-/// gamma does not tell rho, but a text that is not quite the model's would bend it: it is held at the prior's mean, and
-/// its deviation enters the covariance.
+/// The posterior by Fisher scoring. `variance_factor` >= 1 multiplies the variance of the counts. At least one entry of
+/// counts. One gamma does not identify rho, but model error would bias it: it is held at the prior's mean, and its
+/// standard deviation enters the covariance.
 [[nodiscard]] RunPosterior run_posterior(std::span<const PooledCounts> counts, RunPrior prior, double variance_factor);
 
-/// Pearson's chi-squared of one gamma's counts under the model, noise and rounding alone.
+/// Pearson's chi-squared of one gamma's counts under the model, for noise and rounding only.
 [[nodiscard]] double chi_squared_of_noise(const PooledCounts& counts, const RunAcceptance& model,
                                           double variance_factor);
 

@@ -28,7 +28,7 @@ void check_totals(std::span<const double> tops, std::span<const double> bottoms)
 
 double degrees_of(double effective_clusters) { return std::max(1.0, effective_clusters - 1.0); }
 
-/// Of groups of `size` neighbors; what does not fill a group joins the last one.
+/// Batch means of groups of `size` neighbors; an incomplete group joins the last one.
 Uncertainty scatter_of(const ErrorSource& source, std::size_t size) {
   const std::size_t groups = source.influence.size() / size;
   double squares = 0.0;

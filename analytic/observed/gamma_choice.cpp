@@ -10,7 +10,7 @@
 namespace foredraft::analytic {
 namespace {
 
-/// Ends of `value` whose logarithms are as far away as two independent errors together.
+/// Interval of `value` from two independent errors, on a logarithmic scale.
 double low_end(double value, double first, double second) { return value * std::exp(-std::hypot(first, second)); }
 double high_end(double value, double first, double second) { return value * std::exp(std::hypot(first, second)); }
 
@@ -23,7 +23,7 @@ SpeedupAt speedup_of(const TokensAtGamma& tokens, const TimeAt& cost, double bat
   return at;
 }
 
-/// A speedup with its interval, of one load or of several.
+/// A speedup with its interval, at one load or over several.
 struct Candidate {
   std::int64_t gamma;
   double value;
@@ -36,8 +36,8 @@ const Candidate& largest_of(std::span<const Candidate> candidates) {
                            [](const Candidate& left, const Candidate& right) { return left.value < right.value; });
 }
 
-/// The gammas that noise does not tell from the best, ascending. Their plain time is the same, so this errs on the
-/// side of a tie.
+/// The gammas that noise does not distinguish from the best, ascending. They share one baseline time, so this errs
+/// toward ties.
 std::vector<std::int64_t> ties_of(std::span<const Candidate> candidates) {
   const Candidate& best = largest_of(candidates);
   std::vector<std::int64_t> ties;
@@ -57,7 +57,7 @@ std::vector<Candidate> candidates_of(std::span<const SpeedupAt> speedups) {
   return candidates;
 }
 
-/// Of one gamma a load: the harmonic mean by tokens, each end apart.
+/// Speedup over all loads with one gamma each: the harmonic mean by tokens, separately for value, low and high.
 Candidate over_loads(std::int64_t gamma, std::span<const Load> loads, std::span<const SpeedupAt> at_load) {
   double share = 0.0;
   double time = 0.0;
@@ -90,7 +90,8 @@ void check(std::span<const Load> loads, std::int64_t max_gamma, double schedule_
   check_nonnegative("schedule_cost", schedule_cost);
 }
 
-/// The best of each load, and the best for all where noise ties the two: a schedule changes nothing for noise.
+/// The best gamma of each load; the best for all loads if noise does not distinguish the two, so that a schedule never
+/// follows noise.
 std::vector<SpeedupAt> scheduled(std::int64_t best_for_all, std::span<const BestAt> best,
                                  std::span<const std::vector<SpeedupAt>> by_load) {
   std::vector<SpeedupAt> speedups;

@@ -25,8 +25,8 @@ void check_positive_estimate(std::string_view name, const Estimate& time) {
   check_nonnegative("standard_error", time.standard_error);
 }
 
-/// Entries of one point weighed by their precision, or alike where one claims to be exact. Its error is at least what
-/// the entries' scatter says.
+/// Mean of the entries of one point, weighted by their precision, or equally if one claims to be exact. Its error is at
+/// least that of the entries' scatter.
 Estimate together(std::span<const Estimate> entries) {
   const bool exact =
       std::any_of(entries.begin(), entries.end(), [](const Estimate& one) { return one.standard_error == 0.0; });
@@ -50,7 +50,7 @@ Estimate together(std::span<const Estimate> entries) {
   return {mean, std::sqrt(std::max(variance / (weights * weights), scatter / weights / others))};
 }
 
-/// What was logged at one gamma of a batch.
+/// The iteration times logged at one gamma of a batch size.
 struct Point {
   Estimate time;
   std::optional<Estimate> drafting;
@@ -87,8 +87,8 @@ TimeAt between(std::int64_t gamma, const std::pair<const std::int64_t, Point>& s
           std::min(below.low, above.low), std::max(below.high, above.high)};
 }
 
-/// Below the shortest logged gamma: verification takes at most what it took there, at least a plain step; drafts take
-/// what they took, per draft or in all.
+/// Bounds below the shortest logged gamma: verification takes at most the time logged there and at least a decode step;
+/// drafts take the logged time, per draft or in total.
 TimeAt below(std::int64_t gamma, const std::pair<const std::int64_t, Point>& shortest,
              const std::optional<Estimate>& plain, Drafting kind) {
   const TimeAt most = measured(shortest.second.time);
@@ -100,7 +100,8 @@ TimeAt below(std::int64_t gamma, const std::pair<const std::int64_t, Point>& sho
     time.low += part * std::max(0.0, drafts.low);
     time.high -= (1.0 - part) * std::max(0.0, drafts.low);
   }
-  // Plain decoding in another process may be slower than an iteration: the bounds then say nothing of each other.
+  // Autoregressive decoding in another process may be slower than an iteration: then the bounds do not constrain each
+  // other.
   time.low = std::min(time.low, time.high);
   return time;
 }
@@ -161,7 +162,8 @@ TimeAt break_even_tokens(const ObservedTimes& times, std::int64_t gamma, double 
   const double plain_error = normal_quantile(0.95) * plain->standard_error / plain->mean;
   TimeAt tokens{time.knowledge, time.value / plain->mean, time.low / plain->mean, time.high / plain->mean};
   if (time.knowledge == TimeAt::Knowledge::bounded) {
-    // Its lower end is a multiple of the plain time itself, or less: only the upper end has the plain time's error.
+    // The lower end is a multiple of the baseline time or less, so only the upper end has the error of the baseline
+    // time.
     tokens.high *= 1.0 + plain_error;
     return tokens;
   }
@@ -179,8 +181,8 @@ constexpr double ms_per_s = 1000.0;
 }  // namespace
 
 // An iteration takes d + c p with p prompt tokens in it, p = r T at r prompt tokens per second: 1/T = 1/d - (c/d) r. In
-// this form noise of the iteration time is in the dependent variable alone; over p it would be in both and pass for a
-// cost of prompts.
+// this form only the dependent variable has the noise of the iteration time; as a function of p both would, and noise
+// would look like a cost of prompts.
 std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows) {
   for (const MixedWindow& window : windows) {
     check_positive("iteration_ms", window.iteration_ms);
@@ -206,7 +208,7 @@ std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows) {
   const double intercept = mean_y - slope * mean_x;
   const double decode = 1.0 / intercept;
   const double cost = -slope * decode;
-  // What each window moves slope, d and ln c by: whatever the noise of each, their squares add up to the variances.
+  // Change of slope, d and ln c by each window: the squares add up to the variances for any noise.
   double slope_variance = 0.0;
   double decode_variance = 0.0;
   double cost_variance = 0.0;
@@ -228,7 +230,7 @@ std::optional<PrefillTime> prefill_time(std::span<const MixedWindow> windows) {
 
 namespace {
 
-/// Relative change of a factor for a relative change of each time.
+/// Relative change of a factor per relative change of each time.
 enum Time : std::size_t { plain_token, iteration, drafting, verification, plain_pass, time_count };
 using Slopes = std::array<double, time_count>;
 
@@ -291,7 +293,7 @@ std::vector<Link> known_links(const ChainTimes& times) {
   return links;
 }
 
-/// The links, and what they leave as one more.
+/// The links, and the remainder as one more link.
 std::vector<Link> links_of(const ChainTimes& times) {
   constexpr std::size_t all_known = 4;
   std::vector<Link> links = known_links(times);

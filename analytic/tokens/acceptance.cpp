@@ -19,8 +19,7 @@ void check(std::span<const double> p, std::span<const double> q) {
   }
 }
 
-/// Sum over the vocabulary of `term`, which for distributions lies in [0, 1]; p and q may miss a sum of one by
-/// rounding.
+/// Sum over the vocabulary of `term`, clamped to [0, 1]; rounding may keep p and q from summing exactly to 1.
 template <class Term>
 double sum_over_tokens(std::span<const double> p, std::span<const double> q, const Term& term) {
   check(p, q);

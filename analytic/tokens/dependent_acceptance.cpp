@@ -45,8 +45,8 @@ TokenBounds any_process_bounds(double alpha, std::int64_t gamma, Convention conv
 
 namespace {
 
-/// One side of the split alpha = s: the variable x runs from its end at 0 up to its split value `split`, 1 - x from 1
-/// down to `rest` = 1 - split. `power` and `rest_power` are the Beta parameters of x and of 1 - x.
+/// One side of the split alpha = s: the variable x runs from 0 to its split value `split`, 1 - x from 1 down to `rest`
+/// = 1 - split. `power` and `rest_power` are the Beta parameters of x and of 1 - x.
 struct Side {
   double split;
   double rest;
@@ -62,8 +62,8 @@ struct Node {
   double weight;
 };
 
-/// The node at the fraction r of the side, 1 - r = rc. Below power 1 the density is singular at x = 0, so x = split
-/// r^(1/power) takes the singularity into the variable; the Jacobian 1/power is left to the caller.
+/// The node at the fraction r of the side, 1 - r = rc. Below power 1 the density is singular at x = 0; x = split
+/// r^(1/power) absorbs the singularity into the variable, and the Jacobian 1/power is left to the caller.
 Node node(const Side& side, double r, double rc) {
   double log_ratio = rc < 0.5 ? std::log1p(-rc) : std::log(r);  // of x to the split
   double ratio = r;
@@ -78,7 +78,7 @@ Node node(const Side& side, double r, double rc) {
   const double excess = side.split * shortfall / side.rest;  // 1 - x is rest * (1 + excess)
   double log_weight = 0.0;
   if (side.split_at_mode) {
-    // At the mode the linear terms of the two logarithms cancel; leaving them out keeps the digits of a sharp peak.
+    // At the mode the linear terms of the two logarithms cancel; omitting them preserves the digits of a sharp peak.
     log_weight = (side.power - 1.0) * (rc < 0.5 ? boost::math::log1pmx(-rc) : log_ratio + shortfall) +
                  (side.rest_power - 1.0) * boost::math::log1pmx(excess);
   } else {
@@ -99,7 +99,7 @@ template <class Function>
 Integrals nodes_at(const Side& side, double t, const Function& f) {
   constexpr double pi = 3.14159265358979323846;
   const double decay = std::exp(-pi * std::sinh(t));
-  const double near = decay / (1.0 + decay);  // the distance to the nearer end
+  const double near = decay / (1.0 + decay);  // distance to the nearer end
   const double far = 1.0 / (1.0 + decay);
   const double step = pi * std::cosh(t) * near * far * side.split / std::min(side.power, 1.0);
   Integrals sum;
@@ -117,16 +117,15 @@ Integrals nodes_at(const Side& side, double t, const Function& f) {
 }  // namespace
 
 double beta_expectation(double a, double b, const std::function<double(double, double)>& f) {
-  // Split at the mode where there is an interior one, else at the mean, the scale of the decay from the end with the
-  // mode.
+  // Split at an interior mode if there is one, else at the mean, the scale of the decay from the end with the mode.
   const bool has_mode = a > 1.0 && b > 1.0;
   const double left = has_mode ? (a - 1.0) / ((a - 1.0) + (b - 1.0)) : a / (a + b);
   const double right = has_mode ? (b - 1.0) / ((a - 1.0) + (b - 1.0)) : b / (a + b);
   const Side low{left, right, a, b, has_mode};
   const Side high{right, left, b, a, has_mode};
   const auto mirrored = [&](double one_minus_alpha, double alpha) { return f(alpha, one_minus_alpha); };
-  // Halve the step until two halvings in a row change nothing. (Boost.Math's integrator also stops when its error
-  // estimate has risen twice, which the plateau of a heavy tail makes it do 0.2 % away from the value.)
+  // Halve the step until two halvings in a row change nothing. (Boost.Math's integrator also stops if its error
+  // estimate has risen twice, which the plateau of a heavy tail causes 0.2 % away from the value.)
   constexpr double last_t = 6.1;  // where the distance to the end underflows
   constexpr double tolerance = 1e-13;
   constexpr int finest_level = 14;
@@ -151,14 +150,14 @@ double beta_expectation(double a, double b, const std::function<double(double, d
 
 namespace {
 
-// E[alpha^k] = (a)_k / (a + b)_k is a product of k positive factors below one: no cancellation for any a and b, an
-// error that grows like sqrt(k) roundings. Differences of log-gamma functions, the usual closed form, lose all digits
-// near b = 1 and for large a. So products up to here; beyond, where the product's error and time would pass those of a
+// E[alpha^k] = (a)_k / (a + b)_k is a product of k positive factors below one: no cancellation for any a and b, and an
+// error of about sqrt(k) roundings. The usual closed form, a difference of log-gamma functions, loses all digits near b
+// = 1 and for large a. Up to this length the product is used; beyond it, where its error and time exceed those of a
 // quadrature over alpha (about a thousand evaluations), the quadrature.
 constexpr std::int64_t longest_product = 4096;
 constexpr std::int64_t longest_mixture = 1'000'000;
 
-/// Beyond these limits, where the law is a point or two points to any precision, the quadrature's weights leave the
+/// Beyond these limits, where the distribution is numerically one or two points, the quadrature's weights exceed the
 /// range of a double.
 void check_parameter(std::string_view name, double value) {
   check_positive(name, value);
@@ -181,7 +180,7 @@ void check(const BetaMixture& mixture, std::int64_t gamma, Convention convention
 double next_acceptance(const BetaMixture& mixture, double j) { return (mixture.a + j) / (mixture.a + mixture.b + j); }
 
 /// sum_{j=first}^{last-1} log1p(b / (a + j)) by Euler-Maclaurin at midpoints, for first >= longest_product: the
-/// integral, with the parts that cancel taken out (z log1p(b/z) = b + z log1pmx(b/z)), and one correction.
+/// integral without the parts that cancel (z log1p(b/z) = b + z log1pmx(b/z)), and one correction.
 double log_product_tail(const BetaMixture& mixture, double first, double last) {
   const double b = mixture.b;
   const double z = mixture.a + first - 0.5;

@@ -10,8 +10,8 @@
 /// Tokens per iteration when acceptance is not i.i.d. Derivations in docs/model.md.
 namespace foredraft::analytic {
 
-/// alpha ~ Beta(a, b), drawn afresh for each iteration and shared by its drafts: E[X] and Var[X]. a, b in [1e-100,
-/// 1e100]. Right to 1e-12 for any gamma: running products up to 4096 tokens, quadrature over alpha beyond.
+/// E[X] and Var[X] for alpha ~ Beta(a, b), drawn for each iteration and shared by its drafts. a, b in [1e-100, 1e100].
+/// Accurate to 1e-12 for any gamma: running products up to 4096 tokens, quadrature over alpha beyond.
 struct BetaMixture {
   double a;
   double b;
@@ -28,21 +28,23 @@ struct MarkovAcceptance {
   double a;  ///< P(accept | previous position accepted)
   double b;  ///< P(accept | previous position rejected)
 };
-/// Share of accepted positions, b / (1 - a + b). NaN for a = 1, b = 0 (two closed states).
+/// Fraction of accepted positions, b / (1 - a + b). NaN for a = 1, b = 0 (two closed states).
 [[nodiscard]] double stationary_alpha(const MarkovAcceptance& chain);
-/// Long-run tokens per iteration: [1 + b/(1-a)] / [1 + b a^(n-1) / (1 - a^n)], n = max_tokens(gamma, convention). A
-/// rejection costs 1 + floor(R/n) iterations and yields R + 1 tokens after a run of R accepted positions. NaN for a =
-/// 1, b = 0.
+/// Long-run tokens per iteration: [1 + b/(1-a)] / [1 + b a^(n-1) / (1 - a^n)], n = max_tokens(gamma, convention). A run
+/// of R accepted positions up to the next rejection takes 1 + floor(R/n) iterations and yields R + 1 tokens. NaN for a
+/// = 1, b = 0.
 [[nodiscard]] double tokens_per_iteration(const MarkovAcceptance& chain, std::int64_t gamma, Convention convention);
 
-/// What any stationary acceptance process of mean alpha can yield, n = max_tokens(gamma, convention).
+/// Bounds of the tokens per iteration under any stationary acceptance process of mean alpha, n = max_tokens(gamma,
+/// convention).
 struct TokenBounds {
   double low;   ///< 1 / ((1 - alpha) + alpha / n): rejections in clusters
   double high;  ///< min(n, 1 / (1 - alpha)): rejections evenly spaced
 };
 [[nodiscard]] TokenBounds any_process_bounds(double alpha, std::int64_t gamma, Convention convention);
 
-/// alpha varies between prompts with mean alpha-bar: 1 / E[1/tau(alpha)] <= tau(alpha-bar) <= E[tau(alpha)].
+/// Tokens per iteration if alpha varies between prompts with mean alpha-bar: 1 / E[1/tau(alpha)] <= tau(alpha-bar) <=
+/// E[tau(alpha)].
 struct JensenSandwich {
   double ratio_of_totals;  ///< 1 / E[1 / tau(alpha)]: equal tokens per prompt
   double at_mean;          ///< tau(alpha-bar)
@@ -51,12 +53,12 @@ struct JensenSandwich {
 [[nodiscard]] JensenSandwich jensen_sandwich(const BetaMixture& alpha_distribution, std::int64_t gamma,
                                              Convention convention);
 
-/// E[f(alpha, 1 - alpha)] for alpha ~ Beta(a, b), a, b > 0, by double-exponential quadrature on both sides of the mode;
-/// right to about 1e-13 for positive f that are smooth on a logarithmic scale of alpha and of 1 - alpha. Internal to
+/// E[f(alpha, 1 - alpha)] for alpha ~ Beta(a, b), a, b > 0, by double-exponential quadrature on both sides of the mode.
+/// Accurate to about 1e-13 for positive f that are smooth on a logarithmic scale of alpha and of 1 - alpha. Internal to
 /// analytic.
 ///
-/// f receives 1 - alpha with its own digits, as alpha itself may round to 1. Boundary layers such as that of alpha^n at
-/// 1 - alpha = 1/n cost nothing extra, and neither do sharp modes, up to a, b of about 1e12.
+/// f receives 1 - alpha with full precision, as alpha itself may round to 1. Boundary layers such as that of alpha^n at
+/// 1 - alpha = 1/n cost nothing extra, nor do sharp modes, up to a, b of about 1e12.
 [[nodiscard]] double beta_expectation(double a, double b, const std::function<double(double, double)>& f);
 
 }  // namespace foredraft::analytic

@@ -52,8 +52,8 @@ double expected_iterations_geometric(std::span<const double> tokens_pmf, double 
   if (!(mean_length >= 1.0 && std::isfinite(mean_length))) {
     throw DomainError(fmt::format("invalid mean_length={} (must be finite and at least 1)", mean_length));
   }
-  // E[N] = sum_j P(L > S_j) = sum_j E[s^(S_j)] = 1 / (1 - E[s^X]), s = 1 - 1/mean_length; 1 - s^k term by term, so that
-  // long sequences keep their digits.
+  // E[N] = sum_j P(L > S_j) = sum_j E[s^(S_j)] = 1 / (1 - E[s^X]), s = 1 - 1/mean_length; 1 - s^k term by term, to
+  // preserve the digits of long sequences.
   const double log_survival = std::log1p(-1.0 / mean_length);
   CompensatedSum ends;
   for (std::size_t i = 0; i < tokens_pmf.size(); ++i) {
@@ -65,7 +65,7 @@ double expected_iterations_geometric(std::span<const double> tokens_pmf, double 
 std::vector<double> iterations_survival(std::span<const double> tokens_pmf, std::int64_t length, StopToken stop) {
   check_distribution("tokens_pmf", tokens_pmf);
   check_at_least("length", length, 1);
-  // left[l]: probability that l >= 1 tokens are missing after n iterations.
+  // left[l]: probability that l >= 1 tokens remain after n iterations.
   std::vector<double> left(static_cast<std::size_t>(length) + 1, 0.0);
   left.back() = 1.0;
   std::vector<double> survival;
@@ -98,7 +98,7 @@ double iterations_second_moment(std::span<const double> iterations_survival) {
 double slowest_iterations(std::span<const double> iterations_survival, std::int64_t rows) {
   check_probabilities("iterations_survival", iterations_survival);
   check_at_least("rows", rows, 1);
-  // 1 - (1 - s)^rows: some row is still running.
+  // 1 - (1 - s)^rows: some sequence is still running.
   CompensatedSum sum;
   for (const double s : iterations_survival) sum.add(-std::expm1(static_cast<double>(rows) * std::log1p(-s)));
   return sum.value();
@@ -115,7 +115,7 @@ double sentence_tokens_per_iteration(const IidIteration& iteration, double mean_
     throw DomainError(fmt::format("invalid mean_length={} (must lie in [1, {}])", mean_length, longest_sentence));
   }
   const auto shorter = static_cast<std::int64_t>(mean_length);
-  // A draft that reaches beyond the sentence yields its rest: the same iterations as with a draft of that length.
+  // A draft longer than the rest of the sentence takes the same iterations as a draft of that length.
   const std::int64_t most = std::min(max_tokens(iteration.gamma, iteration.convention), shorter + 1);
   std::vector<double> pmf;
   for (std::int64_t k = 1; k < most; ++k) pmf.push_back(tokens_probability(iteration, k));
@@ -137,7 +137,7 @@ double alpha_from_sentence_tokens(double tokens_per_iteration, std::int64_t gamm
     throw DomainError(fmt::format("invalid tokens_per_iteration={} (must lie in [{}, {}])", tokens_per_iteration,
                                   tokens(low), tokens(high)));
   }
-  // Bisection down to neighbouring doubles: tokens increase with alpha.
+  // Bisection down to neighboring doubles: tokens increase with alpha.
   for (double middle = 0.5; low < middle && middle < high; middle = 0.5 * (low + high)) {
     (tokens(middle) < tokens_per_iteration ? low : high) = middle;
   }
@@ -171,8 +171,8 @@ double input_copy_iterations(const InputCopy& copy, std::int64_t gamma, Conventi
   check(copy, gamma, convention);
   constexpr std::int64_t longest_text = std::int64_t{1} << 28U;
   check_range("length", length, 0, longest_text);
-  // C(l): iterations of l more tokens, copying. An edit at place k costs this iteration, min(r, l - k) more, and what
-  // is left behind both: C(l) = 1 + sum_{k=1}^{m} (1-e)^(k-1) e D(l-k) + (1-e)^m C(l-m), m = min(n, l).
+  // C(l): iterations of l more tokens, copying. An edit at place k costs this iteration, min(r, l - k) more, and those
+  // of the tokens after both: C(l) = 1 + sum_{k=1}^{m} (1-e)^(k-1) e D(l-k) + (1-e)^m C(l-m), m = min(n, l).
   const std::int64_t n = std::min(max_tokens(gamma, convention), std::max<std::int64_t>(length, 1));
   const double edit = copy.edit_rate;
   const double keep = 1.0 - edit;
@@ -200,7 +200,7 @@ double input_copy_iterations_geometric(const InputCopy& copy, std::int64_t gamma
   const double hazard = 1.0 / mean_length;
   const double go_on = 1.0 - hazard;
   const double edit = copy.edit_rate;
-  // As in endless text, with a pass that also ends with the text and a realigning that the end cuts short.
+  // As in endless text, with a pass that also ends with the text and a realignment cut short by the end.
   const double pass_ends = edit * go_on + hazard;
   const double copying = 1.0 / stable::geometric_sum((1.0 - edit) * go_on, pass_ends, max_tokens(gamma, convention));
   const double realigning =

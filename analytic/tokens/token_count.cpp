@@ -13,7 +13,7 @@
 namespace foredraft::analytic {
 namespace {
 
-/// Checks both arguments and gives the marginals that matter for the tokens: all gamma of them with a bonus token, one
+/// Checks both arguments and returns the marginals that determine the tokens: all gamma of them with a bonus token, one
 /// fewer without (the last draft yields the same token whether it is accepted or corrected).
 std::span<const double> relevant_marginal(std::span<const double> marginal, std::int64_t gamma, Convention convention) {
   check_marginal(marginal);
@@ -40,7 +40,7 @@ double tokens_per_iteration(std::span<const double> marginal, std::int64_t gamma
 }
 
 double tokens_variance(std::span<const double> marginal, std::int64_t gamma, Convention convention) {
-  // About the mean, term by term: E[X^2] - E[X]^2 cancels where nearly every iteration yields the same number.
+  // About the mean, term by term: E[X^2] - E[X]^2 cancels if nearly every iteration yields the same number.
   const double mean = tokens_per_iteration(marginal, gamma, convention);
   const std::vector<double> pmf = tokens_pmf(marginal, gamma, convention);
   CompensatedSum variance;
@@ -81,7 +81,7 @@ GeometricSeries geometric_series(double alpha, double x, std::int64_t n) {
   if (n == 0) return {0.0, 1.0};
   const auto terms = static_cast<double>(n);
   const double r = alpha * x;
-  // The product rounded to a double would lose the distance of r from 1; one fused operation keeps it.
+  // Rounding the product to a double would lose the distance of r from 1; one fused operation preserves it.
   const double distance = std::fma(alpha, x, -1.0);
   if (std::abs(distance) > 0.5) {
     const double power = std::pow(r, terms);
@@ -128,8 +128,8 @@ std::int64_t tokens_quantile(const IidIteration& iteration, double level) {
   const std::int64_t n = max_tokens(iteration.gamma, iteration.convention);
   if (alpha == 0.0 || level == 0.0) return 1;
   if (alpha == 1.0 || level == 1.0) return n;
-  // P(X <= k) = 1 - alpha^k for k < n: the smallest k with alpha^k <= 1 - level. Doubles give k to a relative 1e-14;
-  // between those limits, exact comparison decides.
+  // P(X <= k) = 1 - alpha^k for k < n: the smallest k with alpha^k <= 1 - level. Doubles determine k to a relative
+  // 1e-14; within these limits an exact comparison decides.
   const double estimate = std::log1p(-level) / std::log(alpha);
   constexpr double relative_error = 1e-14;
   const double lower = std::floor(estimate * (1.0 - relative_error));

@@ -115,7 +115,7 @@ std::string to_string(const TreePath& path) { return fmt::format("{}", fmt::join
 
 namespace {
 
-/// Round-off that the decimal numbers of a row may add up to.
+/// Tolerance for the sum of the decimal numbers of a head.
 constexpr double row_tolerance = 1e-10;
 
 }  // namespace
@@ -167,7 +167,7 @@ std::vector<double> reached_depths(const TokenTree& tree, const HeadAccuracies& 
   }
   std::vector<double> reached;
   reached.reserve(sums.size());
-  // Round-off may lift a depth above the one before it by a unit in the last place.
+  // Round-off may raise a depth above the one before it by a unit in the last place.
   for (const CompensatedSum& sum : sums) {
     reached.push_back(std::min(sum.value(), reached.empty() ? 1.0 : reached.back()));
   }

@@ -16,7 +16,7 @@ using foredraft::TreeLink;
 using foredraft::TreeNode;
 using foredraft::TreePath;
 
-/// "0,1,2"
+/// The path as text, "0,1,2".
 [[nodiscard]] std::string to_string(const TreePath& path);
 
 /// Requires entries in [0, 1], at least one, at most 1 in total; the message names the head and the rank, both from 1.
@@ -27,18 +27,19 @@ void check_head(std::span<const double> row, std::int64_t head);
 /// [Cai2024, Sec. 2.3.3; Chen2024, Sec. 3.1]. Depths count from 1, ranks from 0 (the most probable).
 class HeadAccuracies {
  public:
-  /// One row a head, of any lengths. Throws DomainError as check_head() does.
+  /// One head per depth, each of any length. Throws DomainError as check_head() does.
   explicit HeadAccuracies(std::vector<std::vector<double>> rows);
 
-  /// Depths that there are accuracies for.
+  /// Number of depths with accuracies.
   [[nodiscard]] std::int64_t heads() const { return static_cast<std::int64_t>(rows_.size()); }
   [[nodiscard]] std::span<const double> head(std::int64_t depth) const {
     return rows_[static_cast<std::size_t>(depth - 1)];
   }
-  /// That of one candidate; 0 for ranks that the head does not have.
+  /// Accuracy of one candidate; 0 for ranks that the head does not have.
   [[nodiscard]] double at(std::int64_t depth, std::int64_t rank) const;
-  /// Whether no accuracy rises with the rank: true of the candidates of one head sorted by its own probability on the
-  /// text that it was measured on, not always of measurements, nor of the k-th candidates of a rejection cascade.
+  /// Whether no accuracy rises with the rank. True for the candidates of one head sorted by its own probability on the
+  /// text on which it was measured; not always for other measurements, nor for the k-th candidates of a rejection
+  /// cascade.
   [[nodiscard]] bool falls() const;
 
   /// Probability that the accepted token is one of the first `count` candidates, count <= head(depth).size().
@@ -48,9 +49,9 @@ class HeadAccuracies {
   std::vector<std::vector<double>> rows_;
 };
 
-// ---- What an iteration yields that drafts a tree: the token of the target (the root) and the longest accepted path
-// below it, X = 1 + accepted depth. Every function throws DomainError where the tree has a depth or a rank that there
-// is no accuracy for.
+// ---- Tokens of an iteration that drafts a tree: the token of the target (the root) and the longest accepted path
+// below it, X = 1 + accepted depth. Every function throws DomainError if the tree has a depth or a rank without an
+// accuracy.
 
 /// f(v) for every node: the product of the accuracies on the path to it, which is the probability that it is accepted;
 /// 1 for the root.

@@ -36,7 +36,8 @@ std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const Tre
   }
   std::vector<GrownNode> grown;
   std::priority_queue<GrownNode, std::vector<GrownNode>, LeavesLater> frontier;
-  // A node of no chance would only cost time; so would its children and later siblings, which have none either.
+  // A node of probability 0 would only cost time; so would its children and later siblings, which have probability 0
+  // too.
   const auto offer = [&](std::int32_t parent, std::int32_t rank, std::int32_t depth, double parent_probability) {
     if (depth > budget.depth || static_cast<std::size_t>(rank) >= accuracies.head(depth).size()) return;
     const double probability = parent_probability * accuracies.head(depth)[static_cast<std::size_t>(rank)];
@@ -71,8 +72,8 @@ namespace {
 
 constexpr double no_tree = -std::numeric_limits<double>::infinity();
 
-/// next[m + s] = max over s of have[m] + accuracy * below[s]: one more child with s nodes. The form of the innermost
-/// loop lets the compiler take several m at once.
+/// next[m + s] = max over s of have[m] + accuracy * below[s]: one more child with s nodes. This form of the innermost
+/// loop lets the compiler vectorize over m.
 void add_child(const std::vector<double>& have, double accuracy, const std::vector<double>& below,
                std::vector<double>& next) {
   const std::size_t size = have.size();
@@ -106,7 +107,7 @@ TreeProgram::Level TreeProgram::childless(std::size_t nodes) {
 /// The table of a node whose children are candidates of this head and have the table `below`.
 TreeProgram::Level TreeProgram::level_above(std::span<const double> head, const Level& below, std::size_t nodes) {
   Level level = childless(nodes);
-  // Candidates of no chance behind the last that has one never pay.
+  // Candidates of probability 0 after the last positive one never pay.
   std::size_t useful = head.size();
   while (useful > 0 && !(head[useful - 1] > 0.0)) --useful;
   for (std::size_t j = 1; j <= std::min(useful, nodes - 1); ++j) {
@@ -164,7 +165,7 @@ TokenTree TreeProgram::tree(std::size_t nodes) const {
 
 TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudget& budget) {
   const TreeProgram program(accuracies, budget);
-  // Fewer nodes than the budget only where the heads have no more candidates.
+  // Fewer nodes than the budget only if the heads have no more candidates.
   const std::vector<double>& tokens = program.tokens();
   return program.tree(static_cast<std::size_t>(std::max_element(tokens.begin(), tokens.end()) - tokens.begin()));
 }
@@ -211,8 +212,8 @@ double dense_tokens(const HeadAccuracies& accuracies, std::span<const std::int64
 std::vector<std::int64_t> best_dense_widths(const HeadAccuracies& accuracies, const TreeBudget& budget) {
   check_budget(accuracies, budget);
   const auto most = static_cast<std::size_t>(budget.nodes - 1);  // below the root
-  // Below a node of one depth, with at most b nodes for its descendants: the tokens to expect there, and the children
-  // that yield them. Below each of w children there is then room for floor(b / w) - 1 nodes.
+  // For a node of one depth with at most b descendants: the maximum expected tokens, and the number of children that
+  // reaches it. Below each of w children there is room for floor(b / w) - 1 nodes.
   std::vector<double> below(most + 1, 0.0);
   std::vector<std::vector<std::int32_t>> children(static_cast<std::size_t>(budget.depth),
                                                   std::vector<std::int32_t>(most + 1, 0));
@@ -263,8 +264,8 @@ TokenTree tree_of_first(std::span<const GrownNode> grown) {
   return TokenTree(links);
 }
 
-/// Offers the best tree of every size within the budget to consider(tokens, nodes, depth) and builds the last one that
-/// it takes. Returns the depth that is reached.
+/// Passes the best tree of every size within the budget to consider(tokens, nodes, depth) and builds the last one that
+/// it accepts. Returns the depth that is reached.
 template <typename Consider>
 std::int64_t consider_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget, const Consider& consider,
                                TokenTree& best) {
@@ -283,7 +284,7 @@ std::int64_t consider_greedily(const HeadAccuracies& accuracies, const TreeBudge
   return reached;
 }
 
-/// The same for accuracies that rise with the rank. A tree that does not use its depth was offered at a smaller one.
+/// The same for accuracies that rise with the rank. A tree that does not use its depth was considered at a smaller one.
 template <typename Consider>
 std::int64_t consider_program(const HeadAccuracies& accuracies, const TreeBudget& budget, const Consider& consider,
                               TokenTree& best) {
@@ -323,7 +324,7 @@ PricedTree best_priced_tree(const HeadAccuracies& accuracies, const TreeBudget& 
     const TreeBudget bounded{.nodes = budget.nodes, .depth = depth};
     const std::int64_t reached = accuracies.falls() ? consider_greedily(accuracies, bounded, consider, best.tree)
                                                     : consider_program(accuracies, bounded, consider, best.tree);
-    if (reached < depth) break;  // a deeper tree would be this one
+    if (reached < depth) break;  // a deeper tree would be the same
   }
   return best;
 }

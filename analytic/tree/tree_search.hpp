@@ -8,46 +8,46 @@
 #include "analytic/tree/token_tree.hpp"
 #include "foredraft/words.hpp"
 
-/// Trees of the most expected tokens within a budget. Nodes count the root; a tree may have fewer nodes than the budget
-/// where no further node has any chance of being accepted. Sizes up to a million nodes, depth at most the heads.
+/// Trees with the most expected tokens within a budget. Nodes include the root; a tree has fewer nodes than the budget
+/// if all further nodes have probability 0. At most a million nodes; depth at most the number of heads.
 namespace foredraft::analytic {
 
 struct TreeBudget {
-  std::int64_t nodes;  ///< positions that the target verifies, the root's included; >= 1
+  std::int64_t nodes;  ///< positions that the target verifies, including the root; >= 1
   std::int64_t depth;  ///< drafted tokens of one path; 0 to accuracies.heads()
 };
 
-/// A node in the order in which it joins the tree.
+/// A node in the order in which it is added to the tree.
 struct GrownNode {
   std::int32_t parent;  ///< 0 the root, i the i-th node grown
   std::int32_t rank;
   std::int32_t depth;
-  double probability;  ///< that it is accepted
+  double probability;  ///< acceptance probability
 };
 
-/// The drafted nodes of greatest probability, falling; ties: the shallower, then the one whose parent came first, then
-/// the lower rank. The first n - 1 of them with the root are an optimal tree of n nodes for every n: a node is never
-/// more probable than its parent or a sibling of lower rank, so the greatest n are connected. O(n log n).
-/// [Cai2024, Sec. 2.3.3] DomainError for accuracies that rise with the rank.
+/// The drafted nodes by falling probability; ties: the smaller depth, then the parent added first, then the lower rank.
+/// The first n - 1 of them and the root are an optimal tree of n nodes for every n: a node is never more probable than
+/// its parent or a sibling of lower rank, so the most probable n are connected. O(n log n). [Cai2024, Sec. 2.3.3]
+/// DomainError for accuracies that rise with the rank.
 [[nodiscard]] std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget);
 [[nodiscard]] TokenTree greedy_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
-/// The same optimum by dynamic programming over (depth, children, nodes), for accuracies that may rise with rank; a
-/// node has its children from rank 0 on, without a gap. After [Chen2024, Sec. 3.1], with accuracies that may differ
-/// between depths. O(depth * ranks * nodes^2) time, at most 2^38, and O(depth * ranks * nodes) memory, at most 2^28
-/// entries: DomainError beyond.
+/// The optimal tree by dynamic programming over (depth, children, nodes), for accuracies that may rise with the rank;
+/// the children of a node have ranks from 0 on, without a gap. After [Chen2024, Sec. 3.1], with accuracies that may
+/// differ between depths. O(depth * ranks * nodes^2) time, at most 2^38, and O(depth * ranks * nodes) memory, at most
+/// 2^28 entries: DomainError beyond.
 class TreeProgram {
  public:
   TreeProgram(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
-  /// [m]: the most expected tokens of a tree of m nodes; -infinity where there is none.
+  /// [m]: maximum expected tokens of a tree of m nodes; -infinity if there is none.
   [[nodiscard]] const std::vector<double>& tokens() const { return levels_.front().best; }
   /// A tree of tokens()[nodes].
   [[nodiscard]] TokenTree tree(std::size_t nodes) const;
 
  private:
-  /// What can hang below a node of one depth: value[j][m] is the most expected tokens, the node's own included, of a
-  /// subtree of m nodes in which it has exactly j children; best[m] the most over j.
+  /// Subtrees at one depth: value[j][m] is the maximum expected tokens, including the node itself, of a subtree of m
+  /// nodes whose root has exactly j children; best[m] the maximum over j.
   struct Level {
     std::vector<std::vector<double>> value;
     std::vector<double> best;
@@ -62,7 +62,7 @@ class TreeProgram {
 };
 [[nodiscard]] TokenTree dynamic_program_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
-/// The greedy tree where accuracies fall with the rank, else that of the dynamic program.
+/// The greedy tree if accuracies do not rise with the rank, else that of the dynamic program.
 [[nodiscard]] TokenTree best_tree(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
 /// Every node of depth d has the same number widths[d] of children, the first candidates of its head.
@@ -71,36 +71,36 @@ class TreeProgram {
 [[nodiscard]] std::int64_t dense_nodes(std::span<const std::int64_t> widths);
 /// 1 + sum_d prod_{j<=d} A_j(widths[j]), A the top-k accuracy.
 [[nodiscard]] double dense_tokens(const HeadAccuracies& accuracies, std::span<const std::int64_t> widths);
-/// Widths of the dense tree of the most expected tokens within the budget; empty: the root alone.
+/// Widths of the dense tree with the most expected tokens within the budget; empty: only the root.
 [[nodiscard]] std::vector<std::int64_t> best_dense_widths(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
 /// Throws DomainError unless 1 <= nodes <= 10^6 and 0 <= depth <= accuracies.heads().
 void check_budget(const HeadAccuracies& accuracies, const TreeBudget& budget);
 
-// ---- How large and how deep a tree pays: every node costs verification, every depth a pass of the drafter.
+// ---- Optimal size and depth of a tree: every node costs verification, every depth a forward pass of the drafter.
 
 struct TreeCost {
   std::span<const double> verification;  ///< [n - 1]: time of one target pass over n positions, any unit, > 0
-  double c;                              ///< draft/target time of one step, >= 0; the target's is verification[0]
-  Drafting drafting;                     ///< autoregressive: depth passes; block: one, whatever the depth
+  double c;           ///< time of a draft step divided by that of a target step, >= 0; the target's is verification[0]
+  Drafting drafting;  ///< autoregressive: one forward pass per depth; block: one in total
 };
 
-/// Time of an iteration that verifies `nodes` positions of a tree of this depth, in steps of plain decoding.
+/// Time of an iteration that verifies `nodes` positions of a tree of this depth, in decode steps.
 [[nodiscard]] double tree_iteration_cost(const TreeCost& cost, std::int64_t nodes, std::int64_t depth);
 
 struct PricedTree {
   TokenTree tree;
-  double tokens;   ///< expected, of one iteration
+  double tokens;   ///< expected tokens of one iteration
   double speedup;  ///< tokens / tree_iteration_cost
 };
 
-/// The tree of the greatest speedup of all trees within the budget; ties: fewer nodes. The root alone (plain decoding,
-/// speedup 1) is one of them [Chen2024]. Throws DomainError, as best_tree() does, and where
-/// `verification` has fewer entries than the budget nodes.
+/// The tree with the maximum speedup within the budget; ties: fewer nodes. The root by itself (autoregressive decoding,
+/// speedup 1) is a candidate [Chen2024]. Throws DomainError as best_tree() does, and if `verification` has fewer
+/// entries than the budget has nodes.
 [[nodiscard]] PricedTree best_priced_tree(const HeadAccuracies& accuracies, const TreeBudget& budget,
                                           const TreeCost& cost);
 
-/// 1 + growth * (n - 1) for n = 1..nodes: each further position adds `growth` >= 0 of a step.
+/// 1 + growth * (n - 1) for n = 1..nodes: each further position adds `growth` >= 0 decode steps.
 [[nodiscard]] std::vector<double> linear_verification(std::int64_t nodes, double growth);
 
 }  // namespace foredraft::analytic

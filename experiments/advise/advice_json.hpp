@@ -6,14 +6,14 @@
 #include "experiments/advise/advice.hpp"
 #include "experiments/results/manifest.hpp"
 
-/// What `advise --out` leaves: the advice as JSON and text, and its numbers as tables.
+/// The output folder of `advise --out`: the advice as JSON and text, and its numbers as tables.
 namespace foredraft::experiments {
 
-/// Of the logs: their digests.
+/// Digests of the logs.
 [[nodiscard]] ResultFolder::Kind advice_kind(const AdviceQuestion& question);
 
-/// Writes advice.json, advice.txt and loads.csv; where they have a row also strata.csv, marginal.csv,
-/// acceptance-length.csv, speedup-chain.csv and speedup-by-load.csv.
+/// Writes advice.json, advice.txt and loads.csv, and strata.csv, marginal.csv, acceptance-length.csv, speedup-chain.csv
+/// and speedup-by-load.csv if they have rows.
 void write_advice(ResultFolder& folder, const Advice& advice, std::string_view settings,
                   std::string_view engine_version);
 

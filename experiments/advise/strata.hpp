@@ -10,7 +10,7 @@
 #include "foredraft/quantities.hpp"
 #include "logs/observations_file.hpp"
 
-/// How acceptance differs between requests and kinds of prompts: what the pooled mean hides.
+/// Variation of acceptance between requests and kinds of prompts, which the pooled mean hides.
 namespace foredraft::experiments {
 
 /// One category, kind of answer or range of contexts.
@@ -22,19 +22,19 @@ struct StratumTokens {
   Estimate tokens;  ///< per iteration
 };
 
-/// Tokens per iteration of single requests: what so many of them stay below.
+/// Quantiles of tokens per iteration over single requests.
 struct RequestSpread {
   std::size_t requests;
   double tenth, half, nine_tenths;
 };
 
-/// Of the observations at this draft length (nothing: of all) that counted steps. A dimension is there where its values
-/// were logged and two of them at least hold 200 steps each; in it the lowest acceptance length comes first, contexts
-/// in their order.
+/// Strata of the observations at this draft length (empty: of all) that counted steps. A dimension is included if its
+/// values were logged and at least two of them have 200 steps each. Within it the lowest acceptance length comes first;
+/// contexts are in ascending order.
 [[nodiscard]] std::vector<StratumTokens> tokens_by_stratum(std::span<const logs::ObservedLog> logs,
                                                            const std::optional<std::int64_t>& gamma);
 
-/// Of requests of 20 steps or more; nothing where there are fewer than 10.
+/// Over requests of at least 20 steps; nullopt for fewer than 10.
 [[nodiscard]] std::optional<RequestSpread> spread_of_requests(std::span<const logs::ObservedLog> logs,
                                                               const std::optional<std::int64_t>& gamma);
 

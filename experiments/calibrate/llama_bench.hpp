@@ -6,18 +6,18 @@
 
 #include "latency/profile/profile.hpp"
 
-/// Times of forward passes that llama.cpp's own programs print: llama-bench (-o csv, json or jsonl) and
-/// llama-batched-bench (--output-format jsonl), and llama-speculative-simple of its drafting.
+/// Times of forward passes printed by llama.cpp's own programs: llama-bench (-o csv, json or jsonl) and
+/// llama-batched-bench (--output-format jsonl), and those of drafting by llama-speculative-simple.
 namespace foredraft::experiments {
 
 /// The output of one run.
 struct BenchFile {
   std::string path = {};   ///< for messages
-  std::string text = {};   ///< not trusted
-  std::string model = {};  ///< what its model is called; empty: as the model's file, without folder and .gguf
+  std::string text = {};   ///< untrusted
+  std::string model = {};  ///< name of its model; empty: that of the model's file, without folder and .gguf
 };
 
-/// "NAME=PATH" or "PATH": model and path of a file whose text is not read yet.
+/// "NAME=PATH" or "PATH": model and path of a file whose text has not been read.
 [[nodiscard]] BenchFile bench_file_of(const std::string& argument);
 
 /// A profile of source `engine`, with every pass of every file as a step `decoder_pass`:
@@ -31,11 +31,11 @@ struct BenchFile {
 ///   iteration, the weights as far from the processor as the target's pass left them. Runs of a model whose mean
 ///   contexts differ by at most 8 tokens stand at the smallest of these contexts.
 ///
-/// Times of the same pass are put together, the median counts. `loop` is kept as the profile's engine_loop. Throws
+/// Times of the same pass are combined; the median is used. `loop` is stored as the profile's engine_loop. Throws
 /// InputError `file:line: ...` with the problems of all files at once.
 [[nodiscard]] latency::Profile parse_llama_bench(std::span<const BenchFile> files, const latency::EngineLoop& loop);
 
-/// The passes in a table, and what an iteration is charged.
+/// The passes as a table, and the times charged to an iteration.
 [[nodiscard]] std::string bench_text(const latency::Profile& profile);
 
 }  // namespace foredraft::experiments

@@ -9,10 +9,10 @@
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/profile/profile.hpp"
 
-/// What operators of engines are asked for, and the answer for people.
+/// Request for the operator times of engines, and the answer as text.
 namespace foredraft::experiments {
 
-/// Names are the script's to judge (scripts/operators/aisimulate_steps.py); what is empty takes its defaults.
+/// The script validates names (scripts/operators/aisimulate_steps.py); empty values use its defaults.
 struct OperatorsRequest {
   std::string device;
   std::string target;
@@ -27,15 +27,15 @@ struct OperatorsRequest {
 /// One JSON object.
 [[nodiscard]] std::string to_json(const OperatorsRequest& request);
 
-/// A table of the target's passes and the drafting beside them, by batch and context; its notes below.
+/// A table of the target's passes and the drafting, by batch size and context, followed by notes.
 [[nodiscard]] std::string operators_text(const latency::Profile& profile);
 
-/// What a calibration found, for people: the device with its limits, and for each pair, batch and context the plain
-/// step, the draft step, their ratio c, and how a pass grows with the tokens that it verifies.
+/// Result of a calibration as text: the device with its limits, and for each pair, batch size and context the decode
+/// step, the draft step, their ratio c, and the growth of a pass with the tokens that it verifies.
 [[nodiscard]] std::string calibration_text(const latency::Profile& profile,
                                            const std::vector<gpu_bench::PlannedPair>& pairs);
 
-/// How far rows that were measured twice differ, and what may be; empty where none was.
+/// Result of the A/A test and its limits; empty if there was none.
 [[nodiscard]] std::string noise_text(const latency::Profile& profile);
 
 }  // namespace foredraft::experiments

@@ -11,15 +11,15 @@
 #include "experiments/compare/run_estimates.hpp"
 #include "experiments/runs/runs.hpp"
 
-/// Two logs, or the runs of one, side by side: which accepts more and is faster, by how much, and what could have been
-/// seen.
+/// Comparison of two logs, or of the runs of one: which accepts more and is faster, by how much, and the minimum
+/// detectable difference.
 namespace foredraft::experiments {
 
 struct ComparisonQuestion {
   logs::ObservedLog reference;                      ///< A
   std::optional<logs::ObservedLog> candidate = {};  ///< B; without it the runs of A are compared with its first one
   std::vector<logs::ObservedLog> plain = {};
-  std::vector<Requirement> requirements = {};  ///< of B where it is given, else of A
+  std::vector<Requirement> requirements = {};  ///< of B if it is given, else of A
 };
 
 /// One metric of two runs, 95 % intervals.
@@ -30,12 +30,12 @@ struct MetricDifference {
   Interval difference_ci95;
   double ratio;  ///< candidate / reference; NaN unless both are > 0
   Interval ratio_ci95;
-  double smallest_detectable;  ///< difference that would have been seen in 4 of 5 such comparisons
-  bool shown;                  ///< neither interval holds no difference
-  bool paired;                 ///< both hold the same requests, compared one by one
+  double smallest_detectable;  ///< minimum detectable difference: seen in 4 of 5 such comparisons
+  bool shown;                  ///< both intervals exclude no difference
+  bool paired;                 ///< both have the same requests, compared one by one
 };
 
-/// Numbers of runs are those of Comparison::runs.
+/// Indices of runs are those of Comparison::runs.
 struct RunComparison {
   std::size_t reference, candidate;
   std::vector<MetricDifference> metrics;
@@ -43,17 +43,17 @@ struct RunComparison {
 
 struct NotCompared {
   std::size_t candidate;
-  std::optional<std::size_t> reference;  ///< nothing: the other log has no run at all
+  std::optional<std::size_t> reference;  ///< empty: the other log has no run at all
   std::string why;                       ///< "temperature 0 against 0.7"
 };
 
-/// A place among runs that may be compared with each other.
+/// Rank of a run among comparable ones.
 struct Ranked {
   std::size_t run;
-  std::size_t group;   ///< runs of one group may be compared, counted from 1
-  std::string metric;  ///< that the group is ranked by: speedup, else TPOT, else acceptance length
+  std::size_t group;   ///< runs of one group are comparable; counted from 1
+  std::string metric;  ///< metric of the ranking: speedup, else TPOT, else acceptance length
   std::size_t place;   ///< from 1
-  bool tied;           ///< noise does not tell it from the first of its group
+  bool tied;           ///< noise does not distinguish it from the first of its group
 };
 
 struct ComparedLog {
@@ -76,10 +76,10 @@ struct Comparison {
   [[nodiscard]] bool concludes() const;
 };
 
-/// Throws InputError where a log has no run of speculative decoding.
+/// Throws InputError if a log has no run of speculative decoding.
 [[nodiscard]] Comparison compare(const ComparisonQuestion& question);
 
-/// What the comparison says in one or two sentences.
+/// The result of the comparison in one or two sentences.
 [[nodiscard]] std::string answer_of(const Comparison& comparison);
 
 /// Lines of at most 100 columns; the first sentence is the answer.

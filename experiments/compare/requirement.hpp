@@ -11,19 +11,19 @@
 #include "core/problems.hpp"
 #include "experiments/compare/run_estimates.hpp"
 
-/// Numbers with as many digits as their intervals are worth.
+/// Numbers with as many digits as their intervals justify.
 namespace foredraft::experiments {
 
 /// Digits after the point that show `half_width` of an interval with two digits up to 35 units of the last one, else
-/// with one: 0 to 6, 3 where it is 0 or unknown.
+/// with one: 0 to 6, 3 if it is 0 or unknown.
 [[nodiscard]] int digits_for(double half_width);
 
-/// With so many digits; never "-0".
+/// With this many digits; never "-0".
 [[nodiscard]] std::string rounded(double value, int digits);
 /// With its sign, "+0.05".
 [[nodiscard]] std::string signed_rounded(double value, int digits);
 
-/// With so many digits, rounded away from zero.
+/// With this many digits, rounded away from zero.
 [[nodiscard]] std::string rounded_up(double value, int digits);
 
 /// "2.418 (2.406 to 2.431)", 95 %.
@@ -33,32 +33,32 @@ namespace foredraft::experiments {
 /// "2.418 +- 0.013", 95 %.
 [[nodiscard]] std::string with_half_interval(const analytic::ClusteredEstimate& estimate);
 
-// ---- What a run must reach: `acceptance_length>=2.3`, for use in CI.
+// ---- Requirements on a run: `acceptance_length>=2.3`, for use in CI.
 
 struct Requirement {
   enum class Relation { at_least, above, at_most, below };
-  std::string text;    ///< as it was given, without blanks
+  std::string text;    ///< as given, without blanks
   std::string metric;  ///< as MeasuredMetric::metric
   Relation relation;
   double threshold;
 };
 
-/// `metric (>=|>|<=|<) number` with or without blanks, the number as parse_quantity reads it; else what is wrong with
-/// it. `key`: the option that it stands behind, for the problem.
+/// Parses `metric (>=|>|<=|<) number` with or without blanks, the number as in parse_quantity; else returns what is
+/// wrong. `key`: its option, for the problem.
 [[nodiscard]] std::variant<Requirement, Problem> parse_requirement(std::string_view text, std::string_view key);
 
 struct RequirementVerdict {
   enum class Outcome {
-    met,        ///< all of the 95 % interval meets it
-    not_shown,  ///< the interval holds the threshold, or the metric is not known
-    not_met,    ///< nothing of the interval meets it
+    met,        ///< the whole 95 % interval meets it
+    not_shown,  ///< the interval includes the threshold, or the metric is not known
+    not_met,    ///< no part of the interval meets it
   };
   Requirement requirement;
   std::string run;  ///< its name
   Outcome outcome;
   std::optional<double> value = {};
   std::optional<Interval> ci95 = {};
-  std::string why = {};  ///< the metric is not known, and why; else empty
+  std::string why = {};  ///< why the metric is not known; else empty
 };
 
 [[nodiscard]] RequirementVerdict verdict_of(const Requirement& requirement, const RunEstimates& run);

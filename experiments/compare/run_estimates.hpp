@@ -11,28 +11,28 @@
 #include "analytic/observed/clustered_estimate.hpp"
 #include "experiments/runs/runs.hpp"
 
-/// What one run measured, with errors from how its requests or windows scatter.
+/// Measurements of one run, with errors from the scatter of its requests or windows.
 namespace foredraft::experiments {
 
-/// The metrics that a run may have; acceptance by position comes on top as "marginal[1]", "marginal[2]", ...
+/// The metrics that a run may have; in addition acceptance by position as "marginal[1]", "marginal[2]", ...
 struct MetricEntry {
   std::string_view name;   ///< in --require and JSON
-  std::string_view title;  ///< of a table
+  std::string_view title;  ///< in tables
   bool more_is_better;
 };
 [[nodiscard]] std::span<const MetricEntry> metric_entries();
 
-/// Of a marginal too. Precondition: there is such a metric.
+/// The entry of a metric, also of a marginal. Precondition: the metric exists.
 [[nodiscard]] MetricEntry metric_entry(std::string_view name);
 
-/// "marginal[3]": share of verification steps whose first 3 drafts were all accepted.
+/// "marginal[3]": fraction of verification steps whose first 3 drafts were all accepted.
 [[nodiscard]] std::string marginal_name(std::size_t position);
 
 struct MeasuredMetric {
   std::string metric;
   analytic::ClusteredEstimate estimate;
-  logs::Span span;       ///< what the clusters are
-  std::size_t clusters;  ///< that hold the metric
+  logs::Span span;       ///< kind of the clusters
+  std::size_t clusters;  ///< with the metric
 };
 
 struct RunEstimates {
@@ -45,10 +45,10 @@ struct RunEstimates {
   [[nodiscard]] const MeasuredMetric* find(std::string_view metric) const;
 };
 
-/// Numbers sets of clusters: runs that hold the same requests, by name, get the same number.
+/// Identifies sets of clusters: runs with the same requests, by name, get the same number.
 class ClusterRegistry {
  public:
-  /// `names`: of requests, in their order, each once. Empty: clusters without names, of one run only.
+  /// `names`: of requests, in order, each once. Empty: clusters without names, of one run only.
   [[nodiscard]] std::size_t number_of(const std::vector<std::string>& names);
 
  private:
@@ -56,11 +56,12 @@ class ClusterRegistry {
   std::size_t next_ = 0;
 };
 
-/// All but the speedup. Of requests, windows and whole runs the finest that hold a metric are its clusters. A counter
-/// by which every draft was accepted tells no acceptance. TPOT and iteration time are those of decoding one request.
+/// All metrics except the speedup. The clusters are the finest of requests, windows and whole runs with a metric. A
+/// counter by which every draft was accepted gives no acceptance. TPOT and iteration time are those of decoding one
+/// request.
 [[nodiscard]] RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry& registry);
 
-/// TPOT of plain decoding over TPOT of `run`.
+/// Speedup: TPOT without speculation divided by TPOT of `run`.
 void add_speedup(const RunEstimates& plain, RunEstimates& run);
 
 }  // namespace foredraft::experiments

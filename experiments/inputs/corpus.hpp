@@ -9,7 +9,7 @@
 
 #include "experiments/text/digest.hpp"
 
-/// Text that n-gram models are trained on, with what a manifest must say about it.
+/// Text to train n-gram models, with its description for a manifest.
 namespace foredraft::experiments {
 
 struct Corpus {
@@ -24,17 +24,17 @@ struct Corpus {
 /// (a NUL or another control byte that no text holds), and for a corpus without any text.
 [[nodiscard]] Corpus read_corpus(std::span<const std::filesystem::path> paths, std::uint64_t max_bytes);
 
-/// What there is without files of one's own: text that the packages install which the build needs.
+/// Default texts: those installed by packages that the build needs.
 enum class DefaultCorpus {
-  prose,  ///< the licences of base-files and the manuals of cmake-data
+  prose,  ///< the licenses of base-files and the manuals of cmake-data
   code,   ///< the headers of Boost, without those above 32 KiB and those in `preprocessed` folders, which are mostly
           ///< tables and code expanded by a machine
 };
 
-/// Each default corpus has at most this size: all models of a study are then trained in some seconds.
+/// Maximum size of a default corpus: all models of a study are then trained in a few seconds.
 inline constexpr std::uint64_t default_corpus_bytes = 4'000'000;
 
-/// Throws DomainError where the packages are not installed.
+/// Throws DomainError if the packages are not installed.
 [[nodiscard]] Corpus default_corpus(DefaultCorpus kind);
 
 }  // namespace foredraft::experiments

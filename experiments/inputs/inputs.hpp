@@ -17,15 +17,15 @@
 
 namespace foredraft::experiments {
 
-/// What scenarios only name: recorded traces, logs, profiles, models trained on texts. Every file is read once, and its
+/// Data that scenarios name: recorded traces, logs, profiles, models trained on texts. Reads every file once; its
 /// digest is that of the bytes that were used. Thread-safe.
 class Inputs {
  public:
-  /// Puts into the scenario what it names. Throws InputError for a file that cannot be read and DomainError for models
-  /// that a profile does not know.
+  /// Reads into the scenario what it names. Throws InputError for a file that cannot be read and DomainError for models
+  /// that a profile does not have.
   void attach(Scenario& scenario);
 
-  /// Every file read so far, sorted by path: for the manifest.
+  /// Every file read so far, sorted by path, for the manifest.
   [[nodiscard]] std::vector<FileDigest> files() const;
 
  private:
@@ -37,7 +37,7 @@ class Inputs {
 
   AcceptanceProcess acceptance(const Observed& log);
   std::shared_ptr<const Recording> recording(const Trace& trace, Convention convention);
-  /// `roofline`: of a data sheet; null: of measured times.
+  /// `roofline`: settings of a data sheet; null: measured times.
   std::shared_ptr<const PassTimes> times(const LookedUpTimes& asked, const Roofline* roofline, const Drafter& drafter);
   const latency::Profile& profile(const std::string& name);
   std::shared_ptr<const TrainedModels> trained(const NgramModels& models, const Drafter& drafter, std::int64_t gamma);
@@ -46,7 +46,7 @@ class Inputs {
 
   mutable std::mutex mutex_;
   std::map<std::string, std::string> recorded_texts_;
-  std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and how it is read
+  std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and its format
   std::map<std::string, ObservedAcceptance> observed_;
   std::map<std::string, latency::Profile> profiles_;
   std::map<std::string, std::shared_ptr<const PassTimes>> times_;
@@ -54,7 +54,7 @@ class Inputs {
   std::map<std::string, FileDigest> files_;
 };
 
-/// Asks for the times of the smallest and largest passes of a server. Throws DomainError where one is not known.
+/// Evaluates the times of the smallest and largest passes of a server. Throws DomainError if one is not known.
 void ask_extreme_passes(const Server& server, const Scenario& scenario);
 
 }  // namespace foredraft::experiments

@@ -16,46 +16,47 @@
 #include "logs/observation.hpp"
 #include "logs/observations_file.hpp"
 
-/// Logs as files: plain or gzip, of any length, in constant memory.
+/// Reads logs from files: plain or gzip, of any length, in constant memory.
 namespace foredraft::experiments {
 
-/// Told how many bytes of the files were read since the last call.
+/// Receives the number of bytes read since the last call.
 using BytesRead = std::function<void(std::uint64_t bytes)>;
 
-/// Reads logs, each with the digest of its bytes. `paths`: "-" is standard input; `format`: as LogReader takes it.
-/// Throws InputError with the problems of all files: one that cannot be read or holds no log, two that hold the same
-/// bytes. Throws Interrupted.
+/// Reads logs, each with the digest of its bytes. `paths`: "-" is standard input; `format`: as in LogReader. Throws
+/// InputError with the problems of all files: one that cannot be read or is no log, two with the same bytes. Throws
+/// Interrupted.
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs(std::span<const std::string> paths, std::string_view format,
                                                        StopToken stop = {}, const BytesRead& progress = {});
 
-// ---- The acceptance that a log, or an observations file, tells: docs/logs.md.
+// ---- Acceptance from a log or an observations file: docs/logs.md.
 
-/// The process that takes the place of Observed.
+/// The process that replaces Observed.
 struct ObservedAcceptance {
   FileDigest file;
-  AcceptanceProcess process;  ///< a Trace where each observation recorded its steps or text positions, else Runs
+  AcceptanceProcess process;  ///< a Trace if each observation recorded its steps or text positions, else Runs
 };
 
-/// What was fitted to the counts of a log.
+/// Fit to the counts of a log.
 struct FittedAcceptance {
   FileDigest file;
   analytic::AcceptanceFit fit;  ///< with a model
 };
 
-/// Reads one log. Throws InputError for a file that is no log, whose observations tell no acceptance (no counts, too
-/// few, all accepted, one draft length that identifies no model) or do not belong together (settings of sampling,
-/// several drafters).
+/// Reads one log. Throws InputError for a file that is no log, for observations that do not determine acceptance (no
+/// counts, too few, all accepted, one draft length that identifies no model) or that are not comparable (sampling
+/// settings, several drafters).
 [[nodiscard]] ObservedAcceptance read_observed_acceptance(const std::string& path, StopToken stop = {});
 
-/// The same, fitted also where it could be replayed; acceptance by text position only is an InputError too.
+/// The same, but always fitted, even if the log could be replayed; acceptance only by text position is also an
+/// InputError.
 [[nodiscard]] FittedAcceptance read_fitted_acceptance(const std::string& path, StopToken stop = {});
 
-/// Whether all steps drafted gamma tokens but for the few that the ends of texts cut short: of other drafts no position
-/// tells how often it was tested. False without gamma or steps.
+/// Whether all steps drafted gamma tokens, except the few that were cut short by the ends of texts: for varying draft
+/// lengths the number of tests of a position is unknown. False without gamma or steps.
 [[nodiscard]] bool drafts_are_whole(const logs::Observation& observation);
 
-/// As a fit takes them; nothing where drafts are not whole or nothing of what they accepted was counted. Positions
-/// behind the last that was accepted are 0.
+/// Counts for a fit; nullopt if draft lengths vary or nothing was counted of what they accepted. Positions after the
+/// last accepted one are 0.
 [[nodiscard]] std::optional<analytic::AcceptanceCounts> counts_for_fit(const logs::Observation& observation);
 
 /// The fitted runs. Precondition: there is a fit.

@@ -15,40 +15,39 @@
 /// The models that a command can name.
 namespace foredraft::experiments {
 
-/// A shape, the formats that a checkpoint is stored in where its config says so, and where they come from.
+/// A shape with its origin, and the formats of its checkpoint if the config states them.
 struct ReadModel {
   latency::ModelShape shape;
   std::optional<latency::NumberFormat> weights = {}, kv_cache = {};
-  std::vector<std::string> notes = {};   ///< what was left out or assumed, one sentence each
+  std::vector<std::string> notes = {};   ///< what was omitted or assumed, one sentence each
   std::vector<FileDigest> digests = {};  ///< of the files that it was read from; none for a shipped shape
 };
 
-/// The model that `what` names: a shipped one (case does not matter), FILE.toml with one model in it, FILE.toml:NAME, a
-/// config.json of Hugging Face (with a hf_quant_config.json beside it), or a folder that holds one. A shipped name goes
-/// before a folder of that name; write
-/// ./NAME for the folder. A model of a config.json is named after its folder, or after the file where that has another
-/// name. Throws InputError for what is none of these, with the nearest shipped name, and for a file that does not hold
-/// a model, with all that is wrong.
+/// The model that `what` names: a shipped one (ignoring case), FILE.toml with one model, FILE.toml:NAME, a config.json
+/// of Hugging Face (with a hf_quant_config.json beside it), or its folder. A shipped name takes precedence over a
+/// folder of that name; write ./NAME for the folder. A model of a config.json is named after its folder, or after the
+/// file if that has another name. Throws InputError for anything else, with the nearest shipped name, and for a file
+/// that is no model, with all problems.
 [[nodiscard]] ReadModel read_model(const std::string& what);
 
-/// Why `draft` cannot draft for `target`, its tokens being others: their numbers differ by 1 % or more. Models of one
-/// family pad their vocabularies differently (Qwen2.5: 151,936 rows to 3B, 152,064 above), which is no problem; equal
-/// numbers are taken for equal tokens, which no shape can tell.
+/// Why `draft` cannot draft for `target` because of different tokens: vocabulary sizes that differ by 1 % or more.
+/// Models of one family pad their vocabularies differently (Qwen2.5: 151,936 rows up to 3B, 152,064 above), which is
+/// not a problem. Equal sizes are taken for equal tokens, which shapes cannot distinguish.
 [[nodiscard]] std::optional<std::string> vocabulary_problem(const latency::ModelShape& target,
                                                             const latency::ModelShape& draft);
 
-/// Where the numbers differ by less, what was taken for padding.
+/// If the sizes differ by less: a note that the difference was taken for padding.
 [[nodiscard]] std::optional<std::string> vocabulary_note(const latency::ModelShape& target,
                                                          const latency::ModelShape& draft);
 
-/// Why the head `draft` cannot stand on `target`: it reads hidden states of another width. Nothing for other drafts.
+/// Why the head `draft` cannot run on `target`: it reads hidden states of another width. Nullopt for other drafts.
 [[nodiscard]] std::optional<std::string> head_problem(const latency::ModelShape& target,
                                                       const latency::ModelShape& draft);
 
-// ---- A target and what drafts for it, found by their names and put onto devices.
+// ---- A target and its drafter, found by their names and assigned to devices.
 
-/// What is stated of formats and devices; a format that is not: as the model's config says, else fp16, and of the KV
-/// cache that of the weights, bf16 where these are narrower.
+/// Given formats and devices. Default formats: those of the model's config, else fp16; for the KV cache that of the
+/// weights, bf16 if these are narrower.
 struct AskedDeployment {
   std::optional<latency::NumberFormat> target_format = {}, draft_format = {}, kv_format = {};
   std::int64_t target_tp = 1, draft_tp = 1;
@@ -65,8 +64,8 @@ struct DeployedPair {
   std::string target, draft;                ///< names of `models`, or of models that the profile has steps of
   std::vector<latency::ModelShape> models;  ///< the shipped ones and those that were read
   latency::Deployment target_deployment = {}, draft_deployment = {};
-  std::optional<std::string> head_problem = {};        ///< why the draft cannot stand on the target
-  std::optional<std::string> vocabulary_problem = {};  ///< why it does not know the target's tokens
+  std::optional<std::string> head_problem = {};        ///< why the draft cannot run on the target
+  std::optional<std::string> vocabulary_problem = {};  ///< why its tokens differ from the target's
   std::vector<std::string> notes = {};                 ///< one sentence each
   std::vector<FileDigest> files = {};                  ///< that were read
 };
@@ -75,7 +74,7 @@ struct DeployedPair {
 /// for models that cannot be read.
 [[nodiscard]] DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile);
 
-/// What to write instead of a word that is no format.
+/// The suggestion for a word that is not a format.
 [[nodiscard]] std::string format_suggestion(std::string_view word);
 
 /// The shipped model shapes with what is computed from them: parameters (millions, beside the published count where the
@@ -83,7 +82,7 @@ struct DeployedPair {
 /// most 100 characters wide; the first table of docs/models.md.
 [[nodiscard]] Table model_table();
 
-/// What each of them is, how far the published count is rounded (+- millions; nothing: printed to the last parameter),
+/// What each of them is, how far the published count is rounded (+- millions; empty: printed to the last parameter),
 /// and where its numbers stand. The second table of docs/models.md.
 [[nodiscard]] Table model_source_table();
 

@@ -17,7 +17,7 @@
 #include "experiments/text/table.hpp"
 #include "scenario/value.hpp"
 
-/// What is said of an experiment and needs no code: experiments/published/*.toml, compiled into the program.
+/// Declarations of experiments, which need no code: experiments/published/*.toml, compiled into the program.
 namespace foredraft::experiments {
 
 /// What fills the places {} of a declared text: a number, a text, or the value, low and high end of a computed value.
@@ -84,7 +84,7 @@ class Declaration {
   [[nodiscard]] const Declaration& part(std::string_view name) const { return parts_.find(name)->second; }
 
  private:
-  /// Nothing where none is declared.
+  /// Empty if none is declared.
   [[nodiscard]] std::vector<std::string> list(std::string_view key) const;
 
   std::string id_;

@@ -10,8 +10,8 @@
 
 namespace foredraft::experiments {
 
-/// The result of an experiment that is no printed table, or one of its own shape: a text, data, and where `columns` are
-/// declared a table for people.
+/// The result of an experiment other than a printed table, or of a table with its own shape: a text, data, and a table
+/// for readers if `columns` are declared.
 class FigureAccount {
  public:
   explicit FigureAccount(const Declaration& declared, const Fillings& caption = {});

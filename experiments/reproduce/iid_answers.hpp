@@ -8,7 +8,7 @@
 #include "experiments/text/table.hpp"
 #include "sim/tally.hpp"
 
-/// What i.i.d. acceptance says of printed settings, under the bonus convention and autoregressive drafting.
+/// Predictions of i.i.d. acceptance for printed settings, with the bonus convention and autoregressive drafting.
 namespace foredraft::experiments {
 
 /// A simulated run by the reference path, one draw per drafted token. `point` numbers the runs of one experiment.
@@ -24,14 +24,14 @@ struct IidRun {
 [[nodiscard]] double iid_tokens(double alpha, std::int64_t gamma);
 [[nodiscard]] double iid_speedup(double alpha, std::int64_t gamma, double c);
 
-/// What a printed (alpha, gamma, speedup) says about the drafter's cost. Intervals propagate the rounding of both
+/// The drafter's cost that follows from a printed (alpha, gamma, speedup). Intervals propagate the rounding of both
 /// printed inputs.
 struct ImpliedCost {
   double c;  ///< (tokens / speedup - 1) / gamma at the printed values; negative: no cost explains them
   Interval c_interval;
   double iid_bound;  ///< largest speedup of i.i.d. acceptance: tokens at c = 0 and the upper end of alpha's rounding
   double process_bound;                    ///< the same for any acceptance process of this mean
-  std::optional<std::int64_t> best_gamma;  ///< for c; nothing when c <= 0
+  std::optional<std::int64_t> best_gamma;  ///< for c; empty if c <= 0
   std::optional<double> best_speedup;
 };
 

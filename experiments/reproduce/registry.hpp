@@ -21,7 +21,7 @@ namespace foredraft::experiments {
 struct ExperimentSettings {
   std::uint64_t seed;
   unsigned threads;
-  std::function<void(std::string_view)> note;  ///< progress, for people; never part of the result
+  std::function<void(std::string_view)> note;  ///< progress for users; never part of the result
   StopToken stop = {};                         ///< simulations then throw Interrupted
 };
 

@@ -9,19 +9,19 @@
 #include "experiments/reproduce/registry.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 
-/// What the sigmoid approximation of speculative sampling costs in fidelity, on a synthetic pair whose distributions
-/// are known. [Wagner2024, Eq. 5]
+/// Lossiness of the sigmoid approximation of speculative sampling on a synthetic pair whose distributions are known.
+/// [Wagner2024, Eq. 5]
 namespace foredraft::experiments {
 
-/// Iterations that are simulated for every setting.
+/// Number of simulated iterations per setting.
 inline constexpr std::uint64_t sigmoid_loss_iterations = 40'000;
 
 struct SigmoidLoss {
-  std::optional<double> scale;  ///< s of sigma((z + s) / (2 s)), z a logit; nothing: softmax, the exact rule
+  std::optional<double> scale;  ///< s of sigma((z + s) / (2 s)), z a logit; empty: softmax, the exact rule
   int bits;                     ///< of the arithmetic
   Estimate tokens;              ///< simulated tokens per iteration
-  double call_ratio;            ///< verification calls for a token against the exact rule's
-  Lossiness law;                ///< of the emitted law, over contexts
+  double call_ratio;            ///< verification calls per token divided by those of the exact rule
+  Lossiness law;                ///< of the emitted distribution, over contexts
 };
 
 /// The exact rule, then scales from 1 to 10,000 in double and in half precision.

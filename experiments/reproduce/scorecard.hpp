@@ -11,7 +11,7 @@
 #include "core/intervals.hpp"
 #include "experiments/text/table.hpp"
 
-/// What rounding leaves of a value that is computed from printed ones.
+/// A value computed from printed ones, with the range that their rounding leaves.
 namespace foredraft::experiments {
 
 struct RoundedValue {
@@ -24,12 +24,12 @@ struct RoundedValue {
 [[nodiscard]] RoundedValue propagate_rounding(const std::vector<RoundedValue>& inputs,
                                               const std::function<double(std::span<const double>)>& f);
 
-/// A printed number, times `scale`: 0.01 turns a percentage into a share.
+/// A printed number times `scale`: 0.01 turns a percentage into a fraction.
 [[nodiscard]] RoundedValue rounded(const PrintedNumber& printed, double scale = 1.0);
 
 // ---- The account of a reproduction: one row for every printed numeric cell.
 
-/// What our number can claim about a printed one.
+/// The claim of our number about a printed one.
 enum class Kind {
   input,         ///< a printed parameter we start from; not scored
   exact,         ///< follows from a formula and printed inputs
@@ -56,12 +56,12 @@ struct ScorecardRow {
   std::string experiment = {};
   std::string row = {};                         ///< which line of the printed table, in words
   std::string column = {};                      ///< its column, by its name in the published CSV
-  std::optional<PrintedNumber> published = {};  ///< nothing: lost in the source, or printed nowhere
-  std::optional<double> ours = {};              ///< nothing: we have no figure
+  std::optional<PrintedNumber> published = {};  ///< empty: lost in the source, or never printed
+  std::optional<double> ours = {};              ///< empty: we have no number
   std::optional<Interval> ours_interval = {};   ///< input rounding propagated, or a 95 % interval of a simulation
   Kind kind = Kind::predicted;
   Verdict verdict = Verdict::shown;
-  std::string note = {};  ///< for people: the formula, what was fitted, the arithmetic of a finding
+  std::string note = {};  ///< for readers: the formula, what was fitted, the arithmetic of a finding
 };
 
 /// The row with its verdict: a finding where there is one, which becomes the note; else pass where the interval of an

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-/// What this program was built from and with.
+/// Source and build environment of this program.
 namespace foredraft::experiments {
 
 struct BuildInfo {
@@ -13,7 +13,7 @@ struct BuildInfo {
   std::string_view compiler;
   std::string_view flags;
   std::string_view build_type;
-  std::string_view installed_plots;      ///< plots/ of an installation, seen from the folder of the program
+  std::string_view installed_plots;      ///< plots/ of an installation, relative to the folder of the program
   std::string_view installed_operators;  ///< operators/ likewise
 };
 

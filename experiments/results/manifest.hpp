@@ -15,25 +15,25 @@
 
 namespace foredraft::experiments {
 
-/// A results folder whose files are written whole: a manifest.json first, with state "running", and at the end again
-/// with the digests of everything. Its WriteLock is held as long as this lives; draw its figures within that time.
+/// A results folder whose files are written whole: first a manifest.json with state "running", at the end again with
+/// all digests. Its WriteLock is held for the lifetime of this; draw its figures within that time.
 class ResultFolder {
  public:
-  /// What a folder is: the keys and values of its manifest that tell it from others, as the version of the program
-  /// does, and further ones that do not.
+  /// Identity of a folder: the keys and values of its manifest that, with the program version, distinguish it from
+  /// others, and further ones that do not.
   struct Kind {
     std::string_view schema;
     nlohmann::ordered_json content = nlohmann::ordered_json::object();
     nlohmann::ordered_json notes = nlohmann::ordered_json::object();
   };
 
-  /// Creates the folder. One of the same kind and program version is written again, file by file; one that holds
-  /// anything else is refused with InputError, and nothing in it is touched. `threads`: nothing where they change no
-  /// result and none are chosen.
+  /// Creates the folder. One of the same identity and program version is overwritten, file by file; any other content
+  /// is an InputError, and nothing in it is touched. `threads`: empty if they do not affect results and cannot be
+  /// chosen.
   ResultFolder(std::string path, const Kind& kind, const std::vector<std::string>& command_line,
                std::optional<unsigned> threads = std::nullopt);
 
-  /// Remembers a file that was read, once.
+  /// Records a file that was read, once.
   void add_input(const FileDigest& input);
 
   void write(const std::string& name, const std::string& content);
@@ -56,7 +56,7 @@ class ResultFolder {
   std::vector<FileDigest> outputs_;
 };
 
-// ---- manifest.json: what a results folder holds, where it came from and whether it is complete.
+// ---- manifest.json: contents, origin and completeness of a results folder.
 
 inline constexpr std::string_view result_schema = "foredraft.sweep_result/1";
 
@@ -65,11 +65,11 @@ struct Manifest {
   std::string state;    ///< "running" or "complete"
   std::string hash;     ///< of the configuration
   SweepConfig config;
-  std::optional<Shard> shard;  ///< nothing: the whole sweep
+  std::optional<Shard> shard;  ///< empty: the whole sweep
   std::vector<FileDigest> inputs;
   std::vector<FileDigest> outputs;  ///< of a complete run
-  nlohmann::ordered_json program;   ///< build and host, for people
-  nlohmann::ordered_json run;       ///< command line, threads, times, for people
+  nlohmann::ordered_json program;   ///< build and host, for readers
+  nlohmann::ordered_json run;       ///< command line, threads, times, for readers
 };
 
 /// A manifest of a run that begins now.
@@ -79,12 +79,12 @@ struct Manifest {
 
 [[nodiscard]] std::string to_text(const Manifest& manifest);
 
-/// Throws InputError `file: ...` on anything but a manifest of result_schema whose configuration has its hash, whose
-/// seed, points and version are those of the configuration and the program, whose shard is one of that sweep, and whose
-/// outputs are files of its folder, where it is complete with points.csv first.
+/// Parses a manifest. Throws InputError `file: ...` for anything but a manifest of result_schema whose configuration
+/// has its hash, whose seed, points and version are those of the configuration and the program, whose shard is one of
+/// that sweep, and whose outputs are files of its folder; if it is complete, points.csv comes first.
 [[nodiscard]] Manifest parse_manifest(std::string_view text, const std::string& file);
 
-/// Version, build and host of this program, for people.
+/// Version, build and host of this program, for readers.
 [[nodiscard]] nlohmann::ordered_json program_json();
 
 [[nodiscard]] nlohmann::ordered_json files_json(const std::vector<FileDigest>& files);

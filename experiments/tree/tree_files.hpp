@@ -8,19 +8,19 @@
 
 #include "analytic/tree/token_tree.hpp"
 
-/// The files that `foredraft tree` reads. All of them: blank lines are skipped, and what follows a #. Each function
-/// throws InputError `file:line: ...` with every problem at once.
+/// The files that `foredraft tree` reads. All of them skip blank lines and text after #. Each function throws
+/// InputError `file:line: ...` with every problem at once.
 namespace foredraft::experiments {
 
-/// A row a head: the marginal accuracies of rank 1, 2, ..., parted by commas or blanks.
+/// One row per head: the marginal accuracies of rank 1, 2, ..., separated by commas or blanks.
 [[nodiscard]] std::vector<std::vector<double>> parse_accuracies(std::string_view text, const std::string& file);
 
-/// The drafted nodes of a tree: a path of child ranks from 0 a line ("0,1"), or Medusa's list [[0], [0, 1], ...], with
-/// or without a name in front (name = [...]). The tree must be connected.
+/// The drafted nodes of a tree: one path of child ranks from 0 per line ("0,1"), or Medusa's list [[0], [0, 1], ...],
+/// optionally with a name (name = [...]). The tree must be connected.
 [[nodiscard]] analytic::TokenTree parse_tree(std::string_view text, const std::string& file);
 
-/// Rows `nodes,time`: how long the target takes for that many positions, in any unit; the first row is for 1 position,
-/// rows rise. The time for every number of positions up to the last row's, straight lines between rows.
+/// Rows `nodes,time`: the target's time for this many positions, in any unit; the first row is for 1 position, rows
+/// ascend. Returns the time for every number of positions up to the last row's, linear between rows.
 [[nodiscard]] std::vector<double> parse_verification_times(std::string_view text, const std::string& file);
 
 }  // namespace foredraft::experiments

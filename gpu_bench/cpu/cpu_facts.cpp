@@ -62,7 +62,7 @@ std::optional<double> clock_mhz(const std::string& root, const std::string& name
   return khz > 0.0 ? std::optional(1e-3 * khz) : std::nullopt;
 }
 
-/// A profile's names hold neither commas nor quotes.
+/// Removes commas and quotes, which a profile's names must not contain.
 std::string plain_name(std::string name) {
   std::erase_if(name, [](char letter) { return letter == ',' || letter == '"'; });
   return name.empty() ? "unnamed CPU" : name;
@@ -108,14 +108,14 @@ constexpr int launch_arms = 3;
 
 struct NamedMove {
   std::string_view name;
-  double reads, writes;  ///< times that each byte is read and written
+  double reads, writes;  ///< number of times that each byte is read and written
   latency::Figure latency::Limits::*limit;
 };
 constexpr std::array named_moves{NamedMove{"copy", 1.0, 1.0, &latency::Limits::copy_bandwidth_bytes_per_s},
                                  NamedMove{"read", 1.0, 0.0, &latency::Limits::read_bandwidth_bytes_per_s},
                                  NamedMove{"write", 0.0, 1.0, &latency::Limits::write_bandwidth_bytes_per_s}};
 
-/// From within the caches to many times the last one, where memory is what is seen.
+/// From within the caches to many times the last one, where only memory matters.
 std::vector<std::int64_t> moved_bytes(const CpuFacts& facts) {
   constexpr std::int64_t mib = std::int64_t{1} << 20U;
   const std::int64_t cache = std::max(facts.last_cache_bytes, mib);
@@ -146,7 +146,7 @@ class CpuLimits {
     const std::int64_t largest = sizes.back();
     const HostMemory from = allocate_host(largest);
     const HostMemory to = allocate_host(largest);
-    // Memory that nothing was written to is one page of zeros.
+    // Memory that was never written is one page of zeros.
     move("write", from.get(), from.get(), largest);
     move("write", to.get(), to.get(), largest);
     for (const NamedMove& named : named_moves) {
@@ -197,7 +197,7 @@ class CpuLimits {
         .front();
   }
 
-  /// Of one of the `times` that a call does something.
+  /// Time of one of the `times` repetitions in a call.
   latency::Figure cost_figure(const char* origin, int times, const std::function<void()>& call) const {
     const latency::SampleSummary summary = measure_alone(origin, call).summary;
     if (summary.samples == 0) return {};
@@ -240,7 +240,7 @@ class CpuLimits {
   ThreadTeam& team_;
   const latency::Protocol& protocol_;
   const std::function<void()>& before_sample_;
-  std::array<volatile float, 64> sums_{};  ///< so that a sum is wanted
+  std::array<volatile float, 64> sums_{};  ///< uses the sum, so it is not optimized away
 };
 
 }  // namespace

@@ -20,7 +20,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// Of one call, in microseconds; the clock may be too coarse to see a very short one pass.
+/// Time of one call in microseconds, averaged over two if the clock is too coarse for one.
 double mean_us(const std::function<void(int)>& call, int calls) {
   constexpr double clock_resolution_us = 1e-3;
   const double start_s = steady_now_s();
@@ -33,7 +33,7 @@ double mean_us(const std::function<void(int)>& call, int calls) {
 
 int calls_of_sample(const std::function<void(int)>& call, int rotated) {
   double us = mean_us(call, 1);
-  // The first call is slower than the next; whether a long one is does not matter.
+  // The first call is slower than the next; for a long one that does not matter.
   constexpr double long_call_us = 1e3;
   if (us < long_call_us) us = mean_us(call, 1);
   return calls_per_sample(us, rotated);
@@ -54,7 +54,7 @@ constexpr std::uint64_t loop_draw_seed = 2;
 
 std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
-/// A pass and where its logits and its tokens lie.
+/// A forward pass and the locations of its logits and its tokens.
 struct LoopPass {
   LoopPass(const latency::Program& program, HostPool& pool, ThreadTeam& team)
       : runner(program, std::span(&pool, 1), team), logits(static_cast<float*>(runner.address(program.output))) {
@@ -67,10 +67,10 @@ struct LoopPass {
 
   CpuRunner runner;
   float* logits;
-  std::int32_t* tokens = nullptr;  ///< that it embeds; null where it embeds none (heads)
+  std::int32_t* tokens = nullptr;  ///< that it embeds; null if it embeds none (heads)
 };
 
-/// One token from each of `rows` rows of logits.
+/// Samples one token from each of `rows` rows of logits.
 class RowDraws {
  public:
   RowDraws(std::int64_t rows, std::int64_t vocabulary, ThreadTeam& team)
@@ -131,7 +131,7 @@ class CpuLoopSide {
   double plain_step() {
     const double start_s = steady_now_s();
     plain_.runner.run();
-    // Drawn where the next step reads it.
+    // Written where the next step reads it.
     plain_draws_.draw(plain_.logits, plain_.tokens, time_++);
     return 1e6 * (steady_now_s() - start_s);
   }
@@ -168,7 +168,7 @@ class CpuLoopSide {
     return latency::decoder_pass(models.target, {.tokens = tokens, .batch = cell.batch, .context = cell.context});
   }
 
-  /// Tokens one after another, or all at once; then what the target is to read.
+  /// Drafts, one after another or all at once; then the target's input.
   void draft() {
     for (Drafting& drafting : drafting_) {
       drafting.pass.runner.run();
@@ -226,7 +226,7 @@ class CpuLoopSide {
     if (std::ranges::count(faults_, 0U) != std::ssize(faults_)) {
       throw std::runtime_error(to_text(cell_) + ": a pass left logits that are no numbers");
     }
-    // The next iteration goes on from the last token.
+    // The next iteration continues from the last token.
     for (std::int64_t b = 0; b < cell_.batch; ++b) {
       const std::int32_t last = tokens_[size(b * (cell_.gamma + 1) + emitted_counts_[size(b)] - 1)];
       target_.tokens[b * (cell_.gamma + 1)] = last;
@@ -239,14 +239,14 @@ class CpuLoopSide {
   LoopCell cell_;
   std::int64_t vocabulary_;
   LoopPass target_;
-  LoopPass plain_;  ///< behind target_: its caches are the beginnings of those
+  LoopPass plain_;  ///< after target_: its caches are prefixes of target_'s
   RowDraws plain_draws_;
   std::vector<Drafting> drafting_;
   CpuVerifier verifier_;
-  std::vector<float> draft_logits_;  ///< where drafts come from several passes
+  std::vector<float> draft_logits_;  ///< used if drafts come from several passes
   std::vector<std::int32_t> drafts_, draft_counts_, tokens_, emitted_counts_;
   std::vector<std::uint32_t> faults_;
-  std::uint32_t time_ = 0;  ///< of the draws: no two are alike
+  std::uint32_t time_ = 0;  ///< of the draws: no two are equal
 };
 
 }  // namespace

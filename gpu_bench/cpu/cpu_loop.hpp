@@ -13,23 +13,23 @@
 
 namespace foredraft::gpu_bench {
 
-/// Calls that make a sample, as calls_per_sample says of one that is tried; `call(i)` makes call number i.
+/// Calls per sample, chosen by calls_per_sample from a trial; `call(i)` makes call number i.
 [[nodiscard]] int calls_of_sample(const std::function<void(int)>& call, int rotated);
 
 /// An arm whose sample is the mean of `calls` calls, by the steady clock. `before_sample` may throw to end the
-/// measurement. The processor's clock is not known.
+/// measurement. The processor's clock frequency is not known.
 [[nodiscard]] Arm cpu_arm(const std::string& name, const std::function<void(int)>& call, int calls,
                           const std::function<void()>& before_sample);
 
-/// Decoding loops on this CPU, in fp32: passes by CpuRunner, draws and verification by CpuVerifier. Weights lie in
-/// memory once, as in an engine, and stay there as long as the next loop uses the model or memory is plenty.
+/// Decoding loops on this CPU, in fp32: forward passes by CpuRunner, sampling and verification by CpuVerifier. Weights
+/// are in memory once, as in an engine, and stay there if the next loop uses the model or memory is plentiful.
 class CpuLoop {
  public:
-  /// `models`: those that cells name. `before_step` may throw Interrupted. Sides outlive none of the three.
+  /// `models`: those that cells name. `before_step` may throw Interrupted. The three arguments must outlive all sides.
   CpuLoop(const std::vector<latency::ModelShape>& models, unsigned threads, std::function<void()> before_step);
 
-  /// What run_loop() asks for. Throws DomainError for a cell of another dtype, an unknown model, a pass that a model
-  /// does not have and a pair of different vocabularies; MemoryError where memory does not suffice.
+  /// The device side for run_loop(). Throws DomainError for a cell of another dtype, an unknown model, a pass that a
+  /// model does not have and a pair with different vocabularies; MemoryError if memory does not suffice.
   [[nodiscard]] LoopSide side_of(const LoopCell& cell);
 
  private:

@@ -11,16 +11,16 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// Queries whose scores lie side by side: they share the keys, and their scores stay in the cache.
+/// Queries whose scores are adjacent: they share the keys, and their scores stay in the cache.
 constexpr std::int64_t query_block = 16;
-/// Elements that one thread takes at least: a cache line, so that no two write to the same.
+/// Minimum number of elements per thread: a cache line, so that no two threads write to the same one.
 constexpr std::int64_t line_floats = 16;
 
 std::span<float> row_of(float* matrix, std::int64_t row, std::int64_t width) {
   return {matrix + row * width, static_cast<std::size_t>(width)};
 }
 
-/// What one thread does of an operation.
+/// The part of an operation that one thread computes.
 class ThreadPart {
  public:
   ThreadPart(const std::vector<void*>& addresses, std::vector<float>& scratch, unsigned thread, unsigned threads)
@@ -141,7 +141,7 @@ class ThreadPart {
     return static_cast<std::int32_t*>(addresses_[static_cast<std::size_t>(id)]);
   }
 
-  /// Turns the pairs (i, i + half) of each head by the angles of its position.
+  /// Rotates the pairs (i, i + half) of each head by the angles of its position.
   static void rotate(float* values, std::int64_t heads, std::int64_t head_dim, std::int64_t position) {
     const std::int64_t half = head_dim / 2;
     for (std::int64_t i = 0; i < half; ++i) {

@@ -11,17 +11,17 @@
 
 namespace foredraft::gpu_bench {
 
-/// A program on the CPU in fp32, over one set of buffers or several in turn. Sets have weights and caches of their own;
-/// activations and tokens are the same memory for all. Pools and team outlive it.
+/// Runs a program on the CPU in fp32, over one set of buffers or several in turn. Sets have separate weights and
+/// caches; activations and tokens are shared. Pools and team must outlive it.
 class CpuRunner {
  public:
-  /// Takes a set of weights and caches from each pool, all else from the first.
+  /// Takes a set of weights and caches from each pool, everything else from the first.
   CpuRunner(const latency::Program& program, std::span<HostPool> pools, ThreadTeam& team);
 
   /// One pass over set `set`.
   void run(int set = 0);
 
-  /// Contents of a buffer, token ids as whole numbers.
+  /// Contents of a buffer; token ids as integers.
   [[nodiscard]] std::vector<double> read(latency::BufferId id, int set = 0) const;
 
   /// Memory of a buffer: floats, or 32-bit token ids.

@@ -12,8 +12,8 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// Two reads of a chunk, of target and drafter, stay within half of a first-level cache. Fixed, so that sums are the
-/// same whoever takes the chunk.
+/// Tokens per chunk. Chunks of target and drafter together take at most half of a first-level cache. Fixed, so that
+/// sums do not depend on which thread computes them.
 constexpr std::int64_t cpu_chunk_tokens = 2048;
 
 using Input = VerificationInput<float>;
@@ -49,7 +49,7 @@ ScaledLogits probabilities(const float* logits, const SoftmaxPart& row) {
   return {.logits = logits, .top = detail::base_of(row.top), .factor = row.sum > 0.0F ? 1.0F / row.sum : 0.0F};
 }
 
-/// Of a chunk of the row that decides.
+/// A chunk of the row that decides.
 WeightsSum residuals(const Input& input, std::int64_t request, std::int64_t position, std::int64_t chunk,
                      const SoftmaxPart& target, const SoftmaxPart& draft, std::span<float> weights) {
   const std::int64_t first = chunk * cpu_chunk_tokens;
@@ -135,7 +135,7 @@ void CpuVerifier::decide(const Input& input, unsigned thread) {
                                     : softmax_of(input.draft_log_sum_exps[request * shape_.gamma + i]);
       const float draft_logit = draft_row(input, request, i)[drafts[i]];
       decision.fault = decision.fault || draft.fault != 0 || !(draft.sum > 0.0F) || is_faulty(draft_logit);
-      if (decision.accepted < count) continue;  // further rows are looked at for their faults
+      if (decision.accepted < count) continue;  // further rows are only checked for faults
       const double log_p = log_probability(clean_logit(target_row(input, request, i)[drafts[i]]), target);
       const double log_q = log_probability(clean_logit(draft_logit), draft);
       const double coin = draw_uniform(input.draws, Purpose::accept, static_cast<unsigned>(request), i);
@@ -163,8 +163,8 @@ void CpuVerifier::sum_residuals(const Input& input, unsigned thread) {
   }
 }
 
-/// From the residual where there is one, else from p, whose sums of chunks are known from reading the row. Within a
-/// chunk, p is taken from the chunk's own largest logit, as its sum was: one of them is not 0.
+/// Samples from the residual if there is one, else from p, whose sums over chunks are known from reading the row.
+/// Within a chunk, p is relative to the chunk's own largest logit, as was its sum, so one of them is not 0.
 std::int32_t CpuVerifier::draw(const Input& input, unsigned request, const Decision& decision) const {
   const bool rejected = decision.accepted < decision.count;
   const auto first_chunk = static_cast<std::size_t>(request) * static_cast<std::size_t>(chunks_);
@@ -213,7 +213,7 @@ void CpuVerifier::emit(const Input& input, const VerificationOutput& output, uns
     tokens[decision.accepted] = draw(input, static_cast<unsigned>(request), decision);
     std::fill(tokens + decision.accepted + 1, tokens + shape_.gamma + 1, no_token);
     output.emitted_counts[request] = static_cast<std::int32_t>(decision.accepted + 1);
-    // A row of the drafter whose log-sum-exp was given is read where its draft is rejected only.
+    // A row of the drafter with a given log-sum-exp is read only if its draft is rejected.
     const std::span row_residuals =
         std::span(residuals_).subspan(static_cast<std::size_t>(request * chunks_), static_cast<std::size_t>(chunks_));
     const bool seen = decision.accepted < decision.count && std::ranges::any_of(row_residuals, &WeightsSum::fault);

@@ -12,37 +12,37 @@
 
 namespace foredraft::gpu_bench {
 
-/// Exact verification on the CPU, all threads of a team at work: rejection sampling with the decisions of
-/// verify/reference.hpp, in fp32. With gamma 0 it draws a token from each row of the target: plain decoding, and what
-/// drafting does with its logits.
+/// Exact verification on the CPU by all threads of a team: rejection sampling with the decisions of
+/// verify/reference.hpp, in fp32. With gamma 0 it samples a token from each row of the target, as in autoregressive
+/// decoding and in drafting.
 ///
-/// Every row of a request's drafts is read, those behind the first rejected one too, so that the time hardly depends on
-/// how many drafts are accepted, and `faults` speaks of all of them. Rows are read in chunks, (2 gamma + 1) V floats a
-/// request, or (gamma + 1) V where the drafter's log-sum-exps are given; the two rows of a rejection once more, or one
-/// chunk where a token is drawn from p. A request's tokens depend on its logits, its draws and the instruction set
-/// alone, not on the number of threads or the rest of the batch.
+/// Every row of a request's drafts is read, also those after the first rejected one, so that the time hardly depends on
+/// the number of accepted drafts and `faults` covers all of them. Rows are read in chunks, (2 gamma + 1) V floats per
+/// request, or (gamma + 1) V if the drafter's log-sum-exps are given; the two rows of a rejection are read again, or
+/// one chunk if a token is sampled from p. A request's tokens depend only on its logits, its random numbers and the
+/// instruction set, not on the number of threads or the rest of the batch.
 class CpuVerifier {
  public:
-  /// The team outlives this.
+  /// The team must outlive this.
   CpuVerifier(const VerificationShape& shape, ThreadTeam& team);
 
-  /// An input of this shape. What it says of drafts may be null where gamma is 0, draft_counts included.
+  /// Verifies an input of this shape. Its members on drafts may be null if gamma is 0, including draft_counts.
   void run(const VerificationInput<float>& input, const VerificationOutput& output);
 
-  /// Taken besides inputs and outputs.
+  /// Bytes used besides inputs and outputs.
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
-  /// What is known of a request once its rows are read.
+  /// State of a request after its rows were read.
   struct Decision {
     unsigned count;      ///< drafts to verify
     unsigned accepted;   ///< of them
-    SoftmaxPart target;  ///< of the row that a token is drawn from
-    SoftmaxPart draft;   ///< of the drafter's row there; nothing behind the last draft
+    SoftmaxPart target;  ///< of the row from which a token is sampled
+    SoftmaxPart draft;   ///< of the drafter's row there; empty after the last draft
     bool fault;
   };
 
-  // What one thread does, one after another with a barrier between them.
+  // Steps of one thread, with a barrier between them.
   void read_rows(const VerificationInput<float>& input, unsigned thread);
   void decide(const VerificationInput<float>& input, unsigned thread);
   void sum_residuals(const VerificationInput<float>& input, unsigned thread);
@@ -57,7 +57,7 @@ class CpuVerifier {
   std::int64_t chunks_;                ///< of a row
   std::vector<SoftmaxPart> parts_;     ///< [batch, 2 gamma + 1, chunks]: the target's rows, then the drafter's
   std::vector<Decision> decisions_;    ///< [batch]
-  std::vector<WeightsSum> residuals_;  ///< [batch, chunks]: of max(0, p - q), where a draft is rejected
+  std::vector<WeightsSum> residuals_;  ///< [batch, chunks]: of max(0, p - q), if a draft is rejected
 };
 
 }  // namespace foredraft::gpu_bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read once for each instruction set, as Highway's own headers of this kind are: FOREDRAFT_FLOAT_VECTORS follows
+// Included once for each instruction set, as Highway's own headers of this kind: FOREDRAFT_FLOAT_VECTORS follows
 // HWY_TARGET_TOGGLE.
 #if defined(FOREDRAFT_FLOAT_VECTORS) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOREDRAFT_FLOAT_VECTORS
@@ -25,7 +25,7 @@ HWY_INLINE Floats Constant(float value) { return hn::Set(FloatTag(), value); }
 HWY_INLINE Floats Load(const float* from) { return hn::LoadU(FloatTag(), from); }
 HWY_INLINE float Sum(Floats value) { return hn::GetLane(hn::SumOfLanes(FloatTag(), value)); }
 
-/// The first `left` of a vector's lanes, or all; `rest` in the others.
+/// The first `left` lanes of a vector, or all; `rest` in the others.
 HWY_INLINE Floats LoadSome(const float* from, int64_t left, float rest = 0.0F) {
   if (HWY_LIKELY(left >= lanes)) return Load(from);
   HWY_ALIGN float padded[lanes];

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t cache_line_bytes = 64;
 constexpr std::int64_t large_page_bytes = std::int64_t{2} << 20U;
-/// Below this nobody runs out of memory, and asking takes time.
+/// Smaller requests are not checked: they do not exhaust memory, and checking takes time.
 constexpr std::int64_t checked_bytes = std::int64_t{16} << 20U;
 constexpr double usable_share = 0.9;
 
@@ -79,7 +79,7 @@ HostMemory allocate_host(std::int64_t bytes) {
   }
   HostMemory memory(std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded)));
   if (!memory) refuse(static_cast<double>(available_memory_bytes()));
-  // A wish: without large pages the memory is as good, and slower to read.
+  // Optional: without large pages the memory works but is slower to read.
   if (alignment == large_page_bytes) ::madvise(memory.get(), static_cast<std::size_t>(rounded), MADV_HUGEPAGE);
   return memory;
 }

@@ -17,23 +17,23 @@ struct FreeMemory {
 };
 using HostMemory = std::unique_ptr<void, FreeMemory>;
 
-/// At a multiple of a cache line, large blocks in large pages where the system has them: reading these takes a third
-/// less time. Throws MemoryError where that much is not free.
+/// Allocates memory aligned to a cache line, large blocks in large pages if the system has them: reading these takes a
+/// third less time. Throws MemoryError if there is not enough free memory.
 [[nodiscard]] HostMemory allocate_host(std::int64_t bytes);
 
-/// Memory of the buffers of one model's passes in fp32, contents as latency/operations/reference.hpp defines them.
-/// Passes share what has the same name and size: a model's weights are there once for all of them. A cache may also be
-/// the beginning of a longer one that is there already, as in an engine: where several are needed, the longest is best
-/// asked for first.
+/// Memory of the buffers of one model's forward passes in fp32, with contents as defined by
+/// latency/operations/reference.hpp. Passes share buffers of the same name and size, so a model's weights exist once. A
+/// cache may also be a prefix of a longer existing one, as in an engine; if several are needed, request the longest
+/// first.
 class HostPool {
  public:
-  /// `threads` that fill buffers.
+  /// `threads` fill the buffers.
   HostPool(std::uint64_t seed, unsigned threads) : seed_(seed), threads_(threads) {}
 
-  /// Memory of a buffer, allocated and filled when it is first asked for: floats, or 32-bit token ids.
+  /// Memory of a buffer, allocated and filled on the first request: floats, or 32-bit token ids.
   [[nodiscard]] void* address_of(const latency::Buffer& buffer);
 
-  /// Gives every buffer its first contents again: random numbers, poison in activations.
+  /// Resets every buffer to its initial contents: random numbers, NaN in activations.
   void refill();
 
  private:

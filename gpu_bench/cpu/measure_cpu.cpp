@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::uint64_t logits_seed = 1;
 
-/// What one call reads and writes.
+/// Bytes and flop of one call.
 class TimedBatch {
  public:
   TimedBatch(const VerificationShape& shape, ThreadTeam& team, const LogitsProfile& logits)
@@ -82,7 +82,7 @@ class TimedBatch {
                                      .spread = logits.spread,
                                      .zipf = logits.zipf,
                                      .peak = peak_of(logits, shape_.vocabulary)};
-    // One block: starting as many as a device would takes longer than the logits.
+    // One block: starting as many as a device would takes longer than generating the logits.
     run_blocks({.blocks = 1, .threads = warp_lanes, .shared_bytes = 0}, [&](HostBlock& block) { kernel(block); });
     return memory;
   }
@@ -96,7 +96,7 @@ class TimedBatch {
 
 latency::VerificationRow verification_row(const latency::VerificationCell& cell, const VerificationShape& shape,
                                           const CpuVerifier& verifier, const latency::Measurement& measured) {
-  // Every row once; where one draft is rejected, the two rows of the residual once more.
+  // Every row once; if one draft is rejected, the two rows of the residual once more.
   const double rows = static_cast<double>(2 * shape.gamma + 1 + (shape.gamma > 0 ? 2 : 0));
   return {.cell = cell,
           .launches = 1,
@@ -169,12 +169,13 @@ std::vector<latency::VerificationRow> measure_cpu_verifications(const std::vecto
 namespace {
 
 constexpr std::uint64_t content_seed = 1;
-constexpr double share_for_repeating = 0.15;  // of the time: kept for later visits, however long the first takes
-/// A machine that others share is slower for seconds: what a cell takes is spread over the whole time.
+constexpr double share_for_repeating =
+    0.15;  // fraction of the time reserved for later visits, however long the first takes
+/// A shared machine is slow for seconds at a time: the samples of a cell are spread over the whole time.
 constexpr int visits = 16;
 constexpr double share_for_limits = 0.05;
 constexpr double share_for_verifications = 0.08;  // a call is much shorter than a pass: as many samples in less time
-/// Of what is left for the cells: the rest goes to filling their buffers and to a last sample.
+/// Fraction of the remaining time for the cells: the rest is for filling their buffers and for a last sample.
 constexpr double share_for_samples = 0.6;
 constexpr double min_cell_s = 0.02;
 constexpr double max_cell_s = 2.0;
@@ -182,20 +183,20 @@ constexpr double max_cell_s = 2.0;
 latency::Protocol protocol_of(double cell_s, std::size_t arms) {
   latency::Protocol protocol;
   protocol.budget_s = cell_s * static_cast<double>(arms);
-  protocol.warm_up = 0;  // what is measured is cold
+  protocol.warm_up = 0;  // cold measurements are not warmed up
   return protocol;
 }
 
-/// In the same time the error of a speedup is least with samples in proportion to what a pass counts in it over the
-/// root of the pass's time: roughly these, for every speedup holds the plain step and drafts, but one of the passes
-/// that verify.
+/// For a fixed time budget the speedup error is smallest when the sample count of a forward pass is proportional to
+/// weight / sqrt(time). Approximately: every speedup uses the decode step and the drafts, but only one of the
+/// verification passes.
 int samples_a_round(const latency::Cell& cell) {
   if (cell.role == latency::Role::encoder_pass) return 1;
   if (cell.role != latency::Role::decoder_pass) return 2;
   return cell.tokens == 1 ? 4 : 1;
 }
 
-/// Indices of cells, so that the caches of each begin those of the one before.
+/// Indices of cells, ordered so that the caches of each are prefixes of those of the one before.
 std::vector<std::size_t> longest_caches_first(const std::vector<latency::Cell>& cells) {
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -204,7 +205,7 @@ std::vector<std::size_t> longest_caches_first(const std::vector<latency::Cell>& 
   return order;
 }
 
-/// The run of one profile.
+/// The measurement run of one profile.
 class CpuMeasurement {
  public:
   CpuMeasurement(const CpuRequest& request, const std::atomic<bool>& interrupted,
@@ -268,7 +269,7 @@ class CpuMeasurement {
     return kept;
   }
 
-  /// What is timed computes what the reference does.
+  /// Tests that the timed code computes the reference's results.
   void test_runner() {
     for (const TestProgram& tested : test_programs()) {
       if (tested.picks_tokens) continue;
@@ -303,7 +304,7 @@ class CpuMeasurement {
                        [this] { stop_if_interrupted(); });
   }
 
-  /// Measures the cells of a group side by side.
+  /// Measures the cells of a group interleaved.
   std::vector<latency::Measurement> measure_group(const CellGroup& group) {
     make_room(group);
     std::vector<std::unique_ptr<CpuRunner>> runners(group.cells.size());
@@ -318,11 +319,12 @@ class CpuMeasurement {
       arms[i].samples_a_round = samples_a_round(cell);
     }
     latency::Protocol protocol = protocol_of(cell_s_, arms.size());
-    protocol.seed = ++measured_groups_;  // no visit in the order of another one
+    protocol.seed = ++measured_groups_;  // every visit has another order
     return measure(arms, protocol, steady_now_s);
   }
 
-  /// Filling buffers takes time, and every group comes again: other models' buffers stay while memory is plenty.
+  /// Filling buffers takes time, and every group is visited again: buffers of other models are kept while memory is
+  /// plentiful.
   void make_room(const CellGroup& group) {
     if (memory_is_plenty()) return;
     std::erase_if(pools_, [&group](const auto& pool) {
@@ -341,7 +343,7 @@ class CpuMeasurement {
                                      [this] { stop_if_interrupted(); });
   }
 
-  /// Of a sample: enough at the machine's limits, which no cold pass is faster than.
+  /// Calls per sample: enough at the machine's limits, a lower bound for every cold pass.
   [[nodiscard]] int calls_of(const latency::Program& program, int sets) const {
     const latency::Work work = latency::work_of(program, latency::DataType::fp32);
     const latency::Timing untimed = latency::timing_of({}, work.read_bytes, work.written_bytes, work.flop);

@@ -13,10 +13,10 @@
 
 namespace foredraft::gpu_bench {
 
-/// Verifies a test batch. Throws std::runtime_error where the tokens are not those of the reference.
+/// Verifies a test batch. Throws std::runtime_error if the tokens differ from those of the reference.
 void test_cpu_verifier(ThreadTeam& team);
 
-/// One row a cell, measured side by side: fused_exact in fp32, eager, over logits that lie where the call before left
+/// One row per cell, measured interleaved: fused_exact in fp32, eager, over logits that are where the call before left
 /// them. `before_sample` may throw to end the measurement. Throws MemoryError.
 [[nodiscard]] std::vector<latency::VerificationRow> measure_cpu_verifications(
     const std::vector<latency::VerificationCell>& cells, ThreadTeam& team, const latency::Protocol& protocol,
@@ -30,7 +30,7 @@ struct CpuRequest {
   std::vector<CellGroup> plan;                                        ///< fp32, the most important first
   std::vector<std::vector<latency::VerificationCell>> verifications;  ///< groups, the most important first
   unsigned threads = 0;                                               ///< 0: one per hardware thread
-  CpuFacts facts;  ///< the machine: its last cache says how much memory cold passes go through
+  CpuFacts facts;  ///< the machine; the size of its last cache determines how many copies cold passes rotate through
 };
 
 struct CpuResult {
@@ -38,11 +38,11 @@ struct CpuResult {
   latency::Profile profile;
 };
 
-/// Tests the runner and the verifier against their references, measures the CPU's limits, the cells of the plan and the
-/// verifications, each for its share of the time, and leaves a profile that says what is missing, written again after
-/// every group of cells. A file with an unfinished profile of the same device and program is continued. Progress goes
-/// line by line to `say`. Throws DomainError for a file that is taken, std::runtime_error where one of the two fails
-/// its test or the file cannot be written; what was measured is kept.
+/// Tests the runner and the verifier against their references, then measures the CPU's limits, the cells of the plan
+/// and the verifications, each for its share of the time. Writes a profile that names what is missing, again after
+/// every group of cells. Continues an unfinished profile of the same device and program. Reports progress line by line
+/// to `say`. Throws DomainError if the file is taken, std::runtime_error if a test fails or the file cannot be written;
+/// completed measurements are kept.
 [[nodiscard]] CpuResult measure_cpu(const CpuRequest& request, const std::atomic<bool>& interrupted,
                                     const std::function<void(const std::string&)>& say);
 

@@ -10,7 +10,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// Some 20 us: longer than threads of one pass wait for each other, shorter than what a waiting thread may cost others.
+/// About 20 us: longer than threads of one pass wait for each other, short enough not to disturb other threads.
 constexpr int looks_before_sleep = 2'000;
 
 void pause() {
@@ -26,7 +26,7 @@ ThreadTeam::ThreadTeam(unsigned threads) : size_(std::max(1U, threads)) {
   try {
     for (unsigned thread = 1; thread < size_; ++thread) others_.emplace_back([this, thread] { serve(thread); });
   } catch (const std::system_error& error) {
-    // Those that did start wait for all: the others count as come.
+    // The started threads wait for all: count the others as arrived.
     const auto started = static_cast<unsigned>(others_.size());
     arrived_ += size_ - 1 - started;
     meet();

@@ -9,11 +9,11 @@
 
 namespace foredraft::gpu_bench {
 
-/// Threads that stay for many short pieces of work, with a barrier that costs less than the pieces: starting threads
-/// for each, as core/parallel.hpp does, would take longer than most operations of a pass.
+/// Persistent threads for many short tasks, with a barrier that costs less than the tasks: starting threads for each,
+/// as core/parallel.hpp does, would take longer than most operations of a pass.
 class ThreadTeam {
  public:
-  /// At least 1; the caller of run() is one of them. Throws RunError where a thread cannot be started.
+  /// At least 1; the caller of run() is one of them. Throws RunError if a thread cannot be started.
   explicit ThreadTeam(unsigned threads);
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
@@ -26,11 +26,11 @@ class ThreadTeam {
   /// Calls work(thread) on each thread, 0 to size() - 1, and returns when all are done. `work` does not throw.
   void run(const std::function<void(unsigned)>& work);
 
-  /// Within work: goes on once every thread has come here, and sees what all wrote before.
+  /// Within work: waits until every thread has arrived; then all earlier writes are visible.
   void meet();
 
  private:
-  /// What each of the others does until it ends.
+  /// Loop of each of the other threads.
   void serve(unsigned thread);
 
   unsigned size_;
@@ -40,7 +40,7 @@ class ThreadTeam {
   std::vector<std::jthread> others_;
 };
 
-/// The part of [0, count) that falls to one thread: in whole granules, as even as these allow.
+/// The part of [0, count) of one thread: whole granules, distributed as evenly as they allow.
 struct Share {
   std::int64_t begin, end;
 };

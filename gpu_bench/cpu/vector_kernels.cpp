@@ -3,15 +3,15 @@
 
 #include "latency/operations/reference.hpp"
 
-// Highway compiles the part between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE once for each instruction set. Nothing
-// in it may be an inline function of a library: the linker would keep one copy, compiled for whichever set. Vectors of
+// Highway compiles the part between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE once for each instruction set. It must
+// not contain inline functions of a library: the linker would keep one copy, compiled for any of the sets. Vectors of
 // unknown length cannot form the arrays below.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gpu_bench/cpu/vector_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-// Behind the two above: they have a part for each instruction set as well.
+// After the two above: they also have a part for each instruction set.
 #include <hwy/contrib/math/math-inl.h>
 #include "gpu_bench/cpu/float_vectors-inl.hpp"
 
@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace foredraft::gpu_bench::HWY_NAMESPACE {
 namespace {
 
-// A product is computed in tiles whose sums stay in registers, of which 512-bit vectors and NEON have 32 and others 16.
+// A product is computed in tiles whose sums stay in registers; 512-bit vectors and NEON have 32 of them, others 16.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int64_t tile_rows = 4;
 #else
@@ -27,7 +27,7 @@ constexpr int64_t tile_rows = 2;
 #endif
 constexpr int64_t tile_outputs = 4;
 constexpr int64_t line_floats = 16;  // of a cache line
-/// Rows of this size stay in the second-level cache while the weights pass by.
+/// Rows of this size stay in the second-level cache while the weights stream through.
 constexpr int64_t block_floats = 65'536;
 
 template <int64_t rows, int64_t outputs>
@@ -61,9 +61,9 @@ HWY_INLINE void Put(const MatrixProduct& p, int64_t row, int64_t output, float s
   *out = p.accumulate ? *out + sum : sum;
 }
 
-/// The sums of `rows` x `outputs`. `fetch_next`: meanwhile weights to come are fetched in the order of memory: reading
-/// several rows at a time hides that order from the processor, which then waits for each line. Two rows of input need
-/// the next tile at once; more leave time, in which the first-level cache would lose it.
+/// The sums of `rows` x `outputs`. `fetch_next`: prefetches the next weights in memory order, which the processor does
+/// not recognize when several rows are read at a time, so that it would wait for each line. With two rows of input the
+/// next tile is needed at once; with more it would be evicted from the first-level cache before its use.
 template <int64_t rows, int64_t outputs>
 HWY_INLINE void MultiplyTile(const MatrixProduct& p, int64_t row, int64_t output, bool fetch_next) {
   const float* in = p.in + row * p.in_stride;
@@ -89,7 +89,7 @@ HWY_INLINE void MultiplyTile(const MatrixProduct& p, int64_t row, int64_t output
   }
 }
 
-/// One sum, its terms in several registers: a single row of input reads each weight once, in the order of memory.
+/// One sum in several registers: a single row of input reads each weight once, in memory order.
 HWY_INLINE void MultiplyOne(const MatrixProduct& p, int64_t row, int64_t output) {
   constexpr int64_t registers = 4;
   const float* in = p.in + row * p.in_stride;
@@ -110,7 +110,7 @@ HWY_INLINE void MultiplyOne(const MatrixProduct& p, int64_t row, int64_t output)
   Put(p, row, output, Sum(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))));
 }
 
-/// One set of weights against rows [first, end).
+/// Product of one set of weights with rows [first, end).
 template <int64_t outputs>
 HWY_INLINE void MultiplyRows(const MatrixProduct& p, int64_t first, int64_t end, int64_t output, bool fetch_next) {
   int64_t row = first;
@@ -118,7 +118,7 @@ HWY_INLINE void MultiplyRows(const MatrixProduct& p, int64_t first, int64_t end,
     MultiplyTile<tile_rows, outputs>(p, row, output, fetch_next && row == first);
   }
   fetch_next = fetch_next && row == first;
-  // What is left makes one tile: in two, three rows took longer than four.
+  // The rest is one tile: with two tiles, three rows took longer than four.
   if (end - row == 3) MultiplyTile<3, outputs>(p, row, output, fetch_next);
   if (end - row == 2) MultiplyTile<2, outputs>(p, row, output, fetch_next);
   if (end - row == 1) MultiplyTile<1, outputs>(p, row, output, fetch_next);
@@ -152,7 +152,7 @@ void Softmax(float scale, float* scores, int64_t count) {
   const Floats max = hn::MaxOfLanes(FloatTag(), largest);
   Floats sums = hn::Zero(FloatTag());
   for (int64_t i = 0; i < count; i += lanes) {
-    // Lanes beyond the end count nothing: e to the power of what is far below all others.
+    // Lanes beyond the end contribute 0: the exponential of a value far below all others.
     const Floats score = LoadSome(scores + i, count - i, lowest);
     const Floats share = Exp(hn::Mul(hn::Sub(score, max), Constant(scale)));
     sums = hn::Add(sums, share);

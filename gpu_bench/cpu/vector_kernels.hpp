@@ -7,11 +7,11 @@
 
 #include "latency/models/model_shape.hpp"
 
-/// The bulk work of a pass on a CPU: fp32, on the widest vectors that the machine has. Instruction sets fuse and order
-/// sums differently, so their results differ by roundings.
+/// The bulk work of a forward pass on a CPU: fp32, on the widest vectors of the machine. Instruction sets fuse and
+/// order sums differently, so their results differ by rounding.
 namespace foredraft::gpu_bench {
 
-/// out[r, n] (+)= in[r, :] weight[n, :] (+ bias[n]). Rows lie `stride` elements apart.
+/// out[r, n] (+)= in[r, :] weight[n, :] (+ bias[n]). Rows are `stride` elements apart.
 struct MatrixProduct {
   const float* in;
   std::int64_t in_stride;
@@ -25,20 +25,20 @@ struct MatrixProduct {
 };
 void multiply(const MatrixProduct& product);
 
-/// scores[i] = exp(scale * (scores[i] - max)) over the sum of all; scale > 0.
+/// scores[i] = exp(scale * (scores[i] - max)) divided by the sum of all; scale > 0.
 void softmax(float scale, std::span<float> scores);
 
 /// out = sum of weights[i] * values[i * stride ...], each as long as `out`.
 void weighted_sum(std::span<const float> weights, const float* values, std::int64_t stride, std::span<float> out);
 
-/// out = f(in), or f(in) * gate where a gate is given. Equal sizes.
+/// out = f(in), or f(in) * gate if a gate is given. Equal sizes.
 void activate(latency::Activation function, std::span<const float> in, const float* gate, std::span<float> out);
 
 /// One row of latency/operations/program.hpp's AddNormalise; delta and bias may be null.
 void add_normalise(latency::Norm norm, std::span<float> stream, const float* delta, const float* gain,
                    const float* bias, float* out);
 
-/// The sum of all, in some order: reads memory and does little else.
+/// The sum of all, in any order: used to measure reading of memory.
 [[nodiscard]] float sum_of(std::span<const float> values);
 
 /// Highway's name of the instruction set in use: "AVX3", "AVX2", "NEON", ...

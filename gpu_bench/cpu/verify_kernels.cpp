@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/cpu/verify_kernels.hpp"
 
-// See vector_kernels.cpp for what may stand in the part that is compiled once for each instruction set.
+// See vector_kernels.cpp for restrictions on the part that is compiled once for each instruction set.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gpu_bench/cpu/verify_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-// Behind the two above: they have a part for each instruction set as well.
+// After the two above: they also have a part for each instruction set.
 #include <hwy/contrib/math/math-inl.h>
 #include "gpu_bench/cpu/float_vectors-inl.hpp"
 
@@ -17,10 +17,10 @@ namespace {
 
 constexpr float infinity = __builtin_inff();
 constexpr float largest_finite = 3.402823466e38F;
-/// Sums side by side: a sum of few terms has rounded less.
+/// Number of parallel sums: a sum of fewer terms has less round-off.
 constexpr int64_t registers = 4;
 
-/// Logits as they count; lanes of `faults` become 1 where one was NaN or +inf.
+/// Cleaned logits; sets lanes of `faults` to 1 if one was NaN or +inf.
 HWY_INLINE Floats Cleaned(Floats logits, Floats& faults) {
   const auto plain = hn::Lt(logits, Constant(infinity));
   const auto infinite = hn::Eq(logits, Constant(infinity));
@@ -30,7 +30,7 @@ HWY_INLINE Floats Cleaned(Floats logits, Floats& faults) {
 
 HWY_INLINE bool Any(Floats faults) { return hn::GetLane(hn::MaxOfLanes(FloatTag(), faults)) > 0.0F; }
 
-/// The sum of term(i, left) over vectors from i on, of which `left` elements are there.
+/// The sum of term(i, left) over vectors from i on, of which `left` elements exist.
 template <class Term>
 HWY_INLINE float SumOfTerms(int64_t count, const Term& term) {
   Floats sums[registers];

@@ -5,12 +5,12 @@
 
 #include "gpu_bench/verify/online_softmax.hpp"
 
-/// The bulk work of a verification on a CPU, over part of a row that fits the first-level cache: fp32, on the widest
-/// vectors that the machine has. Logits that are no numbers count as verification.hpp says. Instruction sets fuse and
-/// order sums differently, so their results differ by roundings.
+/// The bulk work of a verification on a CPU, over part of a row that fits into the first-level cache: fp32, on the
+/// widest vectors of the machine. Invalid logits are treated as in verification.hpp. Instruction sets fuse and order
+/// sums differently, so their results differ by rounding.
 namespace foredraft::gpu_bench {
 
-/// Logits from memory, each read there once. At least one.
+/// Logits, read from memory once. At least one.
 [[nodiscard]] SoftmaxPart softmax_part(std::span<const float> logits);
 
 /// Part of a row as probabilities: exp(logit - top) * factor.

@@ -10,13 +10,14 @@
 
 namespace foredraft::gpu_bench {
 
-/// Moves `bytes` over and over. A sweep of sizes shows the bandwidth of the second-level cache, the knee and memory's.
+/// Moves `bytes` repeatedly. A sweep of sizes shows the bandwidth of the second-level cache, the transition and the
+/// bandwidth of memory.
 class MemoryMover {
  public:
-  /// Random contents in `max_bytes`, twice for copies.
+  /// Allocates `max_bytes` of random contents, twice for copies.
   MemoryMover(std::int64_t max_bytes, std::int64_t multiprocessors);
 
-  /// Puts one move of the first `bytes`, a multiple of 16, into the stream.
+  /// Enqueues one move of the first `bytes`, a multiple of 16.
   void launch(MemoryMove move, std::int64_t bytes, const Stream& stream) const;
 
  private:
@@ -25,7 +26,8 @@ class MemoryMover {
   unsigned max_blocks_;
 };
 
-/// Sizes of a sweep: powers of two from 1 MiB to at most 16 times the second-level cache, and half-way steps around it.
+/// Sizes of a sweep: powers of two from 1 MiB to at most 16 times the second-level cache, with intermediate sizes
+/// around it.
 [[nodiscard]] std::vector<std::int64_t> sweep_sizes(std::int64_t l2_bytes);
 
 }  // namespace foredraft::gpu_bench

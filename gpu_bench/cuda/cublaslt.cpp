@@ -21,12 +21,12 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-constexpr std::size_t matmul_workspace_bytes = std::size_t{32} * 1024 * 1024;  // what NVIDIA advises on Hopper
+constexpr std::size_t matmul_workspace_bytes = std::size_t{32} * 1024 * 1024;  // NVIDIA's recommendation for Hopper
 constexpr int proposals_timed = 8;
 constexpr std::int64_t max_weight_copies = 32;  // enough for weights above 10 MB; choosing must not take long
 
-/// Where a toolkit, a driver container or a Python wheel beside the program may have put the library. The major version
-/// must be that of the header, which fixes the size of an algorithm's description.
+/// Where a toolkit, a driver container or a Python wheel next to the program may have installed the library. The major
+/// version must be that of the header, which determines the size of an algorithm's description.
 std::vector<std::string> cublaslt_names() {
   const std::string file = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR);
   std::vector<std::string> names{file};
@@ -91,7 +91,7 @@ cudaDataType_t blas_type(latency::DataType type) {
 template <class Handle>
 using Described = std::unique_ptr<std::remove_pointer_t<Handle>, cublasStatus_t (*)(Handle)>;
 
-/// A product as the library sees it: column-major, so out^T = weight in^T.
+/// A product in the library's column-major order: out^T = weight in^T.
 struct Matmul {
   Described<cublasLtMatmulDesc_t> operation;
   Described<cublasLtMatrixLayout_t> weight, in, out;
@@ -137,7 +137,7 @@ double l2_bytes_of_this_device() {
   return bytes;
 }
 
-/// What the choice of an algorithm depends on.
+/// The parameters that determine the choice of an algorithm.
 using ProjectKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, latency::DataType>;
 
 ProjectKey key_of(const latency::Project& p, latency::DataType type) {
@@ -167,8 +167,8 @@ struct CublasLt::State {
                                matmul.out.get(), &algorithm, workspace.get(), workspace.bytes(), stream);
   }
 
-  /// Time of a product, over `copies` weights in turn that lie `weight_bytes` apart: the median of a few replays, or
-  /// the first one where that is hopelessly behind `fastest_us`.
+  /// Time of a product, over `copies` weights in turn that are `weight_bytes` apart: the median of a few replays, or
+  /// the first one if it is far slower than `fastest_us`.
   [[nodiscard]] double time_us(const Matmul& matmul, const cublasLtMatmulAlgo_t& algorithm, const ProjectMemory& memory,
                                std::int64_t weight_bytes, std::int64_t copies, double fastest_us) const {
     const Stream stream;
@@ -183,7 +183,7 @@ struct CublasLt::State {
     const auto replay_us = [&] {
       return timer.time_us(stream, [&] { graph.replay(stream); }) / static_cast<double>(copies);
     };
-    replay_us();  // brings the graph to the device
+    replay_us();  // uploads the graph to the device
     constexpr double hopeless = 1.5;
     if (const double first_us = replay_us(); first_us > hopeless * fastest_us) return first_us;
     std::array<double, 3> times_us{};
@@ -228,7 +228,7 @@ void CublasLt::prepare(const latency::Project& shape, latency::DataType type) {
     launch_contents({"scratch", latency::BufferKind::weight, elements, scale, 0}, memory.get(), type, 1, nullptr);
     return memory;
   };
-  // Every copy as well aligned as an allocation of its own: an algorithm may count on it.
+  // Every copy is aligned like a separate allocation: an algorithm may rely on it.
   constexpr std::int64_t alignment_bytes = 256;
   const std::int64_t packed_bytes = shape.outputs * shape.inputs * latency::bytes_of(type);
   const std::int64_t weight_bytes = (packed_bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;

@@ -8,7 +8,7 @@
 
 #include "latency/operations/program.hpp"
 
-/// Projections through cuBLASLt, which is looked for at run time.
+/// Projections by cuBLASLt, which is loaded at run time.
 namespace foredraft::gpu_bench {
 
 /// Operands of a projection on the device: out[rows, outputs] (+)= in[rows, inputs] weight[outputs, inputs]^T (+ bias).
@@ -19,11 +19,11 @@ struct ProjectMemory {
   void* out;
 };
 
-/// Chooses, for each shape once, the fastest of the algorithms that the library proposes, by timing them on operands of
-/// that shape in scratch memory, over other weights each time so that these come from memory, and remembers it.
+/// Chooses, once per shape, the fastest of the algorithms that the library proposes, and remembers it. Times them on
+/// operands of that shape in scratch memory, with different weights each time so that these come from memory.
 class CublasLt {
  public:
-  /// Throws DeviceError naming every place that was searched.
+  /// Throws DeviceError listing every place that was searched.
   CublasLt();
   ~CublasLt();
   CublasLt(const CublasLt&) = delete;
@@ -31,13 +31,13 @@ class CublasLt {
   CublasLt(CublasLt&&) = delete;
   CublasLt& operator=(CublasLt&&) = delete;
 
-  /// Times algorithms for this shape unless that was done. Not while a stream is captured.
+  /// Times algorithms for this shape unless that was done. Must not be called during stream capture.
   void prepare(const latency::Project& shape, latency::DataType type);
 
-  /// Puts the product into the stream. prepare came before.
+  /// Enqueues the product. Requires prepare().
   void launch(const latency::Project& shape, latency::DataType type, const ProjectMemory& memory, cudaStream_t stream);
 
-  /// The algorithm chosen for a prepared shape: "id 66 tile 20 stages 35 split_k 1", the library's own numbers.
+  /// The algorithm chosen for a prepared shape: "id 66 tile 20 stages 35 split_k 1", in the library's numbers.
   [[nodiscard]] std::string algorithm(const latency::Project& shape, latency::DataType type) const;
 
   [[nodiscard]] std::string version() const;  ///< "13.0.2 (libcublasLt.so.13)"

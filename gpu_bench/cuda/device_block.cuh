@@ -6,7 +6,7 @@
 
 namespace foredraft::gpu_bench {
 
-/// What one thread of a kernel sees of its block on the device; host_block.hpp has the same functions.
+/// Interface of a kernel's thread to its block on the device; host_block.hpp has the same functions.
 class DeviceBlock {
  public:
   __device__ unsigned thread() const { return threadIdx.x; }

@@ -9,7 +9,7 @@
 
 namespace foredraft::gpu_bench {
 
-/// What a device is. Absent: the driver does not say.
+/// Facts about a device. Absent: the driver does not report it.
 struct DeviceFacts {
   std::string name;
   std::string pci_bus_id;
@@ -19,7 +19,7 @@ struct DeviceFacts {
   std::int64_t memory_bytes = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t shared_bytes_per_multiprocessor = 0;
-  std::int64_t shared_bytes_per_block = 0;  ///< at most, by request
+  std::int64_t shared_bytes_per_block = 0;  ///< maximum, on request
   std::int64_t registers_per_multiprocessor = 0;
   std::int64_t memory_bus_bits = 0;
   double memory_clock_mhz = 0.0;
@@ -28,26 +28,26 @@ struct DeviceFacts {
   bool cooperative_launch = false;
   std::optional<bool> mig;
   std::optional<double> power_limit_w;
-  std::string driver;   ///< version of the driver package, or of the CUDA interface it offers
+  std::string driver;   ///< version of the driver package, or of the CUDA interface that it supports
   std::string runtime;  ///< version of the CUDA runtime that is linked in
 };
 
-/// Devices that can be used; 0 without one, without a driver or with one that is too old.
+/// Number of usable devices; 0 without a device or driver, or if the driver is too old.
 [[nodiscard]] int device_count();
 
-/// Why device_count() is 0, as one line.
+/// The reason why device_count() is 0, as one line.
 [[nodiscard]] std::string why_no_device();
 
-/// Selects the device for this thread and asks it. Throws DomainError where there is none.
+/// Selects the device for this thread and returns its facts. Throws DomainError if there is none.
 [[nodiscard]] DeviceFacts device_facts(int device = 0);
 
-/// One fact a line.
+/// One fact per line.
 [[nodiscard]] std::string to_text(const DeviceFacts& facts);
 
 /// Versions of everything that made a profile, and this machine.
 [[nodiscard]] latency::Identity profile_identity(const DeviceFacts& facts, const std::string& cublaslt);
 
-/// The facts as a profile holds them, each with its origin.
+/// The facts in the form of a profile, each with its origin.
 [[nodiscard]] latency::Device profile_device(const DeviceFacts& facts);
 
 }  // namespace foredraft::gpu_bench

@@ -31,7 +31,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// Calls a sample: from the time of a few calls behind a first one.
+/// Calls per sample, from the time of a few calls after a first one.
 int calls_for(const Bench& bench, const std::function<void(int)>& launch, int min_calls) {
   launch(0);
   bench.stream.wait();
@@ -92,7 +92,7 @@ class Stretch {
   std::optional<Graph> graph_;
 };
 
-/// Draws a token from each of some rows of logits: a verification without drafts.
+/// Samples a token from each of several rows of logits: a verification without drafts.
 class RowDraw {
  public:
   RowDraw(std::int64_t rows, std::int64_t vocabulary, latency::DataType type)
@@ -113,7 +113,7 @@ class RowDraw {
   VerifierBatches batch_;
 };
 
-/// The bytes of -inf, the first bytes_of(type) of them.
+/// The bytes of -inf; the first bytes_of(type) of them are used.
 std::uint32_t minus_infinity(latency::DataType type) {
   constexpr float value = -std::numeric_limits<float>::infinity();
   std::uint32_t bits = 0;
@@ -249,7 +249,7 @@ class CellLoop {
     verification_.emplace(bench_, cell_.launch, [this, call] { launch_verifier(call, type_, bench_.stream.get()); });
   }
 
-  /// Brings what was drafted to where the target and the verifier read it.
+  /// Copies the drafts to where the target and the verifier read them.
   void gather_drafts() {
     const auto gamma = static_cast<std::size_t>(cell_.gamma);
     const auto sequences = static_cast<std::size_t>(cell_.batch);
@@ -308,9 +308,9 @@ class CellLoop {
   std::map<std::string, BufferPool> pools_;  ///< by model
   std::vector<std::unique_ptr<ProgramRunner>> runners_;
   std::vector<std::unique_ptr<RowDraw>> draws_;  ///< of the drafting passes
-  VerifierBatches batch_;                        ///< all that the verifier reads but the target's logits
+  VerifierBatches batch_;                        ///< inputs of the verifier except the target's logits
   RowDraw draw_plain_;
-  std::vector<DraftedRows> drafted_;  ///< what each drafting pass leaves
+  std::vector<DraftedRows> drafted_;  ///< output of each drafting pass
   char* target_logits_ = nullptr;     ///< [batch, gamma + 1, vocabulary]
   std::int32_t* target_tokens_ = nullptr;
   std::optional<Stretch> plain_, drafting_, target_pass_, verification_;

@@ -12,10 +12,10 @@
 #include "gpu_bench/measure/measure.hpp"
 #include "latency/models/model_shape.hpp"
 
-/// Things on the device as arms of a measurement.
+/// Device work as arms of a measurement.
 namespace foredraft::gpu_bench {
 
-/// What every sample needs: a stream, events, and the clock that the processor ran at. Outlives its arms.
+/// Resources of every sample: a stream, events, and the processor's clock frequency. Must outlive its arms.
 struct Bench {
   Stream stream;
   EventTimer timer;
@@ -23,27 +23,25 @@ struct Bench {
   std::function<void()> before_sample;  ///< may throw, which ends the measurement
 };
 
-/// Samples of one call each, taken as the mean over the calls of one replay: as many as last 100 us, at least
-/// `min_calls`.
-/// `launch(call)` puts call number `call` into the stream.
+/// An arm whose samples are the mean over the calls of one graph replay: as many calls as last 100 us, at least
+/// `min_calls`. `launch(call)` enqueues call number `call`.
 [[nodiscard]] Arm graph_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch,
                             int min_calls = 1);
 
-/// The same launched one by one.
+/// The same with individual launches.
 [[nodiscard]] Arm eager_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch,
                             int min_calls = 1);
 
 struct DeviceLoopRequest {
-  std::string path;                         ///< of the rows, a file that does not exist
+  std::string path;                         ///< of the rows; the file must not exist
   std::vector<LoopCell> cells;              ///< to be run
-  std::vector<latency::ModelShape> models;  ///< that the cells name
+  std::vector<latency::ModelShape> models;  ///< named by the cells
   double budget_s = 120.0;                  ///< for all of them
 };
 
-/// Runs decoding loops on the device and leaves their rows (loop_table.hpp), written again after every cell. Stretches
-/// are replayed graphs or launches, as each cell says, timed by events. Progress goes line by line to `say`. Throws
-/// DomainError for a file that is taken and where there is no device, DeviceError where the device gets lost; the rows
-/// that were known are kept.
+/// Runs decoding loops on the device and writes their rows (loop_table.hpp), again after every cell. Timed by events;
+/// replayed graphs or individual launches, depending on the cell. Reports progress line by line to `say`. Throws
+/// DomainError if the file is taken or there is no device, DeviceError if the device is lost; completed rows are kept.
 [[nodiscard]] LoopResult run_device_loop(const DeviceLoopRequest& request, const std::atomic<bool>& interrupted,
                                          const std::function<void(const std::string&)>& say);
 

@@ -67,7 +67,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   void* memory = nullptr;
   const cudaError_t result = cudaMalloc(&memory, bytes);
   if (result == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // clears it: the device is well, and a smaller request may succeed
+    cudaGetLastError();  // clears it: the device works, and a smaller request may succeed
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
@@ -83,7 +83,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
 }
 
 void DeviceMemory::Release::operator()(void* memory) const {
-  cudaFree(memory);  // a destructor has nobody to tell; the next call reports a lost device
+  cudaFree(memory);  // a destructor cannot report errors; the next call reports a lost device
 }
 
 void* BufferPool::address_of(const latency::Buffer& buffer) {
@@ -116,7 +116,7 @@ Graph::Graph(const Stream& stream, const std::function<void()>& launch) {
     launch();
   } catch (...) {
     cudaStreamEndCapture(stream.get(),
-                         &recorded);  // the stream must leave the capture; the first error is the one to tell
+                         &recorded);  // the stream must leave the capture; the first error is reported
     if (recorded != nullptr) cudaGraphDestroy(recorded);
     throw;
   }

@@ -27,11 +27,11 @@ class DeviceError : public std::runtime_error {
 void check(cudaError_t result, std::string_view what,
            const std::source_location& where = std::source_location::current());
 
-/// Throws MemoryError for what the whole device could not hold, before gigabytes of it are filled in vain.
+/// Throws MemoryError if the request exceeds the memory of the whole device, before gigabytes of it are filled.
 void check_fits(std::string_view what, double needed_bytes, double device_bytes);
 
-/// Why cudaGetDeviceCount, which returned `result`, found no device. Versions as the runtime counts them, 13000 for
-/// 13.0; driver 0: there is none.
+/// Why cudaGetDeviceCount, which returned `result`, found no device. Versions in the runtime's format, 13000 for 13.0;
+/// driver 0: there is none.
 [[nodiscard]] std::string no_device_text(cudaError_t result, int driver, int runtime);
 
 /// Memory on the device, released with its owner.
@@ -39,7 +39,7 @@ class DeviceMemory {
  public:
   DeviceMemory() = default;
 
-  /// Throws MemoryError saying how much was asked for and how much is free.
+  /// Throws MemoryError with the requested and the free size.
   explicit DeviceMemory(std::size_t bytes);
 
   [[nodiscard]] void* get() const { return memory_.get(); }
@@ -53,16 +53,16 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-/// Device memory of the buffers of one model's passes. Passes share what has the same name and size, so that a model's
-/// weights are there once for all of them; they run one after another, so that they may share activations too.
+/// Device memory of the buffers of one model's forward passes. Passes share buffers of the same name and size, so a
+/// model's weights exist once; passes run one after another, so they may share activations too.
 class BufferPool {
  public:
   BufferPool(latency::DataType type, std::uint64_t seed) : type_(type), seed_(seed) {}
 
-  /// Memory of a buffer, allocated and filled when it is first asked for. Throws MemoryError.
+  /// Memory of a buffer, allocated and filled on the first request. Throws MemoryError.
   [[nodiscard]] void* address_of(const latency::Buffer& buffer);
 
-  /// Gives every buffer its first contents again: random numbers, poison in activations. Waits for the device.
+  /// Resets every buffer to its initial contents: random numbers, NaN in activations. Waits for the device.
   void refill();
 
   [[nodiscard]] latency::DataType type() const { return type_; }
@@ -94,7 +94,7 @@ class Stream {
   std::unique_ptr<CUstream_st, Release> stream_;
 };
 
-/// What `launch` puts into the stream, recorded once and replayed as one launch.
+/// The work that `launch` enqueues, captured once and replayed as one launch.
 class Graph {
  public:
   Graph(const Stream& stream, const std::function<void()>& launch);
@@ -107,7 +107,7 @@ class Graph {
   std::unique_ptr<CUgraphExec_st, Release> graph_;
 };
 
-/// Device time of what `launch` puts into the stream, in microseconds; waits for it.
+/// Device time of the work that `launch` enqueues, in microseconds; waits for it.
 class EventTimer {
  public:
   EventTimer();

@@ -11,7 +11,7 @@
 
 namespace foredraft::gpu_bench {
 
-/// The launcher of verify/launcher.hpp that has a device.
+/// The launcher of verify/launcher.hpp for a device.
 class DeviceLauncher {
  public:
   DeviceLauncher(cudaStream_t stream, HostWaits waits) : stream_(stream), waits_(waits) {}

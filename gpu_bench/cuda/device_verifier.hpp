@@ -9,10 +9,10 @@
 
 namespace foredraft::gpu_bench {
 
-/// Whether the host waits for results where a published verifier has it wait. A graph cannot.
+/// Whether the host waits for results, as some published verifiers do. A graph cannot.
 enum class HostWaits { as_published, never };
 
-/// Device memory of one batch, as verification.hpp and tree_verification.hpp have it.
+/// Device memory of one batch, laid out as in verification.hpp and tree_verification.hpp.
 struct VerifierMemory {
   void* target_logits;
   void* draft_logits;
@@ -34,15 +34,15 @@ struct VerifierCall {
   HostWaits waits;
 };
 
-/// Puts the launches of a call into the stream.
+/// Enqueues the launches of a call.
 void launch_verifier(const VerifierCall& call, latency::DataType type, cudaStream_t stream);
 
-/// Logits of this profile in the rows of target and drafter, which share the order of their tokens; drafts that are the
-/// first of their rows; full counts.
+/// Logits of this profile in the rows of target and drafter, which have the same ranking of tokens; each draft is the
+/// first token of its row; full counts.
 void launch_logits(const LogitsProfile& profile, const VerificationShape& shape, const VerifierMemory& memory,
                    latency::DataType type, std::uint64_t seed, cudaStream_t stream);
 
-/// The same for one storage type: Half, Bfloat16, float. Each is compiled by a file of its own.
+/// The same for one storage type: Half, Bfloat16, float. Each is compiled in a separate file.
 template <class Storage>
 void launch_verifier_as(const VerifierCall& call, cudaStream_t stream);
 template <class Storage>

@@ -33,7 +33,7 @@ void launch_nothing(const Stream& stream, int times) {
   }
 }
 
-/// The time of one more of a thing: (t(many) - t(few)) / (many - few).
+/// Marginal time of one more item: (t(many) - t(few)) / (many - few).
 double slope_us(const std::function<double(int)>& time_us) {
   constexpr int few = 100;
   constexpr int many = 600;

@@ -7,15 +7,15 @@
 
 namespace foredraft::gpu_bench {
 
-/// Puts any operation but a projection into the stream.
+/// Enqueues any operation except a projection.
 void launch_operation(const latency::Operation& operation, latency::DataType type, const KernelContext& context,
                       cudaStream_t stream);
 
-/// Gives a buffer the contents that it has before a pass: random numbers, or NaN for activations.
+/// Fills a buffer with its initial contents before a pass: random numbers, or NaN for activations.
 void launch_contents(const latency::Buffer& buffer, void* memory, latency::DataType type, std::uint64_t seed,
                      cudaStream_t stream);
 
-/// The same for one storage type: Half, Bfloat16, float. Each is compiled by a file of its own.
+/// The same for one storage type: Half, Bfloat16, float. Each is compiled in a separate file.
 template <class Storage>
 void launch_operation_as(const latency::Operation& operation, const KernelContext& context, cudaStream_t stream);
 template <class Storage>

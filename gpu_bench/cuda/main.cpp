@@ -204,7 +204,7 @@ int main(int argc, char** argv) {
   } catch (const DomainError& error) {
     foredraft::say("foredraft-gpu: {}", error.what());
     return 2;
-  } catch (const foredraft::InputError& error) {  // says itself where
+  } catch (const foredraft::InputError& error) {  // its message names the place
     foredraft::say("{}", error.what());
     return 2;
   } catch (const std::exception& error) {

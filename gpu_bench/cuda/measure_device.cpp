@@ -111,7 +111,7 @@ std::vector<double> ProgramRunner::read(latency::BufferId id, int set) const {
 namespace {
 
 constexpr std::uint64_t content_seed = 1;
-constexpr double share_for_repeating = 0.1;  // of the time: groups visited once more for the A/A comparison
+constexpr double share_for_repeating = 0.1;  // fraction of the time: groups visited once more for the A/A test
 constexpr double share_for_verifying = 0.25;
 
 latency::Protocol protocol_of(bool quick, std::size_t arms) {
@@ -121,7 +121,7 @@ latency::Protocol protocol_of(bool quick, std::size_t arms) {
   return protocol;
 }
 
-/// The run of one profile.
+/// The measurement run of one profile.
 class DeviceMeasurement {
  public:
   DeviceMeasurement(const MeasureRequest& request, const std::atomic<bool>& interrupted,
@@ -199,7 +199,7 @@ class DeviceMeasurement {
     note("self-test", fmt::format("{} comparisons with the reference passed", passed));
   }
 
-  /// Measures the cells of a group side by side.
+  /// Measures the cells of a group interleaved.
   std::vector<latency::Measurement> measure_group(const CellGroup& group) {
     Pools pools;
     std::vector<std::unique_ptr<ProgramRunner>> runners;
@@ -286,7 +286,7 @@ class DeviceMeasurement {
     return static_cast<std::size_t>(*copies);
   }
 
-  /// The row of an operation that stands alone in its program, over `copies` of its weights and caches in turn.
+  /// The row of a program's only operation, over `copies` of its weights and caches in turn.
   latency::KernelRow measure_operation(const latency::Program& alone, latency::DataType type,
                                        std::optional<std::int64_t> copies) {
     const latency::Operation& operation = alone.operations.front();
@@ -309,8 +309,8 @@ class DeviceMeasurement {
     return row;
   }
 
-  /// Times the operations of a step that no row times yet, and says of which the step consists. Whether all have a
-  /// time now.
+  /// Times the operations of a step that no row has yet, and records the operations of the step. Returns whether all of
+  /// them have a time now.
   bool break_down(const latency::Cell& cell) {
     const latency::Program program = program_of(request_.models, cell);
     const latency::DataType type = latency::data_type_of(cell.dtype);
@@ -334,7 +334,7 @@ class DeviceMeasurement {
     return true;
   }
 
-  /// The cells that were broken down.
+  /// The cells that were measured by operation.
   std::vector<latency::Cell> break_down(const CellGroup& group) {
     std::vector<latency::Cell> cells;
     for (const latency::Cell& cell : group.cells) {

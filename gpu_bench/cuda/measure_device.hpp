@@ -16,20 +16,19 @@
 
 namespace foredraft::gpu_bench {
 
-/// A program on the device, over one set of buffers or several in turn. Sets have weights and caches of their own;
-/// activations, inputs and tokens are the same memory for all, as they are for the layers of a model. Pools and library
-/// outlive it.
+/// Runs a program on the device, over one set of buffers or several in turn. Sets have separate weights and caches;
+/// activations, inputs and tokens are shared, as between the layers of a model. Pools and library must outlive it.
 class ProgramRunner {
  public:
-  /// Takes a set of weights and caches from each pool, all else from the first, and prepares the products.
+  /// Takes a set of weights and caches from each pool, everything else from the first, and prepares the products.
   /// `multiprocessors` of the device.
   ProgramRunner(const latency::Program& program, std::span<BufferPool> pools, CublasLt& blas,
                 std::int64_t multiprocessors);
 
-  /// Puts the operations of one pass over set `set` into the stream.
+  /// Enqueues the operations of one forward pass over set `set`.
   void launch(const Stream& stream, int set = 0) const;
 
-  /// Contents of a buffer, token ids as whole numbers. Waits for the device.
+  /// Contents of a buffer; token ids as integers. Waits for the device.
   [[nodiscard]] std::vector<double> read(latency::BufferId id, int set = 0) const;
 
   /// On the device.
@@ -55,14 +54,13 @@ struct MeasureRequest {
   std::vector<latency::ModelShape> models;                                 ///< that the plan names
   std::vector<CellGroup> plan;                                             ///< the most important first
   std::vector<std::vector<latency::VerificationCell>> verifications = {};  ///< groups, likewise
-  bool quick = false;                                                      ///< fewer samples a cell
+  bool quick = false;                                                      ///< fewer samples per cell
 };
 
-/// Tests the device against the reference, measures its limits and as many cells as fit into the time, and leaves a
-/// profile that says what is missing; it is written again after every group of cells, so that nothing measured gets
-/// lost. A folder with an unfinished profile of the same device is continued. Progress goes line by line to `say`.
-/// Throws DomainError for a folder that is taken and where there is no device, DeviceError where the device fails its
-/// test or gets lost; what was measured is kept.
+/// Tests the device against the reference, measures its limits and as many cells as fit into the time, and writes a
+/// profile that names what is missing, again after every group of cells. Continues a folder with an unfinished profile
+/// of the same device. Reports progress line by line to `say`. Throws DomainError if the folder is taken or there is no
+/// device, DeviceError if the device fails its test or is lost; completed measurements are kept.
 MeasureEnd measure_device(const MeasureRequest& request, const std::atomic<bool>& interrupted,
                           const std::function<void(const std::string&)>& say);
 

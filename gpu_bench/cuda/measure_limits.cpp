@@ -37,7 +37,7 @@ namespace {
 struct NamedMove {
   std::string_view name;
   MemoryMove move;
-  double reads, writes;  ///< times that each byte is read and written
+  double reads, writes;  ///< number of times that each byte is read and written
   latency::Figure latency::Limits::*limit;
 };
 
@@ -67,7 +67,7 @@ void measure_moves(latency::Profile& profile, std::string& samples, const Device
           .timing = latency::timing_of(measured, named.reads * bytes, named.writes * bytes, 0.0)};
       profile.kernels.push_back(row);
       append_samples(samples, to_text(row), measured.samples_us);
-      // The largest size, many times the cache: what comes from memory.
+      // The largest size is many times the cache, so it measures memory.
       if (size == largest && measured.summary.samples > 0) {
         profile.limits.*named.limit = rate_figure(row, (named.reads + named.writes) * bytes);
       }

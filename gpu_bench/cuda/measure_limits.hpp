@@ -32,7 +32,7 @@ struct MatrixPeak {
                                                        const latency::Protocol& protocol);
 
 /// Fills profile.limits and the rows of copies, reads, writes and square products in profile.kernels, and appends their
-/// samples. `protocol` holds for each arm alone.
+/// samples. `protocol` applies to each arm separately.
 void measure_limits(latency::Profile& profile, std::string& samples, const DeviceFacts& facts, CublasLt& blas,
                     const Bench& bench, const latency::Protocol& protocol);
 

@@ -23,7 +23,7 @@ void* SharedLibrary::find(const char* symbol) const { return handle_ == nullptr 
 
 namespace {
 
-// Of nvml.h, which comes with the driver's development files and not with every toolkit.
+// Copied from nvml.h, which comes with the driver's development files and not with every toolkit.
 constexpr int nvml_success = 0;
 constexpr int nvml_clock_sm = 1;
 constexpr int nvml_temperature_gpu = 0;

@@ -9,10 +9,10 @@
 
 namespace foredraft::gpu_bench {
 
-/// A library looked for at run time, so that the program starts, and says what is missing, without it.
+/// A library loaded at run time, so that the program starts without it and can report what is missing.
 class SharedLibrary {
  public:
-  /// The first of `names`, file names or paths, that can be opened.
+  /// Opens the first of `names`, file names or paths, that can be opened.
   explicit SharedLibrary(const std::vector<std::string>& names);
   ~SharedLibrary();
   SharedLibrary(const SharedLibrary&) = delete;
@@ -23,7 +23,7 @@ class SharedLibrary {
   [[nodiscard]] bool open() const { return handle_ != nullptr; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// Address of a symbol; null where the library or the symbol is missing.
+  /// Address of a symbol; null if the library or the symbol is missing.
   [[nodiscard]] void* find(const char* symbol) const;
 
  private:
@@ -31,11 +31,11 @@ class SharedLibrary {
   std::string name_;
 };
 
-// ---- What the driver's management library says of a device, looked for at run time: everything is absent without it.
+// ---- Data of the driver's management library, loaded at run time; without it everything is absent.
 
 class Nvml {
  public:
-  /// `pci_bus_id` as the CUDA runtime writes it.
+  /// `pci_bus_id` in the format of the CUDA runtime.
   explicit Nvml(const std::string& pci_bus_id);
   ~Nvml();
   Nvml(const Nvml&) = delete;

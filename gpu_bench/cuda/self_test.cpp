@@ -124,7 +124,7 @@ void upload(const TestBatch& batch, latency::DataType type, const VerifierMemory
   upload_words(batch.node_tokens, memory.node_tokens);
 }
 
-/// What a verifier left behind, request by request.
+/// Output of a verifier, request by request.
 struct Outputs {
   std::vector<std::int32_t> tokens, counts, faults;
   bool operator==(const Outputs&) const = default;
@@ -156,7 +156,7 @@ Outputs download(const VerificationShape& shape, const VerificationOutput& outpu
   return outputs;
 }
 
-/// The tokens of a request, whose row of outputs is `longest` tokens long; nothing where they were not all written.
+/// The tokens of a request, whose row of outputs is `longest` tokens long; nullopt if not all of them were written.
 std::optional<std::vector<std::int32_t>> tokens_of(const Outputs& outputs, std::int64_t request, std::int64_t longest,
                                                    std::int64_t vocabulary) {
   const std::int32_t count = outputs.counts[static_cast<std::size_t>(request)];
@@ -188,7 +188,7 @@ SelfTestResult tokens_agree(Verifier verifier, const TestBatch& batch, latency::
 }  // namespace
 
 std::vector<SelfTestResult> self_test_verifiers(const std::function<void()>& before_each) {
-  // A vocabulary of several splits, one that no pack divides, one of a single token without drafts.
+  // A vocabulary of several splits, one that is not a multiple of a pack, one of a single token without drafts.
   constexpr VerificationShape shapes[] = {{.batch = 12, .gamma = 4, .vocabulary = 17'000},
                                           {.batch = 7, .gamma = 6, .vocabulary = 1'003},
                                           {.batch = 2, .gamma = 0, .vocabulary = 1}};

@@ -8,23 +8,23 @@
 #include "gpu_bench/cuda/cublaslt.hpp"
 #include "gpu_bench/cuda/device_facts.hpp"
 
-/// Whether the device computes what the reference does: run before anything is timed.
+/// Tests whether the device computes the reference's results; run before anything is timed.
 namespace foredraft::gpu_bench {
 
 struct SelfTestResult {
   std::string name;
   bool passed = false;
-  std::string detail;  ///< the figure that decided
+  std::string detail;  ///< the number that decided
 };
 
-/// At tiny shapes and for every storage type: buffers hold the reference's contents bit for bit; the output of a pass
-/// lies within allowed_error of the reference and has no poison left; a graph replays the bits of the eager launches.
+/// Tests tiny shapes of every storage type. Buffers have the reference's contents bit for bit; the output of a pass is
+/// within allowed_error of the reference and contains no NaN; a graph replay gives the bits of the eager launches.
 /// `before_each` program; may throw, which ends the test.
 [[nodiscard]] std::vector<SelfTestResult> self_test(
     const DeviceFacts& facts, CublasLt& blas, const std::function<void()>& before_each = [] {});
 
-/// Small batches of every storage type through every verifier: the tokens are the reference's, apart from a few whose
-/// decisions lie within rounding; all outputs are written; a graph replays the bits of the eager launches, where the
+/// Tests small batches of every storage type with every verifier. The tokens are the reference's, except a few whose
+/// decisions are within rounding; all outputs are written; a graph replay gives the bits of the eager launches, if the
 /// host need not wait. `before_each` verifier; may throw, which ends the test.
 [[nodiscard]] std::vector<SelfTestResult> self_test_verifiers(const std::function<void()>& before_each);
 

@@ -11,7 +11,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// Where the parts of a batch begin, each at a multiple of 256 bytes; the last entry is the end.
+/// Offsets of the parts of a batch, multiples of 256 bytes; the last entry is the end.
 std::array<std::size_t, 9> parts_of(const VerificationShape& shape, latency::DataType type) {
   const std::int64_t rows = shape.batch * (shape.gamma + 1);
   const std::int64_t logit_bytes = shape.vocabulary * latency::bytes_of(type);
@@ -49,7 +49,7 @@ VerifierBatches::VerifierBatches(const VerificationShape& shape, latency::DataTy
     size.counters = std::max(size.counters, needed.counters);
   }
   workspace_memory_ = DeviceMemory(static_cast<std::size_t>(4 * (size.floats + size.counters)));
-  // Counters are zero; floats hold NaN, so that what no kernel wrote does not look like a result.
+  // Counters are zero; floats are NaN, so that unwritten memory does not look like a result.
   check(cudaMemset(workspace_memory_.get(), 0xff, static_cast<std::size_t>(4 * size.floats)), "cudaMemset");
   auto* floats = static_cast<float*>(workspace_memory_.get());
   workspace_ = {.floats = floats, .counters = reinterpret_cast<std::uint32_t*>(floats + size.floats)};

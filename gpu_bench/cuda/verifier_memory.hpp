@@ -8,7 +8,7 @@
 
 namespace foredraft::gpu_bench {
 
-/// Device memory of several batches of one shape, the same verifiers' workspace behind all of them.
+/// Device memory of several batches of one shape, with one workspace for all verifiers after them.
 class VerifierBatches {
  public:
   /// Workspace for any of `verifiers`. Throws MemoryError.
@@ -19,7 +19,7 @@ class VerifierBatches {
   [[nodiscard]] VerifierMemory memory(std::int64_t copy) const;
   [[nodiscard]] VerifierCall call(Verifier verifier, std::int64_t copy, const DrawStream& draws, HostWaits waits) const;
 
-  /// Bytes of inputs and outputs that one batch takes.
+  /// Bytes of inputs and outputs of one batch.
   [[nodiscard]] static double bytes(const VerificationShape& shape, latency::DataType type);
 
  private:

@@ -8,16 +8,17 @@
 
 namespace foredraft::gpu_bench {
 
-/// Operation Attend, with the keys split over blocks and their parts put together in a fixed order (flash decoding).
+/// Operation Attend, with the keys split over blocks and their partial results merged in a fixed order (flash
+/// decoding).
 ///
 /// The rows of a key-value head are its queries: (token, head of the group). A block takes `tile_rows` of them and one
-/// split of the keys, so that grouped heads and neighbouring tokens share what is loaded. `lanes` neighbours of a warp
-/// hold a key together, eight elements each; each such group of lanes runs its own online softmax over every
-/// groups-th key, without a barrier until the end.
+/// split of the keys, so that grouped heads and neighboring tokens share loads. `lanes` neighbors of a warp hold a key
+/// together, eight elements each; each such group of lanes runs its own online softmax over every groups-th key,
+/// without a barrier until the end.
 template <class Storage, unsigned width_of_access, unsigned tile_rows>
 struct AttendKernel {
   static constexpr unsigned max_threads = 128;
-  static constexpr unsigned keys_in_flight = tile_rows == 1 ? 4 : 2;  ///< what registers allow
+  static constexpr unsigned keys_in_flight = tile_rows == 1 ? 4 : 2;  ///< limited by registers
 
   const Storage* queries;
   const Storage* keys;
@@ -187,7 +188,7 @@ struct AttendKernel {
     float sum;
   };
 
-  /// How many keys a row sees.
+  /// Number of keys that a row sees.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned visible(unsigned row) const {
     return causal ? length - tokens + row / (heads / kv_heads) + 1 : length;
   }
@@ -206,7 +207,7 @@ struct AttendKernel {
     return token_of(sequence, row) * query_stride + head_of(kv_head, row) * head_dim;
   }
 
-  /// Eight elements of a head from `element` on; zeros behind its end and where there is nothing to read.
+  /// Eight elements of a head from `element` on; zeros beyond its end and if there is nothing to read.
   FOREDRAFT_HOST_DEVICE void read(bool present, const Storage* head, unsigned element,
                                   float (&to)[pack_elements]) const {
     if constexpr (width_of_access == pack_elements) {
@@ -224,7 +225,7 @@ struct AttendKernel {
     }
   }
 
-  /// Puts online softmaxes over `count` sets of keys together, in their order.
+  /// Merges online softmaxes over `count` sets of keys, in their order.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE static Merged merge(unsigned count, const float* sums, unsigned sum_stride,
                                                           const float* tops, const float* totals, unsigned top_stride) {
     // NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): as above

@@ -8,7 +8,7 @@
 
 namespace foredraft::gpu_bench {
 
-/// Operation Activate: a thread a few neighbours.
+/// Operation Activate: a few neighboring elements per thread.
 template <class Storage, unsigned width_of_access>
 struct ActivateKernel {
   static constexpr unsigned max_threads = 256;
@@ -61,7 +61,7 @@ struct ActivateKernel {
   }
 };
 
-/// Operation AddNormalise: a block a row, which stays in shared memory between the passes over it.
+/// Operation AddNormalise: one block per row, which stays in shared memory between the passes over it.
 template <class Storage, unsigned width_of_access>
 struct AddNormaliseKernel {
   static constexpr unsigned max_threads = 512;
@@ -92,7 +92,7 @@ struct AddNormaliseKernel {
     const unsigned first = block.thread() * n;
     const unsigned stride = block.threads() * n;
 
-    float sum = 0.0F;  // of the values where their mean is wanted, else of their squares
+    float sum = 0.0F;  // of the values for their mean, else of their squares
     for (unsigned i = first; i < width; i += stride) {
       float mine[n];
       load<n>(stream + start + i, mine);
@@ -140,7 +140,7 @@ struct AddNormaliseKernel {
   }
 };
 
-/// Operation Embed: a block a row.
+/// Operation Embed: one block per row.
 template <class Storage, unsigned width_of_access>
 struct EmbedKernel {
   static constexpr unsigned max_threads = 256;
@@ -224,7 +224,7 @@ struct StoreKeysValuesKernel {
               ((static_cast<std::int64_t>(sequence) * capacity + position) * kv_heads + kv_head) * head_dim;
     }
 
-    const bool paired = i + half() < head_dim;  // an odd head_dim, never rotary, leaves one alone
+    const bool paired = i + half() < head_dim;  // for an odd head_dim, which is never rotary, one is unpaired
     float low[n];
     float high[n] = {};
     load<n>(here + i, low);

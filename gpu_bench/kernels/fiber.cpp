@@ -13,8 +13,8 @@ namespace {
 
 using Stack = std::span<const std::byte>;
 
-// AddressSanitizer follows threads by itself, but is told of every other change of stacks: before it, where to, and
-// behind it. `kept` is what it keeps of the stack that is left; null when nothing comes back to that.
+// AddressSanitizer tracks threads by itself but must be notified of every other stack switch: before it with the
+// destination, and after it. `kept` is its state of the stack that is left; null if that is never resumed.
 #ifdef __SANITIZE_ADDRESS__
 void leave_for(Stack next, void** kept) { __sanitizer_start_switch_fiber(kept, next.data(), next.size()); }
 
@@ -30,7 +30,7 @@ void leave_for(Stack, void**) {}
 Stack arrive(void*) { return {}; }
 #endif
 
-/// Around a change of stacks that comes back, by a return or by an exception.
+/// Brackets a stack switch that returns, normally or by an exception.
 class RoundTrip {
  public:
   explicit RoundTrip(Stack to) { leave_for(to, &kept_); }
@@ -44,7 +44,7 @@ class RoundTrip {
   void* kept_ = nullptr;
 };
 
-/// What runs on a stack from its beginning to its end.
+/// Entry function of a stack.
 class Stay {
  public:
   explicit Stay(Stack& outside) : outside_(outside) { outside_ = arrive(nullptr); }
@@ -58,7 +58,7 @@ class Stay {
   Stack& outside_;
 };
 
-/// For Boost.Context: the stack is someone else's.
+/// For Boost.Context: the caller owns the stack.
 struct KeptStack {
   boost::context::stack_context stack;
   boost::context::stack_context allocate() { return stack; }

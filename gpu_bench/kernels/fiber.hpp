@@ -8,8 +8,8 @@
 
 namespace foredraft::gpu_bench {
 
-/// A function with a stack of its own that runs, when resumed, until it pauses or ends. All on one thread. Changing
-/// stacks makes no system call, as swapcontext() would: kernels on the host do little else.
+/// A function with its own stack that runs, when resumed, until it pauses or ends. All on one thread. Switching stacks
+/// makes no system call, unlike swapcontext(): kernels on the host switch very often.
 class Fiber {
  public:
   Fiber() = default;
@@ -17,25 +17,25 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
   Fiber(Fiber&&) = delete;
   Fiber& operator=(Fiber&&) = delete;
-  /// What has not ended is unwound: its locals are destroyed.
+  /// Unwinds an unfinished fiber: its locals are destroyed.
   ~Fiber();
 
-  /// The first resume() will call `body` on `stack`, which outlives this. Only where nothing runs: at first, and once
-  /// ended. `body` must not throw.
+  /// The first resume() will call `body` on `stack`, which must outlive this. Only before the first run and after one
+  /// has ended. `body` must not throw.
   void start(std::span<std::byte> stack, std::function<void()> body);
 
-  /// Returns when `body` pauses or ends. Not once ended.
+  /// Runs `body` until it pauses or ends. Must not be called after it has ended.
   void resume();
 
-  /// Within `body`: back to resume(), whose next call goes on here.
+  /// Within `body`: returns to resume(), whose next call continues here.
   void pause();
 
   [[nodiscard]] bool ended() const { return !inside_; }
 
  private:
   std::function<void()> body_;
-  boost::context::fiber inside_;   ///< where `body` goes on; empty while it runs and once it has ended
-  boost::context::fiber outside_;  ///< where resume() goes on
+  boost::context::fiber inside_;   ///< continuation of `body`; empty while it runs and after it has ended
+  boost::context::fiber outside_;  ///< continuation of resume()
   std::span<const std::byte> stack_;
   std::span<const std::byte> stack_outside_;
 };

@@ -7,10 +7,10 @@
 #include "gpu_bench/kernels/reduce.hpp"
 #include "latency/operations/reference.hpp"
 
-/// The contents that buffers start with, as latency/operations/reference.hpp defines them.
+/// The initial contents of buffers, as defined by latency/operations/reference.hpp.
 namespace foredraft::gpu_bench {
 
-/// The random stream of one buffer, apart from the index of a draw.
+/// The random stream of one buffer, without the index of a draw.
 struct ContentStream {
   std::uint32_t key[2];
   std::uint32_t counter[4];  ///< of draw 0; word 0 and the low 24 bits of word 3 take the index
@@ -89,7 +89,7 @@ struct FillTokensKernel {
   }
 };
 
-/// NaN in every element of an activation: what nobody wrote does not look like a result.
+/// NaN in every element of an activation, so that unwritten memory does not look like a result.
 template <class Storage>
 struct PoisonKernel {
   static constexpr unsigned max_threads = 256;
@@ -111,7 +111,7 @@ struct PoisonKernel {
   }
 };
 
-// ---- Kernels that do nothing but move memory, 16 bytes a thread at a time: what bandwidth is measured with.
+// ---- Kernels that only move memory, 16 bytes per thread at a time: used to measure bandwidth.
 
 struct alignas(16) MemoryPack {
   std::uint32_t words[4];
@@ -125,7 +125,7 @@ struct MoveMemoryKernel {
   static constexpr unsigned in_flight = 4;  ///< packs that a thread loads before it uses the first
 
   const MemoryPack* from;  ///< copy and read
-  MemoryPack* to;          ///< copy and write; a read leaves one pack where all that it read adds up to `unlikely`
+  MemoryPack* to;          ///< copy and write; a read writes one pack only if the sum of what it read is `unlikely`
   std::int64_t packs;
   unsigned max_blocks;
   std::uint32_t unlikely;

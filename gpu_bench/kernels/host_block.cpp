@@ -24,7 +24,7 @@ std::vector<unsigned> in_order(unsigned count, HostOrder order) {
   std::iota(numbers.begin(), numbers.end(), 0U);
   if (order == HostOrder::reversed) std::reverse(numbers.begin(), numbers.end());
   if (order == HostOrder::shuffled) {
-    std::mt19937 engine(count);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same order every time
+    std::mt19937 engine(count);  // the same order every time
     std::shuffle(numbers.begin(), numbers.end(), engine);
   }
   return numbers;
@@ -39,7 +39,7 @@ class HostBlockRun {
 
   HostBlockRun(const LaunchShape& shape, const std::function<void(HostBlock&)>& body, HostOrder order)
       : shape_(shape), body_(body), thread_order_(in_order(shape.threads, order)), threads_(shape.threads) {
-    // Kept from run to run: taking and clearing them would cost more than the kernels.
+    // Kept between runs: allocating and clearing them would cost more than the kernels.
     thread_local std::vector<std::unique_ptr<std::byte[]>> stacks;
     while (stacks.size() < threads_.size()) {
       stacks.push_back(std::make_unique_for_overwrite<std::byte[]>(fiber_stack_bytes));
@@ -49,8 +49,8 @@ class HostBlockRun {
 
   void run_block(unsigned block) {
     block_ = block;
-    // A fresh allocation of the exact size, filled with a pattern: sanitizers see a reach beyond it, results a read
-    // of what nobody wrote.
+    // A new allocation of the exact size, filled with a pattern: sanitizers detect accesses beyond it, results show
+    // reads of unwritten memory.
     shared_ = std::make_unique<std::byte[]>(shape_.shared_bytes);
     std::fill_n(shared_.get(), shape_.shared_bytes, std::byte{0xff});
     for (unsigned thread = 0; thread < shape_.threads; ++thread) start(thread);
@@ -68,7 +68,7 @@ class HostBlockRun {
   }
 
   std::uint32_t exchange(unsigned thread, std::uint32_t value, unsigned mask) {
-    // Two slots in turn: a lane may post for the next shuffle before the last one has read for this.
+    // Two alternating slots: a lane may post for the next shuffle before the last one has read for this.
     Thread& lane = threads_[thread];
     const unsigned turn = lane.turn;
     lane.posted[turn] = value;
@@ -98,7 +98,7 @@ class HostBlockRun {
     });
   }
 
-  /// Lets every ready thread run to its next stop, then opens the barriers that are complete. False at the end.
+  /// Runs every ready thread to its next stop, then opens the barriers that are complete. Returns false at the end.
   bool step() {
     bool ran = false;
     for (const unsigned number : thread_order_) {

@@ -8,12 +8,12 @@
 
 #include "gpu_bench/kernels/storage.hpp"
 
-/// Runs kernels on the host, so that they are tested where there is no GPU: see README.md of this folder.
+/// Runs kernels on the host, so that they are tested without a GPU: see README.md of this folder.
 namespace foredraft::gpu_bench {
 
 class HostBlockRun;
 
-/// What one thread of a kernel sees of its block.
+/// Interface of a kernel's thread to its block.
 class HostBlock {
  public:
   HostBlock(HostBlockRun& run, unsigned thread) : run_(run), thread_(thread) {}
@@ -39,7 +39,7 @@ class HostBlock {
   }
   void fence() {}
 
-  /// Returns once *address is `value`. Blocks run one after another here: one that would have to wait hangs.
+  /// Returns once *address is `value`. Blocks run one after another here, so waiting for a later block is an error.
   void wait_until(const std::uint32_t* address, std::uint32_t value);
 
  private:
@@ -49,11 +49,11 @@ class HostBlock {
   unsigned thread_;
 };
 
-/// The order in which blocks run, and threads between two barriers. A correct kernel gives the same bits in all.
+/// The order of blocks, and of threads between two barriers. A correct kernel gives the same bits for all orders.
 enum class HostOrder { forward, reversed, shuffled };
 
-/// Runs `body` once for each thread of each block. Throws std::logic_error where threads of a block do not all come to
-/// a barrier or lanes of a warp not to a shuffle, or a thread waits for a later block. `body` must not throw.
+/// Runs `body` once for each thread of each block. Throws std::logic_error if not all threads of a block reach a
+/// barrier or not all lanes of a warp a shuffle, or if a thread waits for a later block. `body` must not throw.
 void run_blocks(const LaunchShape& shape, const std::function<void(HostBlock&)>& body,
                 HostOrder order = HostOrder::forward);
 

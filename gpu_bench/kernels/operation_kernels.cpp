@@ -15,7 +15,7 @@ constexpr std::int64_t blocks_per_multiprocessor = 2;
 
 std::int64_t whole_parts(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
-/// As many parts of each of `units` as keep the device busy, none smaller than `smallest`.
+/// Splits each of `units` into enough parts to keep the device busy, none smaller than `smallest`.
 unsigned splits_for(std::int64_t units, std::int64_t size, std::int64_t smallest, unsigned multiprocessors) {
   const std::int64_t wanted = whole_parts(blocks_per_multiprocessor * multiprocessors, units);
   return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, size / smallest)));

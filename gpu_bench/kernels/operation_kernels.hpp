@@ -13,30 +13,30 @@
 #include "latency/operations/program.hpp"
 #include "latency/operations/reference.hpp"
 
-/// Which kernel, with which parameters, does an operation of a program: the same on the device and on the host.
+/// Kernel and parameters for each operation of a program; the same on the device and on the host.
 namespace foredraft::gpu_bench {
 
-/// What a kernel may use and how far it is spread.
+/// Memory and launch configuration of kernels.
 struct KernelContext {
   std::span<void* const> buffers;  ///< by BufferId, each at a multiple of 16 bytes
   Workspace workspace;
   unsigned multiprocessors;
 };
 
-/// Throws std::logic_error for head sizes above 256, the most that Attend's threads hold, and for odd rotary ones.
+/// Throws std::logic_error for head sizes above 256, the maximum of Attend, and for odd rotary ones.
 void check_kernel_limits(const latency::Operation& operation);
 
-/// Blocks that share one row of attention or of logits, enough of them to occupy every multiprocessor.
+/// Blocks that share one row of attention or of logits; enough to occupy every multiprocessor.
 [[nodiscard]] unsigned splits_of(const latency::Attend& operation, unsigned multiprocessors);
 [[nodiscard]] unsigned splits_of(const latency::PickToken& operation, unsigned multiprocessors);
 
-/// Rows that a block of attention shares its keys among: 1, 4 or 8.
+/// Rows for which a block of attention shares its keys: 1, 4 or 8.
 [[nodiscard]] unsigned tile_rows_of(const latency::Attend& operation);
 
-/// What an operation needs; a program takes the largest of its operations'.
+/// Workspace of an operation; a program takes the maximum over its operations.
 [[nodiscard]] WorkspaceSize workspace_of(const latency::Operation& operation, unsigned multiprocessors);
 
-/// Whether an operation's rows all start at multiples of a pack, so that it can move packs.
+/// Whether all rows of an operation start at multiples of a pack, so that it can move packs.
 [[nodiscard]] bool moves_packs(const latency::Operation& operation);
 
 namespace detail {
@@ -152,7 +152,7 @@ void use_kernel(const latency::Project&, const KernelContext&, const Use&) {
 
 }  // namespace detail
 
-/// Calls use(kernel) with the kernel of any operation but a projection.
+/// Calls use(kernel) with the kernel of any operation except a projection.
 template <class Storage, class Use>
 void with_kernel(const latency::Operation& operation, const KernelContext& context, const Use& use) {
   check_kernel_limits(operation);
@@ -167,7 +167,7 @@ void with_kernel(const latency::Operation& operation, const KernelContext& conte
       operation);
 }
 
-/// Calls use(kernel) with what gives a buffer its contents before a pass.
+/// Calls use(kernel) with the kernel that fills a buffer before a pass.
 template <class Storage, class Use>
 void with_content_kernel(const latency::Buffer& buffer, void* memory, std::uint64_t seed, const Use& use) {
   switch (buffer.kind) {

@@ -5,7 +5,7 @@
 
 #include "gpu_bench/kernels/storage.hpp"
 
-/// Sums and agreements within a block and between blocks, in a fixed order.
+/// Sums and reductions within a block and between blocks, in a fixed order.
 namespace foredraft::gpu_bench {
 
 /// The sum over the lanes of each aligned group of `lanes`, a power of two, in all of them.
@@ -15,7 +15,7 @@ FOREDRAFT_HOST_DEVICE inline float lane_sum(Block& block, float value, unsigned 
   return value;
 }
 
-/// The sum over the threads of a block, in all of them. `scratch`: one float a warp, free again at the next sync.
+/// The sum over the threads of a block, in all of them. `scratch`: one float per warp, reusable after the next sync.
 template <class Block>
 FOREDRAFT_HOST_DEVICE inline float block_sum(Block& block, float value, float* scratch) {
   value = lane_sum(block, value);
@@ -26,8 +26,8 @@ FOREDRAFT_HOST_DEVICE inline float block_sum(Block& block, float value, float* s
   return sum;
 }
 
-/// True in the block that comes last of `parties`, which then sees what the others wrote before. `counter` is zero
-/// before and after. `flag`: a word of shared memory.
+/// Returns true in the block that arrives last of `parties`, which then sees the writes of the others. `counter` is
+/// zero before and after. `flag`: a word of shared memory.
 template <class Block>
 FOREDRAFT_HOST_DEVICE inline bool comes_last(Block& block, unsigned parties, std::uint32_t* counter,
                                              std::uint32_t* flag) {
@@ -106,7 +106,7 @@ struct PickTokenKernel {
     std::uint32_t token;
   };
 
-  /// Where every logit is NaN, token 0: the next embedding must find a row.
+  /// Token 0 if every logit is NaN: the next embedding must find a row.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE static std::int32_t token_id(const Pick& pick) {
     return pick.token == no_token ? 0 : static_cast<std::int32_t>(pick.token);
   }

@@ -6,17 +6,17 @@
 
 namespace foredraft::gpu_bench {
 
-/// Threads that shuffle with each other.
+/// Number of threads that shuffle with each other.
 inline constexpr unsigned warp_lanes = 32;
 
-/// How a kernel is launched: a row of blocks.
+/// Launch configuration of a kernel: a row of blocks.
 struct LaunchShape {
   unsigned blocks;
-  unsigned threads;       ///< a block; a multiple of warp_lanes
-  unsigned shared_bytes;  ///< a block
+  unsigned threads;       ///< per block; a multiple of warp_lanes
+  unsigned shared_bytes;  ///< per block
 };
 
-/// Where the blocks of one kernel meet. Kernels run one after another, so they share it.
+/// Global memory in which the blocks of one kernel synchronize. Kernels run one after another, so they share it.
 struct Workspace {
   float* floats;
   std::uint32_t* counters;  ///< zero between kernels
@@ -42,7 +42,7 @@ struct WorkspaceSize {
 #define FOREDRAFT_UNROLL
 #endif
 
-/// How numbers are stored on every backend, and their conversion to and from the fp32 that kernels compute in.
+/// Storage formats on every backend, and their conversion to and from the fp32 that kernels compute in.
 namespace foredraft::gpu_bench {
 
 struct Half {
@@ -74,7 +74,7 @@ FOREDRAFT_HOST_DEVICE inline float to_float(Half value) {
 #endif
 }
 
-/// Rounds to the nearest, ties to even; beyond the range to infinity.
+/// Rounds to nearest, ties to even; out of range to infinity.
 template <class Storage>
 FOREDRAFT_HOST_DEVICE Storage from_float(float value);
 
@@ -115,7 +115,7 @@ FOREDRAFT_HOST_DEVICE inline Half from_float<Half>(float value) {
 #endif
 }
 
-/// Elements that one thread moves at a time where sizes allow it: 16 bytes of a 16-bit type.
+/// Elements that one thread moves at a time if sizes allow it: 16 bytes of a 16-bit type.
 inline constexpr unsigned pack_elements = 8;
 
 template <class Storage>
@@ -123,7 +123,7 @@ struct alignas(16) Pack {
   Storage values[pack_elements];
 };
 
-/// Reads `width` neighbours: 1, or pack_elements from an address that is a multiple of 16.
+/// Reads `width` neighboring elements: 1, or pack_elements from an address that is a multiple of 16.
 template <unsigned width, class Storage>
 FOREDRAFT_HOST_DEVICE inline void load(const Storage* from, float (&to)[width]) {
   if constexpr (width == 1) {

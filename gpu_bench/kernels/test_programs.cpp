@@ -63,8 +63,9 @@ std::vector<TestProgram> test_programs() {
 }
 
 double allowed_error(latency::DataType type) {
-  // Some tens of roundings to 16 bits add up like a random walk to a few of them; kernels and products compute in fp32,
-  // which adds nothing there. Stored in fp32, each of some ten products in a row rounds its sum of up to 80 terms too.
+  // The error of some tens of roundings to 16 bits grows like a random walk to a few roundings; kernels and products
+  // compute in fp32, which adds nothing. If stored in fp32, each of about ten products in a row also rounds its sum of
+  // up to 80 terms.
   constexpr double roundings_of_storage = 8.0;
   constexpr double roundings_of_sums = 64.0;
   switch (type) {

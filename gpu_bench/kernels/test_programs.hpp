@@ -6,24 +6,24 @@
 
 #include "latency/operations/program.hpp"
 
-/// What backends are compared with the reference on: small enough for it, with everything that a pass may have.
+/// Test programs for comparing backends with the reference: small, with every feature that a pass may have.
 namespace foredraft::gpu_bench {
 
 struct TestProgram {
   std::string name;
   latency::Program program;
-  bool picks_tokens;  ///< a choice that rounding may turn: the reference may go another way
+  bool picks_tokens;  ///< rounding may change a choice, after which the reference continues differently
 };
 
 /// Passes with grouped heads, gates, biases, both norms, rotary and learned positions, cross-attention, keys that are
 /// split over blocks, sizes that are multiples of a pack and others.
 [[nodiscard]] std::vector<TestProgram> test_programs();
 
-/// Largest error of a pass, root mean square over that of its output, that rounding to `type` between some tens of
-/// operations explains.
+/// Maximum error of a pass that rounding to `type` between some tens of operations explains: root mean square of the
+/// error divided by that of the output.
 [[nodiscard]] double allowed_error(latency::DataType type);
 
-/// Root mean square of the difference over that of `want`.
+/// Root mean square of the difference divided by that of `want`.
 [[nodiscard]] double relative_error(const std::vector<double>& got, const std::vector<double>& want);
 
 }  // namespace foredraft::gpu_bench

@@ -26,7 +26,7 @@ latency::Program whole_drafting(const latency::ModelShape& shape, latency::Role 
   throw DomainError(fmt::format("{} is no way of drafting", to_string(drafting)));
 }
 
-/// Activations that these operations read and have not written before.
+/// Activations that these operations read before writing them.
 std::vector<latency::BufferId> left_by_others(const std::vector<latency::Operation>& operations,
                                               const std::vector<latency::Buffer>& buffers) {
   std::vector<latency::BufferId> left;
@@ -46,7 +46,7 @@ std::vector<latency::BufferId> left_by_others(const std::vector<latency::Operati
   return left;
 }
 
-/// The passes share one working space for their logits; each gets its own.
+/// The passes share one workspace for their logits; each gets its own.
 latency::BufferId separate_logits(latency::Program& whole, latency::Program& part, latency::BufferId logits,
                                   std::size_t pass) {
   if (pass == 0) return logits;

@@ -25,7 +25,7 @@ void check_loop_cell(const LoopCell& cell) {
 
 namespace {
 
-/// 2^64 over the golden ratio: sums wrap around as fractions do.
+/// 2^64 divided by the golden ratio: sums wrap around as fractions do.
 constexpr std::uint64_t golden_step = 0x9E3779B97F4A7C15U;
 
 }  // namespace

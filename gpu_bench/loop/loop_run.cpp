@@ -16,18 +16,18 @@ namespace foredraft::gpu_bench {
 namespace {
 
 constexpr int runs = 5;
-/// Of a cell, in steps and iterations, however little is left of the time.
+/// Minimum number of samples of a cell, in steps and iterations, even if no time is left.
 constexpr double min_samples = 4.0;
 constexpr double min_budget_s = 1e-6;
-/// In the same time a ratio is known best with samples in proportion to one over the root of what they take; an
+/// For a fixed time a ratio is most accurate with sample counts proportional to one over the root of the times; an
 /// iteration takes two to seven steps.
 constexpr int plain_steps_a_round = 2;
 
-/// The samples of one run of a cell, or of several put together.
+/// The samples of one or several runs of a cell.
 struct LoopSamples {
   std::vector<double> plain_us = {}, iteration_us = {};
   std::int64_t emitted = 0;     ///< tokens of all sequences
-  std::int64_t iterations = 0;  ///< of all sequences, those of the warm-up included
+  std::int64_t iterations = 0;  ///< of all sequences, including those of the warm-up
 
   LoopSamples& operator+=(const LoopSamples& other) {
     plain_us.insert(plain_us.end(), other.plain_us.begin(), other.plain_us.end());
@@ -50,7 +50,7 @@ LoopRow row_of(const LoopCell& cell, const LoopSamples& samples) {
           .tokens_per_iteration = static_cast<double>(samples.emitted) / static_cast<double>(samples.iterations)};
 }
 
-/// Of all pairs, the larger over the smaller less 1: their median; nothing of fewer than two.
+/// Median over all pairs of max/min - 1; nullopt for fewer than two.
 std::optional<double> difference_of_two(const std::vector<double>& values) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -76,7 +76,7 @@ LoopRow row_of(const LoopCell& cell, const std::vector<LoopSamples>& of_runs) {
   return row;
 }
 
-/// The rule itself has decided: it must have decided what it was forced to.
+/// Checks that the rule decided as forced.
 void check_emitted(const LoopCell& cell, std::span<const std::int32_t> accepted, const IterationTaken& taken) {
   const auto batch = static_cast<std::size_t>(cell.batch);
   const auto gamma = static_cast<std::size_t>(cell.gamma);
@@ -158,8 +158,8 @@ class LoopRun {
     keep_(rows());
   }
 
-  /// What a step and an iteration take, in us, so that from the second run on every cell gets as many samples as the
-  /// others; what could not be run keeps next to nothing.
+  /// Times of a step and an iteration in us, so that from the second run on every cell gets as many samples as the
+  /// others; failed cells get next to no time.
   void weigh() {
     for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
       if (samples_[cell].empty()) continue;
@@ -221,7 +221,7 @@ class LoopRun {
   double end_s_;
   std::vector<std::vector<LoopSamples>> samples_;  ///< of each cell, run by run
   std::vector<double> weights_;                    ///< of each cell, for its share of the time
-  std::vector<ForcedAcceptance> acceptance_;       ///< of each cell: goes on from run to run
+  std::vector<ForcedAcceptance> acceptance_;       ///< of each cell: continues from run to run
   std::vector<std::string> why_missing_;
 };
 

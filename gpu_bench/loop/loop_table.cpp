@@ -18,7 +18,7 @@ constexpr std::array loop_roles{latency::Role::autoregressive_drafting, latency:
                                 latency::Role::head_drafting};
 constexpr std::array loop_launches{latency::Launch::graph, latency::Launch::eager};
 
-// One list of fields a struct, for writing and for reading.
+// One list of fields per struct, for writing and for reading.
 
 void visit_loop_fields(auto& cell, auto&& visit)
   requires std::same_as<std::remove_const_t<std::remove_reference_t<decltype(cell)>>, LoopCell>
@@ -92,7 +92,7 @@ bool read_field(std::string_view text, std::string& value) {
   value = text;
   return !text.empty();
 }
-/// Counts, all of them.
+/// Whether the text is a count.
 bool read_field(std::string_view text, std::int64_t& value) { return read_number(text, value) && value >= 0; }
 bool read_field(std::string_view text, double& value) { return read_number(text, value) && std::isfinite(value); }
 bool read_field(std::string_view text, latency::Role& value) { return read_word(text, loop_roles, value); }
@@ -102,7 +102,7 @@ bool read_field(std::string_view text, std::optional<double>& value) {
   return text.empty() || read_field(text, value.emplace());
 }
 
-/// The text up to the next `end`, taken off the front of `rest`.
+/// The text up to the next `end`, removed from the front of `rest`.
 std::string_view take_until(std::string_view& rest, char end) {
   const std::size_t length = rest.find(end);
   const std::string_view part = rest.substr(0, length);

@@ -47,7 +47,7 @@ void check_protocol(const std::vector<Arm>& arms, const latency::Protocol& proto
 /// One arm while it is measured.
 struct Progress {
   std::vector<Sample> taken = {};
-  std::size_t next_look = 0;  ///< samples at which the spread is looked at again
+  std::size_t next_look = 0;  ///< number of samples at which the spread is checked again
   std::optional<latency::Stopped> stopped = {};
 };
 
@@ -56,7 +56,7 @@ struct Unthrottled {
   std::vector<double> clocks_mhz;
 };
 
-/// The fastest clock may come late, so earlier samples are judged again each time.
+/// The fastest clock may come late, so earlier samples are checked again each time.
 Unthrottled unthrottled(const std::vector<Sample>& taken, double slowest_mhz) {
   Unthrottled kept;
   for (const Sample& sample : taken) {
@@ -128,7 +128,7 @@ class Rounds {
     }
   }
 
-  /// False when nobody is left to be measured, or no time.
+  /// Returns false if every arm is done, or the time is up.
   bool one_round() {
     std::vector<std::size_t> turns;
     for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
@@ -153,7 +153,7 @@ class Rounds {
     progress_[arm].taken.push_back(sample);
   }
 
-  /// Looking sorts all samples, so that a tenth more of them lie between two looks.
+  /// A check sorts all samples, so there are a tenth more samples between two checks.
   void look(Progress& arm) {
     const std::size_t taken = arm.taken.size();
     const bool full = taken >= static_cast<std::size_t>(protocol_.max_samples);

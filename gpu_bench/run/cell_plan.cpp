@@ -19,7 +19,7 @@ struct NamedPair {
   latency::Role drafting;
 };
 
-/// Heads stand on the target itself.
+/// Heads are part of the target.
 constexpr NamedPair named_pairs[] = {
     {"llama-2-7b", "sheared-llama-1.3b", latency::Role::autoregressive_drafting},
     {"qwen1.5-7b", "qwen1.5-0.5b", latency::Role::autoregressive_drafting},
@@ -48,7 +48,7 @@ constexpr NamedPair named_cpu_pairs[] = {
     {"t5-base", "t5-small", latency::Role::autoregressive_drafting},
 };
 
-/// Refused here, before anything is measured, and not at its first cell.
+/// Rejected here, before anything is measured, and not at its first cell.
 PlannedModel planned(const latency::ModelShape& shape) {
   if (const auto reason = latency::why_not_runnable(shape)) {
     throw DomainError(fmt::format("{}: cannot be measured ({}) - measure another model, or predict from a data sheet",
@@ -106,7 +106,7 @@ latency::Program program_of(const std::vector<latency::ModelShape>& models, cons
 
 namespace {
 
-/// The logits of a group, in the words of a cell.
+/// The logits of a group, as named in a cell.
 struct LogitsOfGroup {
   std::string dtype;
   std::int64_t batch, gamma, vocabulary;
@@ -211,17 +211,17 @@ const Counts larger_batches{2, 4, 8, 16, 32, 64};
 const Counts contexts{128, 1024, 2048, 4096};
 const Counts batches_of_contexts{1, 8, 64};
 
-// Of a grid that is asked for.
+// For a requested grid.
 const Counts verified_tokens{1, 2, 3, 4, 5, 6, 8, 12, 16};
 const Counts drafter_tokens{1, 2};
 const Counts grid_draft_lengths{1, 4};
 const Counts longer_drafts_at_once{8};
 
-/// What one step of the plan measures of each pair.
+/// Cells of one step of the plan for each pair.
 struct Step {
-  Counts tokens;             ///< of plain passes of both models, or of the target where the drafter's are stated
+  Counts tokens;             ///< of decoder passes of both models, or of the target if the drafter's are given
   Counts draft_lengths;      ///< of drafting
-  Counts more_at_once = {};  ///< besides, of blocks and heads: drafts made one by one are passes
+  Counts more_at_once = {};  ///< additional draft lengths of blocks and heads; autoregressive drafts are decoder passes
   bool encoders = false;
   std::int64_t batch = 1;
   std::int64_t context = default_context;
@@ -267,7 +267,7 @@ std::vector<Step> steps_of_a_grid(const PlanGrid& grid) {
                        .drafter_tokens = drafter_tokens});
     }
   }
-  // Apart and last: an encoder may take longer than all of the above.
+  // Separate and last: an encoder may take longer than all of the above.
   steps.push_back(
       {.tokens = {}, .draft_lengths = {}, .encoders = true, .batch = grid.batches.front(), .launch = grid.launch});
   return steps;
@@ -298,13 +298,13 @@ std::vector<latency::Cell> cells_of(const PlannedPair& pair, const Step& step, c
   const bool plain_drafter = pair.drafting == latency::Role::autoregressive_drafting;
   for (const std::int64_t tokens : step.tokens) {
     add(pair.target, latency::Role::decoder_pass, tokens);
-    // A block drafter has no plain pass and heads are no model of their own.
+    // A block drafter has no decoder pass, and heads are not a separate model.
     if (!step.drafter_tokens && plain_drafter) add(pair.drafter, latency::Role::decoder_pass, tokens);
   }
   if (step.drafter_tokens && plain_drafter) {
     for (const std::int64_t tokens : *step.drafter_tokens) add(pair.drafter, latency::Role::decoder_pass, tokens);
   }
-  // Drafting token by token is plain passes, which are broken down above.
+  // Autoregressive drafting consists of decoder passes, which are measured by operation above.
   const bool repeats_passes = step.by_operation && plain_drafter;
   if (!repeats_passes) {
     for (const std::int64_t gamma : step.draft_lengths) add(pair.drafter, pair.drafting, gamma);

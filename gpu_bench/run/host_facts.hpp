@@ -5,10 +5,10 @@
 
 #include "latency/profile/profile.hpp"
 
-/// Who makes a profile, whatever the device.
+/// The machine that measures a profile.
 namespace foredraft::gpu_bench {
 
-/// As /proc/cpuinfo below `root` names it; empty where it does not.
+/// The processor's name in /proc/cpuinfo below `root`; empty if there is none.
 [[nodiscard]] std::string host_cpu_name(const std::string& root = "");
 
 /// "Linux 6.1.0 x86_64".
@@ -20,7 +20,7 @@ namespace foredraft::gpu_bench {
 /// Seconds of a steady clock.
 [[nodiscard]] double steady_now_s();
 
-/// `amount` (bytes, flop) over the time of a row, a second, with the interval and the row as its origin. The row has
+/// `amount` (bytes, flop) per second of a row's time, with the interval and the row as its origin. The row must have
 /// samples.
 [[nodiscard]] latency::Figure rate_figure(const latency::KernelRow& row, double amount);
 

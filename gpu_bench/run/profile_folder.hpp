@@ -11,41 +11,41 @@
 
 namespace foredraft::gpu_bench {
 
-/// Something needs more memory than is free. The run goes on without it.
+/// More memory is needed than is free. The run continues without the cell.
 class MemoryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The user wants the run to end. Arms throw it; what was measured is kept.
+/// The user ends the run. Thrown by arms; completed measurements are kept.
 struct Interrupted {};
 
-// ---- samples.csv: a line for each row of a profile with every sample that counts, in the order in which they were
-// taken; " again" behind a name: of the A/A run. The last line of a name is the one that its row was made of.
+// ---- samples.csv: one line for each row of a profile with all counted samples in their order; " again" after a name:
+// of the A/A test. If a name occurs repeatedly, its row was made from the last line.
 
-/// Appends `what` and its times, to five digits; the names of the columns come before the first line.
+/// Appends `what` and its times, to five digits; the column names precede the first line.
 void append_samples(std::string& table, std::string_view what, const std::vector<double>& samples_us);
 
 /// "project rows 1 outputs 64 inputs 32 fp16 cold graph": a kernel's row in samples.csv, as to_text names a step's.
 [[nodiscard]] std::string to_text(const latency::KernelRow& row);
 
-/// How profile.json tells these bytes from others.
+/// Identifies these bytes in profile.json.
 [[nodiscard]] latency::RawSamples raw_samples_of(std::string_view table);
 
-// ---- The folder that a measurement leaves: profile.json, steps.csv, kernels.csv, samples.csv, report.md.
+// ---- The folder of a measurement: profile.json, steps.csv, kernels.csv, samples.csv, report.md.
 
-/// Looks at a folder before a run writes into it. Nothing where it does not exist or is empty; the profile of a run
-/// that did not finish, whose rows the new run may keep. Throws DomainError for a finished profile, for files that are
-/// not ours and for a file of that name.
+/// Checks a folder before a run writes into it. Returns nullopt if it does not exist or is empty, or the profile of an
+/// incomplete run, whose rows the new run may keep. Throws DomainError for a complete profile, for files of another
+/// origin and for a file of that name.
 [[nodiscard]] std::optional<latency::Profile> claim_profile_folder(const std::string& folder);
 
-/// Writes all files, each replaced in one step, profile.json last: what it says is there. `samples` becomes
-/// samples.csv; empty: there is none. Its WriteLock is held. Throws DomainError where check_profile does,
-/// std::runtime_error where a file cannot be written.
+/// Writes all files, each replaced atomically, profile.json last, so that everything it names exists. `samples` becomes
+/// samples.csv; empty: no such file. Requires its WriteLock. Throws DomainError as check_profile does,
+/// std::runtime_error if a file cannot be written.
 void write_profile_folder(const std::string& folder, latency::Profile profile, const std::string& samples = {});
 
-/// The samples behind an unfinished profile of this folder; empty where it has none. A run that was killed may have
-/// written more than its profile knows, which is left out. Throws DomainError where they are not those of the profile.
+/// The samples of an unfinished profile in this folder; empty if it has none. Omits what a killed run wrote after its
+/// profile. Throws DomainError if they are not those of the profile.
 [[nodiscard]] std::string read_samples(const std::string& folder, const latency::Profile& profile);
 
 }  // namespace foredraft::gpu_bench

@@ -109,7 +109,7 @@ std::vector<latency::Missing> GroupQueue::missing() const {
 
 namespace {
 
-/// What this run took of a cell: the samples of odd and of even visits. Where the first visit was an earlier run's, its
+/// Samples of a cell in this run, separately for odd and for even visits. If the first visit was in an earlier run, its
 /// samples are not known, and all others are in the second half.
 struct Timed {
   std::array<std::vector<double>, 2> halves_us = {};
@@ -117,7 +117,7 @@ struct Timed {
   bool of_earlier_run = false;
 };
 
-/// An encoder runs once a request: of the visits after the second it gets a quarter.
+/// An encoder runs once per request, so it gets a quarter of the visits after the second.
 bool is_due(const CellGroup& group, int visit) {
   const bool encoders = std::ranges::all_of(
       group.cells, [](const latency::Cell& cell) { return cell.role == latency::Role::encoder_pass; });
@@ -197,7 +197,8 @@ class ProfileRun {
     }
   }
 
-  /// What no row of an earlier run holds, until a group like the longest so far would not fit any more.
+  /// Measures the cells that no row of an earlier run has, until a group like the longest so far would not fit any
+  /// more.
   void measure_verifications() {
     double longest_s = 0.0;
     for (const std::vector<latency::VerificationCell>& group : plan_.verifications) {
@@ -240,7 +241,7 @@ class ProfileRun {
     return cells;
   }
 
-  /// Groups measured again, from the first on, while there is time; then the A/A comparison.
+  /// Groups measured again, from the first on, while there is time; then the A/A test.
   void repeat_groups() {
     for (int visit = 2; visit <= plan_.visits; ++visit) {
       for (const CellGroup& group : plan_.groups) {
@@ -293,7 +294,7 @@ class ProfileRun {
     timing.throttled += again.throttled;
   }
 
-  /// The latency model of what was measured. One that a profile cannot hold is left out, for the times stay true.
+  /// The latency model of the measurements. An invalid one is omitted, because the times remain valid.
   void fit() {
     around_.say(fmt::format("{:5.0f} s  fitting the latency model", around_.elapsed_s()));
     try {

@@ -13,7 +13,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// How a figure is shown, by the unit at the end of its name.
+/// Display unit of a figure, by the unit at the end of its name.
 struct ShownUnit {
   std::string_view suffix;
   std::string_view unit;
@@ -49,7 +49,7 @@ const ShownUnit& unit_of(std::string_view name) {
                        [&](const ShownUnit& shown) { return name.ends_with(shown.suffix); });
 }
 
-/// "memory bandwidth" of memory_bandwidth_bytes_per_s: the unit stands with the value.
+/// "memory bandwidth" for memory_bandwidth_bytes_per_s: the unit is shown with the value.
 std::string figure_name(std::string_view name) {
   name.remove_suffix(unit_of(name).suffix.size());
   return spaced(name);
@@ -93,7 +93,7 @@ std::string limits_section(const latency::Profile& profile) {
     if constexpr (std::same_as<decltype(field), const latency::Figure&>) {
       if (field.value) {
         known += figure_line(name, field);
-      } else if (!latency::since_schema_2(name)) {  // what no measurement looks for is not missing
+      } else if (!latency::since_schema_2(name)) {  // figures that are never measured are not missing
         unknown += (unknown.empty() ? "" : ", ") + figure_name(name);
       }
     }
@@ -103,7 +103,7 @@ std::string limits_section(const latency::Profile& profile) {
   return unknown.empty() ? known : fmt::format("{}\nNot known: {}.\n", known, unknown);
 }
 
-/// The cell without its tokens: all rows with the same text are one curve.
+/// The cell without its tokens: rows with the same text form one curve.
 std::string curve_of(const latency::Cell& cell) {
   std::string columns = fmt::format("| {} | {} | {} | {} | {} | ", cell.model, spaced(to_string(cell.role)), cell.dtype,
                                     cell.batch, cell.context);
@@ -175,11 +175,11 @@ std::string report_markdown(const latency::Profile& profile) {
 
 namespace {
 
-/// A step's operations beside the step.
+/// A step and its operations.
 struct BrokenStep {
   std::int64_t operations = 0;
   double alone_us = 0.0;                 ///< sum over the operations
-  std::optional<double> floor_us = 0.0;  ///< likewise; nothing where a limit is not known
+  std::optional<double> floor_us = 0.0;  ///< likewise; empty if a limit is not known
   std::optional<double> whole_us = {};
 };
 
@@ -233,7 +233,7 @@ std::string parts_table(const latency::Profile& profile, const latency::Breakdow
   return table;
 }
 
-/// How many whole steps at batch 1 take what their operations take.
+/// Number of whole steps at batch 1 whose time equals that of their operations.
 std::string steps_near_their_sum(const latency::Profile& profile) {
   constexpr double allowed_excess = 0.10;
   std::int64_t steps = 0;
@@ -248,7 +248,7 @@ std::string steps_near_their_sum(const latency::Profile& profile) {
   return fmt::format("\nAt batch 1, {} of {} steps take at most 10 % more than their operations.\n", near, steps);
 }
 
-/// Products whose time is that of reading a large matrix.
+/// Products whose time is dominated by reading a large matrix.
 std::string large_products(const latency::Profile& profile) {
   constexpr double large_bytes = 50e6;
   constexpr double wanted_share = 0.85;
@@ -297,19 +297,19 @@ std::string breakdown_markdown(const latency::Profile& profile) {
 namespace {
 
 constexpr std::string_view ours = "fused_exact";
-constexpr double wanted_share = 0.85;    // of the measured read bandwidth
-constexpr double wanted_fixed_us = 4.0;  // a launch, first bytes and two meetings of blocks
+constexpr double wanted_share = 0.85;    // fraction of the measured read bandwidth
+constexpr double wanted_fixed_us = 4.0;  // a launch, first bytes and two barriers over blocks
 
 bool has_time(const latency::VerificationRow& row) { return row.timing.summary.samples > 0; }
 
-/// The time that ours is held to: its bytes at a share of the bandwidth, and what is not bytes.
+/// Target time of our verifier: its bytes at a fraction of the bandwidth, plus a constant.
 std::optional<double> goal_us(const latency::Profile& profile, const latency::VerificationRow& row) {
   const std::optional<double>& bandwidth = profile.limits.read_bandwidth_bytes_per_s.value;
   if (!bandwidth) return std::nullopt;
   return 1e6 * row.timing.read_bytes / (wanted_share * *bandwidth) + wanted_fixed_us;
 }
 
-/// What is timed side by side has the same logits.
+/// Verifiers that are timed interleaved have the same logits.
 std::string group_of(const latency::VerificationCell& cell) {
   return fmt::format("| {} | {} | {} | {} | {} | {} |", cell.dtype, cell.batch, cell.gamma, cell.vocabulary,
                      cell.logits, to_string(cell.cache));
@@ -321,7 +321,7 @@ bool does_the_same(const latency::VerificationCell& cell) {
 
 struct Group {
   const latency::VerificationRow* ours = nullptr;
-  const latency::VerificationRow* rival = nullptr;  ///< the fastest of those that do the same, exactly or not
+  const latency::VerificationRow* rival = nullptr;  ///< the fastest of those with the same task, exact or not
   std::string others;
 };
 

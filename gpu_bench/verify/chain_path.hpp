@@ -5,8 +5,8 @@
 
 namespace foredraft::gpu_bench {
 
-/// Drafts one behind the other. The walk ends at the first row that does not accept its draft; the row behind the last
-/// draft has none to accept, nor has one whose draft lies outside the vocabulary.
+/// Drafts in a chain. The walk ends at the first row that does not accept its draft. The row after the last draft has
+/// no draft to accept, nor does one whose draft is outside the vocabulary.
 template <class StorageType>
 struct ChainPath {
   using Storage = StorageType;
@@ -17,7 +17,7 @@ struct ChainPath {
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return input.gamma + 1; }
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned vocabulary() const { return input.vocabulary; }
 
-  /// Rows behind a draft outside the vocabulary are read in vain: to look for one first would hold up all others.
+  /// Rows after a draft outside the vocabulary are read unnecessarily: looking for one first would delay all others.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows_read(unsigned request) const {
     return static_cast<unsigned>(input.draft_counts[request]) + 1;
   }
@@ -64,7 +64,7 @@ struct ChainPath {
  private:
   static constexpr std::uint32_t none = 0xffffffffU;
 
-  /// The first rows of a request of some kinds.
+  /// Names of the first rows of a request.
   struct Firsts {
     std::uint32_t rejecting = none;
     std::uint32_t without_draft = none;
@@ -86,8 +86,8 @@ struct ChainPath {
 
 // ---- `greedy_match`: accept drafts while they are the target's most probable token, then emit that token [Stern2018].
 //
-// One launch (row_verification.hpp). Reads the target's rows once and no draft logits; writes the outputs, 12 bytes
-// for each share of a row and 8 for each row. Floor: (gamma + 1) V s bytes a request.
+// One launch (row_verification.hpp). Reads the target's rows once and no draft logits; writes the outputs, 12 bytes for
+// each share of a row and 8 for each row. Lower bound: (gamma + 1) V s bytes per request.
 
 struct GreedyMatchRule {
   using Part = Pick;

@@ -5,23 +5,23 @@
 
 #include "gpu_bench/kernels/reduce.hpp"
 
-/// Drawing a token by inverse CDF over rising tokens, in levels: sums of a few, then of more, are kept, the draw falls
-/// into one of them, and only that one is read again. Weights and sums of up to `chunk_tokens` are fp32, what adds them
-/// up and compares is double.
+/// Sampling of a token by inverse CDF over ascending tokens, in levels: sums of a few tokens, then of more, are kept;
+/// the draw selects one of them, and only that one is read again. Weights and sums of up to `chunk_tokens` are fp32,
+/// additions and comparisons of these sums double.
 namespace foredraft::gpu_bench {
 
-/// Tokens that one warp sums at a time: eight neighbours a lane.
+/// Tokens that one warp sums at a time: eight neighbors per lane.
 inline constexpr unsigned chunk_tokens = warp_lanes * pack_elements;
 
-/// Which of several weights a threshold falls on, and how far into it.
+/// Index of the weight that a threshold selects, and the position within it.
 struct Choice {
   unsigned index;
   double rest;
 };
 
 /// The weight at which the cumulative sum of `count` weights passes `threshold`: of those that are not 0, the last that
-/// begins at or below it. So a threshold that rounding left at the total or above gives the last of them; where all are
-/// 0, the first weight.
+/// begins at or below it. So a threshold that rounding left at the total or above gives the last of them; if all are 0,
+/// the first weight.
 template <class Weight>
 FOREDRAFT_HOST_DEVICE inline Choice choose(unsigned count, double threshold, const Weight& weight) {
   Choice choice{0, 0.0};
@@ -34,8 +34,8 @@ FOREDRAFT_HOST_DEVICE inline Choice choose(unsigned count, double threshold, con
   return choice;
 }
 
-/// Reads the eight tokens of a chunk that this lane holds: those from chunk_begin + 8 * lane on; `missing` from the
-/// row's end on. `width` as for load().
+/// Reads the eight tokens of a chunk that belong to this lane: those from chunk_begin + 8 * lane on; `missing` beyond
+/// the row's end. `width` as for load().
 template <unsigned width, class Storage>
 FOREDRAFT_HOST_DEVICE inline void load_lane_of_chunk(const Storage* row, unsigned begin, unsigned end, float missing,
                                                      float (&to)[pack_elements]) {
@@ -52,7 +52,7 @@ FOREDRAFT_HOST_DEVICE inline void load_lane_of_chunk(const Storage* row, unsigne
   }
 }
 
-/// The sum of a chunk, in all lanes of its warp: eight neighbours in order, then a tree of lanes.
+/// The sum of a chunk, in all lanes of its warp: eight neighbors in order, then a tree of lanes.
 template <class Block>
 FOREDRAFT_HOST_DEVICE inline float chunk_sum(Block& block, const float (&weights)[pack_elements]) {
   float sum = 0.0F;
@@ -61,8 +61,8 @@ FOREDRAFT_HOST_DEVICE inline float chunk_sum(Block& block, const float (&weights
   return lane_sum(block, sum);
 }
 
-/// Which token of a chunk `threshold` falls on, counted from the chunk's first. All threads of the block come here; the
-/// weights that count are those of its first warp. `scratch`: chunk_tokens + warp_lanes floats, free again at the next
+/// The token of a chunk that `threshold` selects, counted from the chunk's first. All threads of the block must call
+/// it; the weights are those of its first warp. `scratch`: chunk_tokens + warp_lanes floats, reusable after the next
 /// sync.
 template <class Block>
 FOREDRAFT_HOST_DEVICE inline unsigned choose_in_chunk(Block& block, const float (&weights)[pack_elements],

@@ -5,19 +5,19 @@
 #include "gpu_bench/verify/row_scan.hpp"
 #include "gpu_bench/verify/verification.hpp"
 
-/// The kernel of fused_exact.hpp, where it is told what its units do, what they read and what they are held to.
+/// The kernel of fused_exact.hpp, where its units, its traffic and its target time are described.
 namespace foredraft::gpu_bench {
 
-/// Which units a launch consists of.
+/// The units of a launch.
 enum class FusedExactUnits { all, rows, choices };
 
-/// What blocks leave for each other, in the memory of a Workspace.
+/// Data exchanged between blocks, in the memory of a Workspace.
 struct FusedExactWorkspace {
   SoftmaxPart* parts;           ///< [batch, 2 gamma + 1, splits]: of the target's rows, then of the drafter's
   WeightSums* split_sums;       ///< [batch, splits]
   WeightSums* chunk_sums;       ///< [batch, splits, chunks of a split]
   std::uint32_t* tickets;       ///< one
-  std::uint32_t* rows_done;     ///< [batch]: row units that are done
+  std::uint32_t* rows_done;     ///< [batch]: number of finished row units
   std::uint32_t* choices_done;  ///< [batch]
 };
 
@@ -39,8 +39,8 @@ struct FusedExactKernel {
                                                   splits() * sizeof(WeightSums))};
   }
 
-  /// What a block requests of logits where every request has gamma drafts and one is rejected: each row once, in every
-  /// choice unit the drafts' own logits, and the row of the residual, of which one chunk twice.
+  /// Bytes of logits that a block requests if every request has gamma drafts and one is rejected: each row once, in
+  /// every choice unit the drafts' own logits, and the row of the residual, of which one chunk twice.
   [[nodiscard]] double logit_read_bytes() const {
     const double rescanned = input.vocabulary < chunk_tokens ? input.vocabulary : chunk_tokens;
     const double rows_drawn_from = input.gamma > 0 ? 2.0 : 1.0;
@@ -52,8 +52,8 @@ struct FusedExactKernel {
     return logits * input.batch * sizeof(Storage);
   }
 
-  /// Logits as above, sums, drafts and outputs; what threads of a block share counts once. Exponentials and comparisons
-  /// are no operations.
+  /// Logits as above, sums, drafts and outputs; data shared by the threads of a block counts once. Exponentials and
+  /// comparisons do not count as flop.
   [[nodiscard]] latency::Work work() const {
     const double row_units = 1.0 * rows() * splits();
     const double drafts_bytes = (input.gamma + 1.0) * sizeof(std::int32_t);
@@ -86,14 +86,14 @@ struct FusedExactKernel {
   }
 
  private:
-  /// Row units of requests that are handed out in front of a request's choice units: more than run at a time on the
-  /// devices of today (132 multiprocessors with 4 blocks each), and at 32 KiB a unit no more than their L2 holds.
+  /// Number of requests whose row units are handed out before a request's choice units: more than run at a time on
+  /// current devices (132 multiprocessors with 4 blocks each), and at 32 KiB per unit no more than fits into their L2.
   static constexpr unsigned row_units_ahead = 768;
-  /// Logits of a row unit that a thread asks for before it looks at the first: 64 or 128 bytes.
+  /// Logits of a row unit that a thread loads before it uses the first: 64 or 128 bytes.
   static constexpr unsigned logits_in_flight = 4 * pack_elements;
-  /// Chunks that a warp of a choice unit reads at a time.
+  /// Number of chunks that a warp of a choice unit reads at a time.
   static constexpr unsigned chunks_in_flight = split_chunks < 2 ? 1 : 2;
-  /// Lanes that put the parts of a row together.
+  /// Number of lanes that merge the parts of a row.
   static constexpr unsigned lanes_a_row = 8;
 
   struct Unit {
@@ -102,7 +102,7 @@ struct FusedExactKernel {
     unsigned split;
   };
 
-  /// What decides about one position of a request.
+  /// Data for the decision at one position of a request.
   struct Position {
     double uniform;
     float target_logit;  ///< of the draft
@@ -136,7 +136,7 @@ struct FusedExactKernel {
   }
 
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned splits() const { return divide_up(input.vocabulary, split_tokens); }
-  /// Rows of a request that have row units.
+  /// Number of rows of a request with row units.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const {
     return input.gamma + 1 + (input.draft_log_sum_exps == nullptr ? input.gamma : 0);
   }
@@ -156,7 +156,7 @@ struct FusedExactKernel {
     return input.vocabulary - split * split_tokens < split_tokens ? input.vocabulary : (split + 1) * split_tokens;
   }
 
-  /// The block's place in the order of units.
+  /// The block's index in the order of units.
   template <class Block>
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned number_of(Block& block) const {
     if constexpr (units != FusedExactUnits::all) {
@@ -173,7 +173,7 @@ struct FusedExactKernel {
   }
 
   [[nodiscard]] FOREDRAFT_HOST_DEVICE Unit unit_of(unsigned number) const {
-    const unsigned choice = rows() * splits();  // of a request's units the first that is a choice
+    const unsigned choice = rows() * splits();  // index of the first choice unit among a request's units
     const auto unit = [&](unsigned request, unsigned within) {
       return Unit{request, within / splits(), within % splits()};
     };
@@ -269,7 +269,7 @@ struct FusedExactKernel {
     }
   }
 
-  /// Puts the parts of the request's rows together and says which drafts are accepted if tested.
+  /// Merges the parts of the request's rows and determines which drafts are accepted if tested.
   template <class Block>
   FOREDRAFT_HOST_DEVICE void decide(Block& block, unsigned request, unsigned count) const {
     const unsigned group = block.thread() / lanes_a_row;
@@ -299,7 +299,7 @@ struct FusedExactKernel {
     }
   }
 
-  /// The softmax over a row from its parts, in all of its lanes. All lanes of a warp come here.
+  /// The softmax over a row from its parts, in all of its lanes. All lanes of a warp must call it.
   template <class Block>
   [[nodiscard]] FOREDRAFT_HOST_DEVICE SoftmaxPart row_softmax(Block& block, bool present, unsigned request,
                                                               unsigned row) const {
@@ -321,7 +321,7 @@ struct FusedExactKernel {
             .draft_softmax = RowSoftmax(at.draft)};
   }
 
-  /// Leaves the sums of this split's chunks, and their sum, in the workspace.
+  /// Writes the sums of this split's chunks, and their sum, to the workspace.
   template <class Block>
   FOREDRAFT_HOST_DEVICE void sum_weights(Block& block, const Unit& unit, unsigned accepted, unsigned count) const {
     const DrawnRow<Storage> row = drawn_row(block, unit.request, accepted, count);
@@ -355,7 +355,7 @@ struct FusedExactKernel {
     if (lane == 0) workspace.split_sums[split] = sums;
   }
 
-  /// The token behind the accepted drafts, from the sums of all splits.
+  /// The token after the accepted drafts, from the sums of all splits.
   template <class Block>
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned draw(Block& block, unsigned request, unsigned accepted,
                                                     unsigned count) const {

@@ -4,7 +4,7 @@
 namespace foredraft::gpu_bench {
 namespace {
 
-/// Calls use(a number of the type's storage).
+/// Calls use(number of the type's storage).
 template <class Use>
 auto with_storage(latency::DataType type, const Use& use) {
   switch (type) {

@@ -14,21 +14,21 @@
 
 namespace foredraft::gpu_bench {
 
-/// Memory that a call takes besides its inputs and outputs.
+/// Workspace of a call besides its inputs and outputs.
 [[nodiscard]] WorkspaceSize verifier_workspace(Verifier verifier, const VerificationShape& shape,
                                                latency::DataType type);
 
-/// What a call costs, counted from its kernels where every request has gamma drafts.
+/// Cost of a call, counted from its kernels for gamma drafts in every request.
 [[nodiscard]] VerificationCost verification_cost(Verifier verifier, const VerificationShape& shape,
                                                  latency::DataType type);
 
-// ---- One call for every verifier, with its usual parameters: on the host, counted, or on a device, as the launcher
-// has it.
+// ---- One call of each verifier, with default parameters: on the host, counted, or on a device, depending on the
+// launcher.
 
-/// What logits are scaled by in the published code of wagner_sigmoid.
+/// Scale of logits in the published code of wagner_sigmoid.
 inline constexpr SigmoidScale published_scale{.low = -10'000.0F, .high = 10'000.0F};
 
-/// Drafts as every verifier takes them. Trees have the gamma drafts of a request as the nodes of
+/// Drafts in the form that every verifier takes. Trees have the gamma drafts of a request as the nodes of
 /// binary_tree(gamma): node i + 1 is draft i, and its row is the target's row i + 1.
 template <class Storage>
 struct VerifierInput {

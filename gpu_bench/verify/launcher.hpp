@@ -6,7 +6,7 @@
 #include "gpu_bench/kernels/host_block.hpp"
 #include "latency/operations/counts.hpp"
 
-/// A verifier is a function template that hands kernels to a launcher, one after another:
+/// A verifier is a function template that passes kernels to a launcher, one after another:
 ///
 ///     launcher.launch(kernel)               every kernel says what it moves: Work work() const
 ///     launcher.read_back(address, bytes)    the host waits for this before it goes on, as the published code does
@@ -24,9 +24,9 @@ struct HostLauncher {
   void read_back(const void* /*address*/, std::size_t /*bytes*/) {}
 };
 
-/// What a verification costs apart from its time.
+/// Cost of a verification besides its time.
 struct VerificationCost {
-  latency::Work work;  ///< as the kernels request it; what is read twice counts twice
+  latency::Work work;  ///< as requested by the kernels; what is read twice counts twice
   unsigned launches = 0;
   unsigned read_backs = 0;
 };

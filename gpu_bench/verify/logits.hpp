@@ -7,26 +7,26 @@
 
 #include "gpu_bench/kernels/fill.hpp"
 
-/// Logits to verify where no model has left any: what a verification takes hardly depends on them, but caches, special
-/// values and data-dependent ends of loops do.
+/// Synthetic logits for verification without a model. The cost of a verification hardly depends on them, but caches,
+/// special values and data-dependent loop ends do.
 namespace foredraft::gpu_bench {
 
-/// A row of logits: a bell of standard deviation `spread`, less `zipf` times the logarithm of a token's rank, and
-/// `peak` more for the row's first token.
+/// A row of logits: bell-shaped with standard deviation `spread`, minus `zipf` times the logarithm of a token's rank,
+/// plus `peak` for the row's first token.
 struct LogitsProfile {
   std::string_view name;
   float spread;
   float zipf;
-  bool peaked;  ///< the first token has about half of the probability
+  bool peaked;  ///< the first token has a probability of about one half
 };
 
 inline constexpr LogitsProfile logits_profiles[] = {
-    {.name = "real_like", .spread = 0.5F, .zipf = 1.2F, .peaked = false},  ///< a Zipf law, as words have it, with noise
+    {.name = "real_like", .spread = 0.5F, .zipf = 1.2F, .peaked = false},  ///< a Zipf law, as for words, with noise
     {.name = "peaked", .spread = 1.5F, .zipf = 0.0F, .peaked = true},
     {.name = "flat", .spread = 0.1F, .zipf = 0.0F, .peaked = false},
 };
 
-/// Throws std::logic_error for a name that is none of these.
+/// Throws std::logic_error for any other name.
 [[nodiscard]] inline const LogitsProfile& logits_profile(std::string_view name) {
   for (const LogitsProfile& profile : logits_profiles) {
     if (profile.name == name) return profile;
@@ -34,17 +34,16 @@ inline constexpr LogitsProfile logits_profiles[] = {
   throw std::logic_error("unknown profile of logits");
 }
 
-/// Height of a peak of probability 1/2 over bells: the logarithm of what all others sum to.
+/// Height of a peak of probability 1/2 over bells: the logarithm of the sum over all others.
 [[nodiscard]] inline float peak_of(const LogitsProfile& profile, std::int64_t vocabulary) {
   if (!profile.peaked) return 0.0F;
   return static_cast<float>(std::log(static_cast<double>(vocabulary))) + profile.spread * profile.spread / 2.0F;
 }
 
-/// By how much the order of tokens turns from one row to the next: a prime.
+/// Shift of the order of tokens from one row to the next: a prime.
 inline constexpr std::int64_t turn_of_rows = 7919;
 
-/// Rank of a token in a row, 0 to vocabulary - 1: a permutation of its own for each row, the same for target and
-/// drafter.
+/// Rank of a token in a row, 0 to vocabulary - 1: a separate permutation for each row, the same for target and drafter.
 [[nodiscard]] FOREDRAFT_HOST_DEVICE constexpr std::int64_t rank_in_row(std::int64_t token, std::int64_t row,
                                                                        std::int64_t vocabulary) {
   constexpr std::int64_t stride = 1'000'003;  // a prime above most vocabularies, so it divides few
@@ -56,7 +55,7 @@ inline constexpr std::int64_t turn_of_rows = 7919;
   return (vocabulary - row * turn_of_rows % vocabulary) % vocabulary;
 }
 
-/// Fills rows of one position each: `rows_per_request` of a request, of which row i shares its ranks with row i of the
+/// Fills rows of one position each: `rows_per_request` of a request, of which row i has the same ranks as row i of the
 /// same request in every other buffer.
 template <class Storage>
 struct LogitsKernel {
@@ -88,8 +87,8 @@ struct LogitsKernel {
   }
 };
 
-/// Drafts that are the first tokens of their rows, and a full count of them. In the tree (launch_verifier.hpp) the
-/// first child of a node holds the first token of its row.
+/// Drafts that are the first tokens of their rows, with full counts. In the tree (launch_verifier.hpp) the first child
+/// of a node has the first token of its row.
 struct DraftsKernel {
   static constexpr unsigned max_threads = 256;
 

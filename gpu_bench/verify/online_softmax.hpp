@@ -9,9 +9,9 @@
 #include "gpu_bench/kernels/reduce.hpp"
 #include "gpu_bench/kernels/storage.hpp"
 
-/// Softmax of a row whose logits come a few at a time and by many threads: a running largest logit and a running sum.
-/// Differences of logits are taken before they are scaled, so errors grow with the distance from the largest logit, not
-/// with the size of logits, and any finite fp32 is a logit.
+/// Softmax of a row whose logits arrive a few at a time in many threads: a running maximum and a running sum.
+/// Differences of logits are taken before scaling, so errors grow with the distance from the largest logit instead of
+/// the magnitude of logits, and any finite fp32 is a valid logit.
 namespace foredraft::gpu_bench {
 
 /// 2^x with a relative error of two units in the last place; on the device, results below 2^-126 are 0.
@@ -31,12 +31,12 @@ FOREDRAFT_HOST_DEVICE inline float exp_below(float logit, float top) {
   return fast_exp2((logit - top) * log2_e);
 }
 
-/// What verification.hpp makes of a logit: NaN counts as -inf, +inf as the largest finite number.
+/// A cleaned logit as in verification.hpp: NaN becomes -inf, +inf the largest finite number.
 FOREDRAFT_HOST_DEVICE inline float clean_logit(float logit) {
   return std::fmin(std::fmax(logit, -std::numeric_limits<float>::infinity()), std::numeric_limits<float>::max());
 }
 
-/// Whether clean_logit() changes it.
+/// Whether clean_logit() changes the logit.
 FOREDRAFT_HOST_DEVICE inline bool is_faulty(float logit) { return !(logit < std::numeric_limits<float>::infinity()); }
 
 /// The softmax over some logits of a row.
@@ -48,12 +48,12 @@ struct SoftmaxPart {
 
 namespace detail {
 
-/// What differences are taken from: no NaN where there is nothing but -inf.
+/// Reference of differences: prevents NaN if all logits are -inf.
 FOREDRAFT_HOST_DEVICE inline float base_of(float top) {
   return top == -std::numeric_limits<float>::infinity() ? 0.0F : top;
 }
 
-/// Sum of exp(logit - top) where `top` becomes the largest of itself and all logits. NaN where a logit is NaN or +inf.
+/// Sum of exp(logit - top), with `top` updated to the maximum of itself and all logits. NaN if a logit is NaN or +inf.
 template <unsigned count>
 FOREDRAFT_HOST_DEVICE inline float sum_below(const float (&logits)[count], float& top) {
   FOREDRAFT_UNROLL
@@ -67,8 +67,8 @@ FOREDRAFT_HOST_DEVICE inline float sum_below(const float (&logits)[count], float
 
 }  // namespace detail
 
-/// Takes logits, clean or not, into `part`; one exponential each. They are left clean where one was faulty: no other
-/// logit pays for the test.
+/// Adds logits, clean or not, to `part`; one exponential each. Cleans them in place if one was faulty, so that the test
+/// costs nothing per logit.
 template <unsigned count>
 FOREDRAFT_HOST_DEVICE inline void add_logits(float (&logits)[count], SoftmaxPart& part) {
   float top = part.top;
@@ -84,7 +84,7 @@ FOREDRAFT_HOST_DEVICE inline void add_logits(float (&logits)[count], SoftmaxPart
   part.top = top;
 }
 
-/// The softmax over both; the same bits for (b, a).
+/// The softmax over the union; the same bits for (b, a).
 FOREDRAFT_HOST_DEVICE inline SoftmaxPart merged(const SoftmaxPart& a, const SoftmaxPart& b) {
   const float top = std::fmax(a.top, b.top);
   const float base = detail::base_of(top);
@@ -105,8 +105,8 @@ FOREDRAFT_HOST_DEVICE inline SoftmaxPart lane_merged(Block& block, SoftmaxPart p
   return part;
 }
 
-/// Merges over the threads of a block; the result is in all of them. `scratch`: a part a warp, free again at the next
-/// sync.
+/// Merges over the threads of a block; the result is in all of them. `scratch`: one part per warp, reusable after the
+/// next sync.
 template <class Block>
 FOREDRAFT_HOST_DEVICE inline SoftmaxPart block_merged(Block& block, SoftmaxPart part, SoftmaxPart* scratch) {
   part = lane_merged(block, part);
@@ -123,7 +123,8 @@ FOREDRAFT_HOST_DEVICE inline SoftmaxPart block_merged(Block& block, SoftmaxPart 
   return all;
 }
 
-/// The softmax over a whole row, as probabilities of clean logits. Nothing finite in the row: every probability is 0.
+/// The softmax over a whole row, as probabilities of clean logits. If nothing in the row is finite, every probability
+/// is 0.
 class RowSoftmax {
  public:
   RowSoftmax() = default;
@@ -153,8 +154,8 @@ FOREDRAFT_HOST_DEVICE inline double log_probability(float logit, const SoftmaxPa
   return (static_cast<double>(logit) - static_cast<double>(row.top)) - std::log(static_cast<double>(row.sum));
 }
 
-// ---- Puts together what threads, warps and blocks know of a row. A part is a struct of 32-bit words, neutral when
-// default-made, with a function merged(a, b).
+// ---- Merging of what threads, warps and blocks know of a row. A part is a struct of 32-bit words, neutral when
+// default-constructed, with a function merged(a, b).
 
 /// The part of the lane whose number differs by `mask`.
 template <class Part, class Block>
@@ -170,8 +171,8 @@ FOREDRAFT_HOST_DEVICE inline Part shuffled_part(Block& block, const Part& part, 
   return std::bit_cast<Part>(words);
 }
 
-/// Merges over the threads of a block, in fixed trees; the same bits in all of them. `scratch`: a part a warp, free
-/// again at the next sync.
+/// Merges over the threads of a block, in fixed trees; the same bits in all of them. `scratch`: one part per warp,
+/// reusable after the next sync.
 template <class Part, class Block>
 FOREDRAFT_HOST_DEVICE inline Part block_merged(Block& block, Part part, Part* scratch) {
   for (unsigned mask = warp_lanes / 2; mask > 0; mask /= 2) part = merged(part, shuffled_part(block, part, mask));

@@ -60,7 +60,7 @@ ReferenceDraw reference_draw(const std::vector<double>& weights, double uniform)
   for (std::size_t x = 0; x < weights.size(); ++x) {
     const double after = before + weights[x];
     if (weights[x] > 0.0 && before <= threshold) {
-      // To the left of the first possible token and to the right of the last there is nothing else to draw.
+      // Before the first possible token and after the last there is nothing else to sample.
       const double to_left = before > 0.0 ? threshold - before : infinite_margin;
       const double to_right = after < total ? after - threshold : infinite_margin;
       drawn = {static_cast<std::int32_t>(x), std::min(to_left, to_right)};
@@ -78,7 +78,7 @@ ReferenceDraw reference_draw(const ReferenceRow& row, double uniform) {
 
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();  // margin of what rounding cannot turn
+constexpr double never = std::numeric_limits<double>::infinity();  // margin of a decision that rounding cannot change
 
 ReferenceRow row_of(std::span<const double> rows, std::size_t index, std::int64_t vocabulary) {
   const auto size = static_cast<std::size_t>(vocabulary);
@@ -90,7 +90,7 @@ struct Judgement {
   double margin = never;
 };
 
-/// Walks along the drafts of a request; judge(row, draft) says what becomes of a draft of the vocabulary.
+/// Walks along the drafts of a request; judge(row, draft) decides on a draft within the vocabulary.
 template <class Judge>
 ReferenceTokens walk_chain(const ReferenceRequest& request, const Judge& judge) {
   ReferenceTokens out{.tokens = {}, .fault = false, .margin = never};
@@ -111,7 +111,7 @@ ReferenceTokens walk_chain(const ReferenceRequest& request, const Judge& judge) 
   return out;
 }
 
-/// Walks from the root to the first child that holds what choose(row, node) gives.
+/// Walks from the root to the first child with the token that choose(row, node) returns.
 template <class Choose>
 ReferenceTokens walk_tree(const ReferenceTree& tree, const Choose& choose) {
   ReferenceTokens out{.tokens = {}, .fault = false, .margin = never};
@@ -220,7 +220,7 @@ ReferenceTokens reference_rejection_sampling(const ReferenceRequest& request) {
     }
     const ReferenceRow draft = row(request.draft_logits, i);
     emitted.fault = emitted.fault || draft.fault;
-    if (rejected) continue;  // further rows are read for their faults
+    if (rejected) continue;  // further rows are only checked for faults
     const auto x = static_cast<std::size_t>(request.drafts[i]);
     const bool possible = target.logs[x] > -infinity;
     const double ratio = possible ? std::exp(target.logs[x] - draft.logs[x]) : 0.0;

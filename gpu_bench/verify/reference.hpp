@@ -7,14 +7,14 @@
 
 #include "gpu_bench/verify/verification.hpp"
 
-/// Rules that judge a draft by the target's row alone, and their parameters. Behind a rejected draft and behind the
-/// last accepted one they emit the target's most probable token, the lowest of tied ones. They do not look at the
-/// drafter, so their floor is the target's rows, once each: (gamma + 1) V s bytes a request.
+/// Rules that judge a draft only by the target's row, and their parameters. After a rejected draft and after the last
+/// accepted one they emit the target's most probable token, the lowest of tied ones. They do not use the drafter's
+/// logits, so their lower bound is the target's rows, once each: (gamma + 1) V s bytes per request.
 namespace foredraft::gpu_bench {
 
 /// Spec-Verification [Xia2023, Eq. 8-10]: a draft is accepted if fewer than `beta` tokens have a larger logit and its
-/// own lies at most `tolerance` (nat) below the largest. With beta = 1 or tolerance = 0 the rule is greedy matching:
-/// of tied tokens the first alone is accepted. A logit of -inf never is.
+/// own is at most `tolerance` (nat) below the largest. With beta = 1 or tolerance = 0 the rule is greedy matching: only
+/// the first of tied tokens is accepted. A logit of -inf never is.
 struct TopBeta {
   std::int64_t beta = 3;
   double tolerance = 1.0;
@@ -30,30 +30,30 @@ struct TypicalAcceptance {
 void check_rule(const TopBeta& rule);
 void check_rule(const TypicalAcceptance& rule);
 
-// ---- What the references make of one row of logits; see verification.hpp for logits that are no numbers.
+// ---- One row of logits as the references see it; see verification.hpp for invalid logits.
 
 struct ReferenceRow {
   explicit ReferenceRow(std::span<const double> stored);
 
-  std::vector<double> logits;  ///< as they count
-  std::vector<double> logs;    ///< logarithms of the probabilities; -inf for all where nothing is finite
-  std::size_t top;             ///< the first of the largest
+  std::vector<double> logits;  ///< after cleaning
+  std::vector<double> logs;    ///< logarithms of the probabilities; -inf for all if no logit is finite
+  std::size_t top;             ///< first of the largest
   bool empty;                  ///< nothing is finite
   bool fault;                  ///< NaN or +inf is in it, or nothing finite
 };
 
 struct ReferenceDraw {
   std::int32_t token;
-  double margin;  ///< distance of the draw from the next token's share
+  double margin;  ///< distance of the draw from the next token's interval
 };
 
-/// The token on which `uniform` falls by inverse CDF over rising tokens; token 0 where all weights are 0.
+/// The token that `uniform` selects by inverse CDF over ascending tokens; token 0 if all weights are 0.
 [[nodiscard]] ReferenceDraw reference_draw(const std::vector<double>& weights, double uniform);
 
 /// The same from the probabilities of a row.
 [[nodiscard]] ReferenceDraw reference_draw(const ReferenceRow& row, double uniform);
 
-// ---- What a verifier must emit, in double precision from the same logits and draws, one request at a time.
+// ---- The required output of a verifier, in double precision from the same logits and draws, one request at a time.
 
 /// Logits of one request, as they are stored, row after row.
 struct ReferenceRequest {
@@ -62,27 +62,26 @@ struct ReferenceRequest {
   std::span<const std::int32_t> drafts;
   std::int64_t vocabulary;
   DrawStream draws;
-  unsigned request;  ///< position in the batch: which draws are its own
+  unsigned request;  ///< position in the batch: identifies its draws
 };
 
 struct ReferenceTokens {
-  std::vector<std::int32_t> tokens;  ///< accepted drafts and the token behind them
+  std::vector<std::int32_t> tokens;  ///< accepted drafts and the token after them
   bool fault;                        ///< of any row of the request's drafts, tested or not
-  /// How far the nearest decision was from falling the other way, as a probability: kernels in single precision may
-  /// differ where this is below their rounding.
+  /// Distance of the nearest decision from its opposite, as a probability: kernels in single precision may differ if
+  /// this is below their rounding.
   double margin;
 };
 
-/// Rejection sampling [Leviathan2023, Alg. 1]: accept drafts while u < p/q, then draw from max(0, p - q) by inverse CDF
-/// over rising tokens, or from p behind the last draft. Draws: (accept, position), (replacement, position) and
+/// Rejection sampling [Leviathan2023, Alg. 1]: accepts drafts while u < p/q, then samples from max(0, p - q) by inverse
+/// CDF over ascending tokens, or from p after the last draft. Draws: (accept, position), (replacement, position) and
 /// (bonus_token, drafts).
 [[nodiscard]] ReferenceTokens reference_rejection_sampling(const ReferenceRequest& request);
 
-// ---- The same for the rules that judge by the target's rows alone; draft logits are not looked at. The margin is that
-// of decisions that rounding can turn: a comparison of two stored logits is exact, and where nothing else decides the
-// margin is infinite.
+// ---- The same for the rules that use only the target's rows. The margin covers decisions that rounding can change: a
+// comparison of two stored logits is exact, and if nothing else decides the margin is infinite.
 
-/// Accept drafts while they are the target's most probable token, then emit that token [Stern2018].
+/// Accepts drafts while they are the target's most probable token, then emits that token [Stern2018].
 [[nodiscard]] ReferenceTokens reference_greedy_match(const ReferenceRequest& request);
 
 /// Margin: the gap's distance from the tolerance, times the probability of the draft.
@@ -102,11 +101,11 @@ struct ReferenceTree {
   unsigned request;
 };
 
-/// From the root to the child that holds the most probable token, while there is one; then emit that token.
+/// Walks from the root to the child with the most probable token, while there is one; then emits that token.
 [[nodiscard]] ReferenceTokens reference_tree_greedy(const ReferenceTree& tree);
 
-/// The same with a token drawn from the target at each node, by inverse CDF over rising tokens with draw
-/// (replacement, node). Margin: the distance of the draw from the nearer end of the token's share.
+/// The same with a token sampled from the target at each node, by inverse CDF over ascending tokens with draw
+/// (replacement, node). Margin: the distance of the draw from the nearer end of the token's interval.
 [[nodiscard]] ReferenceTokens reference_tree_sampled(const ReferenceTree& tree);
 
 }  // namespace foredraft::gpu_bench

@@ -4,15 +4,15 @@
 #include "gpu_bench/verify/choose.hpp"
 #include "gpu_bench/verify/online_softmax.hpp"
 
-/// The weights that a token behind accepted drafts is drawn by: max(0, p - q) [Leviathan2023, Alg. 1], and p beside it
-/// for where there is no residual.
+/// The weights from which the token after accepted drafts is sampled: max(0, p - q) [Leviathan2023, Alg. 1], and p in
+/// case there is no residual.
 namespace foredraft::gpu_bench {
 
-/// Sums of weights over a chunk or a split of the row that a token is drawn from.
+/// Sums of weights over a chunk or a split of the row from which a token is sampled.
 struct WeightSums {
-  float residual = 0.0F;    ///< max(0, p - q); p behind the last draft
+  float residual = 0.0F;    ///< max(0, p - q); p after the last draft
   float target = 0.0F;      ///< p
-  std::uint32_t fault = 0;  ///< 1 where a logit was NaN or +inf
+  std::uint32_t fault = 0;  ///< 1 if a logit was NaN or +inf
 };
 
 /// The weights of eight tokens.
@@ -22,16 +22,16 @@ struct TokenWeights {
   std::uint32_t fault = 0;
 };
 
-/// The row of the position that a token is drawn from.
+/// The row of the position at which a token is sampled.
 template <class Storage>
 struct DrawnRow {
   const Storage* target;
-  const Storage* draft;  ///< null behind the last draft
+  const Storage* draft;  ///< null after the last draft
   RowSoftmax target_softmax;
   RowSoftmax draft_softmax;
 };
 
-/// Of `chunks` chunks that are `stride` tokens apart, this lane's tokens, from `first` on; 0 from `end` on. `width` as
+/// This lane's tokens of `chunks` chunks that are `stride` tokens apart, from `first` on; 0 from `end` on. `width` as
 /// for load().
 template <unsigned width, unsigned chunks, class Storage>
 FOREDRAFT_HOST_DEVICE inline void weigh(const DrawnRow<Storage>& row, unsigned first, unsigned stride, unsigned end,
@@ -57,20 +57,20 @@ FOREDRAFT_HOST_DEVICE inline void weigh(const DrawnRow<Storage>& row, unsigned f
   }
 }
 
-/// The bits that any lane of a warp has, in all of them.
+/// The bitwise or over the lanes of a warp, in all of them.
 template <class Block>
 [[nodiscard]] FOREDRAFT_HOST_DEVICE inline std::uint32_t lane_any(Block& block, std::uint32_t value) {
   for (unsigned mask = warp_lanes / 2; mask > 0; mask /= 2) value |= block.shuffle_xor(value, mask);
   return value;
 }
 
-// ---- How blocks share a row, and how a block reads its share.
+// ---- Division of a row over blocks, and reading of a block's share.
 
 /// Tokens of a share that 256 threads read with four packs of each in flight.
 inline constexpr unsigned tokens_per_split = 32 * chunk_tokens;
 
-/// Blocks that share a row. It depends on the vocabulary alone, so that what a row says does not depend on the batch
-/// around it.
+/// Number of blocks that share a row. Depends only on the vocabulary, so that the result of a row does not depend on
+/// the rest of the batch.
 [[nodiscard]] constexpr unsigned splits_of_row(unsigned vocabulary) { return divide_up(vocabulary, tokens_per_split); }
 
 /// Tokens [begin, end) of a row; begin is a multiple of chunk_tokens where there are any.
@@ -85,7 +85,7 @@ struct RowSpan {
   return {begin, vocabulary - begin < size ? vocabulary : begin + size};
 }
 
-/// Makes logits clean; whether any was not. What one costs that is a number: a comparison.
+/// Cleans logits; returns whether any was invalid. Costs one comparison per valid logit.
 template <unsigned count>
 FOREDRAFT_HOST_DEVICE inline bool clean_logits(float (&logits)[count]) {
   bool faulty = false;
@@ -98,8 +98,8 @@ FOREDRAFT_HOST_DEVICE inline bool clean_logits(float (&logits)[count]) {
   return faulty;
 }
 
-/// Hands the logits that this thread reads, made clean, to take(const float (&logits)[width], unsigned first_token,
-/// bool were_faulty), tokens rising.
+/// Passes the cleaned logits that this thread reads to take(const float (&logits)[width], unsigned first_token, bool
+/// were_faulty), in ascending order of tokens.
 template <unsigned width, class Block, class Storage, class Take>
 FOREDRAFT_HOST_DEVICE inline void scan_row(Block& block, const Storage* row, RowSpan span, const Take& take) {
   constexpr unsigned ahead = tokens_per_split / 256 / pack_elements;
@@ -109,7 +109,7 @@ FOREDRAFT_HOST_DEVICE inline void scan_row(Block& block, const Storage* row, Row
     FOREDRAFT_UNROLL
     for (unsigned i = 0; i < ahead; ++i) {
       const unsigned token = first + i * stride;
-      // No branch holds up the loads behind it; behind the end all threads read one place.
+      // No branch delays the loads after it; beyond the end all threads read one place.
       load<width>(row + (token < span.end ? token : span.begin), logits[i]);
     }
     FOREDRAFT_UNROLL

@@ -11,29 +11,29 @@
 #include "gpu_bench/verify/verification.hpp"
 #include "latency/operations/counts.hpp"
 
-/// Verification where every row decides by itself, in one launch.
+/// Verification in which every row decides independently, in one launch.
 ///
 ///     a block (request, row, split)   scans its share of the row, leaves a part
 ///     the last block of a row         merges the parts, leaves what the row says
 ///     the last block of a request     walks from row to row, writes what is emitted
 ///
 /// Reads every row of a request once, the drafts and their counts; writes the outputs and, to be read back, a part for
-/// each block and a verdict for each row. What a row says does not depend on the batch around it, and nothing on which
-/// block comes last.
+/// each block and a verdict for each row. The verdict of a row does not depend on the rest of the batch, and nothing
+/// depends on which block is last.
 namespace foredraft::gpu_bench {
 
-/// What a row of the target says.
+/// Verdict of a row of the target.
 struct RowVerdict {
   std::int32_t token;  ///< emitted if the walk ends here
-  bool accepted;       ///< the walk may go on
+  bool accepted;       ///< the walk may continue
   bool fault;          ///< the row held NaN or +inf, or nothing finite
 };
 
-/// A row as rules see it.
+/// A row as seen by rules.
 template <class Storage>
 struct TargetRow {
   const Storage* logits;
-  std::int32_t draft;  ///< which this row judges: of the vocabulary, or no_token
+  std::int32_t draft;  ///< the draft that this row judges: within the vocabulary, or no_token
   unsigned request, position;
   unsigned index;  ///< of the row in the batch
 };
@@ -46,7 +46,7 @@ struct TargetRow {
 ///     unsigned scratch_bytes()                                   of shared memory, for finish
 ///     Work row_work(vocabulary, splits, logit_bytes)             of a row, beyond reading its logits once
 ///
-/// `Path`: how the rows of a request hang together.
+/// `Path`: how the rows of a request are connected.
 ///
 ///     Storage, batch(), rows(), vocabulary()                     rows: the most that a request has
 ///     unsigned rows_read(request)                                how many it has
@@ -77,7 +77,7 @@ struct RowVerificationKernel {
         .blocks = path.batch() * path.rows() * splits, .threads = threads, .shared_bytes = flag_bytes + scratch_bytes};
   }
 
-  /// Of requests that have all their drafts.
+  /// For requests that have all their drafts.
   [[nodiscard]] latency::Work work() const {
     const double rows = static_cast<double>(path.batch()) * path.rows();
     constexpr auto logit_bytes = static_cast<unsigned>(sizeof(typename Path::Storage));
@@ -125,7 +125,7 @@ struct RowVerificationKernel {
   static constexpr unsigned flag_bytes = 16;
 };
 
-/// What RowVerificationKernel needs for its verdicts, parts and counters.
+/// Workspace of RowVerificationKernel for its verdicts, parts and counters.
 template <class Part>
 [[nodiscard]] WorkspaceSize row_workspace(std::int64_t batch, std::int64_t rows, std::int64_t vocabulary) {
   const std::int64_t splits = splits_of_row(static_cast<unsigned>(vocabulary));
@@ -155,15 +155,15 @@ void verify_rows(const Rule& rule, const Path& path, const VerificationOutput& o
   }
 }
 
-/// The most probable token of some of a row, the lowest of tied ones.
+/// The most probable token of a part of a row, the lowest of tied ones.
 struct Pick {
   static constexpr std::uint32_t nothing = 0xffffffffU;
 
   float logit = -std::numeric_limits<float>::infinity();
-  std::uint32_t token = nothing;  ///< where no logit is finite
+  std::uint32_t token = nothing;  ///< if no logit is finite
   std::uint32_t fault = 0;        ///< 1 where a logit was NaN or +inf
 
-  /// Takes clean logits of neighbouring tokens. Tokens come rising.
+  /// Adds clean logits of neighboring tokens. Tokens must be ascending.
   template <unsigned count>
   FOREDRAFT_HOST_DEVICE void take(const float (&logits)[count], unsigned first_token, bool were_faulty) {
     if (were_faulty) fault = 1;
@@ -176,7 +176,7 @@ struct Pick {
     }
   }
 
-  /// Of a whole row. One without anything finite gives token 0 and accepts nothing.
+  /// Verdict of a whole row. One without finite logits gives token 0 and accepts nothing.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE RowVerdict verdict(bool accepted) const {
     const bool found = token != nothing;
     return {.token = found ? static_cast<std::int32_t>(token) : 0,
@@ -190,7 +190,7 @@ FOREDRAFT_HOST_DEVICE inline Pick merged(const Pick& a, const Pick& b) {
   return {second ? b.logit : a.logit, second ? b.token : a.token, a.fault | b.fault};
 }
 
-/// The scan of a rule that needs nothing else of a row.
+/// The scan of a rule that needs nothing else from a row.
 template <unsigned width, class Block, class Storage>
 FOREDRAFT_HOST_DEVICE inline Pick scan_pick(Block& block, const TargetRow<Storage>& row, RowSpan span) {
   Pick pick;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr float bell_deviation = 147.8F;
 
-/// The token on which a uniform number falls in the law of these logits.
+/// The token that a uniform number selects in the distribution of these logits.
 std::int32_t drawn_token(std::span<const double> logits, double uniform) {
   double total = 0.0;
   for (const double logit : logits) total += std::exp(logit);
@@ -27,10 +27,10 @@ std::int32_t drawn_token(std::span<const double> logits, double uniform) {
   return static_cast<std::int32_t>(logits.size()) - 1;
 }
 
-/// What single precision does to a probability of these verifiers; those that pass theirs through memory round to the
+/// Error of single precision in a probability of these verifiers; those that pass theirs through memory round to the
 /// storage type a few times.
 double rounding_of(Verifier verifier, latency::DataType type) {
-  constexpr double arithmetic = 1e-5;  // device exponentials included
+  constexpr double arithmetic = 1e-5;  // including device exponentials
   if (!entry_of(verifier).waits_for_host) return arithmetic;
   switch (type) {
     case latency::DataType::fp16:

@@ -6,9 +6,9 @@
 
 /// `top_beta`: Spec-Verification [Xia2023, Eq. 8-10], see row_rules.hpp.
 ///
-/// One launch (row_verification.hpp). Reads the target's rows once, and of each the draft's logit ahead of it, and no
-/// draft logits; writes the outputs, 16 bytes for each share of a row and 8 for each row. No sorting: what counts is
-/// how many logits are larger than the draft's. Floor: (gamma + 1) V s bytes a request.
+/// One launch (row_verification.hpp). Reads the target's rows once, the draft's logit of each before it, and no draft
+/// logits; writes the outputs, 16 bytes for each share of a row and 8 for each row. Needs no sorting: only the number
+/// of logits larger than the draft's matters. Lower bound: (gamma + 1) V s bytes per request.
 namespace foredraft::gpu_bench {
 
 struct TopBetaRule {

@@ -8,11 +8,11 @@
 
 namespace foredraft::gpu_bench {
 
-/// The verification of drafted trees, all of one shape. Row i of a request is the target's behind the path to node i.
-/// A node whose token lies outside the vocabulary is never reached, and nothing behind it: so trees are padded.
+/// The verification of drafted trees, all of one shape. Row i of a request is the target's after the path to node i. A
+/// node whose token is outside the vocabulary is never reached, nor anything below it; trees are padded this way.
 ///
-/// What is emitted, VerificationOutput: the tokens of the walked path and the one behind it, [batch, depth + 1]. A row
-/// without any finite logit ends the path with token 0. `faults` are those of the rows of the walked path.
+/// Output, VerificationOutput: the tokens of the walked path and the one after it, [batch, depth + 1]. A row without
+/// any finite logit ends the path with token 0. `faults` are those of the rows of the walked path.
 template <class Storage>
 struct TreeVerificationInput {
   const Storage* target_logits;        ///< [batch, nodes + 1, vocabulary]
@@ -23,8 +23,8 @@ struct TreeVerificationInput {
   DrawStream draws;
 };
 
-/// Drafts in a tree. The walk goes from the root to the first child that holds the token which the row of its parent
-/// says, while there is one.
+/// Drafts in a tree. The walk goes from the root to the first child with the token that the row of its parent selects,
+/// while there is one.
 template <class StorageType>
 struct TreePath {
   using Storage = StorageType;
@@ -45,7 +45,7 @@ struct TreePath {
             .index = index};
   }
 
-  /// All nodes look for their child at once, in shared memory; what is left for one thread is to follow them.
+  /// All nodes look for their child at once, in shared memory; then one thread follows them.
   template <class Block>
   FOREDRAFT_HOST_DEVICE void walk(Block& block, unsigned request, const RowVerdict* verdicts,
                                   const VerificationOutput& output, std::byte* scratch) const {
@@ -94,15 +94,15 @@ struct TreePath {
     RowVerdict verdict;
     std::int32_t token;
     std::int32_t next_sibling;
-    std::int32_t next;  ///< where the walk goes from here
+    std::int32_t next;  ///< next node of the walk
   };
 };
 
-// ---- `tree_greedy`: from the root to the child that holds the target's most probable token, while there is one; then
-// emit that token. On a tree that is a chain this is greedy_match.
+// ---- `tree_greedy`: walks from the root to the child with the target's most probable token, while there is one; then
+// emits that token. On a tree that is a chain this is greedy_match.
 //
-// One launch (row_verification.hpp). Reads the target's rows once and no draft logits; writes the outputs, 12 bytes
-// for each share of a row and 8 for each row. Floor: (nodes + 1) V s bytes a request.
+// One launch (row_verification.hpp). Reads the target's rows once and no draft logits; writes the outputs, 12 bytes for
+// each share of a row and 8 for each row. Lower bound: (nodes + 1) V s bytes per request.
 
 struct TreeGreedyRule {
   using Part = Pick;
@@ -135,19 +135,19 @@ void tree_greedy(const TreeVerificationInput<Storage>& input, const Verification
   verify_rows(TreeGreedyRule{}, TreePath<Storage>{input}, output, workspace, launcher);
 }
 
-// ---- `tree_sampled`: draw a token from the target at every node, go from the root to the child that holds the drawn
-// one, while there is one; then emit the token that no child holds. So a node is accepted with the target's probability
-// of its token: the naive sampling of [Miao2024], and what SGLang's tree kernel does with its thresholds at 1.
+// ---- `tree_sampled`: samples a token from the target at every node, walks from the root to the child with the sampled
+// token, while there is one; then emits the token that no child has. So a node is accepted with the target's
+// probability of its token: the naive sampling of [Miao2024], and SGLang's tree kernel with its thresholds at 1.
 //
-// Lossless where drafts are chosen without chance, as the k most probable tokens of a drafter. For candidates that are
-// drawn from a drafter it is lossless too but accepts less often than it could: recursive rejection accepts with
-// min(1, p/q), takes p's residual from sibling to sibling, and needs the drafter's rows and a pass over V for each
-// sibling that is rejected. The simulator has that rule (multi_candidate); there is no kernel for it, since its rows
-// do not decide by themselves: each residual waits for the sibling before.
+// Lossless if drafts are chosen deterministically, as the k most probable tokens of a drafter. For candidates that are
+// sampled from a drafter it is lossless too but accepts less often than possible. Recursive rejection accepts with
+// min(1, p/q) and passes p's residual from sibling to sibling; it needs the drafter's rows and a pass over V for each
+// rejected sibling. The simulator has that rule (multi_candidate). There is no kernel for it because its rows are not
+// independent: each residual depends on the sibling before.
 //
-// One launch (row_verification.hpp). Reads the target's rows once and 256 logits of each again, and no draft logits;
-// writes the outputs, a part of 8 bytes for each 256 logits, 12 bytes for each share of a row and 8 for each row.
-// Floor: (nodes + 1) V s bytes a request.
+// One launch (row_verification.hpp). Reads the target's rows once, 256 logits of each again, and no draft logits;
+// writes the outputs, a part of 8 bytes for each 256 logits, 12 bytes for each share of a row and 8 for each row. Lower
+// bound: (nodes + 1) V s bytes per request.
 
 struct TreeSampledRule {
   using Part = SoftmaxPart;
@@ -189,7 +189,7 @@ struct TreeSampledRule {
     return of_thread;
   }
 
-  /// The draw falls into a group of 32 chunks, one of its chunks, and a token of that; only that chunk is read again.
+  /// The draw selects a group of 32 chunks, one of its chunks, and a token of that; only that chunk is read again.
   template <unsigned width, class Block, class Storage>
   FOREDRAFT_HOST_DEVICE RowVerdict finish(Block& block, const TargetRow<Storage>& row, const SoftmaxPart& part,
                                           std::byte* scratch) const {
@@ -234,7 +234,7 @@ struct TreeSampledRule {
     return static_cast<unsigned>(sizeof(float)) * (groups > of_chunk ? groups : of_chunk);
   }
 
-  /// An exponential's argument and its sum count 2 a logit.
+  /// An exponential's argument and its sum count 2 flop per logit.
   [[nodiscard]] static latency::Work row_work(unsigned vocabulary, unsigned /*splits*/, unsigned logit_bytes) {
     const double chunk_bytes = static_cast<double>(divide_up(vocabulary, chunk_tokens)) * sizeof(Chunk);
     return {.read_bytes = chunk_bytes + chunks_per_group * sizeof(Chunk) + 1.0 * chunk_tokens * logit_bytes,
@@ -252,7 +252,7 @@ struct TreeSampledRule {
     return chunks + static_cast<std::int64_t>(row.index) * divide_up(vocabulary, chunk_tokens);
   }
 
-  /// The sum of a chunk below the top of the row; 0 behind the last.
+  /// The sum of a chunk relative to the largest logit of the row; 0 after the last.
   template <class Storage>
   [[nodiscard]] FOREDRAFT_HOST_DEVICE float chunk_weight(const TargetRow<Storage>& row, unsigned chunk,
                                                          float top) const {

@@ -9,7 +9,8 @@
 ///
 /// One launch (row_verification.hpp). Reads the target's rows once and no draft logits: with z the distance of a logit
 /// from the largest so far, running sums of exp(z) and z exp(z) give the entropy in the same pass. Writes the outputs,
-/// 20 bytes for each share of a row and 8 for each row. Floor: (gamma + 1) V s bytes a request; an exponential a logit.
+/// 20 bytes for each share of a row and 8 for each row. Lower bound: (gamma + 1) V s bytes per request; one exponential
+/// per logit.
 namespace foredraft::gpu_bench {
 
 struct TypicalAcceptanceRule {
@@ -18,7 +19,7 @@ struct TypicalAcceptanceRule {
     float sum = 0.0F;       ///< of exp(z)
     float weighted = 0.0F;  ///< of z exp(z)
 
-    /// The sums with distances from `top`, which is no smaller than the largest logit so far.
+    /// The sums with distances from `top`, which is at least the largest logit so far.
     FOREDRAFT_HOST_DEVICE void move_to(float top) {
       const float shift = below(pick.logit, top);
       const float factor = exp_below(shift, 0.0F);
@@ -72,7 +73,7 @@ struct TypicalAcceptanceRule {
   }
 
  private:
-  /// logit - top, no further down than exp() gives 0, so that 0 times it is 0; also where both are -inf.
+  /// logit - top, bounded below where exp() is 0, so that 0 times it is 0; also if both are -inf.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE static float below(float logit, float top) {
     constexpr float lowest = -200.0F;
     return std::fmax(logit - top, lowest);

@@ -8,8 +8,8 @@
 #include "gpu_bench/kernels/reduce.hpp"
 #include "gpu_bench/kernels/storage.hpp"
 
-/// The random numbers of a verification step: the same counters, bit for bit, as foredraft::RandomStream reads, so that
-/// a kernel, its reference and the simulator take the same decisions.
+/// The random numbers of a verification step: bit-identical to the counters of foredraft::RandomStream, so that a
+/// kernel, its reference and the simulator make the same decisions.
 namespace foredraft::gpu_bench {
 
 /// The draws of one iteration: request b has point `first_request` + b and block `iteration`.
@@ -24,7 +24,7 @@ struct DrawStream {
   return {.key = {key[0], key[1]}, .first_request = first_request, .iteration = iteration};
 }
 
-/// The first 64 bits of draw `index`: what RandomStream(seed, {purpose, point, block}) gives as next_u64() behind
+/// The first 64 bits of draw `index`: the result of next_u64() of RandomStream(seed, {purpose, point, block}) after
 /// seek(index).
 [[nodiscard]] FOREDRAFT_HOST_DEVICE inline std::uint64_t draw_word(const DrawStream& stream, Purpose purpose,
                                                                    unsigned request, std::uint32_t index) {
@@ -43,25 +43,25 @@ struct DrawStream {
 
 // ---- The verification step of speculative decoding, from logits to emitted tokens, for a batch of requests.
 //
-// What a verifier makes of logits that are no numbers: NaN counts as -inf, so that its token is never drawn; +inf as
-// the largest finite fp32, so that such tokens share all of the probability. A row without any finite logit gives
-// every token the probability 0: of a target, every draft is rejected and token 0 is emitted; of a drafter, every
-// draft that the target could emit is accepted (p/q is infinite). `faults` says which requests have such a row. 0/0
-// rejects. A rejection that leaves no residual (p = q) draws the token from p. A draft outside the vocabulary ends the
-// drafts of its request, as padding does.
+// Treatment of invalid logits by a verifier: NaN counts as -inf, so its token is never sampled; +inf as the largest
+// finite fp32, so such tokens share all of the probability. A row without any finite logit gives every token the
+// probability 0: for a target, every draft is rejected and token 0 is emitted; for a drafter, every draft that the
+// target could emit is accepted (p/q is infinite). `faults` marks the requests with such a row. 0/0 rejects. A
+// rejection that leaves no residual (p = q) samples the token from p. A draft outside the vocabulary ends the drafts of
+// its request, as padding does.
 
-/// Behind the last token of a row of outputs; also what pads drafts.
+/// Follows the last token of a row of outputs; also pads drafts.
 inline constexpr std::int32_t no_token = -1;
 
-/// Sizes that decide the cost of a verification.
+/// Sizes that determine the cost of a verification.
 struct VerificationShape {
   std::int64_t batch = 1;       ///< requests
-  std::int64_t gamma = 5;       ///< the most drafts a request has, 0 to 1,023
+  std::int64_t gamma = 5;       ///< maximum number of drafts of a request, 0 to 1,023
   std::int64_t vocabulary = 1;  ///< 1 to 2^24
 };
 
-/// What the drafter and the target leave behind. Rows are contiguous, those of a request one after another; rows of
-/// positions behind a request's last draft (of the target: behind the one after it) are never read.
+/// Output of drafter and target. Rows are contiguous, those of a request one after another; rows of positions after a
+/// request's last draft (of the target: after the one following it) are never read.
 template <class Storage>
 struct VerificationInput {
   const Storage* target_logits;      ///< [batch, gamma + 1, vocabulary]
@@ -73,14 +73,14 @@ struct VerificationInput {
   DrawStream draws;
 };
 
-/// What a verifier emits: the accepted drafts and the token behind them.
+/// Output of a verifier: the accepted drafts and the token after them.
 struct VerificationOutput {
-  std::int32_t* tokens;          ///< [batch, gamma + 1], no_token behind the last
+  std::int32_t* tokens;          ///< [batch, gamma + 1], no_token after the last
   std::int32_t* emitted_counts;  ///< [batch]: 1 to gamma + 1
-  std::uint32_t* faults;         ///< [batch]: 1 where a row that was read held NaN or +inf, or nothing finite
+  std::uint32_t* faults;         ///< [batch]: 1 if a row that was read had NaN or +inf, or nothing finite
 };
 
-/// The first i < count with holds(i), or count; every warp asks for itself, its lanes for neighbouring i.
+/// The first i < count with holds(i), or count; computed separately in every warp, whose lanes test neighboring i.
 template <class Block, class Predicate>
 FOREDRAFT_HOST_DEVICE inline unsigned first_where(Block& block, unsigned count, const Predicate& holds) {
   unsigned first = count;
@@ -94,7 +94,7 @@ FOREDRAFT_HOST_DEVICE inline unsigned first_where(Block& block, unsigned count, 
   return first;
 }
 
-/// How many drafts of a request there are to verify: those in front of the first that is no token.
+/// Number of drafts of a request to verify: those before the first that is not a token.
 template <class Storage, class Block>
 FOREDRAFT_HOST_DEVICE inline unsigned draft_count(Block& block, const VerificationInput<Storage>& input,
                                                   unsigned request) {

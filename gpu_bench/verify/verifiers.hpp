@@ -27,20 +27,20 @@ struct VerifierEntry {
   Verifier verifier;
   std::string_view name;
   std::string_view summary;
-  std::string_view source;  ///< as `Key, Eq. n` of docs/references.bib, or what it is made after
-  bool reads_drafter;       ///< its floor holds the drafter's rows too
-  bool waits_for_host;      ///< the host reads something before it goes on: one call is no graph
+  std::string_view source;  ///< as `Key, Eq. n` of docs/references.bib, or what it is based on
+  bool reads_drafter;       ///< its lower bound includes the drafter's rows
+  bool waits_for_host;      ///< the host reads something before it continues: a call cannot be a graph
 };
 
-/// In the order of the enumeration.
+/// All verifiers, in the order of the enumeration.
 [[nodiscard]] const std::vector<VerifierEntry>& verifier_registry();
 [[nodiscard]] const VerifierEntry& entry_of(Verifier verifier);
 
 /// Nothing for an unknown name.
 [[nodiscard]] const VerifierEntry* find_verifier(std::string_view name);
 
-/// Bytes that no verification of this kind can do without: of every request 2 gamma + 1 rows of logits, or the target's
-/// gamma + 1 where the drafter's are not asked.
+/// Minimum bytes of a verification of this kind: for every request 2 gamma + 1 rows of logits, or the target's gamma +
+/// 1 if the drafter's are not used.
 [[nodiscard]] double floor_bytes(Verifier verifier, const VerificationShape& shape, latency::DataType type);
 
 }  // namespace foredraft::gpu_bench

@@ -5,32 +5,33 @@
 
 #pragma GCC visibility push(default)
 
-/// What functions of the library throw. Everything that a caller can cause is one of these four; std::logic_error is a
+/// The exceptions of the library. Everything that a caller can cause is one of these four; std::logic_error is a
 /// mistake in the use of the library or in the library itself.
 namespace foredraft {
 
-/// An argument lies outside the domain of a function, or arguments do not go together. what() reads
-/// `invalid NAME=VALUE (must ...)` where one value is to blame.
+/// An argument lies outside the domain of a function, or arguments contradict each other. what() reads `invalid
+/// NAME=VALUE (must ...)` if a single value is to blame.
 class DomainError : public std::domain_error {
  public:
   using std::domain_error::domain_error;
 };
 
-/// A file cannot be read, or does not say what it must. what() holds one line per problem, `file:line: key: problem
-/// (why) - suggestion`; nothing was written. The program's exit code 2.
+/// A file cannot be read or its contents are invalid. what() holds one line per problem, `file:line: key: problem (why)
+/// - suggestion`. Nothing was written. The program's exit code is 2.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A run that had begun failed, or one of its checks did: a full disk, a folder that is not what it says. The program's
-/// exit code 1.
+/// A run failed after it had begun, or one of its checks did: a full disk, a results folder whose contents are not as
+/// recorded. The program's exit code is 1.
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A run was asked to stop: what was written is safe, and the same call resumes it. The program's exit code 130.
+/// A run was stopped on request. What was written is complete, and the same call resumes it. The program's exit code is
+/// 130.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}

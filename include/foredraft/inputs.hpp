@@ -5,14 +5,13 @@
 
 #pragma GCC visibility push(default)
 
-/// Files that a scenario names.
+/// Reads the files that a scenario names.
 namespace foredraft {
 
-/// Puts into the scenario what it only names: the recording of a Trace, the process that an
-/// Observed log tells, the models trained on the corpus of
-/// NgramModels, the times of Roofline and Measured costs. Call it before predict() and simulate(); a scenario that
-/// names nothing stays as it is. Throws InputError for a file that cannot be read and for what is no trace or profile,
-/// DomainError for models that a profile does not know.
+/// Reads into the scenario what it names: the recording of a Trace, the process of an Observed log, the models trained
+/// on the corpus of NgramModels, the times of Roofline and Measured costs. Call it before predict() and simulate(); a
+/// scenario that names no file stays as it is. Throws InputError for a file that cannot be read or is no trace, log or
+/// profile, and DomainError for models that a profile does not have.
 void read_inputs(Scenario& scenario);
 
 }  // namespace foredraft

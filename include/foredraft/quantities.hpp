@@ -5,17 +5,16 @@
 
 #pragma GCC visibility push(default)
 
-/// What closed forms and simulation answer.
+/// The output quantities of closed forms and simulation.
 namespace foredraft {
 
-/// A point estimate with its standard error; the interval follows from both.
-/// `standard_error` is NaN where it is not estimable (fewer than two observations).
+/// A point estimate and its standard error, which is NaN if it cannot be estimated (fewer than two observations).
 struct Estimate {
   double mean;
   double standard_error;
 };
 
-/// What stands for a quantity that is not known.
+/// The value of a quantity that is not known.
 template <class Number>
 inline constexpr Number unknown = Number{};
 template <>
@@ -23,8 +22,8 @@ inline constexpr double unknown<double> = std::numeric_limits<double>::quiet_NaN
 template <>
 inline constexpr Estimate unknown<Estimate> = {unknown<double>, unknown<double>};
 
-/// Every output quantity, as a closed form (double; infinity: unbounded) or as an estimate; NaN where it is not known.
-/// What each means stands in the table of scenario/metrics.cpp and docs/metrics.md.
+/// Every output quantity, as a closed form (double; infinity: unbounded) or as an estimate; NaN if it is not known.
+/// Defined in the table of scenario/metrics.cpp and in docs/metrics.md.
 template <class Number>
 struct Quantities {
   Number tokens_per_iteration = unknown<Number>;
@@ -37,7 +36,7 @@ struct Quantities {
   Number mean_gamma = unknown<Number>;
   Number best_gamma = unknown<Number>;
   Number best_speedup = unknown<Number>;
-  // Of a server.
+  // For a server.
   Number tokens_per_s = unknown<Number>;
   Number goodput_tokens_per_s = unknown<Number>;
   Number mean_batch = unknown<Number>;

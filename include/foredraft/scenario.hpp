@@ -14,29 +14,30 @@
 
 #pragma GCC visibility push(default)
 
-/// The question that closed forms and simulation answer: who drafts, how often drafts are accepted, how long they are,
-/// what each forward pass costs. Plain values; scenario/ says which combinations are legal.
+/// A scenario: the question that closed forms and simulation answer. It holds the drafter, the acceptance, the draft
+/// length and the cost of each forward pass. Plain values; scenario/ checks which combinations are legal.
 namespace foredraft {
 
 // ---- Limits.
 
-/// The longest draft under a policy other than ConstantGamma: iterations are gone through one after another, and the
-/// confidence of each drafted token is drawn.
+/// Maximum draft length under a policy other than ConstantGamma, which iterates step by step and draws a confidence for
+/// each drafted token.
 inline constexpr std::int64_t max_policy_gamma = 10'000;
-/// The same under OptimalStopping of a BetaMixture, whose closed form takes its square.
+/// Maximum draft length under OptimalStopping of a BetaMixture, whose closed form takes time quadratic in it.
 inline constexpr std::int64_t max_known_alpha_gamma = 4096;
-/// The longest draft under acceptance in Runs.
+/// Maximum draft length when acceptance is Runs.
 inline constexpr std::int64_t max_runs_gamma = 4096;
-/// The longest draft in token fidelity: every drafted token is drawn, and an n-gram pair writes drafts out as text.
+/// Maximum draft length in token fidelity, where every drafted token is drawn and an n-gram pair writes drafts out as
+/// text.
 inline constexpr std::int64_t max_token_gamma = 100'000;
-/// The longest draft of a server.
+/// Maximum draft length of a server.
 inline constexpr std::int64_t max_serving_gamma = 10'000;
-/// The lowest temperature above 0: below it, powers of probabilities leave the range of a double.
+/// Minimum temperature above 0; below it, powers of probabilities leave the range of a double.
 inline constexpr double min_temperature = 1e-6;
 inline constexpr std::int64_t max_vocabulary = 256'000;
-/// The longest n-grams; no model looks at more than max_ngram_order - 1 tokens of context.
+/// Maximum n-gram order: a model looks at no more than max_ngram_order - 1 tokens of context.
 inline constexpr int max_ngram_order = 5;
-/// Drafted tokens that have a head or stage of their own.
+/// Maximum number of drafted tokens that have a head or stage of their own.
 inline constexpr int max_ngram_heads = 16;
 
 // ---- Acceptance: which drafts are accepted, in process fidelity.
@@ -46,14 +47,15 @@ struct Iid {
   double alpha = 0.0;
 };
 
-/// Draft i accepted with conditional[i] given that all before it were. gamma <= conditional.size().
+/// Draft i is accepted with probability conditional[i], given that all drafts before it were. gamma <=
+/// conditional.size().
 struct Positional {
   std::vector<double> conditional = {};
-  /// [i]: draft i and all before it accepted, digit for digit as given; empty: follows from `conditional`.
+  /// [i]: probability that drafts 0 to i are all accepted, with the digits as given; empty: follows from `conditional`.
   std::vector<double> marginal = {};
 };
 
-/// alpha ~ Beta(a, b) afresh for each iteration, shared by its drafts. a, b > 0.
+/// alpha is drawn from Beta(a, b) anew for each iteration and shared by its drafts. a, b > 0.
 struct BetaMixture {
   double a = 1.0;
   double b = 1.0;
@@ -66,144 +68,146 @@ struct Markov {
   double b = 0.0;
 };
 
-/// Acceptance in runs, what is fitted to the counts of a log (docs/adr/0018). After a rejected position the next is
-/// accepted with b and begins a run, which is easy or hard with equal chance. An easy run goes on with the probability
-/// of logit(a) + spread, a hard one with that of logit(a) - spread. Into a bonus token and out of it the odds of going
-/// on are rho times those. With a bonus token, a constant draft length and endless text; gamma at most max_runs_gamma;
-/// a < 1 or b > 0.
+/// Acceptance in runs, the process that is fitted to the counts of a log (docs/adr/0018). After a rejected position the
+/// next one is accepted with probability b and begins a run, which is easy or hard with equal probability. In an easy
+/// run the next position is accepted with probability sigmoid(logit(a) + spread), in a hard one with sigmoid(logit(a) -
+/// spread). For transitions into and out of a bonus token the odds of going on are multiplied by rho. Requires a
+/// bonus token, a constant draft length, endless text and gamma <= max_runs_gamma; a < 1 or b > 0.
 struct Runs {
   double a = 0.0;
   double b = 0.0;
   double spread = 0.0;  ///< 0 to 20, in log odds
-  double rho = 1.0;     ///< odds ratio, 1e-6 to 1e6; with a spread of 0 and 1 it is the Markov chain
+  double rho = 1.0;     ///< odds ratio, 1e-6 to 1e6; with spread = 0 and rho = 1 the process is the Markov chain
 };
 
 /// Recorded outcomes, one entry per token position: 1 the draft would be accepted, 0 rejected, -1 not observed (the
-/// position after a fully accepted draft, which no draft was tested at). Each inner vector is one sequence.
-/// An unobserved outcome is drawn with the trace's own acceptance per observed token, once for its place in the trace.
+/// position after a fully accepted draft, where no draft was tested). Each inner vector is one sequence. An unobserved
+/// outcome is drawn with the acceptance rate of the trace's observed tokens, once for its place in the trace.
 struct Recording {
   std::vector<std::vector<std::int8_t>> sequences;
-  /// Instead of `sequences`: [i] how many drafts of an iteration that begins at position i would be accepted, >= 0,
-  /// however many it drafts.
+  /// Instead of `sequences`: [i] how many drafts (>= 0) of an iteration that begins at position i would be accepted,
+  /// whatever its draft length.
   std::vector<std::vector<std::int32_t>> accepted_from = {};
 };
 
 /// A recording, replayed once at any gamma.
 struct Trace {
   std::shared_ptr<const Recording> recording = {};  ///< read once
-  std::string file = {};                            ///< where it was read from
-  std::int64_t recorded_gamma = 0;                  ///< of a file of accepted counts; 0: not given
+  std::string file = {};                            ///< file that it was read from
+  std::int64_t recorded_gamma = 0;  ///< draft length of the recording, for a file of accepted counts; 0: not given
 };
 
-/// What a log of an engine counted. read_inputs() puts a Trace in its place where the log recorded single steps, else
-/// Runs that are fitted to its counts; gamma, policy and text as for Runs.
+/// What the log of an engine counted. read_inputs() replaces it by a Trace if the log recorded single decode steps,
+/// else by Runs that are fitted to its counts. Gamma, policy and text as for Runs.
 struct Observed {
   std::string file = {};  ///< a log, or an observations file
 };
 
 using AcceptanceProcess = std::variant<BetaMixture, Iid, Markov, Observed, Positional, Runs, Trace>;
 
-// ---- Drafter: where drafts come from, what they are charged, how their acceptance falls.
+// ---- Drafter: where drafts come from, what they cost, how their acceptance falls with the position.
 
-/// A smaller model, token by token: gamma draft passes. [Leviathan2023, Alg. 1]
+/// A smaller model that drafts token by token: gamma forward passes. [Leviathan2023, Alg. 1]
 struct AutoregressiveDrafter {};
 
-/// One parallel pass drafts the whole block. [Xia2023, Sec. 3.1]
+/// One parallel forward pass drafts the whole block. [Xia2023, Sec. 3.1]
 struct BlockDrafter {
-  double decay = 1.0;  ///< acceptance of a draft over that of the one before it, all before accepted
+  double decay = 1.0;  ///< acceptance of a draft divided by that of the one before it, all earlier drafts accepted
 };
 
-/// Heads on the target, one for each position and each blind to the others' tokens. [Stern2018; Cai2024]
+/// Heads on the target, one per draft position; none sees the tokens of the others. [Stern2018; Cai2024]
 struct Heads {
   double decay = 1.0;
-  std::vector<double> accuracies = {};  ///< [i] head i right given that all before it were; instead of alpha and decay
+  std::vector<double> accuracies = {};  ///< [i]: P(head i is right | all before it were); replaces alpha and decay
 };
 
-/// The draft is the rest of the input. [Sun2021; Xia2023, App. G.2]
+/// Copies the rest of the input. [Sun2021; Xia2023, App. G.2]
 struct InputCopy {
-  double edit_rate = 0.0;    ///< probability that the next token is not the input's
-  std::int64_t realign = 0;  ///< tokens written one by one after each edit
+  double edit_rate = 0.0;    ///< probability that the next token differs from the input's
+  std::int64_t realign = 0;  ///< tokens generated one by one after each edit
 };
 
-/// Small stages one after another, each fed the token before. [Wertheimer2024]
+/// Small stages run one after another; each reads the token of the previous one. [Wertheimer2024]
 struct MlpSpeculator {
   double decay = 1.0;
-  double recovery = 0.5;  ///< share of the decay that the token before gives back: decay^(1 - recovery)
+  double recovery =
+      0.5;  ///< how much of the decay the previous token compensates: the decay becomes decay^(1 - recovery)
 };
 
-/// An n-gram model of the same text, token by token. [Leviathan2023, Sec. 4.3]
+/// An n-gram model of the same text that drafts token by token. [Leviathan2023, Sec. 4.3]
 struct NgramDrafter {};
 
-/// Copies what followed the last occurrence of the longest matching end of the text. [Saxena2023; Yang2023]
+/// Copies what followed the last occurrence of the longest matching suffix of the text. [Saxena2023; Yang2023]
 struct PromptLookup {
-  std::int64_t match = 3;      ///< longest end of the text that is looked for, 1 to 64 tokens
-  std::int64_t window = 1024;  ///< tokens of prompt and text that are looked through, 16 to 65,536
+  std::int64_t match = 3;      ///< maximum length of the matched suffix, 1 to 64 tokens
+  std::int64_t window = 1024;  ///< tokens of prompt and text that are searched, 16 to 65,536
 };
 
 using Drafter =
     std::variant<AutoregressiveDrafter, BlockDrafter, Heads, InputCopy, MlpSpeculator, NgramDrafter, PromptLookup>;
 
-// ---- Draft-length policy; `gamma` of the scenario is the longest draft that any of them makes.
+// ---- Draft-length policy; `gamma` of the scenario is the maximum draft length of every policy.
 
 /// The same gamma in every iteration.
 struct ConstantGamma {};
 
-/// Two drafts more after an iteration that accepted all of its drafts, one less (at least one) after any other
-/// [Wagner2024, Sec. 4.1; Wolf2020]. Any process but Observed, Runs and Trace.
+/// Lengthens the draft by two after an iteration that accepted all of its drafts; shortens it by one (to at least one)
+/// after any other. [Wagner2024, Sec. 4.1; Wolf2020] Any process but Observed, Runs and Trace.
 struct Plus2Minus1 {
-  std::int64_t start = 5;  ///< drafts of the first iteration of a text; `gamma` where that is less
+  std::int64_t start = 5;  ///< draft length of the first iteration of a text; at most `gamma`
 };
 
-/// Drafting stops after the first token whose confidence is below the threshold, which is still verified [Wolf2020].
-/// Each token of an Iid process then has an acceptance of its own, from Beta(alpha s, (1 - alpha) s), and a confidence
-/// that is this acceptance to the power `bias`.
+/// Stops drafting after the first token whose confidence is below the threshold; that token is still verified.
+/// [Wolf2020] Each token of an Iid process gets an acceptance probability of its own, drawn from Beta(alpha s, (1 -
+/// alpha) s); its confidence is this probability to the power `bias`.
 struct ConfidenceThreshold {
   double threshold = 0.0;      ///< in [0, 1]
   double concentration = 1.0;  ///< s > 0
-  double bias = 1.0;           ///< > 0; 1: calibrated
+  double bias = 1.0;           ///< > 0; 1: the confidence is calibrated
 };
 
-/// Drafts while the chance that the next one yields a token exceeds c times the best long-run speedup: a drafter that
-/// knows the acceptance of its next draft, for a BetaMixture the alpha of the iteration. Iid, Positional, BetaMixture.
+/// Drafts while the probability that the next draft yields a token exceeds c times the best long-run speedup. An
+/// oracle: it knows the acceptance probability of the next draft (for a BetaMixture, the alpha of the iteration). Iid,
+/// Positional, BetaMixture.
 struct OptimalStopping {};
 
 using Policy = std::variant<ConfidenceThreshold, ConstantGamma, OptimalStopping, Plus2Minus1>;
 
 // ---- Verification rule, in token fidelity.
 
-/// Every draft is accepted: the control that shows what a wrong rule does.
+/// Accepts every draft: the control that shows the effect of a wrong rule.
 struct AcceptAll {};
-/// Accept the target's most probable token.
+/// Accepts a draft if it is the target's most probable token.
 struct GreedyMatch {};
-/// Accept with min(1, p / (l q)).
+/// Accepts with probability min(1, p / (l q)).
 struct Lenient {
   double lenience = 0.5;  ///< l in (0, 1]
-  bool residual = true;   ///< a rejection draws from max(0, p - l q), else from max(0, p - q)
+  bool residual = true;   ///< after a rejection, draw from max(0, p - l q); false: from max(0, p - q)
 };
-/// Several candidates a position, tried by recursive rejection.
+/// Several candidates per position, tried by recursive rejection sampling.
 struct MultiCandidate {
   std::int64_t candidates = 2;  ///< 1 to 1024
   bool replacement = true;      ///< candidates are drawn with replacement
 };
-/// Accept with min(1, p / q), else draw from max(0, p - q). [Leviathan2023; Chen2023]
+/// Accepts with probability min(1, p / q), else draws from max(0, p - q). [Leviathan2023; Chen2023]
 struct RejectionSampling {};
-/// Rejection sampling on sigmoids instead of softmaxes, in arithmetic of `bits`. [Wagner2024]
+/// Rejection sampling on sigmoids instead of softmaxes, with floating-point numbers of `bits` bits. [Wagner2024]
 struct SigmoidApproximation {
   double scale_low = -10.0;
   double scale_high = 10.0;
   double logit_shift = 0.0;
   std::int64_t bits = 64;  ///< 16, 32 or 64
 };
-/// Accept one of the target's best tokens that is not much less likely than the best. [Xia2023]
+/// Accepts one of the target's `top_beta` best tokens that is at most `tolerance` less likely than the best. [Xia2023]
 struct TopBeta {
   std::int64_t top_beta = 3;
   double tolerance = 1.0;  ///< nat
-  bool judged = false;     ///< by the drafter's probability, as first published, else by the target's
+  bool judged = false;     ///< likelihoods are the drafter's, as first published; false: the target's
 };
-/// Accept a token that is not improbable for a row of its entropy. [Cai2024]
+/// Accepts a token that is likely enough for the entropy of its distribution. [Cai2024]
 struct TypicalAcceptance {
   double epsilon = 0.09;
-  double delta = 0.0;  ///< 0: the root of epsilon
+  double delta = 0.0;  ///< 0: sqrt(epsilon)
 };
 
 using Rule = std::variant<AcceptAll, GreedyMatch, Lenient, MultiCandidate, RejectionSampling, SigmoidApproximation,
@@ -213,26 +217,26 @@ using Rule = std::variant<AcceptAll, GreedyMatch, Lenient, MultiCandidate, Rejec
 
 class PassTimes;  // scenario/inputs.hpp
 
-/// A draft pass takes c target steps, a verification of n tokens 1 + verify_growth (n - 1). [Leviathan2023, Thm. 3.8,
-/// where verify_growth is 0]
+/// A draft pass takes c target decode steps, a verification of n tokens 1 + verify_growth (n - 1). [Leviathan2023, Thm.
+/// 3.8, where verify_growth is 0]
 struct ConstantRatio {
-  std::optional<double> c = {};  ///< nothing: no speedup
-  double verify_growth = 0.0;    ///< >= 0; with a constant draft length
+  std::optional<double> c = {};  ///< empty: no speedup is computed
+  double verify_growth = 0.0;    ///< >= 0; other than 0 only with a constant draft length
 };
 
 /// Measured times, in ms: T = encoders + fixed + iterations (draft passes t_d + t_v + overhead). [Xia2023, Eq. 4]
 struct MeasuredTimes {
-  double step_ms = 0.0;    ///< a token of plain decoding, the baseline of the speedup; > 0
-  double draft_ms = 0.0;   ///< one pass of the drafter
-  double verify_ms = 0.0;  ///< one pass of the target over a draft; > 0
+  double step_ms = 0.0;    ///< one token of autoregressive decoding, the baseline of the speedup; > 0
+  double draft_ms = 0.0;   ///< one forward pass of the drafter
+  double verify_ms = 0.0;  ///< one forward pass of the target over a draft; > 0
   double overhead_ms = 0.0;
   double target_encoder_ms = 0.0;
   double drafter_encoder_ms = 0.0;
   double fixed_ms = 0.0;
-  double verify_growth = 0.0;  ///< plain steps for each token of a verification but its first, beyond verify_ms; >= 0
+  double verify_growth = 0.0;  ///< decode steps added to verify_ms for each verified token after the first; >= 0
 };
 
-/// Times looked up for models on a device.
+/// Times looked up for a model pair on a device.
 struct LookedUpTimes {
   std::string source = {};  ///< the device (data sheet) or the profile
   std::string target = {};
@@ -240,41 +244,42 @@ struct LookedUpTimes {
   std::int64_t batch = 1;
   std::int64_t context = 512;
   double overhead_ms = 0.0;
-  std::shared_ptr<const PassTimes> times = {};  ///< of these models there, read once
+  std::shared_ptr<const PassTimes> times = {};  ///< of these models on this device, read once
 };
 struct Measured : LookedUpTimes {};
-/// Of a data sheet, whose times follow from how the models are stored and split, and from what engines reach of it
-/// (docs/step-times.md) where nothing better is stated.
+/// Times from a data sheet: they follow from how the models are stored and split and, unless efficiencies are given,
+/// from what engines reach of the device's limits (docs/step-times.md).
 struct Roofline : LookedUpTimes {
-  /// Of the weights and of both KV caches, "fp8"; nothing: as the model's own config says, else fp16.
+  /// Number format of the weights and of both KV caches, such as "fp8"; empty: that of the model's config, else fp16.
   std::optional<std::string> target_format = {}, draft_format = {}, kv_format = {};
-  std::int64_t target_tp = 1, draft_tp = 1;  ///< devices that share the model
+  std::int64_t target_tp = 1, draft_tp = 1;  ///< tensor-parallel devices of each model
   double expert_skew = 0.0;                  ///< 0: tokens choose their experts independently; 1: all share them
-  std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< shares of the data sheet's limits
-  std::optional<double> step_overhead_us = {};                               ///< of every pass, beside its operators
-  std::optional<double> iteration_us = {};  ///< of an iteration of speculation, beside its passes
-  double memory_utilization = 0.9;          ///< share of a device's memory for weights and caches
-  bool ignore_memory = false;               ///< answer also where it does not fit
-  bool allow_vocabulary_mismatch = false;   ///< a draft model with other tokens than the target
+  std::optional<double> bandwidth_efficiency = {}, compute_efficiency = {};  ///< fractions of the data sheet's peaks
+  std::optional<double> step_overhead_us = {};  ///< added to every forward pass, beyond its operators
+  std::optional<double> iteration_us = {};      ///< added to every iteration, beyond its forward passes
+  double memory_utilization = 0.9;              ///< fraction of the device's memory for weights and KV caches
+  bool ignore_memory = false;                   ///< answer even if the models do not fit into memory
+  bool allow_vocabulary_mismatch = false;       ///< allow a draft model with another vocabulary than the target's
 };
 
 using Cost = std::variant<ConstantRatio, MeasuredTimes, Roofline, Measured>;
 
 // ---- Fidelity: how much of the process is simulated.
 
-/// Text is produced in sequences of a fixed or geometric number of tokens; the last iteration of a sequence is cut
-/// short. gamma tokens are drafted all the same: the drafter does not know where the text ends. Drafts behind the end
-/// count as drafted and never as tested, so that acceptance per tested token stays unbiased.
+/// Text in sequences of a fixed or geometrically distributed number of tokens; the last iteration of a sequence is cut
+/// short. It still drafts gamma tokens because the drafter does not know where the text ends. Drafts after the end
+/// count as drafted but not as tested, so that the acceptance per tested token stays unbiased.
 struct SequenceLength {
-  double tokens = 1.0;     ///< the length, or its mean; >= 1
-  bool geometric = false;  ///< end of sequence with hazard 1 / tokens at every token, instead of after exactly `tokens`
+  double tokens = 1.0;  ///< the length, or its mean; >= 1
+  bool geometric =
+      false;  ///< the sequence ends with probability 1 / tokens after every token, instead of after exactly `tokens`
 };
 
-/// Only which drafts are accepted.
+/// Simulates only which drafts are accepted.
 struct ProcessFidelity {
   AcceptanceProcess acceptance = Iid{};
   Policy policy = ConstantGamma{};
-  std::optional<SequenceLength> sequence_length = {};  ///< nothing: one endless text
+  std::optional<SequenceLength> sequence_length = {};  ///< empty: one endless text
 };
 
 /// Distribution of a synthetic target's next-token distributions.
@@ -284,7 +289,7 @@ enum class TargetDistribution {
   dirichlet,        ///< symmetric Dirichlet(parameter)
 };
 
-/// How the draft distribution is made from the target's.
+/// How the draft distribution is derived from the target's.
 enum class DraftDistribution {
   noise,        ///< independent Normal(0, strength^2) added to the logits
   temperature,  ///< logits divided by 1 + strength
@@ -293,41 +298,43 @@ enum class DraftDistribution {
 
 /// Where the distributions of a synthetic pair come from.
 enum class Contexts {
-  pooled,  ///< a pool of prepared (p, q) rows; each position meets a random one. Alias tables: about 1e6 iterations/s
-  fresh,   ///< new logits for every position of every iteration; slow, and free of any pool effect
+  pooled,  ///< a pool of prepared (p, q) pairs; each position takes a random one. Alias tables: about 1e6 iterations/s
+  fresh,   ///< new logits for every position of every iteration; slow, but free of pool effects
 };
 
-/// A synthetic target and its drafter; the strength of the difference is solved so that the expected acceptance
+/// A synthetic target and its drafter. The strength of their difference is solved for such that the expected acceptance
 /// sum min(p, q) at temperature 1, averaged over contexts, is `alpha`.
 struct SyntheticModels {
   TargetDistribution target = TargetDistribution::gaussian_logits;
   double parameter = 3.0;
   std::int64_t vocabulary = 32'000;  ///< 2 .. 256,000
   DraftDistribution draft = DraftDistribution::noise;
-  double alpha = 0.0;       ///< wanted expected acceptance, in (0, 1]
+  double alpha = 0.0;       ///< required expected acceptance, in (0, 1]
   std::int64_t pool = 256;  ///< contexts in the pool, >= 1
   Contexts contexts = Contexts::pooled;
 };
 
 struct TrainedModels;  // sim/ngram
 
-/// n-gram models of one text: the target writes, the drafter drafts.
+/// n-gram models of one text: the target of order `target_order`, the drafter of order `draft_order`.
 struct NgramModels {
   std::vector<std::string> corpus = {"prose"};  ///< "prose", "code" or files
   std::int64_t vocabulary = 32'000;
   std::int64_t target_order = 5;
   std::int64_t draft_order = 2;
-  std::shared_ptr<const TrainedModels> trained = {};  ///< on the corpus, read once
+  std::shared_ptr<const TrainedModels> trained = {};  ///< trained on the corpus, read once
 };
 
-/// Distributions of one's own, a row a context; every position meets one of the contexts at random.
+/// User-defined distributions, one per context; every position takes a random context.
 struct GivenDistributions {
   std::vector<std::vector<double>> target = {};  ///< [context][token]: p, each row sums to 1
   std::vector<std::vector<double>> draft = {};   ///< q, likewise
-  // A verification rule of one's own in place of `rule`, worked out for these rows; temperature has to be 1.
-  std::vector<std::vector<double>> acceptance = {};  ///< [context][token], in [0, 1]: of a drafted token; empty: `rule`
-  std::vector<std::vector<double>> replacement = {};  ///< what a token is drawn from after a rejection; rows sum to 1
-  std::vector<std::vector<double>> bonus = {};        ///< and after gamma accepted drafts; empty: `target`
+  // A user-defined verification rule that replaces `rule`, tabulated for these contexts; requires temperature 1.
+  std::vector<std::vector<double>> acceptance =
+      {};  ///< [context][token]: acceptance of a drafted token, in [0, 1]; empty: `rule`
+  std::vector<std::vector<double>> replacement = {};  ///< distribution of the token after a rejection; each sums to 1
+  std::vector<std::vector<double>> bonus =
+      {};  ///< distribution of the token after gamma accepted drafts; empty: `target`
 };
 
 struct GivenModels {
@@ -336,37 +343,38 @@ struct GivenModels {
 
 using Models = std::variant<SyntheticModels, NgramModels, GivenModels>;
 
-/// Real distributions, drafts and verification.
+/// Simulates distributions, drafted tokens and their verification.
 struct TokenFidelity {
   Rule rule = RejectionSampling{};
-  double temperature = 1.0;  ///< applied to both models before the rule; 0: argmax, lowest index on ties
+  double temperature = 1.0;  ///< of both models, applied before the rule; 0: argmax, lowest index on ties
   Models models = SyntheticModels{};
 };
 
-/// Drafted tokens per iteration while the batch has so many rows.
+/// Drafted tokens per iteration for a range of batch sizes.
 struct GammaRange {
   std::int64_t from_batch;
   std::int64_t to_batch;  ///< inclusive
-  std::int64_t gamma;     ///< 0: plain decoding, with a bonus token alone
+  std::int64_t gamma;     ///< 0: autoregressive decoding, only under Convention::bonus
 };
 
-/// How requests share a batch. In a static batch (ragged, lockstep) those waiting are taken at once when the server is
-/// idle, and nobody joins before the slowest row is done; finished rows are computed all the same, as padding.
+/// How requests share a batch. A static batch (ragged, lockstep) takes the waiting requests as soon as the server is
+/// idle, and no request joins before the slowest sequence has finished. Finished sequences are still computed, as
+/// padding.
 enum class Batching {
-  continuous,  ///< a finished row gives its place to a waiting request before the next iteration
-  ragged,      ///< static; each row advances by its own tokens
-  lockstep,    ///< static; all unfinished rows advance by the tokens of the one that accepted fewest
+  continuous,  ///< a waiting request replaces a finished sequence before the next iteration
+  ragged,      ///< static; each sequence advances by its own tokens
+  lockstep,    ///< static; all unfinished sequences advance by the minimum of their tokens
 };
 
-/// Who joins a continuous batch between two iterations, as far as there is room. Prompts are read before those who sent
-/// them join; meanwhile others may arrive.
+/// Which requests join a continuous batch between two iterations, as far as there is room. They join after prefill;
+/// other requests may arrive meanwhile.
 enum class Admission {
-  one,  ///< those who wait when an iteration ends, read in one prompt pass; later requests wait for an iteration
-  all,  ///< prompt passes go on until nobody waits
+  one,  ///< those waiting when an iteration ends, in one prefill pass; later requests wait for an iteration
+  all,  ///< prefill passes are repeated until no request waits
 };
 
 enum class ArrivalKind {
-  closed,   ///< so many clients, each of which sends its next request when its last one is answered
+  closed,   ///< a fixed number of clients; each sends its next request when its last one is answered
   poisson,  ///< independent of the server, exponential intervals
   regular,  ///< one constant interval; the first request comes after it
 };
@@ -377,30 +385,31 @@ struct Arrivals {
   double rate_per_s = 0.0;   ///< poisson, regular: requests per second, > 0
 };
 
-/// Tokens of a prompt or of an answer.
+/// Length of a prompt or of an output, in tokens.
 struct TokenCount {
   double tokens = 0.0;      ///< the length, or its mean
   std::int64_t spread = 0;  ///< uniform on the whole numbers from tokens - spread to tokens + spread
-  bool geometric = false;   ///< end with hazard 1 / tokens at every token instead; then tokens >= 1, spread = 0
+  bool geometric =
+      false;  ///< the text ends with probability 1 / tokens after every token instead; then tokens >= 1, spread = 0
 };
 
-/// One pass over a batch.
+/// One forward pass over a batch.
 struct StepShape {
-  std::int64_t batch;   ///< rows
-  std::int64_t tokens;  ///< new tokens of each row
-  double context;       ///< tokens in the cache of a row, mean over the rows
-  bool prompt = false;  ///< reads prompts, before the first iteration of these rows
+  std::int64_t batch;   ///< sequences
+  std::int64_t tokens;  ///< new tokens of each sequence
+  double context;       ///< tokens in the KV cache of a sequence, mean over the batch
+  bool prompt = false;  ///< prefill, before the first iteration of these sequences
 };
 
-/// A pass that first reads the weights and the cache and computes meanwhile: it takes the longer of the two.
+/// Roofline time of a forward pass: the maximum of reading (weights and KV cache) and computing, plus a launch time.
 /// [Williams2009]
 struct RooflineStep {
-  double launch_us = 0.0;   ///< paid whatever the pass does
+  double launch_us = 0.0;   ///< constant part of every forward pass
   double weights_us = 0.0;  ///< reading the weights
-  double context_us = 0.0;  ///< reading one cached token of one row
-  double token_us = 0.0;    ///< computing one new token of one row
+  double context_us = 0.0;  ///< reading one cached token of one sequence
+  double token_us = 0.0;    ///< computing one new token of one sequence
 
-  /// In us.
+  /// Time in us.
   double operator()(const StepShape& shape) const {
     const auto batch = static_cast<double>(shape.batch);
     const double reading = weights_us + context_us * batch * shape.context;
@@ -412,45 +421,45 @@ struct RooflineStep {
 /// A server that decodes batches of requests.
 struct Server {
   AcceptanceProcess acceptance = Iid{};         ///< of each sequence; BetaMixture, Iid or Positional
-  std::vector<GammaRange> gamma_schedule = {};  ///< empty: gamma whatever the batch
+  std::vector<GammaRange> gamma_schedule = {};  ///< gamma by batch size; empty: the same gamma for all
   Batching batching = Batching::continuous;
-  Admission admission = Admission::one;  ///< of a continuous batch
+  Admission admission = Admission::one;  ///< for continuous batching
   std::int64_t max_batch = 1;
   Arrivals arrivals = {};
   TokenCount prompt = {};
   TokenCount output = {.tokens = 1.0};
-  RooflineStep target_step = {};  ///< under ConstantRatio; other costs look passes up
+  RooflineStep target_step = {};  ///< used with ConstantRatio; other costs look forward passes up
   RooflineStep drafter_step = {};
-  double overhead_us = 0.0;  ///< of an iteration that drafts, beyond its passes
+  double overhead_us = 0.0;  ///< added to an iteration that drafts, beyond its forward passes
   std::optional<double> latency_goal_us = {};
 };
 
 using Fidelity = std::variant<ProcessFidelity, TokenFidelity, Server>;
 
-/// Rows [from, to, gamma]: gamma from batch `from` to batch `to`.
+/// Entries [from, to, gamma]: gamma for batch sizes `from` to `to`.
 using Schedule = std::vector<std::array<std::int64_t, 3>>;
 
-/// What a parameter takes: a number, a word, a list.
+/// Value of a parameter: a number, a word or a list.
 using Value = std::variant<double, std::int64_t, std::string, std::vector<double>, std::vector<std::string>, Schedule>;
 
-/// A parameter by its name in configurations, and its value: {"alpha", 0.8}.
+/// A parameter by its name in configurations, with its value: {"alpha", 0.8}.
 struct Input {
   std::string parameter;
   Value value;
 };
 
-/// One question. What a combination does not use is not there: a server has no policy, a trace no alpha.
+/// One question. Holds only what its combination uses: a server has no policy, a trace no alpha.
 struct Scenario {
-  /// From the names of TOML: Scenario::from({{"alpha", 0.8}, {"gamma", 5}, {"c", 0.05}}). Files that it names are read.
-  /// Throws InputError with every problem, one a line.
+  /// The scenario of parameters as in TOML: Scenario::from({{"alpha", 0.8}, {"gamma", 5}, {"c", 0.05}}). Reads the
+  /// files that it names. Throws InputError with every problem, one per line.
   [[nodiscard]] static Scenario from(const std::vector<Input>& inputs);
 
   Fidelity fidelity = ProcessFidelity{};
-  std::int64_t gamma = 0;  ///< drafted tokens per iteration; under a policy the most
+  std::int64_t gamma = 0;  ///< drafted tokens per iteration; under a policy the maximum
   Convention convention = Convention::bonus;
   Drafter drafter = AutoregressiveDrafter{};
   Cost cost = ConstantRatio{};
-  std::optional<double> operations_ratio = {};  ///< operations of one draft step over one target step
+  std::optional<double> operations_ratio = {};  ///< operations of one draft step divided by those of one target step
 };
 
 }  // namespace foredraft

@@ -5,15 +5,15 @@
 
 #pragma GCC visibility push(default)
 
-/// Semantic versions; CMake takes the version of the project from here.
+/// Version of the library; CMake takes the version of the project from here.
 namespace foredraft {
 
-/// Of these headers.
+/// Version of these headers.
 inline constexpr int version_major = 0;
 inline constexpr int version_minor = 2;
 inline constexpr int version_patch = 0;
 
-/// "MAJOR.MINOR.PATCH" of the library that is linked.
+/// "MAJOR.MINOR.PATCH" of the linked library.
 [[nodiscard]] std::string_view version();
 
 }  // namespace foredraft

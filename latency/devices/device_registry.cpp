@@ -22,7 +22,7 @@ constexpr double tera = 1e12;
 constexpr double kibi = 1024.0;
 constexpr double mebi = 1024.0 * 1024.0;
 
-/// One number of a table. Figures outside of [low, high] are of no device: mostly they are of another unit.
+/// A number of a table. Values outside of [low, high] fit no device; they are mostly in another unit.
 template <typename Owner>
 struct FigureKey {
   std::string_view key;
@@ -62,11 +62,11 @@ constexpr std::array peak_keys{
     FigureKey<Limits>{"matrix_peak_int8_tflop_per_s", &Limits::matrix_peak_int8_flop_per_s, tera, min_peak, max_peak},
     FigureKey<Limits>{"matrix_peak_fp4_tflop_per_s", &Limits::matrix_peak_fp4_flop_per_s, tera, min_peak, max_peak},
 };
-/// Operations that a device computes while it reads a byte. Of those shipped: 9 (fp32 of B200) to 1,250 (fp4 of GB200);
-/// a peak in PFLOP/s or GFLOP/s lies a thousand times beside.
+/// Range of flop per byte of a device. Shipped devices: 9 (fp32 of B200) to 1,250 (fp4 of GB200); a peak in PFLOP/s or
+/// GFLOP/s is wrong by a factor of a thousand.
 constexpr double min_flop_a_byte = 2.0;
 constexpr double max_flop_a_byte = 5'000.0;
-/// What drivers report over what makers print: 0.93 to 1.07 where the printed GB are of one kind or the other.
+/// Memory reported by drivers divided by the manufacturer's: 0.93 to 1.07, depending on the kind of GB that is printed.
 constexpr double min_of_printed = 0.85;
 constexpr double max_of_printed = 1.15;
 
@@ -78,7 +78,7 @@ std::string sheet_type(const toml::node& node) {
   return type.str();
 }
 
-/// The same figure in another of the usual units, where that lies in the range: "write 3350".
+/// The same figure in another common unit, if it is in range there: "write 3350".
 std::string in_other_unit(double value, double low, double high) {
   for (const double factor : {1e3, 1e-3, 1e6, 1e-6, 1e9, 1e-9, 1e12, 1e-12}) {
     if (value * factor >= low && value * factor <= high) return fmt::format("did you mean {:.6g}?", value * factor);
@@ -86,7 +86,7 @@ std::string in_other_unit(double value, double low, double high) {
   return "";
 }
 
-/// Reads one table and notes which keys it knows.
+/// Reads one table and records which keys it knows.
 class SheetReader {
  public:
   SheetReader(const toml::table& table, std::string name, std::int64_t line, ProblemList& problems)
@@ -109,7 +109,7 @@ class SheetReader {
     require(memory_key);
     require(bandwidth_key);
     refuse_unknown_keys();
-    // The rest would follow from what is missing or mistyped.
+    // Further problems would follow from what is missing or mistyped.
     if (sound_) check_peaks(limits);
     if (sound_) check_usable_memory(device);
     if (sound_) check_whole();
@@ -162,13 +162,14 @@ class SheetReader {
       origin = source->value_or(std::string());
     }
     if (!number->is_number()) return refuse_type(key.key, *number, "a number, or {value, source}");
-    const auto* whole = number->as_integer();  // not value<double>(): that has no answer for what rounding would change
+    const auto* whole =
+        number->as_integer();  // not value<double>(): it returns nothing for an integer that a double would round
     const double value = whole != nullptr ? static_cast<double>(whole->get()) : number->as_floating_point()->get();
     if (!(value >= key.low && value <= key.high)) {
       return add(sheet_line(node->source()), key.key, fmt::format("{} is implausible", value),
                  fmt::format("devices have {} to {}", key.low, key.high), in_other_unit(value, key.low, key.high));
     }
-    // What is printed in giga or tera is a whole number of units: 989.4e12 and not its neighbor.
+    // A figure printed in giga or tera is an integer number of units: 989.4e12 and not its neighbor.
     const double scaled = value * key.scale;
     owner.*key.member = {.value = key.scale > 1.0 ? std::round(scaled) : scaled, .ci95 = {}, .origin = origin};
   }

@@ -8,7 +8,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// What configs leave out because it is what their architecture has anyway. 0: it must be there.
+/// Defaults of an architecture for keys that configs omit. 0: the key is required.
 struct Defaults {
   bool tied = false;
   std::int64_t layers = 0;
@@ -33,7 +33,7 @@ constexpr std::array activation_words{
     ActivationWord{"relu2", Activation::relu},
 };
 
-/// Products of hostile numbers: what is beyond every model stays beyond it, and is refused with the shape.
+/// Product of untrusted numbers, saturating: a value out of range stays out of range and is rejected with the shape.
 std::int64_t whole_of(double value) {
   constexpr double beyond = 4e18;
   return static_cast<std::int64_t>(std::min(value, beyond));
@@ -63,7 +63,7 @@ void read_activation(FamilyReading& reading, std::string_view fallback) {
   config.refuse(key, fmt::format("unknown activation \"{}\"", word), "", suggestion_for(word, known));
 }
 
-/// What every decoder has.
+/// Reads the keys of every decoder.
 void read_decoder(FamilyReading& reading, const Defaults& defaults = {}) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -88,7 +88,7 @@ void read_decoder(FamilyReading& reading, const Defaults& defaults = {}) {
   }
 }
 
-/// Layers that a list of layer_types names `kind`; nothing where there is no list.
+/// Layers that a list of layer_types names `kind`; nullopt if there is no list.
 std::optional<std::int64_t> layers_of_kind(const FamilyReading& reading, std::string_view kind) {
   static const std::vector<std::string> known{"full_attention", "linear_attention", "sliding_attention"};
   const auto types = reading.config.texts("layer_types");
@@ -105,20 +105,20 @@ std::optional<std::int64_t> layers_of_kind(const FamilyReading& reading, std::st
   return std::count(types->begin(), types->end(), kind);
 }
 
-/// `layers` with a window of `tokens`; none where it reaches as far as the context.
+/// Window of `tokens` for `layers`; no window if it is at least the context length.
 void set_window(ModelShape& shape, std::int64_t tokens, std::int64_t layers) {
   if (tokens == 0 || layers == 0 || (shape.max_context > 0 && tokens >= shape.max_context)) return;
   shape.window.tokens = tokens;
   shape.window.layers = layers;
 }
 
-/// sliding_window, of the layers that layer_types says or of `layers`.
+/// sliding_window, for the layers that layer_types names or for `layers`.
 void read_window(FamilyReading& reading, std::int64_t layers, std::int64_t default_tokens = 0) {
   const std::int64_t tokens = reading.config.whole_or("sliding_window", default_tokens);
   set_window(reading.shape, tokens, layers_of_kind(reading, "sliding_attention").value_or(layers));
 }
 
-/// Mixtures that begin at some layer, or stand at each `decoder_sparse_step`-th that mlp_only_layers does not name.
+/// Mixtures that begin at some layer, or at each `decoder_sparse_step`-th layer that mlp_only_layers does not name.
 std::int64_t dense_layers(const FamilyReading& reading) {
   const std::int64_t step = std::max<std::int64_t>(reading.config.whole_or("decoder_sparse_step", 1), 1);
   std::vector<std::int64_t> dense = reading.config.wholes("mlp_only_layers").value_or(std::vector<std::int64_t>{});
@@ -130,10 +130,10 @@ std::int64_t dense_layers(const FamilyReading& reading) {
   return reading.shape.layers - reading.shape.layers / step + named;
 }
 
-/// Layers of the shape that have a mixture.
+/// Number of layers of the shape with a mixture.
 std::int64_t mixtures(const ModelShape& shape) { return feed_forward_layers(shape) - shape.experts.dense_layers; }
 
-/// One number added to each router's output, by which experts are chosen and not weighed.
+/// A bias added to each router output, used to choose experts but not to weight them.
 void add_router_bias(ModelShape& shape) { add_further(shape, product(mixtures(shape), shape.experts.count)); }
 
 void note_drafting_layers(FamilyReading& reading, std::string_view key) {
@@ -159,7 +159,7 @@ void read_mistral(FamilyReading& reading) {
   read_window(reading, reading.shape.layers);
 }
 
-/// Qwen's window is of the layers from max_window_layers on, where it is used at all.
+/// Qwen's window applies to the layers from max_window_layers on, if it is used at all.
 void read_qwen_window(FamilyReading& reading) {
   if (!reading.config.flag("use_sliding_window", false)) return;
   const std::int64_t first = std::min(reading.config.whole_or("max_window_layers", 0), reading.shape.layers);
@@ -179,7 +179,7 @@ void read_qwen3(FamilyReading& reading) {
   read_qwen_window(reading);
 }
 
-/// num_experts and the like, with the shared expert and its gate of one row.
+/// num_experts and related keys, with the shared expert and its gate of one row.
 void read_qwen_experts(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -229,7 +229,7 @@ void read_gemma2(FamilyReading& reading) {
   read_window(reading, (reading.shape.layers + 1) / 2, window);
 }
 
-/// Every sixth layer has full attention. Published configs leave out what the 4B model has.
+/// Every sixth layer has full attention. Published configs omit the values of the 4B model.
 void read_gemma3(FamilyReading& reading) {
   read_decoder(reading,
                {.tied = true, .heads = 8, .kv_heads = 4, .head_dim = 256, .vocabulary = 262208, .context = 131072});
@@ -243,8 +243,8 @@ void read_gemma3(FamilyReading& reading) {
   read_window(reading, reading.shape.layers - reading.shape.layers / pattern, window);
 }
 
-/// Layers without a window have heads of their own, and where attention_k_eq_v, no value projection. A mixture stands
-/// beside a dense block, which every token passes.
+/// Layers without a window have their own heads and, with attention_k_eq_v, no value projection. A mixture is added to
+/// a dense block, which every token passes.
 void read_gemma4(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -274,7 +274,7 @@ void read_gemma4(FamilyReading& reading) {
                      .d_ff = config.required("moe_intermediate_size"),
                      .shared_d_ff = shape.d_ff};
     shape.d_ff = 0;
-    // Three norms more, the scales of the router's input and of each expert.
+    // Three more norms, the scales of the router's input and of each expert.
     add_further(shape,
                 static_cast<double>(shape.layers) * static_cast<double>(4 * shape.d_model + shape.experts.count));
   }
@@ -309,7 +309,7 @@ void read_deepseek_v3(FamilyReading& reading) {
   add_router_bias(reading.shape);
 }
 
-/// Every projection has a bias, the router too, and each head of a layer a sink: one more score.
+/// Every projection including the router has a bias, and each head of a layer a sink: one more score.
 void read_gpt_oss(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -340,7 +340,7 @@ void read_glm4_moe(FamilyReading& reading) {
   note_drafting_layers(reading, "num_nextn_predict_layers");
 }
 
-/// Norms over all heads together where qk_norm_type is per_layer: more parameters than one norm of a head.
+/// Norms over all heads together if qk_norm_type is per_layer: more parameters than one norm of a head.
 void read_minimax_m2(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -358,7 +358,7 @@ void read_minimax_m2(FamilyReading& reading) {
   if (config.flag("use_mtp", false)) note_drafting_layers(reading, "num_mtp_modules");
 }
 
-/// Lightning attention: queries, keys, values, a gate and the output, and a norm; a state of head_dim^2 a head.
+/// Lightning attention: queries, keys, values, a gate and the output, and a norm; a state of head_dim^2 per head.
 void read_minimax(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -376,9 +376,9 @@ void read_minimax(FamilyReading& reading) {
   shape.linear.state_elements = whole_of(product(width, shape.head_dim));
 }
 
-/// Gated delta rule: projections to queries, keys, values and a gate z, of one number a value head to beta and the
-/// decay; a convolution over queries, keys and values; decay and its bias; the gate's norm; the output. The state is a
-/// matrix a value head and the last inputs of the convolution. [Yang2024]
+/// Gated delta rule: projections to queries, keys, values and a gate z, and of one number per value head to beta and
+/// the decay; a convolution over queries, keys and values; decay and its bias; the gate's norm; the output. The state
+/// is a matrix per value head and the last inputs of the convolution. [Yang2024]
 void read_delta_rule(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   ModelShape& shape = reading.shape;
@@ -413,7 +413,7 @@ void read_qwen3_next(FamilyReading& reading) {
   note_drafting_layers(reading, "mtp_num_hidden_layers");
 }
 
-/// Mamba-2: one projection to gate, inputs, groups and steps, a convolution, decay, skip and step bias a head, the
+/// Mamba-2: one projection to gate, inputs, groups and steps, a convolution, decay, skip and step bias per head, the
 /// gate's norm and the output. [Dao2024]
 void read_mamba(FamilyReading& reading) {
   const ConfigObject& config = reading.config;
@@ -431,8 +431,8 @@ void read_mamba(FamilyReading& reading) {
   shape.linear.state_elements = whole_of(inner * state + convolved * std::max(kernel - 1.0, 0.0));
 }
 
-/// What each layer of Nemotron-H is, a letter a layer: M of Mamba-2, * attention, - a feed-forward block, E a mixture.
-/// Later configs write a list of words.
+/// Layer types of Nemotron-H, one letter per layer: M Mamba-2, * attention, - a feed-forward block, E a mixture. Later
+/// configs have a list of words.
 std::string layer_pattern(const ConfigObject& config) {
   struct LayerWord {
     std::string_view word;
@@ -549,11 +549,11 @@ void read_eagle_head(FamilyReading& reading, const ConfigObject& outer) {
   }
   read_decoder(reading);
   shape.architecture = Architecture::head;
-  shape.max_context = 0;  // what it was trained with; engines let it go as far as its target
+  shape.max_context = 0;  // the training length; engines let it go as far as its target
   shape.attention_bias = reading.config.flag("attention_bias", false);
   shape.tied = false;
   if (!third) {
-    // The projection of embedding and hidden state may have a bias, and nothing else has.
+    // Only the projection of embedding and hidden state may have a bias.
     if (reading.config.flag("bias", false)) add_further(shape, static_cast<double>(shape.d_model));
     reading.notes.emplace_back("one layer of LLaMA: read as an EAGLE head, which has its target's vocabulary");
     return;

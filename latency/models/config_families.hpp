@@ -8,10 +8,10 @@
 #include "latency/models/config_object.hpp"
 #include "latency/models/model_shape.hpp"
 
-/// How the config.json of each architecture names what a shape needs.
+/// Readers of the config.json of each architecture.
 namespace foredraft::latency {
 
-/// What a reader of one architecture fills.
+/// The state of a reader of one architecture, which it fills.
 struct FamilyReading {
   ConfigObject config;  ///< of the text model
   ModelShape& shape;
@@ -23,15 +23,15 @@ struct ConfigFamily {
   void (*read)(FamilyReading& reading);
 };
 
-/// One entry a model_type, sorted. Another architecture is another entry.
+/// All readers, one entry per model_type, sorted. A new architecture is a new entry.
 [[nodiscard]] const std::vector<ConfigFamily>& config_families();
 
 /// Whether the config is that of an EAGLE or EAGLE-3 head: it says so, drafts fewer tokens than the target has, or has
 /// one layer of LLaMA.
 [[nodiscard]] bool is_eagle_head(const ConfigObject& config);
 
-/// Makes of a LLaMA-like config (its layer in reading.config, the head's own keys in `outer`, which may be the same)
-/// the shape of the head.
+/// Converts a LLaMA-like config to the shape of a head. Its layer is in reading.config, the head's own keys in `outer`,
+/// which may be the same.
 void read_eagle_head(FamilyReading& reading, const ConfigObject& outer);
 
 }  // namespace foredraft::latency

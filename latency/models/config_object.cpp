@@ -129,7 +129,7 @@ std::string lower_case(std::string word) {
   return word;
 }
 
-/// Whole numbers of `bits`, or floating-point numbers in groups.
+/// Integers of `bits`, or floating-point numbers in groups.
 std::optional<NumberFormat> format_of(std::int64_t bits, const std::string& type, std::optional<std::int64_t> group) {
   if (bits == 8) return type == "float" ? NumberFormat::fp8 : NumberFormat::int8;
   if (bits != 4) return std::nullopt;
@@ -148,7 +148,7 @@ std::optional<NumberFormat> read_scheme(const ConfigObject& scheme) {
   return format;
 }
 
-/// The weights of all groups of layers, which have to agree.
+/// The weights of all groups of layers, which must agree.
 std::optional<NumberFormat> read_groups(const ConfigObject& quantization) {
   std::optional<NumberFormat> format;
   const auto groups = quantization.object("config_groups");
@@ -217,7 +217,7 @@ std::optional<NumberFormat> read_bitsandbytes(const ConfigObject& quantization) 
   return std::nullopt;
 }
 
-/// Some write the scheme's numbers, some its name.
+/// Some configs state the numbers of the scheme, some its name.
 std::optional<NumberFormat> read_cache(const ConfigObject& quantization) {
   const std::string_view key = quantization.has("kv_cache_scheme") ? "kv_cache_scheme" : "kv_cache_quant_algo";
   if (!quantization.has(key)) return std::nullopt;
@@ -231,7 +231,7 @@ std::optional<NumberFormat> read_cache(const ConfigObject& quantization) {
   return format;
 }
 
-/// Says that modules of the layers stay as they are, which a shape has no word for.
+/// Adds a note that modules of the layers are not quantized, which a shape cannot express.
 void note_left_out(const ConfigObject& quantization, NumberFormat format, std::vector<std::string>& notes) {
   for (const char* key : {"modules_to_not_convert", "exclude_modules", "ignore"}) {
     const auto modules = quantization.texts(key);
@@ -250,7 +250,7 @@ void note_left_out(const ConfigObject& quantization, NumberFormat format, std::v
 ConfigFormats read_quantization(const ConfigObject& quantization, std::vector<std::string>& notes) {
   ConfigFormats formats;
   formats.kv_cache = read_cache(quantization);
-  // Without a method, the keys of modelopt tell.
+  // Without a method, modelopt is recognized by its keys.
   const std::string method = lower_case(quantization.text("quant_method").value_or("modelopt"));
   if (method == "fp8" || method == "fbgemm_fp8") {
     formats.weights = NumberFormat::fp8;

@@ -15,10 +15,10 @@
 
 namespace foredraft::latency {
 
-/// Largest number that a config.json may give a dimension; products of two are whole numbers of 64 bits.
+/// Maximum of a dimension in config.json; products of two fit into 64 bits.
 inline constexpr std::int64_t largest_config_number = 10'000'000;
 
-/// The problems of one document; what is found twice because a key is read twice is one problem.
+/// The problems of one document. A problem found twice, because a key is read twice, is listed once.
 class ConfigProblems {
  public:
   explicit ConfigProblems(ProblemList& problems) : problems_(&problems) {}
@@ -29,29 +29,29 @@ class ConfigProblems {
   std::set<std::pair<std::string, std::string>> found_;  ///< keys and texts
 };
 
-/// One object of a document that somebody else wrote, read key by key. A key that is missing or null has no value; a
-/// value of another type or out of range is a problem, and the fallback is returned.
+/// An object of an untrusted document, read key by key. A key that is missing or null has no value; a value of another
+/// type or out of range is a problem, and the fallback is returned.
 class ConfigObject {
  public:
-  /// `prefix` stands before keys in messages: "" or "text_config.". All three outlive this.
+  /// `prefix` is put before keys in messages: "" or "text_config.". All three must outlive this.
   ConfigObject(const nlohmann::ordered_json& object, std::string prefix, ConfigProblems& problems);
 
-  [[nodiscard]] bool has(std::string_view key) const;  ///< there, and not null
+  [[nodiscard]] bool has(std::string_view key) const;  ///< present and not null
   [[nodiscard]] bool is_text(std::string_view key) const;
   [[nodiscard]] bool is_object(std::string_view key) const;
 
-  /// 0 to `maximum`.
+  /// An integer from 0 to `maximum`.
   [[nodiscard]] std::optional<std::int64_t> whole(std::string_view key,
                                                   std::int64_t maximum = largest_config_number) const;
   [[nodiscard]] std::int64_t whole_or(std::string_view key, std::int64_t fallback) const;
-  /// A missing key is a problem; 1 is returned.
+  /// As above; a missing key is a problem, and 1 is returned.
   [[nodiscard]] std::int64_t required(std::string_view key) const;
   [[nodiscard]] bool flag(std::string_view key, bool fallback) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view key) const;
   [[nodiscard]] std::optional<std::vector<std::string>> texts(std::string_view key) const;
   [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view key) const;
   [[nodiscard]] std::optional<ConfigObject> object(std::string_view key) const;
-  /// The objects within: of {"group_0": {...}} one.
+  /// The nested objects: for {"group_0": {...}} one.
   [[nodiscard]] std::vector<ConfigObject> objects() const;
 
   void refuse(std::string_view key, std::string text, std::string why = {}, std::string suggestion = {}) const;
@@ -69,8 +69,8 @@ struct ConfigFormats {
   std::optional<NumberFormat> weights, kv_cache;
 };
 
-/// Formats of a `quantization_config`: fp8, awq, gptq, compressed-tensors, modelopt, mxfp4, bitsandbytes of 8 bits.
-/// Another method is a problem.
+/// Number formats of a `quantization_config`: fp8, awq, gptq, compressed-tensors, modelopt, mxfp4, bitsandbytes with 8
+/// bits. Any other method is a problem.
 [[nodiscard]] ConfigFormats read_quantization(const ConfigObject& quantization, std::vector<std::string>& notes);
 
 }  // namespace foredraft::latency

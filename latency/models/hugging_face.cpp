@@ -14,7 +14,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// Python writes numbers that JSON does not have, as in "time_step_limit": [0.0, Infinity]; nobody here reads them.
+/// Python writes numbers that JSON does not have, as in "time_step_limit": [0.0, Infinity]; they are not needed here.
 std::string without_python_numbers(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -50,7 +50,7 @@ nlohmann::ordered_json parse_document(std::string_view json, ProblemList& proble
 struct ConfigKey {
   std::string_view shape, config;
 };
-/// What a problem of the shape is called in most configs.
+/// The config key of a member of the shape, in most configs.
 constexpr std::array config_keys{
     ConfigKey{"layers", "num_hidden_layers"},
     ConfigKey{"d_model", "hidden_size"},
@@ -71,7 +71,7 @@ std::string_view config_key(std::string_view shape_key) {
   return found == config_keys.end() ? shape_key : found->config;
 }
 
-/// Multimodal models nest the text model; heads for engines their layer.
+/// Multimodal models nest the text model, heads for engines their layer.
 std::optional<ConfigObject> nested_config(const ConfigObject& root, std::vector<std::string>& notes) {
   if (root.is_object("transformer_layer_config")) return root.object("transformer_layer_config");
   if (!root.is_object("text_config")) return std::nullopt;
@@ -99,7 +99,7 @@ void read_formats(const ConfigObject& root, const ConfigObject& config, HuggingF
   }
 }
 
-/// The reader of a model_type, or a problem with what is near.
+/// The reader of a model_type, or a problem with the nearest known one.
 void read_family(const ConfigObject& root, FamilyReading& reading) {
   const ConfigObject& config = reading.config;
   const std::string outer = root.text("model_type").value_or("");
@@ -109,7 +109,7 @@ void read_family(const ConfigObject& root, FamilyReading& reading) {
                        "is this the config.json of a Hugging Face checkpoint?");
   }
   for (const ConfigFamily& family : config_families()) {
-    // "gemma3" with a text model of no type is "gemma3_text".
+    // "gemma3" whose text model has no type is "gemma3_text".
     if (family.model_type == type || family.model_type == type + "_text") return family.read(reading);
   }
   const ConfigObject& place = config.has("model_type") ? config : root;
@@ -155,14 +155,14 @@ HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& na
   } else {
     read_family(root, reading);
   }
-  // A multimodal config may say it of the whole.
+  // A multimodal config may state it for the whole model.
   if (nested && !reading.config.has("tie_word_embeddings") && root.has("tie_word_embeddings")) {
     model.shape.tied = root.flag("tie_word_embeddings", model.shape.tied);
   }
   read_formats(root, reading.config, model);
   const bool head = model.shape.architecture == Architecture::head;
   model.shape.summary = fmt::format("{} of a config.json", head ? "a head" : root.text("model_type").value_or("model"));
-  // The rest would follow from what is missing or mistyped.
+  // Further problems would follow from what is missing or mistyped.
   if (problems.empty()) {
     for (const ShapeProblem& problem : shape_problems(model.shape)) {
       root.refuse(config_key(problem.key), problem.text, problem.why);

@@ -10,25 +10,25 @@
 
 namespace foredraft::latency {
 
-/// What the config.json of a checkpoint says.
+/// A model as described by the config.json of a checkpoint.
 struct HuggingFaceModel {
   ModelShape shape;                      ///< named `name`; an EAGLE or EAGLE-3 head is an Architecture::head
-  std::optional<NumberFormat> weights;   ///< of quantization_config, else of dtype; nothing where it says neither
-  std::optional<NumberFormat> kv_cache;  ///< where quantization_config says one
-  std::vector<std::string> notes;        ///< what was left out or assumed, one sentence each
+  std::optional<NumberFormat> weights;   ///< of quantization_config, else of dtype; empty if it has neither
+  std::optional<NumberFormat> kv_cache;  ///< of quantization_config, if it states one
+  std::vector<std::string> notes;        ///< what was omitted or assumed, one sentence each
 };
 
-/// The model of a config.json. `name` names it and stands in messages. Throws DomainError with one line a problem,
+/// The model of a config.json. `name` is its name, also in messages. Throws DomainError with one line per problem,
 /// `name: key: problem (why) - suggestion`, all at once: an architecture that hugging_face_architectures() lacks, a
-/// quantization, an activation or a layer that a shape cannot express, missing and impossible numbers. Keys that nobody
-/// needs are passed over.
+/// quantization, an activation or a layer that a shape cannot express, missing and impossible numbers. Keys that are
+/// not needed are ignored.
 [[nodiscard]] HuggingFaceModel parse_hugging_face(std::string_view json, const std::string& name);
 
-/// The formats of a hf_quant_config.json, which older checkpoints of modelopt have beside a config.json that says
-/// nothing of them, take the place of the model's. Throws as parse_hugging_face.
+/// Replaces the formats of the model by those of a hf_quant_config.json, which older checkpoints of modelopt have
+/// beside a config.json without formats. Throws as parse_hugging_face.
 void add_quantization(HuggingFaceModel& model, std::string_view json, const std::string& name);
 
-/// Each model_type that can be read, sorted.
+/// The supported values of model_type, sorted.
 [[nodiscard]] std::vector<std::string> hugging_face_architectures();
 
 }  // namespace foredraft::latency

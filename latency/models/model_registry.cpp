@@ -148,7 +148,7 @@ constexpr std::array head_flags{
     Key<HeadInputs, bool>{"own_vocabulary", &HeadInputs::own_vocabulary},
 };
 
-/// What a newcomer may ask for that stands elsewhere.
+/// Keys that users may expect here but that belong elsewhere.
 struct Elsewhere {
   std::string_view key, why, suggestion;
 };
@@ -180,7 +180,7 @@ struct Bare<std::optional<Value>> {
   using type = Value;
 };
 
-/// Reads one table and notes which keys it knows.
+/// Reads one table and records which keys it knows.
 class TableReader {
  public:
   TableReader(const toml::table& table, std::string name, std::int64_t line, ProblemList& problems, bool& sound)
@@ -217,7 +217,7 @@ class TableReader {
     add(line_of(node->source()), key, fmt::format("unknown {} \"{}\"", key, *text), "", suggestion_for(*text, known));
   }
 
-  /// The table within, where there is one.
+  /// The nested table, if there is one.
   [[nodiscard]] std::optional<TableReader> read_table(std::string_view key) {
     const toml::node* node = take(key, Presence::optional);
     if (node == nullptr) return std::nullopt;
@@ -228,7 +228,7 @@ class TableReader {
     return std::nullopt;
   }
 
-  /// A count may be written 1.3e9, so this takes whole numbers and others.
+  /// A count may be written 1.3e9, so this accepts integers and other numbers.
   [[nodiscard]] std::optional<double> take_number(std::string_view key) {
     const toml::node* node = take(key, Presence::optional);
     if (node == nullptr) return std::nullopt;
@@ -250,7 +250,7 @@ class TableReader {
     }
   }
 
-  /// A key as shape_problems writes it: "experts.count".
+  /// A key as in shape_problems: "experts.count".
   void refuse(const ShapeProblem& problem) {
     const std::string_view key = problem.key;
     const std::size_t dot = key.find('.');
@@ -327,7 +327,7 @@ ModelShape read_shape(const toml::table& table, std::string name, std::int64_t l
   shape.published_parameters = reader.take_number("published_parameters");
   shape.published_rounding = reader.take_number("published_rounding").value_or(0.0);
   reader.refuse_unknown_keys();
-  // The rest would follow from what is missing or mistyped.
+  // Further problems would follow from what is missing or mistyped.
   if (sound) {
     for (const ShapeProblem& problem : shape_problems(shape)) reader.refuse(problem);
   }

@@ -11,7 +11,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// Far beyond any model, and small enough for the product of two dimensions to be a whole number of 64 bits.
+/// Far beyond any model, and small enough that the product of two dimensions fits into 64 bits.
 constexpr std::int64_t largest_dimension = 10'000'000;
 
 class ShapeCheck {
@@ -21,7 +21,7 @@ class ShapeCheck {
             fmt::format("must be {} to {}", minimum, largest_dimension));
   }
 
-  /// Of parameters, elements or positions; far below what a whole number of 64 bits holds.
+  /// Maximum number of parameters, elements or positions; far below the range of 64 bits.
   void count(const char* key, std::int64_t value, std::int64_t minimum) {
     constexpr std::int64_t largest_count = 1'000'000'000'000'000;
     require(value >= minimum && value <= largest_count, key, fmt::format("is {}", value),
@@ -59,7 +59,7 @@ void check_dimensions(const ModelShape& shape, ShapeCheck& check) {
   check.count("further_parameters", shape.further_parameters, 0);
 }
 
-/// Members of a part that is there, or that all of them are 0 where it is not.
+/// Checks the members of an optional part: in range if it is present, all 0 if not.
 void check_absent(ShapeCheck& check, bool absent, const char* key, const std::string& why) {
   check.require(absent, key, "has other numbers than 0", why);
 }
@@ -93,7 +93,7 @@ void check_latent(const ModelShape& shape, ShapeCheck& check) {
                 fmt::format("latent attention has keys and values for every head, {}", shape.heads));
 }
 
-/// Which of the layers have what.
+/// Counts of layers of each kind.
 void check_layers(const ModelShape& shape, ShapeCheck& check) {
   check.count("linear.layer_parameters", shape.linear.layer_parameters, 0);
   check.count("linear.state_elements", shape.linear.state_elements, 0);
@@ -258,7 +258,7 @@ struct FormatWord {
   NumberFormat format;
 };
 
-/// Words of checkpoints and engines; the names of to_string are found without it.
+/// Aliases in checkpoints and engines; the names of to_string are found without it.
 constexpr std::array<FormatWord, 21> further_words{{
     {"float32", NumberFormat::fp32},       {"float", NumberFormat::fp32},   {"bfloat16", NumberFormat::bf16},
     {"float16", NumberFormat::fp16},       {"half", NumberFormat::fp16},    {"float8", NumberFormat::fp8},

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-/// Shapes of language models: what decides the cost of a pass, and nothing of the weights' values.
+/// Shapes of language models: everything that determines the cost of a forward pass, without the values of the weights.
 namespace foredraft::latency {
 
 enum class Architecture {
@@ -17,10 +17,10 @@ enum class Architecture {
 };
 enum class Norm { rms, layer };              ///< root mean square; mean and variance
 enum class Activation { silu, gelu, relu };  ///< of the feed-forward block; gelu by the error function
-/// relative_bias (T5): the bias table is a parameter, but its look-up and sum are left out of the passes.
+/// relative_bias (T5): the bias table is a parameter, but its look-up and sum are left out of the forward passes.
 enum class Positions { rotary, learned, sinusoidal, relative_bias };
 
-/// Feed-forward blocks that are mixtures of experts: every token passes the shared experts and `per_token` of `count`.
+/// Feed-forward blocks that are mixtures of experts: every token uses the shared experts and `per_token` of `count`.
 struct Experts {
   std::int64_t count = 0;  ///< routed experts of a layer; 0: no mixture
   std::int64_t per_token = 0;
@@ -30,8 +30,8 @@ struct Experts {
   bool operator==(const Experts&) const = default;
 };
 
-/// Multi-head latent attention: keys and values of all heads are projected from one vector a token, which is what the
-/// KV cache holds, beside one rotary key that the heads share. [DeepSeek2024]
+/// Multi-head latent attention: keys and values of all heads are projected from one vector per token. The KV cache
+/// holds that vector and one rotary key that the heads share. [DeepSeek2024]
 struct LatentAttention {
   std::int64_t kv_rank = 0;     ///< 0: no latent attention
   std::int64_t query_rank = 0;  ///< 0: queries are projected from d_model directly
@@ -45,13 +45,13 @@ struct LatentAttention {
 struct SlidingWindow {
   std::int64_t tokens = 0;
   std::int64_t layers = 0;
-  std::int64_t kv_heads = 0;  ///< of these layers where it differs from the others' (Gemma 4); 0: it does not
+  std::int64_t kv_heads = 0;  ///< of these layers if it differs from the others' (Gemma 4); 0: the same
   std::int64_t head_dim = 0;  ///< likewise
   bool operator==(const SlidingWindow&) const = default;
 };
 
 /// Layers that keep a state of fixed size instead of a KV cache: gated delta rule, Mamba-2. Rolling back rejected
-/// tokens needs a copy of the state for each verified token, or another pass.
+/// tokens needs a copy of the state for each verified token, or another forward pass.
 struct LinearAttention {
   std::int64_t layers = 0;
   std::int64_t layer_parameters = 0;  ///< of one such layer's mixer: projections, convolution, gates
@@ -59,9 +59,9 @@ struct LinearAttention {
   bool operator==(const LinearAttention&) const = default;
 };
 
-/// What a head (Architecture::head) reads and writes besides its layers.
+/// Inputs and outputs of a head (Architecture::head) besides its layers.
 struct HeadInputs {
-  std::int64_t hidden_states = 1;     ///< of the target, side by side; 3 for EAGLE-3
+  std::int64_t hidden_states = 1;     ///< of the target, concatenated; 3 for EAGLE-3
   std::int64_t hidden_width = 0;      ///< of one of them; 0: d_model
   bool wide_attention = false;        ///< EAGLE-3: query, key and value read [embedding; hidden], 2 d_model wide
   std::int64_t draft_vocabulary = 0;  ///< tokens that the head can draft; 0: the vocabulary
@@ -69,11 +69,11 @@ struct HeadInputs {
   bool operator==(const HeadInputs&) const = default;
 };
 
-/// One model. Names follow the papers' and checkpoints' own: d_model, d_ff, kv_heads.
+/// Shape of one model. Names follow papers and checkpoints: d_model, d_ff, kv_heads.
 struct ModelShape {
   std::string name;     ///< "qwen1.5-7b"; unique
-  std::string summary;  ///< one line: what it is
-  std::string source;   ///< where the numbers stand
+  std::string summary;  ///< one-line description
+  std::string source;   ///< source of the numbers
   Architecture architecture = Architecture::decoder;
   std::int64_t encoder_layers = 0;
   std::int64_t layers = 0;  ///< of the decoder
@@ -91,22 +91,22 @@ struct ModelShape {
   Activation activation = Activation::silu;
   Positions positions = Positions::rotary;
   std::int64_t learned_positions = 0;  ///< rows of the decoder's position table
-  std::int64_t source_length = 0;      ///< encoder positions of a usual input; encoder_decoder only
-  std::int64_t max_context = 0;        ///< positions the model was made for; 0: not known
-  std::int64_t norms_per_layer = 2;    ///< 4 where the outputs of both blocks are normalized too (Gemma 2 to 4); 1
-                                       ///< where a layer is one block (Nemotron-H)
-  bool query_key_norm = false;         ///< a norm of head_dim on queries and on keys (Qwen3, Gemma 3)
-  bool attention_gate = false;         ///< the query projection also yields a gate of the output, as wide (Qwen3-Next)
-  bool values_are_keys = false;        ///< no value projection in the layers without a window (Gemma 4)
+  std::int64_t source_length = 0;      ///< encoder positions of a typical input; encoder_decoder only
+  std::int64_t max_context = 0;        ///< maximum positions of the model; 0: not known
+  std::int64_t norms_per_layer =
+      2;  ///< 4 if the outputs of both blocks are normalized too (Gemma 2 to 4); 1 if a layer is one block (Nemotron-H)
+  bool query_key_norm = false;   ///< a norm of head_dim on queries and on keys (Qwen3, Gemma 3)
+  bool attention_gate = false;   ///< the query projection also yields a gate of the output, as wide (Qwen3-Next)
+  bool values_are_keys = false;  ///< no value projection in the layers without a window (Gemma 4)
   Experts experts = {};
   LatentAttention latent = {};
   SlidingWindow window = {};
   LinearAttention linear = {};
   HeadInputs head = {};
-  /// Of `layers`, where not each has attention (softmax or linear) and a feed-forward block (Nemotron-H). Softmax
-  /// attention alone; linear.layers stand beside them.
+  /// Numbers of layers with attention and with a feed-forward block, if not every layer has both (Nemotron-H). Softmax
+  /// attention only; linear.layers are counted in addition.
   std::optional<std::int64_t> attention_layers = {}, feed_forward_layers = {};
-  std::int64_t further_parameters = 0;         ///< convolutions and the like, outside what is timed
+  std::int64_t further_parameters = 0;         ///< convolutions and the like, not part of the timed passes
   std::optional<double> published_parameters;  ///< as the source prints them ...
   double published_rounding = 0.0;             ///< ... known to +- this; 0: printed to the last parameter
 };
@@ -115,62 +115,64 @@ struct ModelShape {
 [[nodiscard]] std::int64_t attention_layers(const ModelShape& shape);
 [[nodiscard]] std::int64_t feed_forward_layers(const ModelShape& shape);
 
-/// Key and value heads, and their width, of the layers with a window.
+/// Key and value heads of the layers with a window, and their width.
 [[nodiscard]] std::int64_t window_kv_heads(const ModelShape& shape);
 [[nodiscard]] std::int64_t window_head_dim(const ModelShape& shape);
 
-/// Why the passes of operations/passes.hpp, which compute, cannot be made of this shape: "mixtures of experts are not
-/// run"; nothing where they can. Its costs are known either way (step_operations.hpp). A window alone is no reason:
-/// passes that end within it see every position.
+/// Why the programs of operations/passes.hpp cannot run this shape: "mixtures of experts are not run"; nullopt if they
+/// can. Its costs are known either way (step_operations.hpp). A window is no reason: passes that end within it see
+/// every position.
 [[nodiscard]] std::optional<std::string> why_not_runnable(const ModelShape& shape);
 
 [[nodiscard]] std::string_view to_string(Architecture architecture);
 [[nodiscard]] std::string_view to_string(Activation activation);
 
-/// One thing that is wrong with a shape, under the name of the member.
+/// One problem of a shape, with the name of the member.
 struct ShapeProblem {
   std::string key;
   std::string text;
   std::string why;
 };
 
-/// Every dimension that is not positive (or beyond 10 million), heads that kv_heads does not divide, an encoder
-/// without encoder_decoder, more experts a token than there are and the like. Keys of parts are dotted:
-/// "experts.per_token".
+/// All problems of a shape: dimensions that are not positive (or above 10 million), heads that kv_heads does not
+/// divide, an encoder without encoder_decoder, more experts per token than there are and the like. Keys of parts are
+/// dotted: "experts.per_token".
 [[nodiscard]] std::vector<ShapeProblem> shape_problems(const ModelShape& shape);
 
-/// Throws DomainError that names all of them.
+/// Throws DomainError that lists all problems.
 void check_shape(const ModelShape& shape);
 
-// ---- How a model is stored and split: nothing of its shape.
+// ---- Storage and splitting of a model, independent of its shape.
 
-/// How numbers are stored. int4: groups of 128 with an fp16 scale (AWQ, GPTQ); nvfp4: of 16 with an fp8 scale; mxfp4:
-/// of 32 with an 8-bit exponent.
+/// Number formats of storage. int4: groups of 128 with an fp16 scale (AWQ, GPTQ); nvfp4: of 16 with an fp8 scale;
+/// mxfp4: of 32 with an 8-bit exponent.
 enum class NumberFormat { fp32, bf16, fp16, fp8, int8, int4, nvfp4, mxfp4 };
 
 [[nodiscard]] std::string_view to_string(NumberFormat format);
 
-/// All of them, in the order of the enumeration.
+/// All formats, in the order of the enumeration.
 [[nodiscard]] const std::vector<NumberFormat>& number_formats();
 
-/// "fp16" and what engines and checkpoints call it ("float16", "half", "awq", "w4a16", ...); nothing for other words.
+/// The format of "fp16" and of the aliases of engines and checkpoints ("float16", "half", "awq", "w4a16", ...); nullopt
+/// for other words.
 [[nodiscard]] std::optional<NumberFormat> number_format(std::string_view word);
 
-/// Of one value, its share of scales included: 16 for bf16, 4.125 for int4, 4.5 for nvfp4.
+/// Bits per value, including its share of the scales: 16 for bf16, 4.125 for int4, 4.5 for nvfp4.
 [[nodiscard]] double bits_of(NumberFormat format);
 
-/// The format that products of weights in `format` are computed in: weight-only formats (int4) compute in bf16.
+/// The format in which products of weights in `format` are computed: weight-only formats (int4) compute in bf16.
 [[nodiscard]] NumberFormat compute_format(NumberFormat format);
 
-/// Of activations, norms, embedding, vocabulary projection and router beside matrices in `weights`: fp32 or fp16 where
-/// the matrices are, else bf16.
+/// Format of activations, norms, embedding, vocabulary projection and router if the matrices are in `weights`: the same
+/// for fp32 and fp16, else bf16.
 [[nodiscard]] NumberFormat unquantized_format(NumberFormat weights);
 
-/// Of a KV cache where nothing is said: that of the weights, bf16 where these are narrower than 16 bits.
+/// Default format of a KV cache: that of the weights, bf16 if these have fewer than 16 bits.
 [[nodiscard]] NumberFormat default_cache_format(NumberFormat weights);
 
 struct Deployment {
-  NumberFormat weights = NumberFormat::bf16;  ///< of the layers' matrices; all else is in unquantized_format of it
+  NumberFormat weights =
+      NumberFormat::bf16;  ///< of the layers' matrices; everything else is in unquantized_format of it
   NumberFormat kv_cache = NumberFormat::bf16;
   std::int64_t tensor_parallel = 1;  ///< devices that share each layer; divides the heads
   double expert_skew = 0.0;          ///< in [0, 1]: 0 each token draws its experts independently, 1 all share them

@@ -60,7 +60,7 @@ void list_accesses(const StoreKeysValues& store, AccessList& list) {
   const std::int64_t queries = rows * store.heads * store.head_dim;
   const std::int64_t entries = rows * store.kv_heads * store.head_dim;
   const std::int64_t capacity = store.batch * store.capacity * store.kv_heads * store.head_dim;
-  // Without rotation the queries stay where they are.
+  // Without rotation the queries stay in place.
   list.add({store.packed, queries + 2 * entries, 2 * entries + (store.rotary ? queries : 0), store.rotary ? queries : 0,
             false});
   list.add({store.keys, capacity, 0, entries, false});
@@ -134,7 +134,7 @@ std::int64_t flop_of(const Activate& activate) { return (activate.gated ? 2 : 1)
 
 std::int64_t flop_of(const PickToken&) { return 0; }
 
-// Parameters are counted in doubles: whole and exact below 2^53, and no sum of a hostile shape overflows.
+// Parameters are counted in doubles: exact integers below 2^53, and sums of untrusted shapes do not overflow.
 
 double times(std::int64_t a, std::int64_t b) { return static_cast<double>(a) * static_cast<double>(b); }
 
@@ -147,7 +147,8 @@ double projection_parameters(std::int64_t outputs, std::int64_t inputs, bool bia
 std::int64_t query_width(const ModelShape& shape) { return shape.heads * shape.head_dim; }
 std::int64_t cache_width(const ModelShape& shape) { return 2 * shape.kv_heads * shape.head_dim; }
 
-/// Queries, keys and values of width head_dim, with the gate and the norms of such a layer, and the output.
+/// Parameters of queries, keys and values of width head_dim, with the gate and the norms of such a layer, and the
+/// output.
 double attention_parameters(const ModelShape& shape, std::int64_t kv_heads, std::int64_t head_dim, bool values) {
   const std::int64_t queries = (shape.attention_gate ? 2 : 1) * shape.heads * head_dim;
   const std::int64_t inputs = (shape.head.wide_attention ? 2 : 1) * shape.d_model;
@@ -156,7 +157,8 @@ double attention_parameters(const ModelShape& shape, std::int64_t kv_heads, std:
          (shape.query_key_norm ? times(2, head_dim) : 0.0);
 }
 
-/// Down to the ranks, their norms, up to the heads, and the output. [DeepSeek2024, Sec. 2.1]
+/// Parameters of latent attention: down to the ranks, their norms, up to the heads, and the output. [DeepSeek2024, Sec.
+/// 2.1]
 double latent_parameters(const ModelShape& shape) {
   const LatentAttention& latent = shape.latent;
   const std::int64_t queries = shape.heads * (latent.nope_dim + latent.rope_dim);
@@ -201,15 +203,15 @@ double all_feed_forward_parameters(const ModelShape& shape, std::int64_t routed)
          static_cast<double>(feed_forward_layers(shape) - dense) * mixture;
 }
 
-/// What every step reads of cross-attention: norm, query and output.
+/// Weights of cross-attention that every step reads: norm, query and output.
 double cross_step_parameters(const ModelShape& shape) {
   if (shape.architecture != Architecture::encoder_decoder) return 0.0;
   return norm_parameters(shape) + projection_parameters(query_width(shape), shape.d_model, shape.attention_bias) +
          projection_parameters(shape.d_model, query_width(shape), shape.bias);
 }
 
-/// A head's input: the embedding beside the hidden states [Li2024], or hidden states alone, which EAGLE-3 fuses to one
-/// and normalizes beside the embedding.
+/// A head's input: the embedding concatenated with the hidden states [Li2024], or only hidden states, which EAGLE-3
+/// fuses to one and normalizes beside the embedding.
 double head_input_parameters(const ModelShape& shape) {
   if (shape.architecture != Architecture::head) return 0.0;
   const std::int64_t width = shape.head.hidden_width > 0 ? shape.head.hidden_width : shape.d_model;
@@ -219,8 +221,8 @@ double head_input_parameters(const ModelShape& shape) {
   return fused + norm_parameters(shape);
 }
 
-/// Layers of the decoder as a step reads them, `routed` experts of each mixture, the norm behind them and a head's
-/// input projections.
+/// Layers of the decoder as a step reads them, `routed` experts of each mixture, the final norm and a head's input
+/// projections.
 double step_parameters(const ModelShape& shape, std::int64_t routed) {
   const auto layers = static_cast<double>(shape.layers);
   return head_input_parameters(shape) + all_attention_parameters(shape) + all_feed_forward_parameters(shape, routed) +
@@ -238,12 +240,12 @@ double encoder_parameters(const ModelShape& shape) {
   return static_cast<double>(shape.encoder_layers) * layer + norm_parameters(shape) + cross_caches;
 }
 
-/// Tokens that a pass has logits of.
+/// Number of tokens with logits.
 std::int64_t logits(const ModelShape& shape) {
   return shape.head.draft_vocabulary > 0 ? shape.head.draft_vocabulary : shape.vocabulary;
 }
 
-/// Embedding and vocabulary projection. A head has the target's, or a projection of its own.
+/// Embedding and vocabulary projection. A head uses the target's, or its own projection.
 double table_parameters(const ModelShape& shape) {
   if (shape.architecture == Architecture::head) {
     return shape.head.own_vocabulary ? times(logits(shape), shape.d_model) : 0.0;

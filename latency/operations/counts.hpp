@@ -8,27 +8,27 @@
 
 namespace foredraft::latency {
 
-/// What an operation does with one buffer.
+/// How an operation uses one buffer.
 struct Access {
   BufferId buffer;
-  std::int64_t extent;   ///< elements from the start within which it stays
-  std::int64_t read;     ///< elements that have to be read once
+  std::int64_t extent;   ///< the operation accesses only elements below it
+  std::int64_t read;     ///< elements that must be read once
   std::int64_t written;  ///< elements that are written once
   bool token_ids;        ///< the buffer holds token ids, not values
 };
 
-/// All buffers of an operation, those it leaves out (no_buffer) left out; a buffer that is changed in place comes once.
+/// All buffers of an operation, without those it omits (no_buffer); a buffer that is changed in place is listed once.
 [[nodiscard]] std::vector<Access> accesses(const Operation& operation);
 
 /// Elements of one cache, keys or values: batch * capacity * kv_heads * head_dim.
 [[nodiscard]] std::int64_t cache_elements(const Attend& attend);
 
-/// Pairs of a query and a key that it sees, over the batch, each head's pairs counted.
+/// Number of pairs of a query and a key that it sees, over the batch and all heads.
 [[nodiscard]] std::int64_t attended_pairs(const Attend& attend);
 
-// ---- What a pass must move and compute, counted from its shape.
+// ---- Minimum bytes and flop of a forward pass, counted from its shape.
 
-/// Bytes of device memory that have to be read and written once, and floating-point operations (a multiply-add is two).
+/// Bytes of device memory that must be read and written once, and floating-point operations (a multiply-add is two).
 struct Work {
   double read_bytes = 0.0;
   double written_bytes = 0.0;
@@ -38,28 +38,28 @@ struct Work {
   bool operator==(const Work& other) const = default;
 };
 
-/// Weights and caches count in full, activations as they pass between operations; what an embedding reads is its rows,
-/// what attention reads is the filled part of its caches. Operations: of matrix products and attention scores exact; a
-/// norm counts 4 an element (root mean square) or 7 (mean and variance), a bias or sum 1, an activation 1, a gate 1, a
-/// rotation 3; exponentials of attention and comparisons of a choice none.
+/// Counts an operation. Weights and caches count in full, activations as they pass between operations; for an embedding
+/// its rows, for attention the filled part of its caches. Flop: exact for matrix products and attention scores; per
+/// element 4 for a norm by root mean square, 7 by mean and variance, 1 for a bias or sum, 1 for an activation, 1 for a
+/// gate, 3 for a rotation; none for exponentials of attention and comparisons of a choice.
 [[nodiscard]] Work work_of(const Operation& operation, DataType type);
 
 [[nodiscard]] Work work_of(const Program& program, DataType type);
 
-/// Memory that the buffers take.
+/// Memory of the buffers in bytes.
 [[nodiscard]] double memory_bytes(const Program& program, DataType type);
 
-/// Bytes of weights and caches that a pass reads or writes, each buffer once however many operations use it: what has
-/// to come from memory where passes over other copies lie between two over these. Activations stay in a cache.
+/// Bytes of weights and caches that a pass reads or writes, each buffer once for any number of operations: the minimum
+/// traffic from memory if passes over other copies run between two over these. Activations stay in a cache.
 [[nodiscard]] double streamed_bytes(const Program& program, DataType type);
 
-/// Parameters of the whole model, embedding included once; further_parameters included. Of a head: its own alone.
+/// Parameters of the whole model, with the embedding once and further_parameters. For a head: only its own.
 [[nodiscard]] double parameters(const ModelShape& shape);
 
-/// The same with the experts of one token alone in each mixture, as papers count "activated".
+/// The same with only the experts of one token in each mixture, as papers count "activated" parameters.
 [[nodiscard]] double active_parameters(const ModelShape& shape);
 
-/// Bytes of weights that one decoder pass of one token reads: layers (of a mixture the experts of one token) and
+/// Bytes of weights that one decode step of one token reads: layers (of a mixture the experts of one token) and
 /// vocabulary projection, without the embedding's table, the positions, the encoder and the cross-attention's key and
 /// value projections.
 [[nodiscard]] double step_weight_bytes(const ModelShape& shape, DataType type);

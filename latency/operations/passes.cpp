@@ -10,7 +10,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// Far beyond what any device holds, so that products of three counts stay whole numbers of 64 bits.
+/// Far beyond the memory of any device, so that products of three counts fit into 64 bits.
 constexpr std::int64_t largest_count = 1'000'000;
 
 }  // namespace
@@ -54,11 +54,11 @@ std::int64_t source_length(const ModelShape& shape, const PassRequest& request) 
 
 namespace {
 
-/// Biases are small beside what they are added to, as in trained models.
+/// Standard deviation of biases: small compared with what they are added to, as in trained models.
 constexpr double bias_scale = 0.1;
 constexpr double gain_scale = 1.0;
 
-/// Keeps the size of what passes through a matrix of random numbers.
+/// Preserves the variance of what passes through a random matrix.
 double projection_scale(std::int64_t inputs) { return 1.0 / std::sqrt(static_cast<double>(inputs)); }
 
 std::string layer_name(std::int64_t layer) { return fmt::format("layer {}", layer); }
@@ -80,7 +80,7 @@ void LayerWriter::embed(BufferId token_ids, BufferId out) {
   const bool learned = shape_->positions == Positions::learned;
   BufferId positions = no_buffer;
   if (learned || shape_->positions == Positions::sinusoidal) {
-    // A computed table is a table too; one that is learned by a decoder has the size it was trained with.
+    // A computed table is a table too; a learned one has the size of training.
     const std::int64_t table = learned && prefix_.empty() ? shape_->learned_positions : run_.capacity;
     positions = builder_->weight(prefix_ + "positions", table * shape_->d_model, projection_scale(shape_->d_model));
   }
@@ -120,7 +120,7 @@ BufferId LayerWriter::write_self_attention(const std::string& layer, BufferId de
   project(layer + " query key value", normed, packed, packed_width, shape_->d_model, shape_->attention_bias);
 
   const std::int64_t cached = run_.batch * run_.capacity * entry;
-  // An encoder keeps nothing: its keys and values are working space that the layers share.
+  // An encoder has no cache: its keys and values are workspace that the layers share.
   const bool kept = prefix_.empty();
   const BufferId keys = kept ? builder_->cache(layer + " keys", cached) : builder_->activation("keys", cached);
   const BufferId values = kept ? builder_->cache(layer + " values", cached) : builder_->activation("values", cached);
@@ -227,7 +227,7 @@ Program decoder_pass(const ModelShape& shape, const PassRequest& request) {
 }
 
 Program encoder_pass(const ModelShape& shape, const PassRequest& request) {
-  // The decoder's context has no say here.
+  // The decoder's context is irrelevant here.
   check_request(shape, request, 0);
   if (shape.architecture != Architecture::encoder_decoder) {
     throw DomainError("encoder_pass: " + shape.name + " has no encoder");

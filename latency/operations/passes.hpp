@@ -7,41 +7,43 @@
 #include "latency/models/model_shape.hpp"
 #include "latency/operations/program.hpp"
 
-/// The passes whose times the cost models need. All throw DomainError for an impossible shape or request: counts below
-/// their minimum, positions beyond a learned table or a sliding window, a source without an encoder, and for a shape
-/// that cannot be run (why_not_runnable).
+/// The forward passes whose times the cost models need. All throw DomainError for an impossible shape or request:
+/// counts below their minimum, positions beyond a learned table or a sliding window, a source without an encoder, and
+/// for a shape that cannot be run (why_not_runnable).
 namespace foredraft::latency {
 
-/// What one pass is over. All counts are per sequence of the batch.
+/// Size of one forward pass. All counts are per sequence of the batch.
 struct PassRequest {
-  std::int64_t tokens = 1;  ///< new tokens: 1 plain, gamma + 1 verification; drafting takes 1, gamma counts its drafts
+  std::int64_t tokens =
+      1;  ///< new tokens: 1 in a decode step, gamma + 1 in verification; drafting takes 1, gamma counts its drafts
   std::int64_t batch = 1;
   std::int64_t context = 512;      ///< tokens already in the cache
-  std::int64_t source_length = 0;  ///< encoder_decoder: positions of the encoder's output; 0: the shape's usual
+  std::int64_t source_length = 0;  ///< encoder_decoder: positions of the encoder's output; 0: the shape's default
 };
 
-/// One pass of the (decoder's) layers over `tokens` new tokens, logits for each of them. A head (EAGLE) reads the
-/// token's embedding and a hidden state of the target, both projected to d_model, and ends in the target's vocabulary.
-/// [Li2024]
+/// One forward pass of the (decoder's) layers over `tokens` new tokens, with logits for each of them. A head (EAGLE)
+/// reads the token's embedding and a hidden state of the target, both projected to d_model, and ends in the target's
+/// vocabulary. [Li2024]
 [[nodiscard]] Program decoder_pass(const ModelShape& shape, const PassRequest& request);
 
-/// gamma decoder passes one behind the other over the same weights, each picking the token that the next one reads;
-/// context grows. Behind its first pass a head reads its own hidden state.
+/// gamma decoder passes one after the other over the same weights; each chooses the token that the next one reads, and
+/// the context grows. After its first pass a head reads its own hidden state.
 [[nodiscard]] Program autoregressive_drafting(const ModelShape& shape, const PassRequest& request, std::int64_t gamma);
 
-/// One pass that drafts gamma tokens at once: queries see each other, and each position picks its token. [Xia2023]
+/// One pass that drafts gamma tokens at once: queries see each other, and each position chooses its token. [Xia2023]
 [[nodiscard]] Program block_drafting(const ModelShape& shape, const PassRequest& request, std::int64_t gamma);
 
-/// gamma heads on the last hidden state of a target: each a residual block d_model x d_model and a vocabulary
-/// projection. The residual sum is an AddNormalise, whose norm Medusa does not have: neither bytes nor launches more.
-/// [Cai2024, Sec. 2.1.1]
+/// gamma heads on the last hidden state of a target: each is a residual block d_model x d_model and a vocabulary
+/// projection. The residual sum is an AddNormalise, whose norm Medusa does not have; it adds neither bytes nor
+/// launches. [Cai2024, Sec. 2.1.1]
 [[nodiscard]] Program head_drafting(const ModelShape& shape, const PassRequest& request, std::int64_t gamma);
 
 /// The encoder over source_length positions, and the cross-attention keys and values of every decoder layer. Its input
-/// is embedded from token ids; for Whisper the embedded rows stand in for the output of its convolutions.
+/// is embedded from token ids; for Whisper the embedded rows replace the output of its convolutions.
 [[nodiscard]] Program encoder_pass(const ModelShape& shape, const PassRequest& request);
 
-/// Throws DomainError for counts that no pass of the shape can have. `last_position`: the tokens of context and pass.
+/// Throws DomainError for counts that no pass of the shape can have. `last_position`: number of tokens of context and
+/// pass.
 void check_request(const ModelShape& shape, const PassRequest& request, std::int64_t last_position);
 
 /// The same for drafting gamma tokens.
@@ -50,7 +52,7 @@ void check_drafting(const ModelShape& shape, const PassRequest& request, std::in
 /// Positions of the encoder's output; 0 without an encoder.
 [[nodiscard]] std::int64_t source_length(const ModelShape& shape, const PassRequest& request);
 
-/// The tokens that a stack of layers runs over. Counts are per sequence.
+/// The tokens that a stack of layers processes. Counts are per sequence.
 struct LayerRun {
   std::int64_t batch;
   std::int64_t tokens;
@@ -62,27 +64,26 @@ struct LayerRun {
 
 /// Writes transformer layers into a program: norms before the blocks, the residual sum fused into the next norm,
 /// queries, keys and values in one projection, gate and input of a gated feed-forward block in another. All layers
-/// share one working space: "stream" holds the residual stream, "delta" what the next norm adds to it, "normed" its
-/// result.
+/// share one workspace: "stream" holds the residual stream, "delta" what the next norm adds to it, "normed" its result.
 class LayerWriter {
  public:
   /// `prefix` of the names of weights and caches: "" or "encoder ".
   LayerWriter(ProgramBuilder& builder, const ModelShape& shape, std::string prefix, LayerRun run);
 
-  /// rows x width working space of this run.
+  /// rows x width workspace of this run.
   BufferId working_space(const std::string& name, std::int64_t width);
 
-  /// Embeds token ids into `out`, positions added where the model learns or computes them.
+  /// Embeds token ids into `out`, adding positions if the model learns or computes them.
   void embed(BufferId token_ids, BufferId out);
 
   /// out (+)= in * weight^T, weight named `name`.
   void project(const std::string& name, BufferId in, BufferId out, std::int64_t outputs, std::int64_t inputs, bool bias,
                bool accumulate = false);
 
-  /// Norm of the stream, after the sum with `delta` where given; returns "normed".
+  /// Norm of the stream, after adding `delta` if given; returns "normed".
   BufferId normalise(const std::string& name, BufferId delta);
 
-  /// All layers and the norm behind them; returns "normed".
+  /// All layers and the final norm; returns "normed".
   BufferId write_layers(std::int64_t layers);
 
   /// Keys and values of the cross-attention of every decoder layer, from the encoder's output.
@@ -106,9 +107,9 @@ class LayerWriter {
   LayerRun run_;
 };
 
-/// What one decoder pass left in the program's buffers.
+/// Buffers that one decoder pass leaves in the program.
 struct DecoderOutput {
-  BufferId hidden;  ///< behind the final norm
+  BufferId hidden;  ///< after the final norm
   BufferId logits;
 };
 
@@ -116,7 +117,7 @@ struct DecoderOutput {
 [[nodiscard]] DecoderOutput write_decoder_pass(ProgramBuilder& builder, const ModelShape& shape, const LayerRun& run,
                                                BufferId token_ids, BufferId hidden);
 
-/// The hidden states that a head reads first: the target left them. no_buffer for other architectures.
+/// The hidden states that a head reads first, written by the target. no_buffer for other architectures.
 [[nodiscard]] BufferId target_hidden_states(ProgramBuilder& builder, const ModelShape& shape, std::int64_t rows);
 
 }  // namespace foredraft::latency

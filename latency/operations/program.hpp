@@ -9,11 +9,11 @@
 
 #include "latency/models/model_shape.hpp"
 
-/// A pass of a model as a list of operations on named buffers. One list, four readers: it is counted (bytes, flops),
-/// computed in double precision (reference), launched on a GPU, and run on a CPU.
+/// A forward pass of a model as a list of operations on named buffers. The list has four readers: it is counted (bytes,
+/// flops), computed in double precision (reference), launched on a GPU, and run on a CPU.
 namespace foredraft::latency {
 
-/// Storage of weights, activations and caches.
+/// Storage type of weights, activations and caches.
 enum class DataType { fp16, bf16, fp32 };
 [[nodiscard]] std::string_view to_string(DataType type);
 [[nodiscard]] std::int64_t bytes_of(DataType type);
@@ -24,9 +24,9 @@ inline constexpr BufferId no_buffer = -1;
 
 enum class BufferKind {
   weight,      ///< read only, random with standard deviation `scale`
-  cache,       ///< what earlier passes left, random likewise: keys and values, hidden states of a target
+  cache,       ///< result of earlier passes, random likewise: keys and values, hidden states of a target
   activation,  ///< written before it is read in every pass; poisoned before each
-  input,       ///< what an operation left that is no part of the program, random with standard deviation `scale`
+  input,       ///< result of an operation outside of the program, random with standard deviation `scale`
   tokens,      ///< 32-bit token ids in [0, vocabulary)
 };
 
@@ -35,7 +35,7 @@ struct Buffer {
   BufferKind kind;
   std::int64_t elements;
   double scale;             ///< weights, caches and inputs: standard deviation of the random content
-  std::int64_t vocabulary;  ///< tokens: ids lie below it; else 0
+  std::int64_t vocabulary;  ///< for tokens: ids are below it; else 0
 };
 
 /// out[row] = table[tokens[row]] (+ positions[first_position + row % tokens_per_sequence]).
@@ -45,7 +45,7 @@ struct Embed {
   std::int64_t tokens_per_sequence, first_position;
 };
 
-/// stream += delta (where given), then out = norm(stream) * gain (+ bias).
+/// stream += delta (if given), then out = norm(stream) * gain (+ bias).
 struct AddNormalise {
   BufferId stream, delta, gain, bias, out;  ///< delta, bias may be no_buffer
   std::int64_t rows, width;
@@ -59,23 +59,23 @@ struct Project {
   bool accumulate;
 };
 
-/// Rotates queries and keys of a packed [rows, (heads + 2 kv_heads) head_dim] by their positions (where rotary; queries
-/// in place) and appends keys and values to the caches [batch, capacity, kv_heads, head_dim] behind `context` entries.
+/// Rotates queries and keys of a packed [rows, (heads + 2 kv_heads) head_dim] by their positions (if rotary; queries in
+/// place) and appends keys and values to the caches [batch, capacity, kv_heads, head_dim] after `context` entries.
 struct StoreKeysValues {
   BufferId packed, keys, values;
   std::int64_t batch, tokens, context, capacity, heads, kv_heads, head_dim;
   bool rotary;
 };
 
-/// Attention of `tokens` queries a sequence over the first `length` entries of the caches; causal: query i sees length
-/// - tokens + i + 1 of them. Queries lie in rows of `query_stride` elements, heads first.
+/// Attention of `tokens` queries per sequence over the first `length` entries of the caches; causal: query i sees
+/// length - tokens + i + 1 of them. Queries are in rows of `query_stride` elements, heads first.
 struct Attend {
   BufferId queries, keys, values, out;
   std::int64_t batch, tokens, length, capacity, heads, kv_heads, head_dim, query_stride;
   bool causal;
 };
 
-/// out[row, i] = f(in[row, i]), or f(in[row, i]) * in[row, width + i] where gated.
+/// out[row, i] = f(in[row, i]), or f(in[row, i]) * in[row, width + i] if gated.
 struct Activate {
   BufferId in, out;
   std::int64_t rows, width;
@@ -83,7 +83,7 @@ struct Activate {
   bool gated;
 };
 
-/// out[row] = argmax of logits[row], smallest index on ties: the drafter's own choice of token.
+/// out[row] = argmax of logits[row], smallest index on ties: the drafter's choice of token.
 struct PickToken {
   BufferId logits, out;
   std::int64_t rows, vocabulary;
@@ -94,18 +94,18 @@ using Operation = std::variant<Embed, AddNormalise, Project, StoreKeysValues, At
 struct Program {
   std::vector<Buffer> buffers;
   std::vector<Operation> operations;
-  BufferId output = no_buffer;  ///< what the pass is for: logits, tokens or hidden states
+  BufferId output = no_buffer;  ///< result of the pass: logits, tokens or hidden states
 };
 
 /// "project", "attend", ...: the name of an operation in CSV files.
 [[nodiscard]] std::string_view name_of(const Operation& operation);
 
-/// Throws std::logic_error where an operation reaches outside a buffer, reads an activation that nothing wrote, or a
-/// name is taken twice: a bug of ours.
+/// Throws std::logic_error if an operation accesses elements outside a buffer, reads an activation that was not
+/// written, or a name is used twice; each is a bug.
 void check_program(const Program& program);
 
-/// Puts a program together. A buffer is known by its name: asking for it again gives the same one, which is how layers
-/// share their working space and repeated passes their weights.
+/// Builds a program. A buffer is identified by its name: requesting it again returns the same one, so layers share
+/// their workspace and repeated passes their weights.
 class ProgramBuilder {
  public:
   BufferId weight(const std::string& name, std::int64_t elements, double scale);
@@ -125,21 +125,22 @@ class ProgramBuilder {
   Program program_;
 };
 
-// ---- The operations of a pass one by one, so that each can be timed alone.
+// ---- The operations of a forward pass one by one, so that each can be timed separately.
 
-/// Everything that decides what an operation costs, name and storage type aside: "rows 6 outputs 4096 inputs 4096".
+/// Everything that determines the cost of an operation besides name and storage type: "rows 6 outputs 4096 inputs
+/// 4096".
 [[nodiscard]] std::string shape_text(const Operation& operation);
 
 struct CountedOperation {
-  Operation operation;  ///< the first of its name and shape
+  Operation operation;  ///< first of its name and shape
   std::int64_t count;
 };
 
-/// Operations of equal name and shape are one, in the order in which the program comes upon them.
+/// The distinct operations of a program by name and shape, in the order of their first occurrence.
 [[nodiscard]] std::vector<CountedOperation> distinct_operations(const Program& program);
 
 /// A program of one operation of `program`, over the buffers that this one names. An activation that it reads becomes
-/// an input: nothing before it writes it.
+/// an input, because no operation writes it.
 [[nodiscard]] Program operation_alone(const Program& program, const Operation& operation);
 
 }  // namespace foredraft::latency

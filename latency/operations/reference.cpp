@@ -9,7 +9,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// A binary format: significant bits (the hidden one counted), exponent of the smallest subnormal, largest number.
+/// A binary format: significant bits (including the hidden one), exponent of the smallest subnormal, largest number.
 struct StorageFormat {
   int precision;
   int smallest_exponent;
@@ -90,7 +90,7 @@ std::span<double> slice(std::vector<double>& values, std::int64_t first, std::in
   return std::span(values).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
 }
 
-/// Turns the pairs (i, i + half) of one head by the angles of its position.
+/// Rotates the pairs (i, i + half) of one head by the angles of its position.
 void rotate(std::span<double> head, std::int64_t position) {
   const std::size_t half = head.size() / 2;
   for (std::size_t i = 0; i < half; ++i) {

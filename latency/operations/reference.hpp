@@ -8,9 +8,9 @@
 #include "core/random_stream.hpp"
 #include "latency/operations/program.hpp"
 
-/// What buffers hold before a pass: the same on every backend, bit for bit. Element e of a buffer is made of word e % 4
-/// of draw e / 4 of the stream (Purpose::buffer_content, content_point(name), 0) under the run's seed; integers and one
-/// single-precision product, so that no library of mathematical functions has a say.
+/// Contents of buffers before a pass: bit-identical on every backend. Element e of a buffer is made from word e % 4 of
+/// draw e / 4 of the stream (Purpose::buffer_content, content_point(name), 0) under the run's seed, by integers and one
+/// single-precision product, so it does not depend on a math library.
 namespace foredraft::latency {
 
 /// 32-bit FNV-1a of the name.
@@ -20,13 +20,12 @@ namespace foredraft::latency {
   return hash;
 }
 
-/// The sum of the word's four bytes less its mean: bell-shaped over -510 .. 510, of variance 4 (256^2 - 1) / 12 =
-/// 21845.
+/// Sum of the word's four bytes minus its mean: bell-shaped over -510 .. 510, of variance 4 (256^2 - 1) / 12 = 21845.
 [[nodiscard]] constexpr std::int32_t bell_from_word(std::uint32_t word) {
   return static_cast<std::int32_t>((word & 255U) + (word >> 8U & 255U) + (word >> 16U & 255U) + (word >> 24U)) - 510;
 }
 
-/// A weight or cache element, before it is rounded (to nearest, ties to even) to its storage:
+/// A weight or cache element before it is rounded (to nearest, ties to even) to its storage type:
 /// float(bell_from_word(word)) * content_factor(scale).
 [[nodiscard]] float content_factor(double scale);
 
@@ -35,23 +34,23 @@ namespace foredraft::latency {
   return static_cast<std::uint32_t>(std::uint64_t{word} * static_cast<std::uint64_t>(vocabulary) >> 32U);
 }
 
-/// Contents of all buffers, by position; token buffers hold whole numbers.
+/// Contents of all buffers, by index; token buffers hold integers.
 using BufferContents = std::vector<std::vector<double>>;
 
 /// Random weights, caches and tokens as above, rounded to `type`. Activations are poisoned with NaN.
 [[nodiscard]] BufferContents initial_contents(const Program& program, DataType type, std::uint64_t seed);
 
-/// `value` as `type` holds it: to nearest, ties to even, subnormals kept, infinity beyond the largest number.
+/// `value` rounded to `type`: to nearest, ties to even, subnormals kept, infinity beyond the largest number.
 [[nodiscard]] double rounded_to(double value, DataType type);
 
-/// The two operations of the reference that know heads and positions.
+/// The two operations of the reference that depend on heads and positions.
 void run_reference_of(const StoreKeysValues& store, BufferContents& contents);
 void run_reference_of(const Attend& attend, BufferContents& contents);
 
-// ---- The double-precision answer that every backend is held to.
+// ---- The double-precision result that every backend is compared with.
 
-/// Runs the operations one after another in double precision, without rounding in between. StoreKeysValues turns the
-/// queries where they lie; the packed keys stay as they are. Norms add 1e-6 to the mean square or variance.
+/// Runs the operations one after another in double precision, without intermediate rounding. StoreKeysValues rotates
+/// the queries in place; the packed keys stay unchanged. Norms add 1e-6 to the mean square or variance.
 void run_reference(const Program& program, BufferContents& contents);
 
 /// Added to the mean square or the variance before the root.

@@ -56,7 +56,7 @@ struct CacheOfToken {
   double full = 0.0, windowed = 0.0;
 };
 
-/// KV cache of one token on one of `devices`, in bytes: all layers without a window, all with one.
+/// KV cache of one token on one of `devices`, in bytes: all layers without a window, all layers with one.
 CacheOfToken cache_of_token(const ModelShape& shape, const Deployment& deployment, std::int64_t devices) {
   const double bytes = bits_of(deployment.kv_cache) / 8.0;
   const auto layers = static_cast<double>(attention_layers(shape) - shape.window.layers);

@@ -7,81 +7,83 @@
 
 #include "latency/models/model_shape.hpp"
 
-/// What one forward pass of any model moves and computes on one device, operator by operator, in closed form. For
-/// models that also run (why_not_runnable) the counts equal those of their programs (counts.hpp).
+/// Bytes and flop of one forward pass of any model on one device, operator by operator, in closed form. For models that
+/// can also run (why_not_runnable) the counts equal those of their programs (counts.hpp).
 ///
 /// Bytes: weights that the operator reads, the part of the KV cache that it reads or writes, activations as they pass
 /// between operators. Latent attention is counted in its absorbed form, which engines use to decode: queries are
-/// projected into the space of the cached vector and every head attends over that vector. [DeepSeek2024]
+/// projected into the space of the cached vector, and every head attends over that vector. [DeepSeek2024]
 ///
 /// Tensor parallelism divides heads, feed-forward widths, each expert, states of linear attention and the vocabulary.
-/// Norms, the router, the projections of latent attention that all heads share, the latent cache and, below one a
-/// device, key-value heads are copied to every device.
+/// Every device has a copy of norms, the router, the projections of latent attention that all heads share, the latent
+/// cache and, if there are fewer than devices, key-value heads.
 namespace foredraft::latency {
 
 enum class OperatorKind { product, attention, other, all_reduce, all_gather };
 
 [[nodiscard]] std::string_view to_string(OperatorKind kind);
 
-/// Equal operators of a pass.
+/// Equal operators of a forward pass.
 struct StepOperator {
   std::string_view name;  ///< "qkv", "attention", "experts", "vocabulary", "all-reduce", ...
   OperatorKind kind = OperatorKind::other;
   NumberFormat compute = NumberFormat::bf16;  ///< decides the matrix peak
   double count = 1.0;
-  double bytes = 0.0;  ///< read and written by one device, of one; all-reduce and all-gather: of the whole tensor
-  double flop = 0.0;   ///< of one, on one device
+  double bytes =
+      0.0;  ///< read and written by one operator on one device; all-reduce and all-gather: of the whole tensor
+  double flop = 0.0;  ///< of one operator on one device
 };
 
-/// One pass over `tokens` new tokens of each of `batch` sequences that hold `context` tokens.
+/// One forward pass over `tokens` new tokens of each of `batch` sequences with a context of `context` tokens.
 struct StepPoint {
   std::int64_t batch = 1;
   std::int64_t tokens = 1;
   std::int64_t context = 0;
-  bool own_hidden_states = false;  ///< of a head: reads what its last pass left, not the target's hidden states, and
-                                   ///< skips the projection of several of them (EAGLE-3)
+  bool own_hidden_states = false;  ///< for a head: it reads its own last output instead of the target's hidden states,
+                                   ///< without the projection of several of them (EAGLE-3)
 };
 
-/// The pass of a decoder or a head, logits of every new token included. A window of w positions reads at most w +
-/// tokens - 1 entries of the KV cache. Linear attention reads its state and writes one for each new token, so that a
-/// verification can be rolled back. Throws DomainError for an encoder-decoder, a degree of tensor parallelism that does
-/// not divide the heads and a point out of range: no token or sequence, positions beyond max_context or a learned
-/// table.
+/// The operators of a forward pass of a decoder or a head, including logits of every new token. A window of w positions
+/// reads at most w + tokens - 1 entries of the KV cache. Linear attention reads its state and writes one for each new
+/// token, so that a verification can be rolled back. Throws DomainError for an encoder-decoder, a degree of tensor
+/// parallelism that does not divide the heads and a point out of range: no token or sequence, positions beyond
+/// max_context or a learned table.
 [[nodiscard]] std::vector<StepOperator> step_operations(const ModelShape& shape, const Deployment& deployment,
                                                         const StepPoint& point);
 
-/// One step of drafting one token after the other: the pass over one token of each of `batch` sequences, and the choice
-/// of the next from its logits. `draft` counts from 0: the KV cache holds context + draft tokens, and from 1 on a head
-/// reads its own hidden states. Throws DomainError as step_operations and for a draft below 0.
+/// The operators of one step of autoregressive drafting: the pass over one token of each of `batch` sequences, and the
+/// choice of the next from its logits. `draft` counts from 0: the KV cache holds context + draft tokens, and from 1 on
+/// a head reads its own hidden states. Throws DomainError as step_operations and for a draft below 0.
 [[nodiscard]] std::vector<StepOperator> draft_step_operations(const ModelShape& shape, const Deployment& deployment,
                                                               std::int64_t batch, std::int64_t context,
                                                               std::int64_t draft);
 
-/// Experts of `count` that `rows` tokens read, `per_token` each. skew 0: count (1 - (1 - per_token/count)^rows),
-/// routing independent and uniform, an upper bound; 1: per_token, all tokens share their experts; linear between.
+/// Number of experts of `count` that `rows` tokens read, `per_token` each. skew 0: count (1 - (1 -
+/// per_token/count)^rows), independent uniform routing, an upper bound; 1: per_token, all tokens share their experts;
+/// linear between.
 [[nodiscard]] double experts_read(const Experts& experts, double rows, double skew);
 
-/// Weights of the whole model as stored, all devices together (copies counted once), in bytes. Of a head: its own,
+/// Weights of the whole model as stored, all devices together (copies counted once), in bytes. For a head: its own,
 /// without the target's embedding and vocabulary projection.
 [[nodiscard]] double weight_bytes(const ModelShape& shape, const Deployment& deployment);
 
-/// Weights that the fullest device stores, copies included, in bytes.
+/// Weights on the device that stores the most, including copies, in bytes.
 [[nodiscard]] double weight_bytes_per_device(const ModelShape& shape, const Deployment& deployment);
 
-/// Weights that one decode step of one sequence reads, all devices together (copies counted once), in bytes: all but
+/// Weights that one decode step of one sequence reads, all devices together (copies counted once), in bytes: all except
 /// the embedding's table and experts that the token does not use.
 [[nodiscard]] double step_bytes(const ModelShape& shape, const Deployment& deployment);
 
 /// KV cache of one token of one sequence, all layers without a window, all devices together (copies counted once).
 [[nodiscard]] double kv_bytes_per_token(const ModelShape& shape, const Deployment& deployment);
 
-/// KV cache and states that one sequence of `context` tokens holds on one device, in bytes; windows and copies counted.
+/// KV cache and states of one sequence of `context` tokens on one device, in bytes, including windows and copies.
 [[nodiscard]] double sequence_bytes_per_device(const ModelShape& shape, const Deployment& deployment,
                                                std::int64_t context);
 
-/// States of linear attention that a verification of `tokens` tokens keeps so that any number of drafts can be taken
-/// back, per sequence, all devices together, in bytes: one for each token after the first, beyond what a decode step
-/// holds; 0 without linear attention.
+/// States of linear attention that a verification of `tokens` tokens keeps so that any number of drafts can be rolled
+/// back, per sequence, all devices together, in bytes: one for each token after the first, in addition to that of a
+/// decode step; 0 without linear attention.
 [[nodiscard]] double rollback_bytes(const ModelShape& shape, std::int64_t tokens);
 
 }  // namespace foredraft::latency

@@ -7,19 +7,19 @@
 namespace foredraft::latency {
 namespace {
 
-/// Of one element of a state and one token: decay, product with the key, update by the outer product, product with the
-/// query. Of the gated delta rule; Mamba-2 has 5.
+/// Flop per element of a state and token: decay, product with the key, update by the outer product, product with the
+/// query. For the gated delta rule; Mamba-2 has 5.
 constexpr double state_flop = 7.0;
 
 double real(std::int64_t value) { return static_cast<double>(value); }
 
-/// Positions that `tokens` queries behind `context` entries see, summed over the queries. 0 as window: no window.
+/// Number of positions that `tokens` queries after `context` entries see, summed over the queries. Window 0: no window.
 double seen_positions(const StepPoint& point, std::int64_t window) {
   const double tokens = real(point.tokens);
   const double first = real(point.context) + 1.0;  // the first query sees itself
   const double all = tokens * first + 0.5 * tokens * (tokens - 1.0);
   if (window == 0) return all;
-  // Queries that see more than the window would see `excess`, `excess` - 1, ... positions less.
+  // Queries that see more than the window would see `excess`, `excess` - 1, ... fewer positions.
   const double excess = first + tokens - 1.0 - real(window);
   const double cut = std::clamp(excess, 0.0, tokens);
   return all - (cut * excess - 0.5 * cut * (cut - 1.0));
@@ -79,7 +79,7 @@ void StepWriter::product_in(NumberFormat format, const Product& product) {
 void StepWriter::norm(std::string_view name, double count, double width, bool add_delta) {
   const bool layer = shape_.norm == Norm::layer;
   const double weights = (layer ? 2.0 : 1.0) * width * value_bytes_;
-  const double passes = add_delta ? 4.0 : 2.0;  // stream and what is added read, stream and result written
+  const double passes = add_delta ? 4.0 : 2.0;  // reads stream and delta, writes stream and result
   const double flop = (layer ? 8.0 : 4.0) + (add_delta ? 1.0 : 0.0);
   add({{name, OperatorKind::other, unquantized_, count, weights + passes * rows_ * width * value_bytes_,
         flop * rows_ * width},
@@ -114,12 +114,12 @@ void StepWriter::write_inputs() {
 }
 
 void StepWriter::write_norms() {
-  // The sum of a residual stream is part of the norm behind it; nothing has been added before the first.
+  // The sum of a residual stream is part of the norm after it; nothing has been added before the first.
   const double blocks = attention_layers_ + real(shape_.linear.layers) + feed_forward_layers_;
   norm("first norm", 1.0, d_model_, false);
   norm("norm", blocks - 1.0, d_model_, true);
   if (shape_.norms_per_layer > 2) norm("norm behind block", blocks, d_model_, false);
-  // The hidden states that attention reads beside the embedding have their own.
+  // The hidden states that attention reads beside the embedding have their own norm.
   if (shape_.head.wide_attention) norm("norm of hidden states", 1.0, d_model_, false);
 }
 
@@ -180,7 +180,7 @@ void StepWriter::write_latent_attention() {
   norm("latent norm", layers, rank, false);
   other("store latent", layers, rows_ * (cached * (value_bytes_ + cache_bytes_) + 2.0 * heads_ * rope * value_bytes_),
         3.0 * rows_ * (heads_ + 1.0) * rope);
-  // One matrix a head, so that inputs and outputs of a head do not multiply with those of others.
+  // One matrix per head, so that inputs and outputs of a head do not multiply with those of others.
   const auto by_head = [&](std::string_view name, double inputs, double outputs) {
     const double weights = heads_ * inputs * outputs * weight_bytes_;
     add({{name, OperatorKind::product, compute_format(deployment_.weights), layers,
@@ -235,7 +235,7 @@ void StepWriter::write_experts(double layers) {
   product_in(unquantized_, {"router", layers, d_model_, count, shape_.bias});
   other("choose experts", layers, rows_ * (count * value_bytes_ + used * (value_bytes_ + id_bytes)), 0.0);
 
-  // Each token passes `used` of them; in the products its row counts once for each.
+  // Each token uses `used` of them; its row counts once for each in the products.
   const auto experts_product = [&](std::string_view name, double in_values, double inputs, double outputs) {
     const double bias = shape_.bias ? 1.0 : 0.0;
     const double one = inputs * outputs * weight_bytes_ + bias * outputs * value_bytes_;

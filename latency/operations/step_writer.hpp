@@ -12,18 +12,18 @@ inline constexpr double state_bytes = 4.0;  ///< of one element of a state of li
 
 inline constexpr double id_bytes = 4.0;  ///< of one token id
 
-/// Tokens that a pass has logits of.
+/// Number of tokens with logits.
 [[nodiscard]] std::int64_t drafted_vocabulary(const ModelShape& shape);
 
-/// An operator with its weights, in bytes, of one, on one device.
+/// An operator with the bytes of its weights on one device.
 struct WeightedOperator {
   StepOperator step;
   double weights_read = 0.0;    ///< by a pass over these tokens, part of step.bytes; rows of tables do not count
-  double weights_stored = 0.0;  ///< what memory holds for it: all experts, whole tables
+  double weights_stored = 0.0;  ///< in memory: all experts, whole tables
 };
 
-/// Writes the operators of a pass, the same ones in the same order as the programs of passes.hpp where there is one.
-/// Nothing is checked here.
+/// Writes the operators of a forward pass, the same ones in the same order as the programs of passes.hpp if there is
+/// one. Checks nothing.
 class StepWriter {
  public:
   StepWriter(const ModelShape& shape, const Deployment& deployment, const StepPoint& point);
@@ -41,13 +41,13 @@ class StepWriter {
 
   void write_inputs();
   void write_norms();
-  /// Layers that attend alike: with a window or without, whose key-value heads may differ (Gemma 4).
+  /// Layers with the same kind of attention: with a window or without; their key-value heads may differ (Gemma 4).
   struct AttentionLayers {
-    std::string_view name;  ///< of the operator that attends
+    std::string_view name;  ///< of the attention operator
     double layers;
     std::int64_t window;        ///< tokens; 0: none
     double kv_heads, head_dim;  ///< on one device
-    bool values;                ///< a value projection; else values are the keys
+    bool values;                ///< has a value projection; else values are the keys
   };
 
   void write_attention(const AttentionLayers& group);

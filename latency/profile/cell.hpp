@@ -10,14 +10,14 @@
 #include <string_view>
 #include <type_traits>
 
-/// One point of the cost surface: which pass, of which model, over what.
+/// One point of the cost surface: a forward pass of a model at one size.
 namespace foredraft::latency {
 
-/// Which pass, by the names of operations/passes.hpp. A plain pass of a drafter and of a target is the same thing, so
-/// that it is measured once for all pairs that need it.
+/// The kind of pass, named as in operations/passes.hpp. A decoder pass of a drafter and of a target is the same, so it
+/// is measured once for all pairs that need it.
 enum class Role { decoder_pass, autoregressive_drafting, block_drafting, head_drafting, encoder_pass };
-enum class Cache { hot, cold };      ///< the same buffers each time; buffers rotated past the L2
-enum class Launch { graph, eager };  ///< replay of a captured graph; one launch after the other
+enum class Cache { hot, cold };      ///< hot: the same buffers each time; cold: buffers rotated past the L2
+enum class Launch { graph, eager };  ///< graph: replay of a captured graph; eager: one launch after the other
 
 [[nodiscard]] std::string_view to_string(Role role);
 [[nodiscard]] std::string_view to_string(Cache cache);
@@ -28,8 +28,8 @@ struct Cell {
   Role role = Role::decoder_pass;
   std::string dtype;               ///< "fp16", "bf16", "fp32"
   std::int64_t batch = 1;          ///< sequences
-  std::int64_t tokens = 1;         ///< new tokens a sequence; of drafting: gamma; of an encoder: 0
-  std::int64_t context = 0;        ///< tokens a sequence that the cache already holds
+  std::int64_t tokens = 1;         ///< new tokens per sequence; of drafting: gamma; of an encoder: 0
+  std::int64_t context = 0;        ///< tokens per sequence that are already in the KV cache
   std::int64_t source_length = 0;  ///< encoder positions; 0 without an encoder
   Cache cache = Cache::cold;
   Launch launch = Launch::graph;
@@ -37,11 +37,11 @@ struct Cell {
   auto operator<=>(const Cell&) const = default;
 };
 
-/// "qwen1.5-7b decoder_pass fp16 batch 1 tokens 6 context 512 cold graph": how messages and lists name a cell.
+/// "qwen1.5-7b decoder_pass fp16 batch 1 tokens 6 context 512 cold graph": name of a cell in messages and lists.
 [[nodiscard]] std::string to_text(const Cell& cell);
 
-/// A value as a CSV cell: the word of an enumeration (by its `to_string`), numbers with as many digits as are needed to
-/// read the same one back, nothing for a value that is not there.
+/// A value as a CSV cell: the word of an enumeration (by its `to_string`), numbers with enough digits to read back the
+/// same one, empty for no value.
 template <typename T>
 std::string cell_text(const T& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -58,9 +58,9 @@ struct VerificationCell {
   std::string verifier;
   std::string dtype;  ///< of the logits
   std::int64_t batch = 1;
-  std::int64_t gamma = 5;  ///< drafts a request
+  std::int64_t gamma = 5;  ///< drafts per request
   std::int64_t vocabulary = 1;
-  std::string logits;  ///< what they look like: "real_like", "peaked", "flat"
+  std::string logits;  ///< kind of logits: "real_like", "peaked", "flat"
   Cache cache = Cache::cold;
   Launch launch = Launch::graph;
 

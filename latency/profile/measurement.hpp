@@ -9,7 +9,7 @@
 
 #include "core/intervals.hpp"
 
-/// What repeated timings of one thing say.
+/// Statistics of repeated timings.
 namespace foredraft::latency {
 
 /// Times in microseconds.
@@ -26,35 +26,35 @@ struct SampleSummary {
   double mad_us = 0.0;  ///< median absolute deviation from the median
 };
 
-/// At least one sample, each finite and > 0.
+/// Summary of at least one sample, each finite and > 0.
 [[nodiscard]] SampleSummary summarise(std::span<const double> samples_us);
 
-/// Of one time that says nothing of its spread. Not checked: files name what is wrong with a time themselves.
+/// Summary of one time without a spread. Not checked: files report what is wrong with a time themselves.
 [[nodiscard]] SampleSummary one_sample(double us);
 
-/// Half the width of the interval of the median over the median: how well the median is known.
+/// Half the width of the interval of the median divided by the median.
 [[nodiscard]] double relative_spread(const SampleSummary& summary);
 
-/// The value below which `fraction` of the sorted values lie, straight lines between order statistics (the definition
-/// of numpy and R's type 7). At least one value, ascending; 0 <= fraction <= 1.
+/// Quantile: the value below which `fraction` of the sorted values are, linear between order statistics (the default of
+/// numpy, R's type 7). At least one value, ascending; 0 <= fraction <= 1.
 [[nodiscard]] double percentile(std::span<const double> sorted, double fraction);
 
-/// The order statistics that enclose the median with at least this probability, whatever the distribution: ranks low
-/// and high from 0, of n sorted samples. The whole range where n is too small for the level (below 6 for 0.95).
+/// The order statistics that enclose the median with at least this probability, for any distribution: ranks low and
+/// high from 0, of n sorted samples. The whole range if n is too small for the level (below 6 for 0.95).
 struct Ranks {
   std::int64_t low;
   std::int64_t high;
 };
 [[nodiscard]] Ranks median_ranks(std::int64_t samples, double level = 0.95);
 
-// ---- What measuring leaves, as data; gpu_bench/measure does it.
+// ---- Results of measuring, as data; gpu_bench/measure measures.
 
 struct Protocol {
-  double relative_spread = 0.005;  ///< an arm is done when its median is known to this
+  double relative_spread = 0.005;  ///< an arm is done when its median is known to this precision
   std::int64_t min_samples = 20;
   std::int64_t max_samples = 10'000;
   double budget_s = 1.0;         ///< for all arms together
-  double throttled_below = 0.9;  ///< a sample at a clock below this share of the fastest seen is dropped
+  double throttled_below = 0.9;  ///< a sample at a clock below this fraction of the fastest seen is dropped
   std::int64_t warm_up = 3;      ///< calls of each arm that do not count
   std::uint64_t seed = 1;        ///< of the order of arms in each round
 };
@@ -64,19 +64,19 @@ enum class Stopped { stable, out_of_time, max_samples };
 
 struct Measurement {
   std::string name;
-  SampleSummary summary;  ///< of the samples that count; samples = 0 where none did
+  SampleSummary summary;  ///< of the counted samples; samples = 0 if there are none
   std::vector<double> samples_us;
-  std::int64_t throttled = 0;  ///< dropped for their clock
-  double clock_mhz = 0.0;      ///< median of those that count
+  std::int64_t throttled = 0;  ///< dropped because of their clock
+  double clock_mhz = 0.0;      ///< median over the counted samples
   Stopped stopped = Stopped::stable;
 };
 
-/// The difference that the harness itself makes: medians of the same arms measured twice.
+/// A/A test: run-to-run variation of the same arms measured twice.
 struct AgainstItself {
   std::int64_t pairs = 0;
   double median_difference = 0.0;  ///< of |second / first - 1|
   double p95_difference = 0.0;
-  /// Median within 2 % and 95th percentile within 5 %: beyond these a profile is not called valid.
+  /// Median within 2 % and 95th percentile within 5 %; otherwise a profile is not valid.
   [[nodiscard]] bool valid() const { return pairs > 0 && median_difference <= 0.02 && p95_difference <= 0.05; }
 };
 

@@ -9,7 +9,7 @@
 
 #include "latency/profile/profile.hpp"
 
-/// The names of every field, once: JSON is written and read, and tables are made, by visiting them in this order.
+/// The names of all fields. JSON reading, writing and tables visit them in this order.
 namespace foredraft::latency {
 
 template <typename Object, typename Struct>
@@ -283,7 +283,7 @@ void visit_fields(Object& profile, auto&& visit) {
   visit("engine_loop", profile.engine_loop);
 }
 
-/// True of the fields that foredraft.profile/1 does not have: a file holds them where they have a value.
+/// Whether foredraft.profile/1 lacks the field: a file has it only if it has a value.
 [[nodiscard]] constexpr bool since_schema_2(std::string_view name) {
   constexpr std::array names{
       std::string_view("matrix_peak_fp8_flop_per_s"), std::string_view("matrix_peak_int8_flop_per_s"),
@@ -292,7 +292,7 @@ void visit_fields(Object& profile, auto&& visit) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What a row's table says behind its fields: derived from them and the limits.
+/// Columns of a row's table after its fields: derived from them and the limits.
 struct Derived {
   std::optional<double> relative_spread, floor_us, fraction_of_ceiling;
 };

@@ -39,8 +39,7 @@ constexpr auto members<CatchUp> = std::array{CatchUp::none, CatchUp::verified};
 template <typename T>
 concept TimedRow = std::same_as<T, StepRow> || std::same_as<T, KernelRow> || std::same_as<T, VerificationRow>;
 
-/// A profile without fits, deployments or an engine's loop, or without a figure that the first schema does not have,
-/// has no such key: what was written before there were any still reads.
+/// An empty fit, deployment, engine loop or figure of a later schema is not written, so older files are still read.
 template <typename T>
 bool left_out(std::string_view name, const T& value) {
   if constexpr (std::same_as<T, std::vector<LatencyFit>> || std::same_as<T, std::vector<ModelDeployment>>) {
@@ -51,7 +50,7 @@ bool left_out(std::string_view name, const T& value) {
   return false;
 }
 
-/// Writes values; rows need the limits for what is derived.
+/// Writes values; rows need the limits for derived ones.
 class Encoder {
  public:
   explicit Encoder(const Limits& limits) : limits_(limits) {}
@@ -145,7 +144,7 @@ void decode(const Json& json, const std::string& path, T& value) {
     decode(json, path, value.emplace());
   } else if constexpr (is_vector<T>) {
     if (!json.is_array()) refuse(path, "must be a list");
-    value.clear();  // grows by what was read: an empty row in the text is two bytes, in memory hundreds
+    value.clear();  // grows with the input: an empty row takes two bytes in the text and hundreds in memory
     for (std::size_t i = 0; i < json.size(); ++i) decode(json[i], fmt::format("{}[{}]", path, i), value.emplace_back());
   } else {
     decode_fields(json, path, value);
@@ -168,7 +167,8 @@ void check_schema(const Json& json) {
   refuse("schema", fmt::format("{}, this program reads \"{}\" and \"{}\"", schema, profile_schema_1, profile_schema_2));
 }
 
-/// What was read, written again, must be what was read: finds unknown keys and derived values that do not follow.
+/// Checks that writing the parsed profile gives the input again: finds unknown keys and derived values that do not
+/// follow.
 void check_same(const Json& read, const Json& written) {
   const Json difference = Json::diff(written, read);
   if (difference.empty()) return;
@@ -205,7 +205,7 @@ Profile read_profile(const std::string& path) { return from_json(read_file(path)
 
 namespace {
 
-/// One line for a row; `text` gives a cell from a field's name and value.
+/// One line per row; `text` returns a cell from a field's name and value.
 template <typename Row>
 std::string table_line(const Row& row, const Derived& derived_values, const std::string& source, auto&& text) {
   std::string line;

@@ -42,7 +42,7 @@ std::string name_of(const PassKind& kind) {
   return fmt::format("{} {} {}", kind.model, to_string(kind.role), kind.setting.dtype);
 }
 
-/// What the profile has of a model: "decoder_pass fp16, ...".
+/// The passes that the profile has of a model: "decoder_pass fp16, ...".
 std::string measured_kinds(const Profile& profile, const std::string& model) {
   std::set<std::string> kinds;
   for (const StepRow& row : profile.steps) {
@@ -78,7 +78,7 @@ Deployment deployment_in(std::string_view dtype) {
   return {.weights = *format, .kv_cache = *format};
 }
 
-/// Its limits, and a launch an operator where the sheet states its cost.
+/// Its limits, and a launch per operator if the sheet states its cost.
 Attained floor_of(const Limits& limits) {
   Attained floor = data_sheet_limits();
   floor.operator_us = limits.graph_node_us.value.value_or(0.0);
@@ -205,7 +205,7 @@ std::string_view to_string(TimeOrigin origin) {
 namespace foredraft::latency {
 namespace {
 
-/// Whether a program computes passes of this model, stored and split like this.
+/// Whether a program can compute passes of this model, stored and split in this way.
 bool has_program(const ModelShape& shape, const Deployment& deployment) {
   const bool plain = deployment.weights == NumberFormat::fp32 || deployment.weights == NumberFormat::bf16 ||
                      deployment.weights == NumberFormat::fp16;

@@ -40,12 +40,12 @@ std::optional<LatencyModel> roofline(const Limits& limits, std::string_view dtyp
 namespace {
 
 constexpr std::size_t max_parts = 5;
-/// Rows beyond this are thinned out evenly for fitting; the error is taken over all of them.
+/// Maximum number of rows to fit; more are thinned out evenly, but the error is taken over all of them.
 constexpr std::size_t max_fitted_rows = 400;
 constexpr int parameter_count = 7;
 
 struct Observation {
-  std::string shape;  ///< what is held out as one
+  std::string shape;  ///< held out as a unit
   std::vector<OperationWork> operations;
   double time_us;
 };
@@ -89,7 +89,7 @@ void add_steps(const Profile& profile, const std::vector<ModelShape>& shapes, co
   }
 }
 
-/// The number behind a word of "rows 6 outputs 4096 inputs 4096"; nothing where no finite number is there.
+/// The number after a word of "rows 6 outputs 4096 inputs 4096"; nullopt if there is no finite number.
 std::optional<double> number_behind(std::string_view text, std::string_view word) {
   const std::size_t at = text.find(word);
   if (at == std::string_view::npos) return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<double> number_behind(std::string_view text, std::string_view word
   return read.ec == std::errc() && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-/// Products of matrices timed alone; their domain is that of the passes, which the model is for.
+/// Matrix products timed separately; their domain is that of the passes, which the model is for.
 void add_products(const Profile& profile, const Setting& setting, Observations& observations) {
   for (const KernelRow& row : profile.kernels) {
     if (row.operation != "project" || row.timing.summary.samples == 0) continue;
@@ -161,7 +161,7 @@ struct Residuals {
   }
 };
 
-/// The fastest moving and computing seen, the launch of a device of today.
+/// Initial values: the fastest moving and computing seen, and the launch time of a current device.
 Eigen::VectorXd start_of(const std::vector<const Observation*>& observations) {
   double bandwidth = 1.0;
   double peak = 1.0;
@@ -188,7 +188,7 @@ Eigen::VectorXd fitted(const std::vector<const Observation*>& observations, Eige
   std::vector<const Observation*> used;
   const std::size_t step = 1 + (observations.size() - 1) / max_fitted_rows;
   for (std::size_t i = 0; i < observations.size(); i += step) used.push_back(observations[i]);
-  // Fewer rows than parameters leave the least squares without a solution; the same rows again do not change it.
+  // With fewer rows than parameters least squares has no solution; repeating the rows does not change it.
   while (used.size() < parameter_count) used.insert(used.end(), used.begin(), used.end());
   const Residuals residuals{used};
   Eigen::NumericalDiff<Residuals> differentiable(residuals);
@@ -235,7 +235,7 @@ HeldOutError held_out_error(const Observations& observations, const std::vector<
           .max = errors.back()};
 }
 
-/// Parameters refitted to as many shapes, drawn with replacement.
+/// Parameters refitted to the same number of shapes, drawn with replacement.
 LatencyIntervals resampled(const Observations& observations, const std::vector<std::string>& shapes,
                            const Eigen::VectorXd& best, std::int64_t resamples) {
   std::array<std::vector<double>, parameter_count> drawn;

@@ -12,10 +12,10 @@
 #include "latency/profile/profile.hpp"
 #include "latency/surfaces/pass_work.hpp"
 
-/// Times that follow from what has to be moved and computed.
+/// Latency model: times that follow from bytes and flop.
 namespace foredraft::latency {
 
-/// (a^p + b^p)^(1/p) of times >= 0: their maximum at p = infinity.
+/// (a^p + b^p)^(1/p) of times >= 0: their maximum for p = infinity.
 [[nodiscard]] inline double smooth_maximum(double a, double b, double p) {
   const double longer = std::max(a, b);
   const double shorter = std::min(a, b);
@@ -32,15 +32,15 @@ namespace foredraft::latency {
   return start_us + smooth_maximum(moving_us, computing_us, model.sharpness);
 }
 
-/// Sum over the operations of a pass. Throws DomainError where PassWork::visit does.
+/// Time of a pass: the sum over its operations. Throws DomainError as PassWork::visit does.
 [[nodiscard]] double pass_us(const LatencyModel& model, const PassWork& work, const PassPoint& point);
 
-/// The roofline of a device's limits: every operation takes the longer of its bytes at the device's bandwidth and its
-/// flop at the matrix peak of `dtype`, and one launch, free where its cost is not known. Nothing where bandwidth or
-/// peak is not known.
+/// The roofline of a device's limits: every operation takes the maximum of its bytes at the device's bandwidth and its
+/// flop at the matrix peak of `dtype`, plus one launch, free if its cost is not known. Nullopt if bandwidth or peak is
+/// not known.
 [[nodiscard]] std::optional<LatencyModel> roofline(const Limits& limits, std::string_view dtype);
 
-/// A way of running passes: what must agree between times that are compared.
+/// A setting of measured passes: only times of equal settings are compared.
 struct Setting {
   std::string dtype;
   Cache cache = Cache::cold;
@@ -52,18 +52,17 @@ struct Setting {
 /// The settings of a profile's steps, in the order of their first rows.
 [[nodiscard]] std::vector<Setting> settings_of(const Profile& profile);
 
-/// Fewer whole shapes than this cannot be held out and still be fitted to.
+/// Minimum number of shapes to hold some out and still fit the rest.
 inline constexpr std::int64_t min_fitted_shapes = 3;
 
-/// Fits LatencyModel to the steps of the models in `shapes` and to the kernels "project" of `profile`,
-/// least squares of
-/// log(predicted / measured). The error is that of a cross-validation over at most 5 parts of the
-/// shapes; with `resamples` > 0 the parameters get intervals, else each is the point itself. Nothing with fewer than
+/// Fits LatencyModel to the steps of the models in `shapes` and to the kernels "project" of `profile`, by least squares
+/// of log(predicted / measured). The error is that of a cross-validation over at most 5 parts of the shapes. With
+/// `resamples` > 0 the parameters have intervals, else each is the point itself. Nullopt for fewer than
 /// min_fitted_shapes shapes.
 [[nodiscard]] std::optional<LatencyFit> fit_latency(const Profile& profile, const std::vector<ModelShape>& shapes,
                                                     const Setting& setting, std::int64_t resamples);
 
-/// The fits of all settings of a profile that can be fitted: what a measuring program writes into it at its end.
+/// The fits of all settings of a profile that can be fitted; a measuring program writes them into it at its end.
 [[nodiscard]] std::vector<LatencyFit> fit_latencies(const Profile& profile, const std::vector<ModelShape>& shapes);
 
 }  // namespace foredraft::latency

@@ -14,8 +14,8 @@ constexpr std::int64_t largest_batch = 100'000'000;
 
 double bytes_of_value(const Deployment& deployment) { return bits_of(unquantized_format(deployment.weights)) / 8.0; }
 
-/// Values of one token that are alive at once, on one device: the residual stream, its norm and what is added next,
-/// beside the widest block; and the logits, which every device gathers.
+/// Activations of one token on one device that are live at once: the residual stream, its norm and the next delta, with
+/// the widest block; and the logits, which every device gathers.
 double activation_values(const ModelShape& shape, std::int64_t devices) {
   const auto share = [devices](std::int64_t width) {
     return static_cast<double>(width) / static_cast<double>(devices);
@@ -34,8 +34,8 @@ double activation_values(const ModelShape& shape, std::int64_t devices) {
          share(std::max({attention, dense, mixture}));
 }
 
-/// Embedding and vocabulary projection of the target that a head of fewer devices needs beyond the first device's
-/// share.
+/// Parts of the target's embedding and vocabulary projection that a head on fewer devices needs in addition to the
+/// first device's share.
 double further_tables_bytes(const DeployedModel& target, const DeployedModel& draft) {
   const ModelShape& shape = *target.shape;
   if (draft.shape->architecture != Architecture::head) return 0.0;
@@ -90,7 +90,7 @@ std::int64_t max_batch(const DeployedModel& target, const DeployedModel& draft, 
 
 namespace {
 
-/// Of one device, drafted tokens included.
+/// On one device, including drafted tokens.
 double need_bytes(const MemoryLimit& limit, std::int64_t batch, std::int64_t tokens, std::int64_t context) {
   return memory_need({&limit.target, limit.target_deployment},
                      {limit.draft ? &*limit.draft : nullptr, limit.draft_deployment}, batch, tokens, context + tokens)

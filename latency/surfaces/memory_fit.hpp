@@ -9,7 +9,7 @@
 /// Whether a deployment fits into the memory of its devices.
 namespace foredraft::latency {
 
-/// Share of a device's memory that engines give to weights, caches and activations.
+/// Fraction of a device's memory that engines use for weights, caches and activations.
 inline constexpr double default_memory_utilization = 0.9;
 
 struct DeployedModel {
@@ -17,41 +17,41 @@ struct DeployedModel {
   Deployment deployment = {};
 };
 
-/// What the fullest device holds, the target's first, on which the drafter runs too, in bytes. A head shares the
-/// target's embedding, and its vocabulary projection unless it has its own; on fewer devices than the target it adds
-/// the parts of both that the first device does not hold yet.
+/// Memory of the device that holds the most, the target's first, on which the drafter also runs, in bytes. A head
+/// shares the target's embedding, and its vocabulary projection unless it has its own; on fewer devices than the target
+/// it adds the parts of both that the first device does not hold yet.
 struct MemoryNeed {
   double target_weights_bytes = 0.0, draft_weights_bytes = 0.0;
   double sequence_bytes = 0.0;    ///< KV caches and states of one sequence, of both models
-  double activation_bytes = 0.0;  ///< of a verification of the whole batch, its logits included
+  double activation_bytes = 0.0;  ///< of a verification of the whole batch, including its logits
   [[nodiscard]] double total(std::int64_t batch) const {
     return target_weights_bytes + draft_weights_bytes + activation_bytes + sequence_bytes * static_cast<double>(batch);
   }
 };
 
-/// Of sequences that hold `context` tokens, drafted ones included, `tokens` of which are verified in one forward pass.
-/// Throws DomainError for counts below 1, a context below 0, a model without step operations and a drafter on more
-/// devices than the target.
+/// Memory for sequences of `context` tokens, including drafted ones, `tokens` of which are verified in one forward
+/// pass. Throws DomainError for counts below 1, a context below 0, a model without step operations and a drafter on
+/// more devices than the target.
 [[nodiscard]] MemoryNeed memory_need(const DeployedModel& target, const DeployedModel& draft, std::int64_t batch,
                                      std::int64_t tokens, std::int64_t context);
 
-/// The largest batch, at most 100 million, whose memory_need(...).total(batch) is at most capacity_bytes (of one
-/// device: capacity times utilization); 0 where the weights alone do not fit.
+/// Maximum batch size, at most 100 million, whose memory_need(...).total(batch) is at most capacity_bytes (of one
+/// device: capacity times utilization); 0 if the weights do not fit.
 [[nodiscard]] std::int64_t max_batch(const DeployedModel& target, const DeployedModel& draft, std::int64_t tokens,
                                      std::int64_t context, double capacity_bytes);
 
-/// What a deployment has to fit into.
+/// Memory limit of a deployment.
 struct MemoryLimit {
   ModelShape target;
-  std::optional<ModelShape> draft;  ///< nothing: no drafter, or heads, whose weights no shape tells
+  std::optional<ModelShape> draft;  ///< empty: no drafter, or heads, whose weights are not known
   Deployment target_deployment, draft_deployment;
   double capacity_bytes = 0.0;  ///< of one device, times the utilization
 
-  /// Whether `batch` sequences of `context` tokens do, `tokens` of each verified at once.
+  /// Whether `batch` sequences of `context` tokens fit when `tokens` of each are verified at once.
   [[nodiscard]] bool fits(std::int64_t batch, std::int64_t tokens, std::int64_t context) const;
-  /// The largest batch that does; 0: none.
+  /// Maximum batch size that fits; 0: none.
   [[nodiscard]] std::int64_t max_batch(std::int64_t tokens, std::int64_t context) const;
-  /// Throws DomainError, with the largest batch that fits, where they do not.
+  /// Throws DomainError, with the maximum batch size, if they do not fit.
   void check(std::int64_t batch, std::int64_t tokens, std::int64_t context) const;
 };
 

@@ -13,7 +13,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// The drafters of which one pass can be timed.
+/// The drafters whose forward passes can be timed.
 struct TimedDrafter {
   Drafter drafter;
   Role role;
@@ -59,11 +59,11 @@ std::string_view drafter_word(Role drafting) {
 
 namespace {
 
-/// Between drafting passes of models of 20 M to 40 M parameters alone and in llama.cpp's loop, over 1 to 9 tokens
-/// (docs/validation.md).
+/// Fitted sharpness of the overlap, from drafting passes of models of 20 M to 40 M parameters by themselves and in
+/// llama.cpp's loop, over 1 to 9 tokens (docs/validation.md).
 constexpr double overlap_sharpness = 3.0;
 
-/// Of a data sheet the format is that of the deployment.
+/// For a data sheet the format is that of the deployment.
 Setting setting_of(const Profile& profile, const std::string& target, const SheetPass& pass) {
   Setting setting = setting_for(profile, target);
   if (profile.source == Source::datasheet) setting.dtype = to_string(pass.deployment->weights);
@@ -86,8 +86,8 @@ SheetPass pass_of(const Deployment& deployment, const std::optional<Attainable>&
           .spread = std::max(step.high / step.value, step.value / step.low) - 1.0};
 }
 
-/// Steps that a user measured may have the passes of a drafter and not its drafting, those of a head its drafting
-/// alone.
+/// Steps that a user measured may have the decoder passes of a drafter but not its drafting, and those of a head only
+/// its drafting.
 bool knows(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& model, Role role) {
   return std::any_of(shapes.begin(), shapes.end(), [&](const ModelShape& shape) { return shape.name == model; }) ||
          std::any_of(profile.steps.begin(), profile.steps.end(),
@@ -146,7 +146,7 @@ std::optional<Latency> PairSurface::catch_up(std::int64_t gamma, std::int64_t ba
   const auto in_loop = drafting_->measured_at({batch, 1, context});
   const auto alone = drafter_pass_->measured_at({batch, 1, context});
   if (!in_loop || !alone || in_loop->time_us <= alone->time_us) return pass;
-  // Weights that come from memory and computing overlap in part: (moving^p + computing^p)^(1/p), as in LatencyModel.
+  // Reading weights from memory and computing overlap in part: (moving^p + computing^p)^(1/p), as in LatencyModel.
   const auto power = [](double us) { return std::pow(us, overlap_sharpness); };
   pass.time_us = std::pow(power(pass.time_us) + power(in_loop->time_us) - power(alone->time_us), 1 / overlap_sharpness);
   pass.origin = std::max({pass.origin, in_loop->origin, alone->origin});

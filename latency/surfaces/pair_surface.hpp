@@ -13,73 +13,73 @@
 #include "latency/surfaces/step_model.hpp"
 #include "latency/surfaces/verification_surface.hpp"
 
-/// How a drafter is named on the command line and in files where times are those of a device.
+/// The name of a drafter on the command line and in files whose times are those of a device.
 namespace foredraft::latency {
 
 /// "autoregressive", "block", "heads".
 [[nodiscard]] const std::vector<std::string>& drafter_words();
 
-/// Nothing for other words.
+/// Nullopt for other words.
 [[nodiscard]] std::optional<Role> role_of_drafter(std::string_view word);
 
-/// Throws DomainError for a drafter whose passes nobody times.
+/// Throws DomainError for a drafter whose forward passes cannot be timed.
 [[nodiscard]] Role drafting_role(const Drafter& drafter);
 
-/// Of one of the three drafting roles.
+/// The name of the drafter of one of the three drafting roles.
 [[nodiscard]] std::string_view drafter_word(Role drafting);
 
-/// How a data sheet answers for a pair; other profiles do not look at it.
+/// Settings of a data sheet for a pair; not used for other profiles.
 struct SheetPair {
   Deployment target = {.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
   Deployment draft = {.weights = NumberFormat::fp16, .kv_cache = NumberFormat::fp16};
-  /// What engines reach; nothing: the floor, which nobody exceeds.
+  /// Reached fractions of the limits; empty: lower bound from the limits.
   std::optional<Attainable> attainable = {};
 };
 
-/// What engines reach of a data sheet, and what they take beside the measured operators of a profile; nothing where
-/// whole steps were measured.
+/// Overhead and reached fractions of the limits: of engines for a data sheet, and beyond the measured operators for a
+/// profile of operators; empty if whole steps were measured.
 [[nodiscard]] std::optional<Attainable> attainable_of(const Profile& profile);
 
-/// Times of a target and of what drafts for it.
+/// Times of a target and its drafter.
 class PairSurface {
  public:
-  /// `drafting`: one of the three drafting roles; heads stand on the target itself. Throws DomainError as CostSurface.
+  /// `drafting`: one of the three drafting roles; heads are part of the target. Throws DomainError as CostSurface.
   PairSurface(const Profile& profile, const std::vector<ModelShape>& shapes, const std::string& target,
               const std::string& drafter, Role drafting, const SheetPair& sheet = {});
 
-  /// One pass of the target over `tokens` new tokens of each sequence: 1 plain, gamma + 1 to verify with a bonus token.
+  /// One forward pass of the target over `tokens` new tokens of each sequence: 1 in a decode step, gamma + 1 to verify
+  /// with a bonus token.
   [[nodiscard]] Latency target_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
 
-  /// All drafts of an iteration, gamma >= 1. One by one where that was not measured: gamma passes of the drafter.
+  /// All drafts of an iteration, gamma >= 1. For an autoregressive drafter, if that was not measured, gamma passes.
   [[nodiscard]] Latency drafting(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
-  /// What the drafter passes over besides its drafts, as the profile's engine does; nothing where it does not say so,
-  /// or for a drafter that does not draft one by one. It follows the target's pass, so that its weights are in no
-  /// cache: where one draft in the loop takes longer than a pass alone, so does this one, less where computing hides
-  /// it.
+  /// Tokens that the drafter reads besides its drafts, as in the profile's engine; nullopt if it does not state them,
+  /// or for a drafter that is not autoregressive. This pass follows the target's, so its weights are in no cache. If
+  /// one draft in the loop takes longer than a pass by itself, so does this one, less what computing hides.
   [[nodiscard]] std::optional<Latency> catch_up(std::int64_t gamma, std::int64_t batch, std::int64_t context) const;
 
-  /// Of an iteration: drawing its drafts, one by one or from all of their rows at once, and verifying them. Nothing
-  /// where the profile does not tell (VerificationSurface).
+  /// Sampling of an iteration: drawing its drafts, one by one or all at once, and verifying them. Nullopt if the
+  /// profile does not have it (VerificationSurface).
   [[nodiscard]] std::optional<Latency> sampling(std::int64_t gamma, std::int64_t batch) const;
 
-  /// Drawing a token of each sequence in plain decoding; nothing likewise.
+  /// Sampling of one token of each sequence without speculation; nullopt likewise.
   [[nodiscard]] std::optional<Latency> plain_sampling(std::int64_t batch) const;
 
-  /// One pass of a drafter that drafts one by one, over `tokens` tokens of each sequence: reading a prompt. Throws
-  /// DomainError for another drafter.
+  /// One pass of an autoregressive drafter over `tokens` tokens of each sequence: prefill. Throws DomainError for
+  /// another drafter.
   [[nodiscard]] Latency drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const;
 
   [[nodiscard]] const Setting& setting() const { return target_.kind().setting; }
 
  private:
-  /// On the host, one after the other; precondition: the engine's loop says how long one takes.
+  /// On the host, one after the other; precondition: the engine's loop states the time of one.
   [[nodiscard]] Latency draws(std::int64_t positions, std::int64_t batch) const;
 
   bool one_by_one_;
   CostSurface target_;
   std::optional<CostSurface> drafting_;
-  /// Of a drafter that drafts one by one, unless only its drafting is known.
+  /// for an autoregressive drafter, unless only its drafting is known
   std::optional<CostSurface> drafter_pass_;
   std::optional<VerificationSurface> sampling_;
   std::optional<EngineLoop> loop_;

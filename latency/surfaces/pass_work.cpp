@@ -47,7 +47,7 @@ PassWork::PassWork(const ModelShape& shape, Role role, DataType type, std::int64
                      : 0) {
   const bool one_by_one = role == Role::autoregressive_drafting || role == Role::head_drafting;
   for (std::size_t sample = 0; sample < basis_size; ++sample) {
-    // A draft, or a head, is counted alone and taken gamma times.
+    // One draft, or head, is counted and multiplied by gamma.
     const std::int64_t tokens = one_by_one ? 1 : 1 + static_cast<std::int64_t>(sample / 4);
     const Cell cell{.model = shape.name,
                     .role = role,

@@ -11,7 +11,7 @@
 
 namespace foredraft::latency {
 
-/// What the latency model tells apart.
+/// The kinds of operations that the latency model distinguishes.
 enum class WorkKind { project, attend, other };
 
 /// Equal operations of a pass.
@@ -23,22 +23,22 @@ struct OperationWork {
   double flop = 0.0;   ///< of one
 };
 
-/// Where on the surface: sequences, new tokens of each (of drafting: gamma), tokens that each holds.
+/// A point of the surface: sequences, new tokens of each (of drafting: gamma), context length.
 struct PassPoint {
   std::int64_t batch = 1;
   std::int64_t tokens = 1;
   std::int64_t context = 0;
 };
 
-/// The operations of one kind of pass for any batch, tokens and context, counted once: the bytes and flop of each are a
+/// The operations of one kind of pass for any batch, tokens and context, counted once. The bytes and flop of each are a
 /// polynomial of the three (linear in batch and context, quadratic in tokens), equal to work_of its program.
 class PassWork {
  public:
   /// Throws DomainError for an impossible shape, and for a role that the shape does not have.
   PassWork(const ModelShape& shape, Role role, DataType type, std::int64_t source_length);
 
-  /// Calls visit(OperationWork) for the operations at `point`, equal ones together. Throws DomainError for a point
-  /// below 1 token or sequence, for a context below 0 and for positions that the shape does not have.
+  /// Calls visit(OperationWork) for the operations at `point`, equal ones together. Throws DomainError for fewer than 1
+  /// token or sequence, for a context below 0 and for positions that the shape does not have.
   template <typename Visit>
   void visit(const PassPoint& point, Visit&& visit) const {
     check(point);
@@ -53,7 +53,7 @@ class PassWork {
     }
   }
 
-  /// Rows of its matrix products: batch times tokens; batch where tokens are drafted one by one or by heads.
+  /// Rows of its matrix products: batch times tokens; batch if tokens are drafted autoregressively or by heads.
   [[nodiscard]] double rows(const PassPoint& point) const;
 
   /// Smallest and largest bytes of a matrix product over one row.
@@ -65,7 +65,7 @@ class PassWork {
   static constexpr std::size_t basis_size = terms_of_batch * terms_of_tokens * terms_of_context;
   using Coefficients = std::array<double, basis_size>;
 
-  /// Newton's forward differences from batch 1, tokens 1, context 0: whole numbers stay whole numbers.
+  /// Newton's forward differences from batch 1, tokens 1, context 0: integers stay integers.
   struct Term {
     WorkKind kind;
     double inputs;
@@ -107,12 +107,12 @@ class PassWork {
   void check(const PassPoint& point) const;
 
   Role role_;
-  std::int64_t positions_ = 0;  ///< of a learned table; 0: no end
+  std::int64_t positions_ = 0;  ///< of a learned table; 0: unlimited
   std::vector<Term> terms_;
   double min_product_bytes_ = 0.0, max_product_bytes_ = 0.0;
 };
 
-/// The pass that a cell names, of a model of this shape. Throws DomainError where operations/passes.hpp does.
+/// The pass that a cell names, of a model of this shape. Throws DomainError as operations/passes.hpp does.
 [[nodiscard]] Program program_of(const ModelShape& shape, const Cell& cell);
 
 /// "fp16", "bf16", "fp32"; throws DomainError for other words.

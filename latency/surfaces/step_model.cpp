@@ -119,7 +119,7 @@ constexpr std::array range_keys{"low", "value", "high"};
 struct RangeKey {
   std::string_view key;
   Range Attainable::*range;
-  double least;  ///< smallest legal number
+  double least;  ///< minimum legal number
 };
 
 constexpr std::array<RangeKey, 8> common_keys{{
@@ -132,7 +132,7 @@ constexpr std::array<RangeKey, 8> common_keys{{
     {"verification", &Attainable::verification, 1e-3},
     {"iteration_us", &Attainable::iteration_us, 0.0},
 }};
-/// Of each kind of link.
+/// For each kind of link.
 constexpr std::array<RangeKey, 2> link_keys{{
     {"all_reduce_us", &Attainable::all_reduce_us, 0.0},
     {"link_efficiency", &Attainable::link_efficiency, 1e-3},

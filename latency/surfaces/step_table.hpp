@@ -9,18 +9,18 @@
 
 namespace foredraft::latency {
 
-/// Measured times of one kind of pass, or their ratios to what a model says, and what lies between them.
+/// Measured times of one kind of pass, or their ratios to those of a model, with interpolation between them.
 ///
-/// Along tokens and along batch straight lines of log time over log count, along context straight lines of time over
-/// context (what attention reads grows with it): exact at every measured point, and never beyond its two neighbours
-/// between them. Points need not fill a grid: a batch or a context whose curve does not reach the tokens asked for is
-/// passed over for the next one.
+/// Along tokens and batch the interpolation is linear in log time and log count, along context linear in time and
+/// context (what attention reads grows with it). It is exact at every measured point and never outside the range of the
+/// two neighbors. Points need not fill a grid: a batch or a context whose curve does not reach the requested tokens is
+/// skipped for the next one.
 class StepTable {
  public:
   struct Row {
     PassPoint point;
     double time_us;
-    double spread;  ///< half width of the 95 % interval over the time
+    double spread;  ///< half width of the 95 % interval divided by the time
   };
   struct Answer {
     double time_us;
@@ -31,18 +31,18 @@ class StepTable {
   /// Each point once.
   explicit StepTable(std::vector<Row> rows);
 
-  /// Throws DomainError where a pass that has more to do takes less than (1 - largest_decrease) of the time of its
-  /// neighbour with less, and their spreads do not explain it: `name` stands in the message. For tables of times.
+  /// Throws DomainError if a larger pass takes less than (1 - largest_decrease) of the time of a smaller neighbor, and
+  /// their spreads do not explain it: `name` is used in the message. For tables of times.
   void refuse_decrease(const std::string& name) const;
 
-  /// Nothing outside of what was measured. A time between points is as uncertain as its neighbours and the 95th
-  /// percentile of the errors that leaving out one inner point makes.
+  /// Nullopt outside of the measured range. The spread of a time between points combines those of its neighbors with
+  /// the 95th percentile of the errors made by leaving out one inner point.
   [[nodiscard]] std::optional<Answer> at(const PassPoint& point) const;
 
   [[nodiscard]] bool empty() const { return contexts_.empty(); }
 
-  /// Twice the largest step downwards in published tables: 13 %, from 96 to 128 tokens of Llama-2-7B on an H100, where
-  /// the library changes its tiles.
+  /// Twice the largest decrease in published tables: 13 %, from 96 to 128 tokens of Llama-2-7B on an H100, where the
+  /// library changes its tiles.
   static constexpr double largest_decrease = 0.25;
 
  private:

@@ -14,7 +14,7 @@
 namespace foredraft::latency {
 namespace {
 
-/// Sampling follows straight lines beyond what was measured; nothing where the profile does not tell.
+/// Sampling is extrapolated linearly; nullopt if the profile does not have it.
 double known_us(const std::optional<Latency>& latency) { return latency ? latency->time_us : 0.0; }
 
 const ModelShape* counted_shape(const TimedPair& pair, const std::string& name) {
@@ -63,7 +63,7 @@ class SurfaceTimes final : public PassTimes {
     if (memory_) memory_->check(shape.batch, shape.tokens, std::llround(shape.context));
   }
 
-  /// Heads stand on what the target has read: prompts cost them nothing.
+  /// Heads read what the target has read: prompts cost them nothing.
   [[nodiscard]] double drafter_us(const StepShape& shape) const override {
     const std::int64_t context = std::llround(shape.context);
     if (role_ == Role::head_drafting && shape.prompt) return 0.0;
@@ -86,14 +86,14 @@ class SurfaceTimes final : public PassTimes {
     return inside_us(surface_of(shape).target_pass(tokens, shape.batch, std::llround(shape.context)));
   }
 
-  /// What a verification takes beyond its own time where that is off by verification_.
+  /// Time added to a verification if it is off by verification_.
   [[nodiscard]] double beyond_us(const StepShape& shape) const {
     if (verification_ == 1.0) return 0.0;
     const double us = pass_us(shape, shape.tokens);
     return std::max(us * verification_, std::min(us, pass_us(shape, 1))) - us;
   }
 
-  /// Outside of the domain of a fit nothing is answered: a row of a sweep cannot carry a warning.
+  /// Outside of the domain of a fit this throws: a row of a sweep cannot carry a warning.
   [[nodiscard]] double inside_us(const Latency& latency) const {
     if (latency.inside) return latency.time_us;
     throw DomainError(name_ +
@@ -101,7 +101,7 @@ class SurfaceTimes final : public PassTimes {
                       "measure there (foredraft calibrate --batch --context)");
   }
 
-  /// Whether it verifies drafts: neither a prompt nor a plain step.
+  /// Whether the pass verifies drafts, that is, is neither a prefill nor a decode step.
   [[nodiscard]] static bool drafts(const StepShape& shape, Convention convention) {
     return !shape.prompt && shape.tokens > max_tokens(0, convention);
   }
@@ -110,7 +110,7 @@ class SurfaceTimes final : public PassTimes {
     return shape.tokens - (convention == Convention::bonus ? 1 : 0);
   }
 
-  /// Drawing and verifying in the iteration to which a pass of the target belongs; a prompt yields one token.
+  /// Sampling and verifying in the iteration of a target pass; a prefill yields one token.
   [[nodiscard]] double sampling_us(const StepShape& shape, Convention convention) const {
     return known_us(drafts(shape, convention) ? pair_.sampling(drafts_of(shape, convention), shape.batch)
                                               : pair_.plain_sampling(shape.batch));
@@ -119,11 +119,11 @@ class SurfaceTimes final : public PassTimes {
   std::string name_;
   Role role_;
   Drafting charge_;
-  double iteration_us_;  ///< what engines take beside the passes of an iteration; 0 where times were measured
+  double iteration_us_;  ///< overhead of engines per iteration; 0 if times were measured
   PairSurface pair_;
-  std::optional<PairSurface> prompts_;  ///< nothing: prompts are passes of pair_ as well
+  std::optional<PairSurface> prompts_;  ///< empty: prompts are passes of pair_ as well
   double verification_;
-  std::optional<MemoryLimit> memory_;  ///< nothing: not looked at
+  std::optional<MemoryLimit> memory_;  ///< empty: not checked
 };
 
 }  // namespace

@@ -12,29 +12,29 @@
 
 namespace foredraft::latency {
 
-/// The data sheet that the passes over prompts are answered by, for a profile whose steps time none.
+/// The data sheet used for prefill passes, for a profile whose steps do not include any.
 struct PromptSheet {
   Profile profile;
   SheetPair sheet;
 };
 
-/// Which models, how a data sheet answers for them, and what else counts.
+/// Models, data-sheet settings and limits.
 struct TimedPair {
   std::string target, draft;
-  std::vector<ModelShape> models;  ///< where they are found besides the profile's steps
+  std::vector<ModelShape> models;  ///< searched in addition to the profile's steps
   SheetPair sheet = {};
-  /// Of a device's memory, for weights and caches: what does not fit is refused; nothing: memory is not looked at.
+  /// Memory limit of a device, for weights and caches: passes that do not fit throw; empty: not checked.
   std::optional<double> memory_utilization = {};
-  std::optional<PromptSheet> prompts = {};  ///< nothing: the profile times prompts as well
-  /// Verifications take so many times what the profile says, but no less than a plain step: what its error leaves open.
+  std::optional<PromptSheet> prompts = {};  ///< empty: the profile times prompts as well
+  /// Factor on verification times, which are never less than a decode step: the range that their error leaves open.
   double verification = 1.0;
 };
 
-/// Nothing where memory is not looked at, and where shapes or the device's memory are not known.
+/// Nullopt if memory is not checked, and if shapes or the device's memory are not known.
 [[nodiscard]] std::optional<MemoryLimit> memory_limit(const Profile& profile, const TimedPair& pair, Role role);
 
 /// Times of the passes of a target and its drafter from a profile, called `name` in messages. Throws DomainError for
-/// models and drafters that the profile cannot time; its functions throw it for what does not fit into memory as well.
+/// models and drafters that the profile cannot time; its functions also throw it for what does not fit into memory.
 [[nodiscard]] std::shared_ptr<const PassTimes> surface_times(const Profile& profile, const std::string& name,
                                                              const TimedPair& pair, const Drafter& drafter);
 

@@ -28,14 +28,14 @@ def models() -> list[str]:
 class Device:
     """A data sheet: a shipped device by name or alias, or a TOML file with one device (docs/devices.md).
 
-    Raises ValueError where neither is there, with the nearest name.
+    Raises ValueError if there is neither, with the nearest name.
     """
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
         document = json.loads(_core.device_document(os.fspath(name)))
-        self.name: str = document["name"]  #: as its maker writes it
+        self.name: str = document["name"]  #: the manufacturer's spelling
         self.sha256: str = document["sha256"]  #: of the figures
-        self.figures: dict[str, float] = document["figures"]  #: by key, whose end is the unit: memory_bandwidth_gb_per_s
+        self.figures: dict[str, float] = document["figures"]  #: by key with its unit: memory_bandwidth_gb_per_s
 
     def __repr__(self) -> str:
         return f"Device({self.name!r})"
@@ -44,8 +44,8 @@ class Device:
 class Model:
     """A model's shape: a shipped one by name, a TOML file, or a config.json of Hugging Face (file or folder).
 
-    format, kv_format: of weights and KV cache ("fp8", ...); None: as the model's config says, else fp16.
-    tensor_parallel: devices that share it. Raises ValueError where there is no such model, with the nearest name.
+    format, kv_format: number formats of weights and KV cache ("fp8", ...); None: that of the config, else fp16.
+    tensor_parallel: devices that share the model. Raises ValueError if there is no such model, with the nearest name.
     """
 
     def __init__(self,
@@ -55,9 +55,9 @@ class Model:
                  kv_format: str | None = None,
                  tensor_parallel: int = 1) -> None:
         document = json.loads(_core.model_document(os.fspath(name), format or "", kv_format or "", tensor_parallel))
-        self.name: str = document["name"]  #: as `models()` has it, or of the file
+        self.name: str = document["name"]  #: as in `models()`, or the file's
         self.summary: str = document["summary"]  #: one line
-        self.source: str = document["source"]  #: where the numbers stand
+        self.source: str = document["source"]  #: source of the numbers
         self.layers: int = document["layers"]  #: transformer blocks
         self.d_model: int = document["d_model"]  #: width of the residual stream
         self.heads: int = document["heads"]  #: of attention, for queries
@@ -65,15 +65,15 @@ class Model:
         self.head_dim: int = document["head_dim"]  #: width of one head
         self.d_ff: int = document["d_ff"]  #: width of the feed-forward layer
         self.vocabulary: int = document["vocabulary"]  #: tokens
-        self.parameters: float = document["parameters"]  #: weights of the model
-        self.active_parameters: float = document["active_parameters"]  #: of one token of a mixture of experts
+        self.parameters: float = document["parameters"]  #: number of parameters
+        self.active_parameters: float = document["active_parameters"]  #: used by one token of a mixture of experts
         self.format: str = document["format"]  #: of the weights
         self.kv_format: str = document["kv_format"]  #: of the KV cache
         self.tensor_parallel: int = document["tensor_parallel"]  #: devices that share the model
-        self.weight_bytes: float = document["weight_bytes"]  #: of all devices together
+        self.weight_bytes: float = document["weight_bytes"]  #: all devices together
         self.step_bytes: float = document["step_bytes"]  #: weights that a decode step of one sequence reads
         self.kv_bytes_per_token: float = document["kv_bytes_per_token"]
-        self.notes: list[str] = document["notes"]  #: what was left out or assumed
+        self.notes: list[str] = document["notes"]  #: what was omitted or assumed
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, format={self.format!r})"
@@ -88,9 +88,9 @@ class Speedups:
 
 
 class Profile:
-    """Times of forward passes: a shipped data sheet by name, a TOML data sheet, a profile.json, or steps of one's own.
+    """Times of forward passes: a shipped data sheet by name, a TOML data sheet, a profile.json, or your own steps.
 
-    steps: True for a CSV file with the header ``model,role,batch,tokens,context,ms``. Raises ValueError where there is
+    steps: True for a CSV file with the header ``model,role,batch,tokens,context,ms``. Raises ValueError if there is
     no such profile, for a file of another schema, and with every problem of a file.
     """
 
@@ -100,8 +100,8 @@ class Profile:
         self.name = os.fspath(name)
         self.device: str = self._profile.device  #: its name
         self.source: str = self._profile.source  #: measured, datasheet, user, engine or operators
-        self.sha256: str = self._profile.sha256  #: of what was read
-        self.valid: bool = self._profile.valid  #: False where repeated measurements differ by more than allowed
+        self.sha256: str = self._profile.sha256  #: digest of the bytes that were read
+        self.valid: bool = self._profile.valid  #: False if repeated measurements differ by more than allowed
 
     def speedups(self,
                  target: str,
@@ -114,12 +114,12 @@ class Profile:
                  **acceptance: object) -> Speedups:
         """Speedup by draft length, 1 to max_gamma. [Leviathan2023, Eq. 1; docs/model.md]
 
-        target, draft: shipped models or ones that the profile has times of; draft is left out with drafter="heads".
-        batch: sequences at once; context: tokens that each already holds; overhead_us: of an iteration beyond its
+        target, draft: shipped models or ones that the profile has times of; omit draft with drafter="heads".
+        batch: batch size; context: context length in tokens; overhead_us: time of an iteration beyond its forward
         passes. acceptance: alpha, or process and its parameters, drafter, convention. spread in the table is the half
-        width of the 95 % interval of the speedup over it (NaN: not known).
+        width of the 95 % interval of the speedup divided by it (NaN: not known).
 
-        Raises ValueError where the profile cannot answer.
+        Raises ValueError if the profile cannot answer.
         """
         import pandas
         question = _core.Question({name: plain(value) for name, value in ({"gamma": 1} | acceptance).items()})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of engines, and what they advise."""
+"""Logs of engines, and advice from them."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 
 class Log:
-    """What one or several logs say of speculative decoding; nothing that was not logged is guessed."""
+    """The contents of one or several logs; values that were not logged are None, never guessed."""
 
     def __init__(self, paths: list[str], format: str, document: dict[str, Any]) -> None:
         self.paths = paths
-        self.format = format  #: that was asked for; "": told by the content
+        self.format = format  #: as requested; "": recognized by the content
         self.document = document  #: schema foredraft.observations/1 (docs/logs.md)
 
     @property
     def observations(self) -> list[dict[str, Any]]:
-        """Windows, requests and runs, in their order, each with its file; None stands for what was not logged."""
+        """Windows, requests and runs, in order, each with its file; None: not logged."""
         return [{"file": log["source"]["file"]} | observation
                 for log in self.document["logs"] for observation in log["observations"]]
 
     @property
     def warnings(self) -> list[Any]:
-        """What a reader has to know, with stable codes."""
+        """Warnings, with stable codes."""
         return [warning for log in self.document["logs"] for warning in log["warnings"]]
 
     def to_frame(self) -> pandas.DataFrame:
-        """A row an observation."""
+        """One row per observation."""
         import pandas
         return pandas.json_normalize(self.observations)
 
@@ -44,43 +44,43 @@ class Log:
 
 
 class Advice:
-    """What to set: docs/advise.md."""
+    """Recommended settings: docs/advise.md."""
 
     def __init__(self, document: dict[str, Any], text: str) -> None:
         self.document = document  #: schema foredraft.advise/1 (docs/schemas/advise.schema.json)
-        self.text = text  #: about ten lines, as the program prints them; so does str()
+        self.text = text  #: about ten lines, as the program prints them; the same as str()
 
     @property
     def recommendation(self) -> dict[str, Any] | None:
-        """gamma, schedule, low, high, ties; None where nothing can be advised: why_not."""
+        """gamma, schedule, low, high, ties; None if nothing can be recommended: see why_not."""
         found: dict[str, Any] | None = self.document["recommendation"]
         return found
 
     @property
     def gamma(self) -> int | None:
-        """The draft length to set; 0: no speculation; None: nothing can be advised."""
+        """The draft length to set; 0: no speculation; None: nothing can be recommended."""
         return None if self.recommendation is None else self.recommendation["gamma"]
 
     @property
     def schedule(self) -> list[tuple[int, int, int]]:
-        """(first batch, last batch, gamma), where a schedule is worth more than one gamma; else empty."""
+        """(first batch, last batch, gamma), if a schedule pays; else empty."""
         rows = (self.recommendation or {}).get("schedule") or []
         return [(row[0], row[1], row[2]) for row in rows]
 
     @property
     def why_not(self) -> str | None:
-        """Why there is no recommendation, and the cheapest step that gives one."""
+        """Why there is no recommendation, and the cheapest measurement that would give one."""
         reason: str | None = self.document.get("why_not")
         return reason
 
     @property
     def causes(self) -> list[str]:
-        """Why speculation gains no more than it does, the main cause first."""
+        """What limits the gain of speculation, the main cause first."""
         return list(self.document["causes"])
 
     @property
     def warnings(self) -> list[Any]:
-        """What a reader has to know, with stable codes."""
+        """Warnings, with stable codes."""
         return list(self.document["warnings"])
 
     def __str__(self) -> str:
@@ -102,9 +102,9 @@ def _paths(logs: Paths | Iterable[Paths]) -> list[str]:
 
 
 def read_log(*paths: str | os.PathLike[str], format: str | None = None) -> Log:
-    """Reads logs of engines and load generators, plain or gzip; the format is told by the content unless given.
+    """Reads logs of engines and load generators, plain or gzip; the format is recognized by the content unless given.
 
-    Raises ValueError with the problems of all files: one that cannot be read or holds no log, two of the same bytes.
+    Raises ValueError with the problems of all files: one that cannot be read or is no log, two with the same bytes.
     """
     names = [os.fspath(path) for path in paths]
     return Log(names, format or "", json.loads(_core.observations_document(names, format or "")))
@@ -115,10 +115,10 @@ def advise(logs: Paths | Iterable[Paths],
            plain: Paths | Iterable[Paths] | None = None,
            engine: str | None = None,
            **options: object) -> Advice:
-    """Does speculation pay, why not, and what to set.
+    """Whether speculation pays, what limits it, and what to set.
 
-    logs: files or Logs of an engine that speculates; plain: of the same load without speculation, without which there
-    is no speedup. engine: whose settings Advice.text is to end with ("vllm", "sglang", ...). options: those of
+    logs: files or Logs of an engine that speculates; plain: the same load without speculation; without it there
+    is no speedup. engine: Advice.text ends with its settings ("vllm", "sglang", ...). options: those of
     ``foredraft advise --help`` with underscores: format, engine_version, profile or device with target and draft (times
     at draft lengths that were not logged), batch, context, target_tp, ...; True for a switch.
 
@@ -149,6 +149,6 @@ def advise(logs: Paths | Iterable[Paths],
 
 
 def _keywords(message: str) -> str:
-    """The message about options in the words of Python: --target-tp is target_tp."""
+    """The message with option names as in Python: --target-tp becomes target_tp."""
     return re.sub(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)",
                   lambda match: "engine" if match[1] == "for" else match[1].replace("-", "_"), message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios, and what closed forms and simulation answer."""
+"""Scenarios, their closed forms and their simulation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RealArray = npt.NDArray[np.float64]
 
 
 class Best(enum.Enum):
-    """What stands for a draft length that is to be found."""
+    """Placeholder for a draft length to be optimized."""
     BEST = "best"
 
     def __repr__(self) -> str:
@@ -31,8 +31,8 @@ best = Best.BEST  #: ``gamma=best``: each point at its draft length of the great
 
 
 class Parameter(NamedTuple):
-    """What a scenario can state."""
-    name: str  #: of TOML, "rule.lenience"; as a keyword rule_lenience
+    """A parameter of scenarios."""
+    name: str  #: as in TOML, "rule.lenience"; the keyword is rule_lenience
     type: str  #: real, integer, choice, text, reals, texts or schedule
     summary: str  #: one line, with the unit
 
@@ -47,12 +47,12 @@ def parameters() -> list[Parameter]:
 
 
 def quantities() -> list[str]:
-    """The names of all quantities that are answered: attributes of Prediction and Simulation, stems of columns."""
+    """The names of all output quantities: attributes of Prediction and Simulation, stems of columns."""
     return _core.quantities()
 
 
 def toml_name(keyword: str) -> str:
-    """The name of TOML; an unknown keyword stays as it is."""
+    """The name as in TOML; an unknown keyword is returned unchanged."""
     return _NAMES.get(keyword, keyword)
 
 
@@ -63,7 +63,7 @@ def takes_number(name: str) -> bool:
 
 
 def plain(value: object) -> Any:
-    """Numbers, words and lists of Python for those of numpy; anything else as it is."""
+    """Converts numpy numbers, words and lists to those of Python; anything else is returned unchanged."""
     if isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, (np.generic, np.ndarray)):
@@ -74,11 +74,11 @@ def plain(value: object) -> Any:
 
 
 class Scenario:
-    """One question: who drafts, how often drafts are accepted, how long they are, what forward passes cost.
+    """One question: the drafter, the acceptance and length of drafts, the cost of forward passes.
 
-    Keywords are parameters (module docstring). Checked at once: ValueError with a line for each problem, unknown
-    keywords with the nearest known one. Files that it names are read. A value: it can be compared, hashed by no one, and
-    pickled.
+    Keywords are parameters (module docstring). Checked on construction: ValueError with a line for each problem,
+    unknown keywords with the nearest known one. Files that it names are read. A value: comparable, not hashable,
+    picklable.
     """
 
     __slots__ = ("_question",)
@@ -89,11 +89,11 @@ class Scenario:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What was stated, by the names of TOML."""
+        """The given parameters, with names as in TOML."""
         return self._question.parameters
 
     def replace(self, **parameters: object) -> Scenario:
-        """The same scenario with other values of these parameters; None takes one away."""
+        """The same scenario with other values of these parameters; None removes one."""
         stated = self.parameters | {toml_name(name): value for name, value in parameters.items()}
         return Scenario(**{name: value for name, value in stated.items() if value is not None})
 
@@ -126,7 +126,7 @@ def question_of(scenario: Scenario | None, parameters: Mapping[str, object]) -> 
 class Predictions:
     """Closed forms of many points: each attribute is an array of float64 in the shape that the arguments broadcast to.
 
-    The attributes are those of Prediction, all NaN where a quantity is not known at any point, and ``gamma`` under
+    The attributes are those of Prediction, all NaN if a quantity is not known at any point, and ``gamma`` under
     ``gamma=best``.
     """
 
@@ -149,7 +149,7 @@ class Predictions:
         return dict(self._known)
 
     def to_frame(self) -> pandas.DataFrame:
-        """A row a point in the order of the arrays, a column for each argument and each known quantity."""
+        """One row per point in the order of the arrays, a column for each argument and each known quantity."""
         import pandas
         columns = {name: np.broadcast_to(value, self.shape).ravel() for name, value in self._inputs.items()}
         columns |= {name: values.ravel() for name, values in self._known.items()}
@@ -160,7 +160,7 @@ class Predictions:
 
 
 def _numbers(name: str, value: object) -> RealArray:
-    """One parameter's values as doubles; ValueError for what is no array of numbers."""
+    """One parameter's values as doubles; ValueError for anything but an array of numbers."""
     try:
         array = np.asarray(value)
     except ValueError as error:  # rows of different lengths
@@ -198,7 +198,7 @@ def _predict_arrays(parameters: dict[str, Any], threads: int) -> Predictions:
 
 
 def _first_legal(values: RealArray) -> float | int:
-    """What stands for an array in the check of all parameters together: whole where it can be."""
+    """A representative of an array for the check of all parameters together: an integer if possible."""
     first = float(values[0]) if values.size else 1.0
     return int(first) if first.is_integer() else first
 
@@ -222,11 +222,12 @@ def predict(scenario: Scenario | None = None, /, *, threads: int = 0, **paramete
     """Closed forms of a scenario, or of many at once.
 
     Any parameter of one number may be an array (list, range, numpy array of any shape); arrays broadcast as in numpy,
-    and the answer is Predictions with arrays of that shape. ``gamma=best`` asks each point at its best draft length. The
-    points are computed on ``threads`` threads (0: one per hardware thread) without the GIL; Ctrl-C ends them.
+    and the answer is Predictions with arrays of that shape. ``gamma=best`` evaluates each point at its best draft
+    length. The points are computed on ``threads`` threads (0: one per hardware thread) without the GIL; Ctrl-C ends
+    them.
 
-    Raises ValueError with a line for each problem: values outside their range (of arrays the first index), arrays that
-    do not broadcast or hold no numbers, parameters that do not go together.
+    Raises ValueError with a line for each problem: values out of range (for arrays with the first index), arrays that
+    do not broadcast or hold no numbers, parameters that contradict each other.
     Source: [Leviathan2023, Eq. 1, Thm. 3.8, Thm. 3.11]; docs/model.md for the other quantities.
     """
     if scenario is None:
@@ -249,7 +250,7 @@ def best_gamma(**parameters: object) -> _core.BestGamma:
 
 
 def best_gamma(scenario: Scenario | None = None, /, **parameters: object) -> _core.BestGamma:
-    """The constant draft length of the greatest speedup, over all draft lengths. [after Leviathan2023, Sec. 3.4]
+    """The constant draft length with the maximum speedup, over all draft lengths. [after Leviathan2023, Sec. 3.4]
 
     For process fidelity in endless text with a stated cost; ValueError for any other scenario.
     """
@@ -276,19 +277,19 @@ def simulate(scenario: Scenario | None = None,
              **parameters: object) -> _core.Simulation:
     """A Monte-Carlo simulation: every quantity is an Estimate with its standard error.
 
-    One of ``iterations`` (draft-and-verify rounds), ``sequences`` (with sequence_length) and ``requests`` (of a server:
-    measured ones, over all ``replicas``, ``warmup_requests`` served first in each; default a tenth) is given. The answer
-    is a function of the scenario, these counts and ``seed`` alone, whatever the number of threads (0: one per hardware
-    thread). ``path="reference"`` draws once per drafted token. Runs without the GIL; Ctrl-C ends it.
+    Exactly one of ``iterations`` (draft-and-verify rounds), ``sequences`` (with sequence_length) and ``requests`` (of a
+    server: measured ones, over all ``replicas``, ``warmup_requests`` served first in each; default a tenth) is
+    required. The answer depends only on the scenario, these counts and ``seed``, not on the number of threads (0: one
+    per hardware thread). ``path="reference"`` draws once per drafted token. Runs without the GIL; Ctrl-C ends it.
 
-    ``acceptances``: recorded outcomes that are replayed in place of an acceptance process, [sequences, positions] of
+    ``acceptances``: recorded outcomes that are replayed instead of an acceptance process, [sequences, positions] of
     int: 1 accepted, 0 rejected, -1 not observed (after a sequence that ended or a fully accepted draft).
 
     ``target``, ``draft``: distributions p and q over a vocabulary, [contexts, vocabulary], each row sums to one; every
-    position meets a context at random. ``rule``: a verification rule by name, or a function of one's own
-    (foredraft.Rule), which is called once for all rows; check_rule() holds it to the contract.
+    position takes a random context. ``rule``: a verification rule by name, or your own function
+    (foredraft.Rule), which is called once for all rows; check_rule() tests it against the contract.
 
-    Raises ValueError with a line for each problem, RuntimeError where threads cannot be started.
+    Raises ValueError with a line for each problem, RuntimeError if threads cannot be started.
     """
     if warmup_requests is None:
         warmup_requests = -(-requests // (10 * replicas)) if replicas > 0 else 0
@@ -342,7 +343,7 @@ def _replay(scenario: Scenario | None, parameters: Mapping[str, object], accepta
 
 
 def table_rows(parameters: Mapping[str, object]) -> Iterator[tuple[str, Any, bool]]:
-    """(name of TOML, plain value, whether it is an axis of a sweep) of each parameter."""
+    """(name as in TOML, Python value, whether it is an axis of a sweep) of each parameter."""
     for keyword, value in parameters.items():
         name = toml_name(keyword)
         values = plain(value)

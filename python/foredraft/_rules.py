@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Distributions and verification rules of one's own, and what a rule gives up."""
+"""User-defined distributions and verification rules, and the lossiness of rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rule = Callable[[RealArray, RealArray], tuple[npt.ArrayLike, ...]]
 
 p, q: [contexts, vocabulary], the target's and the drafter's distributions. acceptance: the probability in [0, 1] that
 a drafted token is accepted. replacement: the distribution that a token is drawn from after a rejection. bonus: the one
-after gamma accepted drafts (default: p). Every row has to depend on the same row of p and q alone.
+after gamma accepted drafts (default: p). Every row may depend only on the same row of p and q.
 """
 
 ROUND_OFF = 1e-12  # of sums over a vocabulary
@@ -27,12 +27,12 @@ ROUND_OFF = 1e-12  # of sums over a vocabulary
 
 @dataclass(frozen=True)
 class Lossiness:
-    """What a verification rule does, exact at each context; standard errors are over contexts (NaN for one)."""
+    """Lossiness of a verification rule, exact at each context; standard errors are over contexts (NaN for one)."""
     acceptance: Estimate  #: probability that a draft is accepted
-    acceptance_gain: Estimate  #: over sum min(p, q), which one draft has under a lossless rule
+    acceptance_gain: Estimate  #: acceptance minus sum min(p, q), the acceptance of one draft under a lossless rule
     total_variation: Estimate  #: sum abs(e - p) / 2
-    kl_divergence: Estimate  #: sum e ln(e / p), in nat; infinite where e has a token that p never emits
-    top1_agreement: Estimate  #: share of contexts where the target's most probable token is also e's
+    kl_divergence: Estimate  #: sum e ln(e / p), in nat; infinite if e emits a token of probability 0 under p
+    top1_agreement: Estimate  #: fraction of contexts where the target's most probable token is also e's
     top1_probability: Estimate  #: e at the target's most probable token
     emitted: RealArray  #: e, [contexts, vocabulary]: the distribution that a tested position emits
 
@@ -76,7 +76,7 @@ def question_of_distributions(parameters: Mapping[str, object], target: npt.Arra
             raise ValueError(f"foredraft: {name}: given beside a rule of one's own - make it a part of the function")
     if stated.setdefault("fidelity", "token") != "token":
         raise ValueError(f"foredraft: fidelity: invalid {stated['fidelity']!r} (must be token for distributions)")
-    stated |= {"models.alpha": 1.0}  # of models that target and draft replace
+    stated |= {"models.alpha": 1.0}  # of the models that target and draft replace
     if rule is None or isinstance(rule, str):
         return _core.Question.of_distributions(stated | ({} if rule is None else {"rule": rule}), p, q, [])
     return _core.Question.of_distributions(stated, p, q, _rows_of_rule(rule, p, q))
@@ -90,11 +90,11 @@ def lossiness(scenario: Scenario | None = None,
               rule: Rule | str | None = None,
               seed: int = 1,
               **parameters: object) -> Lossiness:
-    """What a verification rule gives up of the target's distribution for the acceptance that it gains; not simulated.
+    """How far a verification rule departs from the target's distribution, and how much acceptance it gains; exact.
 
     Of ``target`` and ``draft`` [contexts, vocabulary], whose rows sum to one, or of synthetic models (models_alpha=0.8,
-    ...) whose pool is drawn from ``seed``. rule: a name, with its parameters (rule_lenience=0.5), or a function of one's
-    own (foredraft.Rule).
+    ...) whose pool is drawn from ``seed``. rule: a name, with its parameters (rule_lenience=0.5), or your own
+    function (foredraft.Rule).
 
     Raises ValueError for rows that are no distributions, and as Scenario does.
     """
@@ -115,7 +115,7 @@ def lossiness(scenario: Scenario | None = None,
 
 
 def _awkward_rows() -> list[tuple[RealArray, RealArray]]:
-    """Pairs that a rule must cope with: equal ones, disjoint ones, ties, point masses, zeros, tiny probabilities."""
+    """Pairs that a rule must handle: equal ones, disjoint ones, ties, point masses, zeros, tiny probabilities."""
     pairs: list[tuple[list[float], list[float]]] = [
         ([0.2, 0.3, 0.5, 0.0], [0.2, 0.3, 0.5, 0.0]),
         ([0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.3, 0.7]),
@@ -135,10 +135,10 @@ def _awkward_rows() -> list[tuple[RealArray, RealArray]]:
 
 
 def check_rule(rule: Rule, *, lossless: bool | None = None) -> None:
-    """Holds a verification rule of one's own to the contract of the built-in ones.
+    """Tests your own verification rule against the contract of the built-in ones.
 
-    On rows with zeros, ties, point masses, equal and disjoint distributions: acceptances are probabilities, what it
-    emits is a distribution, it answers the same twice, and each row alone as among others. lossless: whether it claims
+    On rows with zeros, ties, point masses, equal and disjoint distributions: acceptances are probabilities, the emitted
+    distribution sums to one, calls are reproducible, and each row depends only on itself. lossless: whether it claims
     to emit p exactly everywhere (None: no claim). Raises ValueError with a line for each broken promise.
     """
     pairs = _awkward_rows()

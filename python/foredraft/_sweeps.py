@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every combination of the axes of a configuration, here or on an executor."""
+"""Sweeps over every combination of the axes of a configuration, locally or on an executor."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 SCHEMA = "foredraft.sweep/1"
 SIMULATION_KEYS = ("iterations", "sequences", "requests", "replicas", "warmup_requests", "seed", "path")
 COMMAND_LINE = ["foredraft.sweep"]
-MAX_SHARDS = 32  # by default
+MAX_SHARDS = 32  # default
 BETWEEN_LOOKS_S = 0.2
-MAX_LOSSES = 3  # of one shard, before its error is the run's
+MAX_LOSSES = 3  # of one shard; then its error ends the run
 SHARD_FILES = ("points.csv", "manifest.json")
 
 ShowProgress = Callable[[float, float], None]
 
 
 class Client(Protocol):
-    """What a client of Dask has."""
+    """The interface of a Dask client."""
 
     def get_executor(self, *, pure: bool) -> concurrent.futures.Executor:
         ...
@@ -49,20 +49,20 @@ def sweep(config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
           threads: int | None = None,
           progress: bool = True,
           **parameters: object) -> pandas.DataFrame:
-    """Every combination of the axes: closed form beside simulation, a row a point (columns: docs/metrics.md).
+    """Every combination of the axes: closed form and simulation, one row per point (columns: docs/metrics.md).
 
-    config: a TOML file (experiments/configs/), or a dict in its shape; or keywords instead: parameters, lists and arrays
-    of which are axes, and iterations, sequences, requests, replicas, seed of the simulation (without any: closed forms
-    alone). out: the results folder, where an interrupted run of the same configuration goes on; without it nothing is
-    kept. frame.attrs["folder"] names it. threads: 0 one per hardware thread (default), in tasks of an executor 1.
-    progress: shown through tqdm where that is installed. Ctrl-C stops within about a second; finished rows are kept.
+    config: a TOML file (experiments/configs/), or a dict in its shape; or keywords instead: parameters, whose lists and
+    arrays are axes, and iterations, sequences, requests, replicas, seed of the simulation (without any: only closed
+    forms). out: the results folder, where an interrupted run of the same configuration is resumed; without it nothing
+    is kept. frame.attrs["folder"] names it. threads: 0 one per hardware thread (default), in tasks of an executor 1.
+    progress: shown through tqdm if that is installed. Ctrl-C stops within about a second; finished rows are kept.
 
     executor: any concurrent.futures.Executor, or a Dask client; the points are split into ``shards`` tasks (default: at
-    most 32). A shard whose task is lost (a killed worker, a dropped task) is run again; where the executor is broken, in
-    this process. Finished shards are kept beside ``out`` and survive a crash of this process, too. The rows are those of
-    the run without an executor, byte for byte. Files that the configuration names must be there for all workers.
+    most 32). A shard whose task is lost (a killed worker, a dropped task) is run again; if the executor is broken, in
+    this process. Finished shards are kept beside ``out`` and survive a crash of this process. The rows are those of
+    the run without an executor, byte for byte. Files that the configuration names must exist for all workers.
 
-    Raises ValueError before anything is written, with a line for each problem; RuntimeError for a run that failed.
+    Raises ValueError before anything is written, with a line for each problem; RuntimeError for a failed run.
     """
     document = _document(config, parameters)
     points = _core.config_points(document)
@@ -172,7 +172,7 @@ def _pool_of(executor: Any) -> concurrent.futures.Executor:
 
 
 class _Shards:
-    """Finished shards, each a folder that is there as a whole or not at all."""
+    """Finished shards, each a folder that exists completely or not at all."""
 
     def __init__(self, folder: str, document: str, count: int) -> None:
         self._root = pathlib.Path(f"{folder}.shards")
@@ -207,7 +207,7 @@ class _Shards:
         return [index for index in range(1, self.count + 1) if not self.path(index).exists()]
 
     def keep(self, index: int, files: object) -> bool:
-        """Whether these are the files of a shard; then they are on the disk."""
+        """Whether these are the files of a shard; if so, writes them to the disk."""
         if not isinstance(files, dict) or not all(name in files for name in SHARD_FILES):
             return False
         begun = pathlib.Path(tempfile.mkdtemp(prefix="begun-", dir=self._root))
@@ -238,13 +238,13 @@ def _run_missing(shards: _Shards, document: str, pool: concurrent.futures.Execut
     failure: BaseException | None = None
 
     def finish(future: concurrent.futures.Future[dict[str, bytes]], index: int) -> BaseException | None:
-        """Keeps a shard, or puts it back; what the whole run fails of."""
+        """Keeps a shard, or queues it again; returns the error that ends the run."""
         lost: BaseException | None = None
         try:
             if shards.keep(index, future.result()):
                 return None
         except concurrent.futures.BrokenExecutor:
-            waiting.append(index)  # submitting says so, too
+            waiting.append(index)  # submitting fails too
             return None
         except (ValueError, RuntimeError, OSError) as error:  # of the sweep itself
             return error

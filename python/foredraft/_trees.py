@@ -15,26 +15,26 @@ from foredraft import _core
 
 @dataclass(frozen=True)
 class JudgedTree:
-    """One tree and what it does."""
-    paths: list[list[int]]  #: ranks on the way to each drafted node: [0, 1] is the second candidate after the first
-    nodes: int  #: the root, which is the target's own token, included
+    """A tree with its expected tokens and speedup."""
+    paths: list[list[int]]  #: ranks on the path to each drafted node: [0, 1] is the second candidate after the first
+    nodes: int  #: including the root, which is the target's own token
     depth: int  #: drafted tokens of the longest path
-    tokens: float  #: expected, of one iteration
-    variance: float  #: of them
+    tokens: float  #: expected tokens of one iteration
+    variance: float  #: variance of the tokens of one iteration
     iteration_cost: float | None  #: in autoregressive decode steps; None without times
     speedup: float | None  #: over autoregressive decoding; None without times
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The tree of the most tokens or of the greatest speedup, or the one that was given, beside simpler ones."""
+    """The tree with the most tokens or the maximum speedup, or the given one, with simpler ones to compare."""
     chosen: JudgedTree
-    best: JudgedTree | None  #: beside a given tree: the best within its nodes
+    best: JudgedTree | None  #: with a given tree: the best one within its nodes
     dense: JudgedTree  #: of equal widths
     dense_widths: list[int]
-    chain: JudgedTree  #: of first candidates alone
+    chain: JudgedTree  #: only first candidates
     pmf: list[float]  #: [k - 1]: P(tokens = k) of the chosen tree
-    probabilities: list[float]  #: that each node of the chosen tree is accepted, the root first
+    probabilities: list[float]  #: acceptance probability of each node of the chosen tree, the root first
     notes: list[str]
 
 
@@ -47,13 +47,13 @@ def tree(accuracies: Sequence[Sequence[float]] | npt.NDArray[Any],
          drafter: str = "autoregressive",
          verify_growth: float = 0.0,
          verification: npt.ArrayLike | None = None) -> Tree:
-    """The token tree of the most expected tokens [Cai2024, Sec. 2.3.3], with costs that of the greatest speedup [Chen2024].
+    """The token tree with the most expected tokens [Cai2024, Sec. 2.3.3], or with costs the maximum speedup [Chen2024].
 
     accuracies: [depth, rank], the probability that candidate ``rank`` of a depth is the accepted token, given that the
-    token before it was accepted; rows may differ in length, and each is at most 1 in total. nodes: at most, the root
-    included, 1 to 10^6. paths: a tree to judge instead. Costs, in any of these: ``c``, draft/target time of one step;
-    ``verify_growth``, target steps for each node but the first; ``verification`` [nodes], the time of a target pass over
-    1, 2, ... nodes in any unit, > 0. drafter: "autoregressive" (depth passes) or "block" (one).
+    token before it was accepted; rows may differ in length, and each sums to at most 1. nodes: maximum, the root
+    included, 1 to 10^6. paths: a tree to evaluate instead. Costs, in any of these: ``c``, draft/target time of one
+    step; ``verify_growth``, target steps for each node but the first; ``verification`` [nodes], the time of a target
+    pass over 1, 2, ... nodes in any unit, > 0. drafter: "autoregressive" (depth passes) or "block" (one).
 
     Raises ValueError for values out of range and a tree with a node that has no accuracy or no time.
     """

@@ -24,7 +24,7 @@ def curves(frame: pandas.DataFrame, x: str, y: str, *, series: str | None = None
     """A quantity against a parameter, one line for each value of ``series``.
 
     frame: of sweep() or Predictions.to_frame(). y: a quantity such as "speedup". The closed form is a line, simulated
-    means are points with their 95 % intervals. Raises KeyError where the frame has no such column.
+    means are points with their 95 % intervals. Raises KeyError if the frame has no such column.
     """
     axes = _axes(ax)
     groups: list[tuple[Any, pandas.DataFrame]] = [(None, frame)] if series is None else list(frame.groupby(series))
@@ -49,7 +49,7 @@ def curves(frame: pandas.DataFrame, x: str, y: str, *, series: str | None = None
 
 
 def agreement(frame: pandas.DataFrame, y: str = "speedup", *, ax: Any = None) -> Any:
-    """How far simulation and closed form of a sweep differ, in standard errors, point by point; +-4 is drawn."""
+    """Difference of simulation and closed form of a sweep in standard errors, point by point; +-4 is marked."""
     axes = _axes(ax)
     axes.plot(np.arange(len(frame)), frame[f"{y}_deviation_in_se"], "o", markersize=3)
     for bound in (-4.0, 4.0):

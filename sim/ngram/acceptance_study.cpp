@@ -25,12 +25,12 @@ Weights weight(StudyTally::Quantity quantity, double value = 1.0) {
   return weights;
 }
 
-/// Counts one independent unit.
+/// Counts of one independent unit.
 class Unit {
  public:
   explicit Unit(StudyTally& tally) : tally_(&tally) {}
 
-  /// Positions of different texts are not neighbours.
+  /// Positions of different texts are not neighbors.
   void begin_text() {
     previous_.reset();
     run_.reset();
@@ -70,10 +70,10 @@ class Unit {
   StudyTally* tally_;
   IntegerMoments<StudyTally::quantity_count>::Values values_{};
   std::optional<bool> previous_;
-  std::optional<std::size_t> run_;  ///< acceptances since the last rejection; none before the first of a text
+  std::optional<std::size_t> run_;  ///< acceptances since the last rejection; empty before the first of a text
 };
 
-/// Models of a study, and which draft is looked at.
+/// The models of a study and the draft index that it measures.
 struct ObservedDraft {
   Speculation models;
   std::size_t index;
@@ -83,7 +83,7 @@ struct ObservedDraft {
   }
 };
 
-/// A prompt and, behind it, the tokens that stand for the drafts in front of the first one looked at.
+/// A prompt followed by the tokens that represent the drafts before the measured one.
 std::vector<Token> begin_text(const ObservedDraft& observed, Prompts& prompts, SpeculationStreams& streams) {
   const Speculation& models = observed.models;
   std::vector<Token> text = prompts.next();
@@ -107,9 +107,9 @@ void observe(const ObservedDraft& observed, std::vector<Token>& text, Speculatio
   text.push_back(verified.token);
 }
 
-/// Reads on to the end of the run that the counted tokens end in: long runs are cut off more often than short ones, so
-/// leaving these out would make runs look shorter. Takes as many tokens as a run has, and there is one at all only
-/// where a draft was rejected: the rarer, the longer.
+/// Reads to the end of the run that the counted tokens end in. Long runs are cut off more often than short ones, so
+/// omitting these would bias the run lengths downward. Costs as many tokens as the run has; there are runs only if a
+/// draft was rejected.
 void complete_run(const ObservedDraft& observed, std::vector<Token>& text, SpeculationStreams& streams, Unit& unit) {
   bool accepted = unit.inside_run();
   while (accepted) {
@@ -124,7 +124,7 @@ StudyTally study_unit(const ObservedDraft& observed, const sim::RunKey& key, std
                       std::uint64_t tokens) {
   StudyTally tally;
   Unit unit(tally);
-  // Blocks that no simulation reaches, so that a study and a simulation of one key share no draw.
+  // Blocks that no simulation uses, so that a study and a simulation with the same key share no draw.
   const std::uint64_t block = first_study_block + index;
   const Speculation& models = observed.models;
   Prompts prompts(*models.target, RandomStream(key.seed, {Purpose::text, key.point, block}));

@@ -11,16 +11,17 @@
 #include "sim/ngram/speculation.hpp"
 #include "sim/simulator.hpp"
 
-/// Acceptance at every token of the target's own text: what the closed forms call alpha, measured where
-/// [Leviathan2023, Sec. 4.2] measures it, and the process that i.i.d. acceptance stands for.
+/// Acceptance at every token of the target's own text: the alpha of the closed forms, measured as in [Leviathan2023,
+/// Sec. 4.2], and the acceptance process that i.i.d. acceptance approximates.
 namespace foredraft::ngram {
 
-/// Blocks of random numbers from here on belong to studies: no draw of a simulation of the same key is among them.
+/// First block of random numbers of studies; simulations with the same key use the blocks before it.
 inline constexpr std::uint64_t first_study_block = std::uint64_t{1} << 31U;
 
-/// At each of `tokens` positions of text of the target, a draft is drawn at the true context and verified: draft
-/// `index` (from 0) of an iteration whose drafts in front of it are the text's own tokens. This is how the accuracy of
-/// a head is stated, whose acceptance in an iteration also knows that the drafts before were accepted.
+/// Parameters of a study. At each of `tokens` positions of the target's text, a draft is drawn at the true context and
+/// verified: draft `index` (from 0) of an iteration whose earlier drafts are the text's own tokens. The accuracy of a
+/// head is stated in this way; its acceptance in an iteration is also conditional on the acceptance of the earlier
+/// drafts.
 struct AcceptanceStudy {
   std::shared_ptr<const Model> target;
   Drafter drafter;
@@ -32,7 +33,7 @@ struct AcceptanceStudy {
 /// Counts of a study. Integers only, so merging is exact in any order.
 struct StudyTally {
   enum Quantity : std::size_t {
-    positions,  ///< tokens looked at
+    positions,  ///< measured tokens
     beta,       ///< estimates of sum_x min(p(x), q(x)) in units of 1 / beta_unit
     accepted,   ///< positions whose draft was accepted
     after_acceptance_accepted,
@@ -44,25 +45,25 @@ struct StudyTally {
   static constexpr std::int64_t beta_unit = std::int64_t{1} << 24;
 
   IntegerMoments<quantity_count> units;  ///< one entry per independent text of 2,048 tokens
-  /// [r]: times that r acceptances followed a rejection before the next one. One run for each rejection counted above,
-  /// read to its end behind the text, however long it is. Empty at temperature 0: greedy texts are too short for their
-  /// runs.
+  /// [r]: number of runs of r acceptances between two rejections. One run per counted rejection, read to its end beyond
+  /// the text. Empty at temperature 0: greedy texts are too short for their runs.
   std::vector<std::uint64_t> runs;
 
   void merge(const StudyTally& other);
   bool operator==(const StudyTally&) const = default;
 };
 
-/// Any number of threads gives the same tally. Throws DomainError on null or unequal models, an index without a model,
-/// another temperature, or no tokens. Draws are not shared with a simulation of the same key.
+/// Runs a study; the tally does not depend on the number of threads. Throws DomainError for null or unequal models, an
+/// index without a model, another temperature, or no tokens. Shares no draw with a simulation of the same key.
 [[nodiscard]] StudyTally run_acceptance_study(const AcceptanceStudy& study, const sim::RunKey& key, unsigned threads);
 
-/// Expected acceptance: the token average of beta. At temperature 1 from min(1, q(x) / p(x)) of the emitted x ~ p, of
-/// expectation beta; at temperature 0 the share of positions where target and drafter choose the same token.
+/// Expected acceptance: the mean of beta over tokens. At temperature 1 from min(1, q(x) / p(x)) of the emitted x ~ p,
+/// whose expectation is beta; at temperature 0 the fraction of positions where target and drafter choose the same
+/// token.
 [[nodiscard]] Estimate alpha(const StudyTally& tally);
-/// Accepted drafts over positions: the same expectation, with the noise of the verification.
+/// Accepted drafts per position: the same expectation, with the noise of verification.
 [[nodiscard]] Estimate accepted_share(const StudyTally& tally);
-/// P(accept | the position before was accepted), and | rejected: the two parameters of the fitted Markov chain.
+/// P(accept | previous position accepted), and | rejected: the two parameters of the fitted Markov chain.
 [[nodiscard]] Estimate accept_after_acceptance(const StudyTally& tally);
 [[nodiscard]] Estimate accept_after_rejection(const StudyTally& tally);
 

@@ -12,7 +12,7 @@
 namespace foredraft::ngram {
 namespace {
 
-/// All documents in a row, with one end_of_document in front of each and behind the last.
+/// All documents concatenated, with an end_of_document before each and after the last.
 std::vector<Token> join(std::span<const std::vector<Token>> documents, std::int64_t vocabulary) {
   std::vector<Token> stream{end_of_document};
   for (const std::vector<Token>& document : documents) {
@@ -23,12 +23,12 @@ std::vector<Token> join(std::span<const std::vector<Token>> documents, std::int6
     if (stream.back() != end_of_document) stream.push_back(end_of_document);
   }
   if (stream.size() == 1) throw DomainError("invalid corpus=empty (must have at least one token)");
-  // Five levels of nodes and of entries then fit 32 bits.
+  // Then five levels of nodes and of entries fit into 32 bits.
   check_range("tokens", static_cast<std::int64_t>(stream.size()), 2, std::int64_t{1} << 29);
   return stream;
 }
 
-/// A predicted position of the text, at the context it has at the current level.
+/// A predicted position of the text with its context at the current level.
 struct Place {
   std::uint64_t key;  ///< node in the high half, a token in the low half
   std::uint32_t position;
@@ -36,7 +36,7 @@ struct Place {
   [[nodiscard]] std::uint32_t node() const { return static_cast<std::uint32_t>(key >> 32U); }
 };
 
-/// The token `distance` places in front of a position.
+/// The token `distance` places before a position.
 Token token_before(const std::vector<Token>& stream, std::uint32_t position, int distance) {
   return std::cmp_less(position, distance) ? end_of_document : stream[position - static_cast<std::uint32_t>(distance)];
 }
@@ -45,7 +45,7 @@ std::uint64_t make_key(std::uint32_t node, Token token) {
   return std::uint64_t{node} << 32U | static_cast<std::uint32_t>(token);
 }
 
-/// Gives each different (parent, older token) of the places a node, and puts the places there.
+/// Assigns a node to each distinct (parent, older token) of the places, and sets the places to it.
 void add_nodes(ContextCounts& counts, std::vector<Place>& places) {
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.key < b.key; });
   std::uint64_t previous = 0;
@@ -84,7 +84,7 @@ void add_entries(ContextCounts& counts, const std::vector<Place>& places, const 
 void link_children(ContextCounts& counts) {
   const std::size_t nodes = counts.parent.size();
   counts.first_child.assign(nodes + 1, static_cast<std::uint32_t>(nodes));
-  // Parents increase with the node number, so a scan from the back leaves the first child of each.
+  // Parents increase with the node number, so a backward scan leaves the first child of each.
   for (std::size_t node = nodes - 1; node >= 1; --node) {
     counts.first_child[counts.parent[node]] = static_cast<std::uint32_t>(node);
   }
@@ -107,7 +107,7 @@ void link_shorter_entries(ContextCounts& counts) {
   }
 }
 
-/// Replaces counts in the text by numbers of different predecessors, except in the longest contexts and in those that
+/// Replaces counts in the text by numbers of distinct predecessors, except in the longest contexts and in those that
 /// nothing can precede.
 void use_continuation_counts(ContextCounts& counts, int order) {
   const auto longest = counts.level_begin[static_cast<std::size_t>(order) - 1];
@@ -136,7 +136,7 @@ ContextCounts count_contexts(std::span<const std::vector<Token>> documents, std:
 
   for (std::size_t k = 0; k < window.distances.size(); ++k) {
     counts.level_begin.push_back(static_cast<std::uint32_t>(counts.parent.size()));
-    // A context that begins with end_of_document has no longer one.
+    // A context that begins with end_of_document cannot be extended.
     std::erase_if(places, [&](const Place& place) {
       return k > 0 && token_before(stream, place.position, window.distances[k - 1]) == end_of_document;
     });
@@ -156,7 +156,7 @@ ContextCounts count_contexts(std::span<const std::vector<Token>> documents, std:
 
 namespace {
 
-/// A context. Its children and entries are those from its own first to the next node's first.
+/// A context. Its children and entries extend from its own first to the next node's first.
 struct Node {
   std::uint32_t first_child;
   std::uint32_t first_entry;
@@ -177,7 +177,7 @@ class KneserNey final : public Model {
   void distribution(std::span<const Token> context, std::span<double> out) const override;
 
  private:
-  /// The seen ends of a context, the empty one first.
+  /// The known suffixes of a context, beginning with the empty one.
   struct Path {
     std::array<std::uint32_t, max_order> node;
     std::size_t length;
@@ -189,12 +189,12 @@ class KneserNey final : public Model {
   [[nodiscard]] Path path(std::span<const Token> context) const;
 
   int order_;
-  std::vector<Node> nodes_;                ///< as ContextCounts numbers them, and one behind the last
-  std::vector<std::uint32_t> root_child_;  ///< [token]: the context of this token alone, 0 where there is none
-  std::vector<Token> oldest_;              ///< a node: the token it adds to its parent
-  std::vector<Token> token_;               ///< an entry
-  std::vector<double> cumulative_;         ///< an entry: sum of n(c w) - D(n(c w)) of the node up to here
-  std::vector<double> probability_;        ///< an entry: p(w | c), the shorter contexts' share included
+  std::vector<Node> nodes_;                ///< numbered as in ContextCounts, with one extra node at the end
+  std::vector<std::uint32_t> root_child_;  ///< [token]: the context of only this token; 0 if there is none
+  std::vector<Token> oldest_;              ///< per node: the token it adds to its parent
+  std::vector<Token> token_;               ///< per entry
+  std::vector<double> cumulative_;         ///< per entry: sum of n(c w) - D(n(c w)) of the node up to here
+  std::vector<double> probability_;        ///< per entry: p(w | c), including the contribution of shorter contexts
   std::vector<double> root_probability_;   ///< [token]: p(token)
 };
 
@@ -245,7 +245,7 @@ void KneserNey::set_nodes(const ContextCounts& counts) {
   }
 }
 
-/// Adds the shorter contexts' share to each entry; a parent's entries are done before its children's.
+/// Adds the contribution of shorter contexts to each entry; parents before children.
 void KneserNey::add_shorter_contexts(const ContextCounts& counts) {
   std::fill(root_probability_.begin(), root_probability_.end(),
             nodes_[0].backoff / static_cast<double>(root_probability_.size()));
@@ -259,8 +259,8 @@ void KneserNey::add_shorter_contexts(const ContextCounts& counts) {
   }
 }
 
-/// The most probable token of a context either followed it, or is its parent's: any other token that did not follow it
-/// has backoff times a parent's probability that is no larger.
+/// The most probable token of a context is either one that followed it or its parent's: any other token that did not
+/// follow it has backoff times a smaller or equal probability of the parent.
 void KneserNey::set_best_tokens(const ContextCounts& counts) {
   std::vector<double> best_probability(nodes_.size() - 1);
   const auto top = std::max_element(root_probability_.begin(), root_probability_.end());  // the first of equals
@@ -296,7 +296,7 @@ KneserNey::Path KneserNey::path(std::span<const Token> context) const {
       if (found == end || *found != context[i]) break;
       node = static_cast<std::uint32_t>(found - oldest_.begin());
     }
-    // Nodes of a context that begins with end_of_document have no children: nothing behind it is looked at.
+    // A node whose context begins with end_of_document has no children, so the search stops there.
     path.node[path.length++] = node;
   }
   return path;
@@ -327,7 +327,7 @@ Token KneserNey::sample(std::span<const Token> context, RandomStream& random) co
     const std::uint32_t node = seen.node[level];
     const auto begin = cumulative_.begin() + nodes_[node].first_entry;
     const auto end = cumulative_.begin() + nodes_[node + 1U].first_entry;
-    // The first cumulative sum above the draw; behind the last lies the share of the shorter context.
+    // The first cumulative sum above the draw; the remaining mass belongs to the shorter context.
     const auto found = std::upper_bound(begin, end, random.uniform() * nodes_[node].total);
     if (found != end) return token_[static_cast<std::size_t>(found - cumulative_.begin())];
   }

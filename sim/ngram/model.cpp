@@ -51,7 +51,7 @@ Discounts estimate_discounts(std::span<const std::uint32_t> counts) {
   for (std::size_t i = 1; i <= discounts.of.size(); ++i) {
     const auto count = static_cast<double>(i);
     const double discount = count - (count + 1.0) * y * equal[i + 1] / equal[i];
-    // A count i whose successor never occurs would be taken off whole: no use of D_i = i either.
+    // A count i whose successor never occurs would be discounted entirely: such a D_i = i is useless too.
     if (!(discount > 0.0 && discount < count)) return fixed;
     discounts.of[i - 1] = discount;
   }
@@ -62,7 +62,7 @@ namespace {
 
 constexpr std::string_view newline = "\n";
 
-/// By value and not by <cctype>, which asks the locale.
+/// By value instead of <cctype>, which depends on the locale.
 bool is_word_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte >= 0x80;

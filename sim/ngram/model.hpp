@@ -12,13 +12,13 @@
 #include "core/random_stream.hpp"
 #include "foredraft/scenario.hpp"
 
-/// Which earlier tokens a language model looks at: the next to the last ones, or with a gap between.
+/// Which earlier tokens a language model sees: the last ones, or some with a gap.
 namespace foredraft::ngram {
 
-/// The farthest position that a head or a stage predicts.
+/// Maximum position that a head or a stage predicts.
 inline constexpr int max_heads = max_ngram_heads;
 
-/// Where the tokens of a context stand.
+/// Positions of the tokens of a context.
 struct Window {
   /// [k]: places from the predicted token back to the context's k-th nearest token; from 1 on, strictly increasing.
   std::vector<int> distances;
@@ -29,42 +29,42 @@ struct Window {
 /// The last order - 1 tokens: an n-gram model. Throws DomainError on an order outside 1 .. max_order.
 [[nodiscard]] Window adjacent_window(int order);
 
-/// A head for the token `position` >= 1 places behind the last of the order - 1 tokens that it sees: blind to the
-/// position - 1 tokens between, a skip-gram [Stern2018; Cai2024]. Position 1 is adjacent_window. Throws DomainError on
-/// an order outside 1 .. max_order or a position outside 1 .. max_heads.
+/// The window of a head for the token `position` >= 1 places after the last of the order - 1 tokens that it sees. It
+/// does not see the position - 1 tokens between: a skip-gram [Stern2018; Cai2024]. Position 1 is adjacent_window.
+/// Throws DomainError for an order outside 1 .. max_order or a position outside 1 .. max_heads.
 [[nodiscard]] Window head_window(int order, int position);
 
-/// A stage that sees what the head of its position does and, nearest, the token right before the predicted one
-/// [Wertheimer2024]: one token more from position 2 on. Throws DomainError as head_window, and on an order of
+/// The window of a stage: that of the head of its position and, nearest, the token right before the predicted one
+/// [Wertheimer2024]; from position 2 on that is one token more. Throws DomainError as head_window, and for an order of
 /// max_order.
 [[nodiscard]] Window stage_window(int order, int position);
 
-/// Throws DomainError on more than max_order - 1 distances and on distances that do not increase from 1 on.
+/// Throws DomainError for more than max_order - 1 distances and for distances that do not increase from 1 on.
 void check_window(const Window& window);
 
 // ---- n-gram language models: interpolated modified Kneser-Ney [Kneser1995; Chen1999] up to order 5, trained on text.
 
 using Token = std::int32_t;
 
-/// Every word outside the vocabulary.
+/// The token of every word outside the vocabulary.
 inline constexpr Token unknown_word = 0;
-/// Follows the last token of a document and stands for the beginning of the next: no context reaches behind it.
-/// Text that starts afresh starts with the context {end_of_document}.
+/// Follows the last token of a document and marks the beginning of the next: no context extends past it. New text
+/// starts with the context {end_of_document}.
 inline constexpr Token end_of_document = 1;
 
-/// The longest n-grams; no model looks at more than max_order - 1 tokens of context.
+/// Maximum n-gram order; a model looks at no more than max_order - 1 tokens of context.
 inline constexpr int max_order = max_ngram_order;
 
-/// Words and their numbers. The tokenisation is fixed and works on bytes, whatever the locale:
+/// A vocabulary: words and their numbers. Tokenization is fixed and works on bytes, for any locale:
 /// - a word is a maximal run of ASCII letters, ASCII digits and bytes >= 0x80 (UTF-8 letters stay whole);
 /// - every other visible ASCII character, the underscore too, is a token of its own;
-/// - a run of blanks and control characters is one newline token where it has a line feed, else it only separates.
+/// - a run of blanks and control characters is one newline token if it has a line feed, else only a separator.
 ///
 /// Case is kept. Words outside the `limit` most frequent become <unk>.
 class Vocabulary {
  public:
-  /// The most frequent tokens of the texts, ties in byte order, behind unknown_word and end_of_document.
-  /// `limit` >= 2 counts these two.
+  /// The vocabulary of the most frequent tokens of the texts, ties in byte order, after unknown_word and
+  /// end_of_document. `limit` >= 2 includes these two.
   static Vocabulary build(std::span<const std::string> texts, std::int64_t limit);
 
   /// Tokens of one document, without end_of_document.
@@ -79,9 +79,10 @@ class Vocabulary {
   std::shared_ptr<const Data> data_;
 };
 
-/// p(token | context) that sums to one over the vocabulary for every context, seen or not, and is positive everywhere.
+/// An n-gram model: p(token | context) sums to one over the vocabulary for every context, seen or not, and is positive
+/// everywhere.
 ///
-/// A context of k tokens, the last order - 1 at most and none behind the last end_of_document, has
+/// A context of k tokens, at most the last order - 1 and none before the last end_of_document, has
 ///
 ///     p(w | c) = max(0, n(c w) - D(n(c w))) / n(c) + b(c) p(w | c without its oldest token),   n(c) = sum_w n(c w),
 ///
@@ -90,18 +91,18 @@ class Vocabulary {
 /// those that begin with end_of_document, and for all others the number of different tokens seen in front of `c w`.
 /// D has three values for each context length, from counts of counts [Chen1999, Sec. 3].
 ///
-/// With a window that leaves out tokens, `c w` stands for its tokens at the window's distances, wherever in the text of
-/// all documents in a row: the tokens between may hold an end_of_document. In front of the text stand end_of_document
-/// alone.
+/// With a window that leaves out tokens, `c w` are the tokens at the window's distances anywhere in the concatenated
+/// text of all documents: the tokens between may include an end_of_document. The text is preceded by end_of_document
+/// tokens.
 ///
 /// Immutable and thread-safe.
 class Model {
  public:
-  /// Trains on token sequences (one per document; empty ones count for nothing, end_of_document inside one splits it).
-  /// order in 1 .. max_order. Throws DomainError on an empty corpus or a token outside 0 .. vocabulary - 1.
+  /// Trains on token sequences (one per document; empty ones do not count, end_of_document inside one splits it). order
+  /// in 1 .. max_order. Throws DomainError for an empty corpus or a token outside 0 .. vocabulary - 1.
   static std::shared_ptr<const Model> train(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
                                             int order);
-  /// The same for contexts of `window`. Throws DomainError as check_window too.
+  /// The same for contexts of `window`. Also throws DomainError as check_window.
   static std::shared_ptr<const Model> train(std::span<const std::vector<Token>> documents, std::int64_t vocabulary,
                                             const Window& window);
 
@@ -113,8 +114,9 @@ class Model {
   [[nodiscard]] virtual int order() const = 0;
   [[nodiscard]] virtual std::int64_t vocabulary() const = 0;
 
-  /// p(token | last order - 1 tokens of context), token in 0 .. vocabulary() - 1. Shorter contexts are fine; the empty
-  /// one says nothing of what was before. `context` holds the tokens of the window alone, the nearest last.
+  /// p(token | last order - 1 tokens of context), token in 0 .. vocabulary() - 1. Shorter contexts are allowed; the
+  /// empty one means that nothing is known of earlier tokens. `context` holds only the tokens of the window, the
+  /// nearest last.
   [[nodiscard]] virtual double probability(std::span<const Token> context, Token token) const = 0;
 
   /// A token drawn from p(. | context).
@@ -130,17 +132,16 @@ class Model {
   Model() = default;
 };
 
-/// What modified Kneser-Ney takes off a count of 1, 2, and 3 or more.
+/// Discounts of modified Kneser-Ney for counts of 1, 2, and 3 or more.
 struct Discounts {
   std::array<double, 3> of;  ///< 0 < of[i] < i + 1
 
   [[nodiscard]] double operator()(std::uint32_t count) const { return of[count < 3 ? count - 1 : 2]; }
 };
 
-/// D_i = i - (i + 1) Y t_{i+1} / t_i, Y = t_1 / (t_1 + 2 t_2), t_i the number of counts that equal i
-/// [Chen1999, Sec. 3]. Counts whose t_1 .. t_4 do not allow it (one is zero, or a D_i leaves its range: tiny texts, or
-/// tokens that a vocabulary limit has cleared of rare words) take 1/2, 1 and 3/2, which leave every token some
-/// probability.
+/// D_i = i - (i + 1) Y t_{i+1} / t_i, Y = t_1 / (t_1 + 2 t_2), t_i the number of counts that equal i [Chen1999, Sec.
+/// 3]. If t_1 .. t_4 do not allow it (one is zero, or a D_i is out of range: tiny texts, or texts whose rare words a
+/// vocabulary limit has removed), the discounts are 1/2, 1 and 3/2, which leave every token some probability.
 [[nodiscard]] Discounts estimate_discounts(std::span<const std::uint32_t> counts);
 
 }  // namespace foredraft::ngram

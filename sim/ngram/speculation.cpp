@@ -45,7 +45,8 @@ DraftDistribution::DraftDistribution(const Drafter& drafter, std::span<const Tok
 namespace {
 
 /// Draws from max(0, p - q) / sum max(0, p - q) without a vector over the vocabulary: y ~ p is kept with probability
-/// max(0, 1 - q(y) / p(y)), of mean 1 - beta. A token is rejected as often, so one draw per verified token on average.
+/// max(0, 1 - q(y) / p(y)), of mean 1 - beta. A token is rejected with the same probability, so this takes one draw per
+/// verified token on average.
 Token correction(const Model& target, std::span<const Token> context, const DraftDistribution& law,
                  RandomStream& random) {
   for (;;) {
@@ -121,7 +122,7 @@ std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention c
 
 namespace {
 
-/// The target's token at this place, `forbidden` excepted: p without it, normalised. Called behind a rejection of
+/// A token of the target other than `forbidden`: from p without it, normalized. Called after a rejection of
 /// `forbidden`, so it does not have all of the mass.
 Token token_except(const Model& target, std::span<const Token> context, Token forbidden, RandomStream& random) {
   for (;;) {
@@ -147,7 +148,7 @@ std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std:
   const std::size_t size = text.size();
   const auto longest = static_cast<std::size_t>(match);
   std::size_t best_length = 0;
-  std::size_t follows = 0;  // first token behind the best place
+  std::size_t follows = 0;  // first token after the best match
   for (std::size_t end = size; end-- > 1 && best_length < longest;) {
     std::size_t length = 0;
     while (length < longest && length < end && text[end - 1 - length] == text[size - 1 - length]) ++length;

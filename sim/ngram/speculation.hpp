@@ -13,37 +13,38 @@
 #include "foredraft/words.hpp"
 #include "sim/ngram/model.hpp"
 
-/// Language models that draft the next tokens of a text, and the law of each draft.
+/// Language models that draft the next tokens of a text, and the distribution of each draft.
 namespace foredraft::ngram {
 
-/// What a draft sees of the drafts in front of it.
+/// Which earlier drafts of the iteration a draft sees.
 enum class Sight {
-  all,       ///< an n-gram model goes on behind them as behind the text [Leviathan2023, Sec. 4.3]
+  all,       ///< an n-gram model: all, as if they were text [Leviathan2023, Sec. 4.3]
   none,      ///< heads: the text up to its last emitted token, so drafts are independent of each other given the text
              ///< [Stern2018; Cai2024]
   previous,  ///< stages: that text and, nearest, the draft right before [Wertheimer2024]
 };
 
 struct Drafter {
-  std::vector<std::shared_ptr<const Model>> models;  ///< [i]: of draft i; Sight::all has one for all
+  std::vector<std::shared_ptr<const Model>> models;  ///< [i]: model of draft i; one for all with Sight::all
   Sight sight;
 };
 
 [[nodiscard]] Drafter ngram_drafter(std::shared_ptr<const Model> model);
 
-/// `models[i]` trained with head_window(order, i + 1).
+/// Drafter with `models[i]` trained with head_window(order, i + 1).
 [[nodiscard]] Drafter heads(std::vector<std::shared_ptr<const Model>> models);
 
-/// `models[i]` trained with stage_window(order, i + 1).
+/// Drafter with `models[i]` trained with stage_window(order, i + 1).
 [[nodiscard]] Drafter stages(std::vector<std::shared_ptr<const Model>> models);
 
-/// Throws DomainError on a null model, one of another vocabulary, or too few of them for `gamma` drafts.
+/// Throws DomainError for a null model, different vocabularies, or too few models for `gamma` drafts.
 void check_drafter(const Drafter& drafter, std::int64_t vocabulary, std::int64_t gamma);
 
-/// The law that a draft is drawn from.
+/// The distribution that a draft is drawn from.
 class DraftDistribution {
  public:
-  /// Of draft `index` (from 0); `text` ends with the `index` drafts in front of it. The drafter must outlive the law.
+  /// Distribution of draft `index` (from 0); `text` ends with the `index` drafts before it. The drafter must outlive
+  /// this.
   DraftDistribution(const Drafter& drafter, std::span<const Token> text, std::size_t index);
 
   [[nodiscard]] double probability(Token token) const { return model_->probability(seen(), token); }
@@ -54,7 +55,7 @@ class DraftDistribution {
   [[nodiscard]] std::span<const Token> seen() const { return std::span(seen_).first(count_); }
 
   const Model* model_;
-  std::array<Token, max_order - 1> seen_{};  ///< the nearest last
+  std::array<Token, max_order - 1> seen_{};  ///< nearest last
   std::size_t count_ = 0;
 };
 
@@ -72,12 +73,12 @@ struct Speculation {
   Choice choice;
 };
 
-/// Checked models: all there, one vocabulary, enough of them for `gamma` drafts, temperature 0 or 1. Throws
-/// DomainError: other temperatures would need the whole distribution at every token.
+/// Checked models: non-null, one vocabulary, enough for `gamma` drafts, temperature 0 or 1. Throws DomainError; other
+/// temperatures would need the whole distribution at every token.
 [[nodiscard]] Speculation make_speculation(std::shared_ptr<const Model> target, Drafter drafter, double temperature,
                                            std::int64_t gamma);
 
-/// The random numbers of one text, and who may end it. Greedy decoding draws none.
+/// The random numbers of one text, and its stop token. Greedy decoding draws none.
 struct SpeculationStreams {
   RandomStream draft;
   RandomStream accept;
@@ -87,27 +88,27 @@ struct SpeculationStreams {
 
   SpeculationStreams(std::uint64_t seed, std::uint64_t point, std::uint64_t block, StopToken token = {});
 
-  /// Before each token that a model is asked for, about a microsecond. Throws Interrupted when stopped.
+  /// Call before each token that a model evaluates, about a microsecond. Throws Interrupted when stopped.
   void next_token() { stop.spend(100); }
 };
 
-/// Draft `index` (from 0) of an iteration; `text` ends with the `index` drafts in front of it.
+/// Draft `index` (from 0) of an iteration; `text` ends with the `index` drafts before it.
 [[nodiscard]] Token draft_token(const Speculation& models, std::span<const Token> text, std::size_t index,
                                 SpeculationStreams& streams);
 
-/// What the verifier emits for a drafted token: that token where accepted, else the target's correction.
+/// The verifier's result for a drafted token: that token if accepted, else the target's correction.
 struct Verified {
   Token token;
   bool accepted;
 };
 
-/// Accepts the drafted x with probability min(1, p(x) / q(x)), q the law it was drawn from; a correction has the law
-/// max(0, p - q) / sum max(0, p - q). Greedy: accepts the target's choice alone. `drafted` must come from draft_token
-/// with the same text and index.
+/// Verifies a draft: accepts x with probability min(1, p(x) / q(x)), q the distribution it was drawn from; a correction
+/// has the distribution max(0, p - q) / sum max(0, p - q). Greedy: accepts only the target's choice. `drafted` must
+/// come from draft_token with the same text and index.
 [[nodiscard]] Verified verify_token(const Speculation& models, std::span<const Token> text, std::size_t index,
                                     Token drafted, SpeculationStreams& streams);
 
-/// One iteration: drafts `gamma` tokens, verifies them and appends to `text` what is emitted. Returns the number of
+/// One iteration: drafts `gamma` tokens, verifies them and appends the emitted ones to `text`. Returns the number of
 /// accepted drafts.
 std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention convention, std::vector<Token>& text,
                      SpeculationStreams& streams);
@@ -115,12 +116,12 @@ std::int64_t iterate(const Speculation& models, std::int64_t gamma, Convention c
 // ---- Drafts copied from the text itself [Saxena2023; Yang2023]. A copy is a point mass: q(x) = 1 for the copied
 // token.
 
-/// Where the text goes on as it did before: the longest end of it, of at most `match` >= 1 tokens, that occurs earlier
-/// too; of several places the last one. Returns up to `gamma` tokens that followed there; none where not even the last
-/// token occurs earlier.
+/// Prompt lookup: finds the longest suffix of the text, of at most `match` >= 1 tokens, that occurs earlier too, at its
+/// last earlier occurrence. Returns up to `gamma` tokens that followed there; empty if not even the last token occurs
+/// earlier.
 [[nodiscard]] std::vector<Token> look_up(std::span<const Token> text, std::int64_t match, std::int64_t gamma);
 
-/// What an iteration of copied drafts did.
+/// Result of an iteration of copied drafts.
 struct CopiedIteration {
   std::int64_t drafted;
   std::int64_t tested;
@@ -128,20 +129,21 @@ struct CopiedIteration {
   std::int64_t emitted;
 };
 
-/// One iteration: looks through the last `window` tokens, drafts at most `gamma`, verifies and appends to `text` what
-/// is emitted. A copied x is accepted with probability p(x); a correction has the law p without x. Nothing found: one
-/// token of the target; without a bonus token that counts as one draft nobody tested.
+/// One iteration: searches the last `window` tokens, drafts at most `gamma`, verifies and appends the emitted tokens to
+/// `text`. A copied x is accepted with probability p(x); a correction has the distribution p without x. If nothing is
+/// found, it emits one token of the target; without a bonus token that counts as one untested draft.
 CopiedIteration iterate_copied(const Model& target, Choice choice, std::int64_t match, std::int64_t window,
                                std::int64_t gamma, Convention convention, std::vector<Token>& text,
                                SpeculationStreams& streams);
 
-/// Where counted text begins: at places along a text that the target draws by itself at temperature 1. They are met as
-/// often as in the target's own output, and greedy decoding, which soon repeats itself, starts afresh at each.
+/// Prompts at which counted text begins: positions in a text that the target generates without speculation at
+/// temperature 1. They are as frequent as in the target's own output. Greedy decoding, which soon repeats itself,
+/// starts anew at each.
 class Prompts {
  public:
-  /// Tokens in front of the first prompt: far enough from the beginning of a document.
+  /// Tokens before the first prompt: far enough from the beginning of a document.
   static constexpr std::int64_t opening_tokens = 512;
-  /// Tokens from one prompt to the next, and the length of a greedy text.
+  /// Tokens between two prompts, and the length of a greedy text.
   static constexpr std::int64_t passage_tokens = 64;
 
   Prompts(const Model& target, const RandomStream& random);

@@ -21,7 +21,7 @@ std::uint64_t Draws::trailing(std::uint64_t iteration, std::uint64_t position) c
 }
 
 void Draws::fill(std::uint64_t index, std::uint64_t position) {
-  // Eight iterations share their draws: start with the first position again, unless that one is out of reach.
+  // Eight iterations share their draws: start with the first position again, unless it is out of reach.
   first_ = position < window ? index - position : index;
   FOREDRAFT_EXPECT(first_ + window <= std::uint64_t{1} << 56U);  // the draw index has 56 bits of the counter
   kernels().fill_draws(key_.data(), counter_.data(), first_, window, words_.data());
@@ -34,7 +34,7 @@ const double log_4 = std::log(4.0);
 /// Uniform on the open interval (0, 1), exactly symmetric: 1 minus it is neither rounded nor 0.
 double open_uniform(RandomStream& random) { return (static_cast<double>(random.next_u64() >> 12U) + 0.5) * 0x1.0p-52; }
 
-/// The rate of the proposals' tails: that of the Beta law itself where it has a pole, the best one elsewhere.
+/// Rate of the proposals' tails: that of the Beta distribution if it has a pole, else the best one.
 double proposal_rate(double a, double b, double share_b) {
   if (std::min(a, b) <= 1.0) return std::min(a, b);
   return std::sqrt((2.0 * a * share_b - 1.0) / (1.0 - 2.0 / (a + b)));
@@ -61,16 +61,17 @@ BetaDistribution::BetaDistribution(double a, double b)
 }
 
 BetaVariate BetaDistribution::draw(RandomStream& random, std::uint64_t place) const {
-  // An attempt takes one draw and succeeds with a chance of at least 1/4: a variate would need 1e-32 of luck to leave
-  // its own stretch of the stream.
+  // An attempt takes one draw and succeeds with probability at least 1/4, so a variate leaves its stretch of the stream
+  // with probability below 1e-32.
   constexpr std::uint64_t stretch = 256;
   random.seek(place * stretch);
   for (;;) {
     const double u = open_uniform(random);
     const double w = open_uniform(random);
-    const double v = spread_ * std::log(u / (1.0 - u));  // log-odds over those of a / b
+    const double v = spread_ * std::log(u / (1.0 - u));  // log-odds relative to those of a / b
     const double distance = std::abs(v);
-    // log((b + a e^v) / (a + b)): near v = 0 without cancellation, which narrow laws need, far out without overflow.
+    // log((b + a e^v) / (a + b)): without cancellation near v = 0, for narrow distributions; without overflow for large
+    // v.
     const Share& near = v > 0.0 ? share_a_ : share_b_;
     const Share& far = v > 0.0 ? share_b_ : share_a_;
     const double fall = far.value * std::expm1(-distance);

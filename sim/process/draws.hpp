@@ -11,7 +11,7 @@
 
 namespace foredraft::sim {
 
-/// The purposes a path reads: its leading bits, and the trailing bits of ties.
+/// The purposes of the random numbers of a path: leading bits, and trailing bits of ties.
 struct DrawPurposes {
   Purpose leading;
   Purpose tie;
@@ -20,14 +20,14 @@ inline constexpr DrawPurposes survival_draws{Purpose::survival, Purpose::surviva
 inline constexpr DrawPurposes bernoulli_draws{Purpose::bernoulli, Purpose::bernoulli_tie};
 inline constexpr DrawPurposes chain_start_draws{Purpose::chain_start, Purpose::chain_start_tie};
 
-/// The uniforms of one block in the layout of kernels.hpp, for loops that go through iterations one after another. Any
-/// order of reading gives the same numbers; increasing order is fast.
+/// The uniforms of one block in the layout of kernels.hpp, for loops over single iterations. Any order of reading gives
+/// the same numbers; increasing order is fast.
 class Draws {
  public:
-  /// `positions` draws an iteration.
+  /// `positions` draws per iteration.
   Draws(const RunKey& key, const DrawPurposes& purposes, std::uint64_t block, std::uint64_t positions);
 
-  /// Leading 16 bits.
+  /// The leading 16 bits.
   [[nodiscard]] std::uint32_t leading(std::uint64_t iteration, std::uint64_t position) {
     const std::uint64_t index = iteration / lanes_per_draw * positions_ + position;
     if (index - first_ >= window) fill(index, position);
@@ -35,7 +35,7 @@ class Draws {
     return (words_[4 * (index - first_) + lane / 2] >> (16 * (lane % 2)) & 0xffffU) ^ 0x8000U;
   }
 
-  /// Trailing 64 bits.
+  /// The trailing 64 bits.
   [[nodiscard]] std::uint64_t trailing(std::uint64_t iteration, std::uint64_t position) const;
 
   /// Whether the 80-bit uniform lies below the threshold.
@@ -57,14 +57,13 @@ class Draws {
   std::array<std::uint32_t, 4 * window> words_{};
 };
 
-/// A Beta(a, b) variate and what it lacks to 1, each to full relative accuracy.
+/// A Beta(a, b) variate and its complement to 1, each to full relative accuracy.
 struct BetaVariate {
   double value;
   double complement;
 };
 
-/// Draws Beta(a, b) variates by rejection out of a log-logistic law, by which X / (1 - X) is drawn [Cheng1978, Alg.
-/// BA].
+/// Draws Beta(a, b) variates by rejection from a log-logistic distribution of X / (1 - X) [Cheng1978, Alg. BA].
 class BetaDistribution {
  public:
   /// a, b > 0 and finite.
@@ -74,7 +73,7 @@ class BetaDistribution {
   [[nodiscard]] BetaVariate draw(RandomStream& random, std::uint64_t place) const;
 
  private:
-  /// a or b over a + b.
+  /// a / (a + b) or b / (a + b).
   struct Share {
     double value;
     double log;

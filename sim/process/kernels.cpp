@@ -16,13 +16,13 @@ namespace {
 
 struct Version {
   std::string name;
-  std::int64_t target;  ///< Highway's; 0 for the plain loops
+  std::int64_t target;  ///< Highway's target; 0 for the scalar loops
   Kernels kernels;
 };
 
 constexpr std::string_view scalar_name = "scalar";
 
-/// Highway calls AVX-512 AVX3, a name that nobody else uses.
+/// Highway's name for AVX-512 is AVX3.
 std::string name_of(std::int64_t target) {
   std::string name = simd_target_name(target);
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -106,7 +106,7 @@ std::uint64_t trailing_bits(const CountingTask& task, std::uint64_t index) {
   return std::uint64_t{words[1]} << 32U | words[0];
 }
 
-/// First position whose threshold the leading bits alone do not undercut.
+/// First position whose threshold does not exceed the leading bits.
 std::uint64_t first_not_above(const CountingTask& task, std::uint32_t leading) {
   const std::uint32_t* end = task.high + task.positions;
   return static_cast<std::uint64_t>(

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-/// The loops that have one version per instruction set. Plain pointers and integers only: their files are compiled for
-/// an instruction set, and inline library code compiled there could be linked into code that runs everywhere.
+/// Loops with one version per instruction set. Only raw pointers and integers: the files are compiled for an
+/// instruction set, and inline library code compiled there could be linked into code that runs everywhere.
 ///
-/// Layout of the draws of a block, part of the results: iteration i reads, for position k of K, the 16-bit lane i % 8
-/// of the Philox draw of index (i / 8) * K + k, lane 0 being the low half of word 0. The bits are read as a signed
-/// number and moved up by 2^15, because every instruction set compares signed numbers. The trailing 64 bits, needed
-/// when the leading ones tie with a threshold, are words 0 (low) and 1 of draw i * K + k of the purpose of ties.
+/// Layout of the draws of a block, which is part of the results: iteration i reads, for position k of K, the 16-bit
+/// lane i % 8 of the Philox draw of index (i / 8) * K + k; lane 0 is the low half of word 0. The bits are read as a
+/// signed number and shifted up by 2^15, because every instruction set compares signed numbers. The trailing 64 bits,
+/// needed if the leading ones tie with a threshold, are words 0 (low) and 1 of draw i * K + k of the purpose of ties.
 namespace foredraft::sim {
 
 inline constexpr std::uint64_t lanes_per_draw = 8;
@@ -26,14 +26,14 @@ struct CountingTask {
   std::uint64_t positions;
   const std::uint32_t* high;  ///< [positions] thresholds, leading bits
   const std::uint64_t* low;   ///< [positions] thresholds, trailing bits
-  std::uint64_t* survivors;   ///< [positions], added to: iterations that accept this position and all before it
+  std::uint64_t* survivors;   ///< [positions] incremented: iterations that accept this position and all before it
 };
 
 struct Kernels {
-  /// One draw an iteration (K = 1) against survival thresholds, which must not increase with the position.
+  /// One draw per iteration (K = 1) against survival thresholds, which must not increase with the position.
   void (*count_survivors)(const CountingTask& task);
 
-  /// One draw a drafted token (K = positions) against the acceptance threshold of its position.
+  /// One draw per drafted token (K = positions) against the acceptance threshold of its position.
   void (*count_bernoulli)(const CountingTask& task);
 
   /// words[4 j + w] = word w of draw `first` + j, for `draws` of them, a multiple of 64.
@@ -41,7 +41,7 @@ struct Kernels {
                      std::uint32_t* words);
 };
 
-/// The plain loops: the truth that every other version must reproduce to the integer.
+/// The scalar loops: the reference that every other version must reproduce exactly.
 [[nodiscard]] Kernels scalar_kernels();
 
 /// Counts the positions at which an iteration with these leading bits ties with a threshold and survives.
@@ -53,36 +53,36 @@ bool accept_tie(const CountingTask& task, std::uint64_t iteration, std::uint64_t
 /// Vector versions in this build, as bits of Highway's targets.
 std::int64_t simd_targets_built();
 
-/// Those of them that this machine can run.
+/// The versions that this machine can run.
 std::int64_t simd_targets_supported();
 
 /// Highway's name of a target.
 const char* simd_target_name(std::int64_t target);
 
-/// The version for one supported target. Not thread-safe: it steers Highway's global choice.
+/// The version for one supported target. Not thread-safe: it sets Highway's global choice.
 Kernels simd_kernels(std::int64_t target);
 
-/// Makes Highway's dispatch, here and in every other file that uses it, choose this target; 0: no vectors at all.
+/// Makes Highway's dispatch, here and in every other file that uses it, choose this target; 0: no vectors.
 void restrict_simd_target(std::int64_t target);
 
 // ---- Which version of the counting loops runs. Every version gives the same integers; only the speed differs.
 
-/// What this build has and this machine can run, fastest first: on x86 of `avx512`, `avx2`, `sse4`, `ssse3`, `emu128`
-/// (Highway's portable vectors), elsewhere Highway's names in lower case; then always `scalar`, the plain loops.
+/// The instruction sets that this build has and this machine can run, fastest first: on x86 `avx512`, `avx2`, `sse4`,
+/// `ssse3`, `emu128` (Highway's portable vectors), elsewhere Highway's names in lower case; then always `scalar`.
 [[nodiscard]] std::vector<std::string> instruction_sets();
 
-/// The one in use: the fastest until one is selected.
+/// The instruction set in use: the fastest until one is selected.
 [[nodiscard]] std::string_view instruction_set();
 
-/// Selects by name, for all code that Highway dispatches; call it before any other thread runs. Throws DomainError for
-/// a name this build does not know and for a set this machine lacks.
+/// Selects an instruction set by name, for all code that Highway dispatches; call it before any other thread runs.
+/// Throws DomainError for a name that this build does not know and for a set that this machine lacks.
 void select_instruction_set(std::string_view name);
 
-/// Selects what the environment variable FOREDRAFT_ISA names; nothing when it is unset or empty. For the start of a
-/// program: the only place that reads the environment.
+/// Selects the instruction set in the environment variable FOREDRAFT_ISA; does nothing if it is unset or empty. Call at
+/// the start of a program. The only place that reads the environment.
 void select_instruction_set_from_environment();
 
-/// The loops in use.
+/// The loops of the instruction set in use.
 [[nodiscard]] const Kernels& kernels();
 
 }  // namespace foredraft::sim

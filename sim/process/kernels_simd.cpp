@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once per instruction set by Highway. Nothing of the standard library may be called in here: see kernels.hpp.
+// Compiled once per instruction set by Highway. Must not call anything from the standard library: see kernels.hpp.
 #include <cstdint>
 
 #include "sim/process/kernels.hpp"
 
-// Vectors are members and array elements below, which those without a fixed size cannot be.
+// Vectors are members and array elements below, which vectors without a fixed size cannot be.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/process/kernels_simd.cpp"
@@ -16,7 +16,7 @@ namespace foredraft::sim::HWY_NAMESPACE {
 namespace {
 
 #if HWY_TARGET == HWY_SCALAR
-/// Highway's last resort has one lane and no even and odd ones.
+/// Highway's scalar fallback has one lane, so no even and odd ones.
 void get_kernels(Kernels& kernels) { kernels = scalar_kernels(); }
 #else
 
@@ -30,8 +30,8 @@ using Vec32 = hn::Vec<Draw32>;
 using Vec64 = hn::Vec<Draw64>;
 using Mask16 = hn::Mask<Lane16>;
 
-/// Counters in the even 32-bit lanes; what the odd lanes hold is never read. The upper halves of the products stay in
-/// place as rubbish, which spares a masking each round.
+/// Counters in the even 32-bit lanes; the odd lanes are never read. The upper halves of the products stay in place
+/// unmasked, which saves an instruction per round.
 struct EvenLanes {
   Vec32 x0, x1, x2, x3;
 
@@ -45,7 +45,8 @@ struct EvenLanes {
   }
 };
 
-constexpr std::size_t vectors = 8;  // four words of two vectors of draws: enough chains in flight to hide the latencies
+constexpr std::size_t vectors =
+    8;  // four words of two vectors of draws: enough independent chains to hide the latencies
 
 /// [w] and [4 + w]: word w of the first and of the second vector of draws.
 struct Words {
@@ -53,7 +54,7 @@ struct Words {
 };
 
 /// Philox4x32-10 on vectors of draws [Salmon2011, Sec. 4.3]. What all draws of a stream share is prepared once: the
-/// round keys as whole vectors in memory, where an operand costs nothing, and the fixed words of the counter.
+/// round keys as whole vectors in memory, where an operand is free, and the fixed words of the counter.
 class DrawStream {
  public:
   HWY_INLINE DrawStream(const std::uint32_t* key, const std::uint32_t* counter, std::uint64_t stride)
@@ -116,12 +117,12 @@ class DrawStream {
 
 HWY_INLINE std::uint64_t draws_per_group() { return 2 * hn::Lanes(Draw32()); }
 
-/// Iteration, counted from the first of a group, that 16-bit lane `lane` of vector `v` belongs to.
+/// The iteration of 16-bit lane `lane` of vector `v`, counted from the first of a group.
 HWY_INLINE std::uint64_t iteration_of(std::uint64_t v, std::uint64_t lane) {
   return lanes_per_draw * (v / 4 * hn::Lanes(Draw32()) + lane / 2) + 2 * (v % 4) + lane % 2;
 }
 
-/// Lanes of vector `v` whose iteration is one of the first `remaining` of its group.
+/// The lanes of vector `v` whose iteration is one of the first `remaining` of its group.
 HWY_INLINE Mask16 first_iterations(std::uint64_t v, std::uint64_t remaining) {
   HWY_ALIGN std::int16_t valid[hn::MaxLanes(Lane16())];
   for (std::uint64_t lane = 0; lane < hn::Lanes(Lane16()); ++lane) {
@@ -141,7 +142,7 @@ HWY_INLINE bool any(const Mask16 (&masks)[vectors]) {
                                         hn::Or(hn::Or(masks[4], masks[5]), hn::Or(masks[6], masks[7]))));
 }
 
-/// Settles the lanes of vector `v` that tie with some survival threshold.
+/// Resolves the lanes of vector `v` that tie with some survival threshold.
 HWY_NOINLINE void count_ties(const CountingTask& task, Vec16 values, Mask16 tied, std::uint64_t v, std::uint64_t first,
                              std::uint64_t remaining) {
   HWY_ALIGN std::int16_t value[hn::MaxLanes(Lane16())];
@@ -155,7 +156,7 @@ HWY_NOINLINE void count_ties(const CountingTask& task, Vec16 values, Mask16 tied
   }
 }
 
-/// Of the lanes of vector `v` that tie with the threshold of `position`, those that are accepted.
+/// The lanes of vector `v` that tie with the threshold of `position` and are accepted.
 HWY_NOINLINE Mask16 accepted_ties(const CountingTask& task, Mask16 tied, std::uint64_t v, std::uint64_t first,
                                   std::uint64_t position) {
   HWY_ALIGN std::int16_t lanes[hn::MaxLanes(Lane16())];
@@ -180,7 +181,7 @@ void count_survivors(const CountingTask& task) {
       tied[v] = no_lane();
     }
     if (remaining < group) {
-      // A lane behind the last iteration gets the largest value: it survives nowhere.
+      // A lane beyond the last iteration gets the largest value: it survives nowhere.
       for (std::size_t v = 0; v < vectors; ++v) {
         value[v] = hn::IfThenElse(first_iterations(v, remaining), value[v], hn::Set(Lane16(), std::int16_t{0x7fff}));
       }
@@ -197,7 +198,7 @@ void count_survivors(const CountingTask& task) {
         tied[v] = hn::Or(tied[v], hn::Eq(value[v], threshold));
         survivors += hn::CountTrue(Lane16(), hn::Lt(value[v], threshold));
       }
-      if (survivors == 0) break;  // thresholds fall; ties at equal ones further on are found below
+      if (survivors == 0) break;  // thresholds fall; ties at later equal ones are found below
       task.survivors[k] += survivors;
     }
     if (HWY_UNLIKELY(any(tied))) {

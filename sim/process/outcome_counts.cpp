@@ -6,7 +6,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// at[i] = iterations that reached beyond position i, from the number that reached exactly m.
+/// at[i] = iterations that reached beyond position i, computed from the number that reached exactly m.
 void accumulate_from_end(const std::vector<std::uint64_t>& exactly, std::vector<std::uint64_t>& at) {
   std::uint64_t beyond = 0;
   for (std::size_t i = at.size(); i-- > 0;) {
@@ -61,7 +61,7 @@ Tally OutcomeCounts::tally() const {
 
 namespace {
 
-/// at[i] = iterations of more than i, from the number of exactly m.
+/// at[i] = iterations with more than i, computed from the number with exactly m.
 std::vector<std::uint64_t> more_than(const std::vector<std::uint64_t>& exactly) {
   std::vector<std::uint64_t> at(exactly.size() - 1);
   std::uint64_t beyond = 0;

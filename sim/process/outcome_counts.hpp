@@ -10,15 +10,15 @@
 
 namespace foredraft::sim {
 
-/// What came of one iteration.
+/// The outcome of one iteration.
 struct Outcome {
   std::int64_t tokens;
   std::int64_t accepted;
   std::int64_t tested;
 };
 
-/// The outcome of an iteration in which the first `accepted` token positions were accepted (the bonus token's may be
-/// one of them), far from the end of the text.
+/// The outcome of an iteration whose first `accepted` token positions were accepted (including possibly the bonus
+/// token's), far from the end of the text.
 [[nodiscard]] inline Outcome iteration_outcome(const IterationShape& shape, std::int64_t accepted) {
   const std::int64_t drafts = std::min(accepted, shape.gamma);
   return {.tokens = std::min(drafts + 1, shape.max_tokens()),
@@ -26,9 +26,9 @@ struct Outcome {
           .tested = std::min(drafts + 1, shape.gamma)};
 }
 
-/// The outcome of an iteration in which the first `accepted` drafts were accepted and the text has `remaining` more
-/// tokens, this iteration's included. Drafts behind the end of the text are drafted and never tested: which ones these
-/// are is settled before any of them is drawn, so acceptance stays unbiased.
+/// The outcome of an iteration whose first `accepted` drafts were accepted, when the text has `remaining` more tokens
+/// including this iteration's. Drafts after the end of the text are drafted but never tested. Which ones these are is
+/// determined before any of them is drawn, so acceptance stays unbiased.
 [[nodiscard]] inline Outcome last_outcome(const IterationShape& shape, std::int64_t accepted, std::int64_t remaining) {
   const std::int64_t testable = std::min(shape.gamma, remaining);
   const std::int64_t in_text = std::min(accepted, testable);
@@ -52,15 +52,15 @@ class OutcomeCounts {
     ++unit_iterations_;
   }
 
-  /// Ends a unit; one without iterations counts for nothing.
+  /// Ends a unit; one without iterations does not count.
   void end_unit();
 
-  /// Sets the unit in progress aside and starts another; the next call of resume_unit() goes on with it.
+  /// Sets the unit in progress aside and starts another; the next call of resume_unit() continues it.
   void set_unit_aside();
-  /// Joins what was set aside to the unit in progress.
+  /// Adds the unit that was set aside to the unit in progress.
   void resume_unit();
 
-  /// Everything collected. All units must have been ended.
+  /// The tally of everything collected. All units must have been ended.
   [[nodiscard]] Tally tally() const;
 
  private:
@@ -75,10 +75,10 @@ class OutcomeCounts {
   std::int64_t aside_iterations_ = 0;
 };
 
-/// Counts iterations of one endless text in cycles from one that starts behind a rejected position to the next such
-/// iteration. `after_acceptance`: whether the first starts behind an accepted position. `accepted_steps(i, after)`: how
-/// many text positions of iteration i are accepted before the first rejection, the bonus token's among them. The first
-/// cycle, cut off in front, and the last, cut off behind, are joined to one unit.
+/// Counts iterations of one endless text in cycles. A cycle runs from an iteration that starts after a rejected
+/// position to the next such iteration. `after_acceptance`: whether the first one starts after an accepted position.
+/// `accepted_steps(i, after)`: number of text positions of iteration i that are accepted before the first rejection,
+/// including the bonus token's. The incomplete first and last cycles are joined into one unit.
 template <class AcceptedSteps>
 [[nodiscard]] Tally count_cycles(const IterationShape& shape, std::uint64_t iterations, bool after_acceptance,
                                  StopToken token, const AcceptedSteps& accepted_steps) {
@@ -103,13 +103,13 @@ template <class AcceptedSteps>
   return counts.tally();
 }
 
-/// An iteration of a draft length of its own.
+/// An iteration with its own draft length.
 struct VaryingIteration {
   std::int64_t gamma;
   Outcome outcome;
 };
 
-/// Collects iterations of changing draft lengths one after another, in units that the caller ends. OutcomeCounts is the
+/// Collects iterations of varying draft lengths one after another, in units that the caller ends. OutcomeCounts is the
 /// faster form for one length.
 class VaryingCounts {
  public:
@@ -118,10 +118,10 @@ class VaryingCounts {
 
   void add(const VaryingIteration& iteration);
 
-  /// Ends a unit; one without iterations counts for nothing.
+  /// Ends a unit; one without iterations does not count.
   void end_unit();
 
-  /// Everything collected. All units must have been ended.
+  /// The tally of everything collected. All units must have been ended.
   [[nodiscard]] Tally tally() const;
 
  private:

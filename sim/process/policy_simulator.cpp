@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t longest_realigning = 1'000'000;
 
-/// Runs a source of iterations in blocks; `MakeSource` makes the source of one of them.
+/// Runs a source of iterations in blocks; `MakeSource` makes the source of one block.
 template <class MakeSource>
 class PolicySimulator final : public Simulator {
  public:
@@ -51,11 +51,11 @@ class PolicySimulator final : public Simulator {
     return counts.tally();
   }
 
-  /// A draft may take a Beta variate, the dearest of draws.
+  /// A draft may take a Beta variate, the most expensive draw.
   static std::int64_t work_of(const VaryingIteration& iteration) { return 1 + 10 * iteration.gamma; }
 
-  /// Goes to a state that the source comes back to often, and returns it: the most frequent one of the second half of
-  /// its settling. Cycles from there on are independent of what was before, whatever state is chosen.
+  /// Advances to a state that the source returns to often, and returns it: the most frequent one of the second half of
+  /// its settling. Cycles from there on are independent of the past, whichever state is chosen.
   template <class Source>
   static std::size_t settle(Source& source, StopMeter& stop, std::uint64_t& iteration) {
     const std::uint64_t settling = source.settling();
@@ -110,7 +110,7 @@ std::unique_ptr<Simulator> make_simulator_of(const ProcessSimulation& simulation
   throw DomainError(fmt::format("invalid process for policy {} (must be {})", policy, legal));
 }
 
-/// The steppers of a process on one of its paths.
+/// The steppers of a process for one of the paths.
 struct MakePolicySimulator {
   const ProcessSimulation& simulation;
 
@@ -192,7 +192,7 @@ struct MakePolicySimulator {
                                  return KnownAlphaSource(shape, law, price, key, block);
                                });
     }
-    ProcessSimulation constant = simulation;  // what is known never changes, and so does the length
+    ProcessSimulation constant = simulation;  // the acceptance is known and constant, so the length is constant
     constant.policy = ConstantGamma{};
     constant.gamma = drafts_at_price(simulation.process, price, simulation.gamma, simulation.convention);
     return make_process_simulator(std::move(constant));
@@ -200,7 +200,7 @@ struct MakePolicySimulator {
 
   [[nodiscard]] std::int64_t draws() const { return simulation.path == Path::fast ? 1 : simulation.gamma + 1; }
 
-  /// Calls `make` with what makes the stepper of a block.
+  /// Calls `make` with a factory for the stepper of a block.
   template <class Make>
   [[nodiscard]] std::unique_ptr<Simulator> over_steppers(std::int64_t positions, const Make& make) const {
     const auto rows = [&](auto thresholds) {

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::size_t slices = 2048;
 
-/// Time and tokens of iterations that the drafter can meet, summed.
+/// Time and tokens of the iterations that the drafter can have, summed.
 struct Meeting {
   double tokens;
   double steps;
 };
 
-/// Draft by draft: with a bonus token draft i yields token i + 1 when it survives; without one the first token is due
-/// in any case, and one more draft makes room for the token behind the drafts so far.
+/// Draft by draft: with a bonus token draft i yields token i + 1 if it survives; without one the first token is emitted
+/// in any case, and one more draft yields the token after the drafts so far.
 template <typename Conditional>
 std::int64_t draft_at_price(const Conditional& conditional, double price, std::int64_t gamma, Convention convention,
                             Meeting* meeting, double c) {
@@ -38,7 +38,7 @@ std::int64_t draft_at_price(const Conditional& conditional, double price, std::i
   return drafts;
 }
 
-/// Acceptance of the next draft by what the drafter meets: [slice] for a mixture.
+/// Acceptance of the next draft: [slice] for a mixture.
 struct Slices {
   std::vector<double> alpha;
 };

@@ -14,27 +14,27 @@
 #include "sim/process/process_simulation.hpp"
 #include "sim/process/threshold.hpp"
 
-/// What an optimally stopping drafter needs to know before it drafts: what one more draft must be worth.
+/// The threshold of an optimally stopping drafter: the minimum probability for one more draft.
 namespace foredraft::sim {
 
-/// The next draft is worth its time while its token comes with a chance above `price` = c * the best long-run speedup.
-/// Found by going through what the drafter can meet: one sequence of acceptances (Iid, Positional), or 2,048 values of
-/// alpha in the middle of equal slices of its law (BetaMixture), which settle the price to about 1e-4.
+/// The next draft pays if its token is emitted with a probability above `price` = c * the best long-run speedup. Found
+/// by iterating over the acceptances that the drafter can have: one sequence (Iid, Positional), or 2,048 values of
+/// alpha at the centers of equal slices of its distribution (BetaMixture), which determine the price to about 1e-4.
 [[nodiscard]] double stopping_price(const AcceptanceProcess& process, std::int64_t gamma, double c,
                                     Convention convention);
 
-/// Drafts that an iteration of constant acceptance makes at this price, at most gamma.
+/// Draft length at this price for constant acceptance, at most gamma.
 [[nodiscard]] std::int64_t drafts_at_price(double alpha, double price, std::int64_t gamma, Convention convention);
 
 /// The same for the acceptances of Iid and Positional processes.
 [[nodiscard]] std::int64_t drafts_at_price(const AcceptanceProcess& process, double price, std::int64_t gamma,
                                            Convention convention);
 
-// ---- How far an iteration gets, for loops that go through iterations one after another. Each stepper answers
+// ---- Accepted steps of an iteration, for loops over single iterations. Each stepper implements
 // `accepted_steps(iteration, after_acceptance, limit)`: how many of the next token positions are accepted before the
 // first rejection, at most `limit`. A step is a token position; the Markov chain also steps over the bonus token.
 
-/// Survival thresholds of an iteration, with a table by the first byte of a draw that says where to look.
+/// Survival thresholds of an iteration, with an index by the first byte of a draw.
 class SurvivalRow {
  public:
   SurvivalRow() = default;
@@ -53,7 +53,7 @@ class SurvivalRow {
     return static_cast<std::size_t>(position - survival_.high.data());
   }
 
-  /// Whether the first threshold not above the leading bits, if there is one, has the same.
+  /// Whether the leading bits tie with the first threshold that does not exceed them, if there is one.
   [[nodiscard]] bool ties(std::size_t position, std::uint32_t leading) const {
     return survival_.high[position] == leading;
   }
@@ -67,15 +67,15 @@ class SurvivalRow {
  private:
   static constexpr std::ptrdiff_t few = 8;
 
-  Thresholds survival_;                         // and one more entry that ties with nothing
+  Thresholds survival_;                         // and a last entry that ties with nothing
   std::array<std::uint32_t, 257> from_byte_{};  // [b]: thresholds of at least 256 b
 };
 
-/// Rows of thresholds by what happened to the token before: [0] rejected, [1] accepted.
+/// Thresholds given the previous token: [0] rejected, [1] accepted.
 using ThresholdsByState = std::array<Thresholds, 2>;
 using SurvivalByState = std::array<SurvivalRow, 2>;
 
-/// One draw an iteration against survival thresholds.
+/// One draw per iteration against survival thresholds.
 class SurvivalStepper {
  public:
   SurvivalStepper(const SurvivalByState& survival, const RunKey& key, std::uint64_t block)
@@ -94,7 +94,7 @@ class SurvivalStepper {
   Draws draws_;
 };
 
-/// One draw a drafted token.
+/// One draw per drafted token.
 class BernoulliStepper {
  public:
   BernoulliStepper(const ThresholdsByState& acceptance, const RunKey& key, std::uint64_t block)
@@ -116,7 +116,7 @@ class BernoulliStepper {
   Draws draws_;
 };
 
-/// An alpha from Beta(a, b) for each iteration, then one draw a drafted token.
+/// An alpha from Beta(a, b) for each iteration, then one draw per drafted token.
 class LatentStepper {
  public:
   LatentStepper(const BetaMixture& mixture, std::uint64_t positions, const RunKey& key, std::uint64_t block)
@@ -128,7 +128,7 @@ class LatentStepper {
     return accepted_steps(iteration, draw_alpha(iteration), limit);
   }
 
-  /// In two steps, for a drafter that looks at alpha first.
+  /// The same in two steps, for a drafter that knows alpha.
   [[nodiscard]] BetaVariate draw_alpha(std::uint64_t iteration) { return law_.draw(latent_, iteration); }
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, const BetaVariate& alpha, std::int64_t limit) {
     const Threshold threshold = threshold_of(alpha.value, alpha.complement);
@@ -143,14 +143,14 @@ class LatentStepper {
   Draws draws_;
 };
 
-// ---- Iterations of changing draft lengths, for loops that go through them one after another. Each source answers
-// `next(iteration, remaining)`, what comes of the next iteration of a text that has `remaining` more tokens,
-// `restart(after_acceptance)`, the beginning of a text behind a token that was accepted or not, and `state()`, all
-// that later iterations depend on, below `states()`. `settling` iterations forget the beginning.
+// ---- Iterations of varying draft lengths, for loops over single iterations. Each source implements `next(iteration,
+// remaining)`, the outcome of the next iteration of a text that has `remaining` more tokens;
+// `restart(after_acceptance)`, the beginning of a text after a token that was accepted or not; and `state()`, below
+// `states()`, which determines all later iterations. `settling` iterations forget the beginning.
 
 inline constexpr std::int64_t endless_tokens = std::numeric_limits<std::int64_t>::max();
 
-/// What comes of `steps` accepted token positions of a draft of shape.gamma.
+/// The outcome for `steps` accepted token positions of a draft of shape.gamma.
 [[nodiscard]] inline VaryingIteration varying_iteration(const IterationShape& shape, std::int64_t steps,
                                                         std::int64_t remaining) {
   return {shape.gamma,
@@ -190,7 +190,7 @@ class HeuristicSource {
   }
   [[nodiscard]] std::size_t states() const { return 2 * static_cast<std::size_t>(longest_) + 2; }
 
-  /// Enough to come from any length to any other, twice.
+  /// Enough to get from any length to any other, twice.
   [[nodiscard]] std::uint64_t settling() const {
     constexpr std::uint64_t margin = 64;
     return 2 * static_cast<std::uint64_t>(longest_) + margin;
@@ -245,8 +245,8 @@ class MemorylessSource {
   [[nodiscard]] std::uint64_t settling() const { return 0; }
 };
 
-/// ConfidenceThreshold: an acceptance of its own for each token. Drafting goes on behind a token that will be rejected;
-/// the drafter does not know.
+/// ConfidenceThreshold: each token has its own acceptance probability. Drafting continues after a token that will be
+/// rejected because the drafter does not know it.
 class ConfidenceSource : public MemorylessSource {
  public:
   ConfidenceSource(const IterationShape& longest, double alpha, const ConfidenceThreshold& policy, const RunKey& key,
@@ -280,13 +280,13 @@ class ConfidenceSource : public MemorylessSource {
 
   IterationShape longest_;
   double alpha_;
-  std::optional<BetaDistribution> law_;  ///< where acceptance is not sure
-  double min_acceptance_;                ///< at which confidence reaches the threshold
+  std::optional<BetaDistribution> law_;  ///< if acceptance is not certain
+  double min_acceptance_;                ///< acceptance probability at which confidence reaches the threshold
   RandomStream acceptance_;
   Draws draws_;
 };
 
-/// OptimalStopping where the alpha of an iteration is known before its first draft.
+/// OptimalStopping if the alpha of an iteration is known before its first draft.
 class KnownAlphaSource : public MemorylessSource {
  public:
   KnownAlphaSource(const IterationShape& longest, const BetaMixture& mixture, double price, const RunKey& key,

@@ -13,8 +13,8 @@
 namespace foredraft::sim {
 namespace {
 
-/// Tallies have a few counters a position; 2^24 positions are a gigabyte. What memory bears: a sweep, which holds many
-/// points at a time, asks for less.
+/// Maximum gamma. Tallies have a few counters per position; 2^24 positions are a gigabyte. This is a limit of memory; a
+/// sweep, which holds many points at a time, sets a lower one.
 constexpr std::int64_t largest_gamma = std::int64_t{1} << 24U;
 
 /// Keeps the lengths and the draws of a sequence far inside 64 bits.
@@ -80,7 +80,7 @@ struct CheckProcess {
     check_range("gamma", gamma, 0, max_runs_gamma);
   }
 
-  /// Where the ranges of the parameters say it all.
+  /// Nothing to check beyond the ranges of the parameters.
   template <class Process>
   void operator()(const Process& process) const {
     scenario::check_ranges(scenario::processes(), AcceptanceProcess(process));
@@ -198,7 +198,7 @@ class Draft {
         fmt::format("invalid drafter={} (must be one of process fidelity: {} drafts real tokens)", name_, name_));
   }
 
-  /// Requires an Iid process, the acceptance of whose first draft it returns.
+  /// Requires an Iid process; returns the acceptance of its first draft.
   [[nodiscard]] double first_acceptance() const {
     if (const auto* iid = std::get_if<Iid>(&simulation_.process)) return iid->alpha;
     throw DomainError(
@@ -206,7 +206,7 @@ class Draft {
   }
 
   /// Replaces an Iid process by one whose acceptance falls by `factor` from each position to the next; leaves any
-  /// process as it is for a factor of 1.
+  /// process unchanged for a factor of 1.
   void let_acceptance_decay(double factor) const {
     if (factor == 1.0) return;
     Positional falling;
@@ -237,7 +237,7 @@ ProcessSimulation drafted_by(const Drafter& drafter, ProcessSimulation simulatio
 
 namespace {
 
-/// A probability and its complement, each to full relative accuracy where it is the smaller.
+/// A probability and its complement, the smaller one to full relative accuracy.
 struct Odds {
   double accept;
   double reject;

@@ -12,7 +12,7 @@ constexpr std::uint8_t easy_run = 0;
 constexpr std::uint8_t hard_run = 1;
 constexpr Threshold even{.high = 1U << 15U, .low = 0};
 
-/// How a run of one kind goes on.
+/// Continuation of a run of one kind.
 struct KindOfRun {
   double stay_odds;  ///< within a draft
   double rho;
@@ -28,8 +28,8 @@ struct KindOfRun {
   }
 };
 
-/// An iteration behind a rejection ends full in a run of kind k with b/2 full_k, one inside such a run with
-/// across_k full_k: as often as full iterations of the kind begin they end.
+/// An iteration after a rejection is fully accepted in a run of kind k with probability b/2 full_k, one inside such a
+/// run with across_k full_k. In equilibrium fully accepted iterations of the kind begin as often as they end.
 void set_start(const Runs& runs, const std::array<KindOfRun, 2>& kinds, std::int64_t gamma, RunsDistribution& law) {
   if (gamma == 0 || runs.b == 0.0) return;
   std::array<double, 2> begin{};

@@ -15,28 +15,29 @@
 
 namespace foredraft::sim {
 
-/// Where a text stands in a process of runs.
+/// State of a text in a process of runs.
 struct RunsState {
-  bool after_acceptance = false;  ///< the position before was accepted: a run goes on
+  bool after_acceptance = false;  ///< the previous position was accepted: a run continues
   std::uint8_t kind = 0;          ///< of that run: 0 easy, 1 hard
 };
 
 /// The thresholds of a process of runs.
 struct RunsDistribution {
-  /// A text starts as an endless one stands before its iterations of `gamma` drafts. Precondition: as check_scenario.
+  /// Texts start in the stationary state of an endless text before its iterations of `gamma` drafts. Precondition: as
+  /// check_scenario.
   RunsDistribution(const Runs& runs, std::int64_t gamma);
 
-  Threshold begin{};                  ///< the position behind a rejection is accepted
+  Threshold begin{};                  ///< the position after a rejection is accepted
   std::array<Threshold, 2> within{};  ///< [kind]
   std::array<Threshold, 2> across{};  ///< [kind]: into the bonus token, and out of it
-  Threshold accepted_before{};        ///< a text starts behind an accepted bonus token
-  Threshold easy_before{};            ///< of an easy run, given that
+  Threshold accepted_before{};        ///< a text starts after an accepted bonus token
+  Threshold easy_before{};            ///< the run is easy, given that
 };
 
-/// Goes through the iterations of texts one after another.
+/// Steps through the iterations of texts.
 class RunsStepper {
  public:
-  /// `longest`: no iteration drafts more.
+  /// `longest`: maximum draft length of an iteration.
   RunsStepper(const RunsDistribution& law, const RunKey& key, std::uint64_t block, std::int64_t longest)
       : law_(law),
         starts_(key, chain_start_draws, block, 2),
@@ -45,19 +46,19 @@ class RunsStepper {
 
   [[nodiscard]] RunsState start(std::uint64_t text);
 
-  /// Positions of an iteration of `gamma` drafts that are accepted one by one: gamma + 1 with its bonus token. Moves
-  /// `state` to the next iteration.
+  /// Number of positions of an iteration of `gamma` drafts accepted before the first rejection: up to gamma + 1 with
+  /// its bonus token. Advances `state` to the next iteration.
   [[nodiscard]] std::int64_t accepted_steps(std::uint64_t iteration, RunsState& state, std::int64_t gamma);
 
  private:
   const RunsDistribution& law_;
   Draws starts_;
   Draws draws_;
-  std::uint64_t
-      kind_draw_;  ///< the last draw of an iteration tells the kind of the run that begins in it: only one can
+  /// Index of the last draw of an iteration, which determines the kind of the run that begins in it; only one can.
+  std::uint64_t kind_draw_;
 };
 
-/// What a recording says of an iteration that begins anywhere in it.
+/// Recorded outcomes of an iteration that begins anywhere in a recording.
 class RecordedOutcomes {
  public:
   explicit RecordedOutcomes(std::shared_ptr<const Recording> recording);
@@ -66,8 +67,9 @@ class RecordedOutcomes {
   [[nodiscard]] std::size_t size(std::size_t sequence) const { return sizes_[sequence]; }
   [[nodiscard]] std::uint64_t positions() const { return positions_; }
 
-  /// Accepted ones of `testable` drafts behind `position`. Precondition: position + testable <= size(sequence). An
-  /// outcome that was not observed depends on its place alone: whatever meets it again finds it the same.
+  /// Number of accepted ones among `testable` drafts from `position` on. Precondition: position + testable <=
+  /// size(sequence). The draw for an unobserved outcome depends only on its place, so it is the same whenever it is
+  /// met.
   [[nodiscard]] std::size_t accepted(std::size_t sequence, std::size_t position, std::size_t testable,
                                      const RunKey& key) const {
     const std::size_t by_outcome = recording_->sequences.size();

@@ -17,13 +17,13 @@ namespace {
 
 double exponential(RandomStream& random) { return -std::log1p(-random.uniform()); }
 
-/// [Box1958]; the first of the two.
+/// A standard normal variate [Box1958]; the first of the pair.
 double standard_normal(RandomStream& random) {
   const double radius = std::sqrt(2.0 * exponential(random));
   return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
 }
 
-/// Acceptance belongs to the position in the text: a rejected position is where the next iteration goes on behind.
+/// Acceptance belongs to the position in the text: the next iteration begins after a rejected position.
 std::int64_t iterations_of(std::int64_t tokens, double alpha, std::int64_t gamma, Convention convention,
                            RandomStream& random) {
   const std::int64_t most = max_tokens(gamma, convention);

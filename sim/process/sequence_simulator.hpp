@@ -6,7 +6,7 @@
 
 #include "foredraft/words.hpp"
 
-/// Sentences that differ in length and in how well they are drafted: one row of a histogram over sentences each.
+/// Sentences that differ in length and in acceptance: one row of a histogram over sentences each.
 namespace foredraft::sim {
 
 struct SentencePopulation {
@@ -24,12 +24,12 @@ struct Sentence {
   std::int64_t iterations;
 };
 
-/// Every sentence by one draw per drafted token, its last iteration cut short. A pure function of its arguments. Each
-/// sentence keeps its length and all its draws when `location` or `spread` changes, so that iterations never increase
-/// with `location`.
+/// Simulates every sentence by one draw per drafted token, its last iteration cut short. A pure function of its
+/// arguments. A sentence keeps its length and all its draws if `location` or `spread` changes, so iterations never
+/// increase with `location`.
 [[nodiscard]] std::vector<Sentence> simulate_sentences(const SentencePopulation& population, std::uint64_t seed);
 
-/// Total tokens over total iterations.
+/// Total tokens divided by total iterations.
 [[nodiscard]] double tokens_per_iteration(const std::vector<Sentence>& sentences);
 
 }  // namespace foredraft::sim

@@ -15,10 +15,10 @@
 namespace foredraft::sim {
 namespace {
 
-/// Large enough that starting a block and merging its tally cost little, small enough to share out and to repeat.
+/// Large enough that starting a block and merging its tally are cheap, small enough to distribute and to repeat.
 constexpr std::uint64_t iterations_per_block = std::uint64_t{1} << 16U;
 
-/// Bound on the draws of a block, kept by shortening it.
+/// Maximum number of draws of a block; longer blocks are shortened.
 constexpr std::uint64_t draws_per_block = std::uint64_t{1} << 24U;
 constexpr std::uint64_t min_iterations = 64;
 
@@ -60,7 +60,7 @@ void copy_counter(std::uint32_t (&to)[4], const StreamId& id) {
   std::copy(counter.begin(), counter.end(), to);
 }
 
-/// Thresholds that do not change from one iteration to the next: counted by the loops of the instruction set in use.
+/// Thresholds that are the same in all iterations: counted by the loops of the instruction set in use.
 class CountingSimulator final : public Simulator {
  public:
   CountingSimulator(Thresholds thresholds, const IterationShape& shape, const BlockPlan& plan, Path path)
@@ -94,7 +94,7 @@ class CountingSimulator final : public Simulator {
 
  private:
   void count(const CountingTask& task) const {
-    // Beyond this many thresholds a search in them beats comparing with each.
+    // Beyond this many thresholds a binary search is faster than comparing with each.
     constexpr std::uint64_t longest_row = 1024;
     if (path_ == Path::reference) {
       kernels().count_bernoulli(task);
@@ -156,7 +156,8 @@ std::unique_ptr<Simulator> make_independent_simulator(const AcceptanceProcess& p
 namespace {
 
 /// Long-run probability that the token before an iteration was (or, for a bonus token, would have been) accepted. An
-/// iteration of n token positions accepts them all with b a^(n-1) behind a rejection and a^n behind an acceptance.
+/// iteration of n token positions accepts them all with probability b a^(n-1) after a rejection and a^n after an
+/// acceptance.
 double accepted_before_iteration(const Markov& chain, std::int64_t n) {
   const auto steps = static_cast<double>(n);
   const double enter = chain.b * std::pow(chain.a, steps - 1.0);

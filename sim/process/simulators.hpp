@@ -10,13 +10,13 @@
 #include "sim/process/threshold.hpp"
 #include "sim/simulator.hpp"
 
-/// The kinds of run behind make_process_simulator(), one file each. Arguments have been checked.
+/// The kinds of run of make_process_simulator(), one file each. Arguments have been checked.
 namespace foredraft::sim {
 
-/// 2^16 iterations a block, fewer where an iteration may take very many draws.
+/// 2^16 iterations per block, fewer if an iteration may take very many draws.
 [[nodiscard]] BlockPlan plan_iterations(std::uint64_t iterations, std::int64_t draws_per_iteration);
 
-/// About 2^16 tokens a block.
+/// About 2^16 tokens per block.
 [[nodiscard]] BlockPlan plan_sequences(std::uint64_t sequences, double tokens);
 
 /// Token positions that an iteration can step over: its drafts and, for the chain, the bonus token.
@@ -33,35 +33,35 @@ namespace foredraft::sim {
                                                                     const IterationShape& shape,
                                                                     std::uint64_t iterations, Path path);
 
-/// One endless text under a Markov chain, a piece of it in each block.
+/// One endless text under a Markov chain, a section of it in each block.
 ///
-/// Unit: the cycle from one iteration that starts behind a rejected position to the next such iteration; cycles are
-/// independent and alike. A block starts in the state that the chain has at the start of an iteration in the long run,
-/// so that every iteration of it is an unbiased sample. Its first cycle, cut off in front, and its last, cut off
-/// behind, are joined to one unit; a block without a rejection is one unit.
+/// Unit: the cycle from one iteration that starts after a rejected position to the next such iteration; cycles are
+/// independent and identically distributed. A block starts in the chain's stationary state at the start of an
+/// iteration, so every iteration of it is an unbiased sample. Its incomplete first and last cycles are joined into one
+/// unit; a block without a rejection is one unit.
 [[nodiscard]] std::unique_ptr<Simulator> make_markov_simulator(const Markov& chain, const IterationShape& shape,
                                                                std::uint64_t iterations, Path path);
 
-/// The same under acceptance in runs, one draw a text position on either path.
+/// The same for acceptance in runs, one draw per text position on either path.
 [[nodiscard]] std::unique_ptr<Simulator> make_runs_simulator(const Runs& runs, const IterationShape& shape,
                                                              std::uint64_t iterations);
 
-/// Sequences of finite length under any process but Runs and Trace. Unit: the sequence. A chain starts each sequence
-/// behind a token that was accepted with the chain's long-run probability.
+/// Sequences of finite length under any process except Runs and Trace. Unit: the sequence. A chain starts each sequence
+/// after a token that was accepted with the chain's long-run probability.
 [[nodiscard]] std::unique_ptr<Simulator> make_sequence_simulator(const AcceptanceProcess& process,
                                                                  const IterationShape& shape, const SequenceLength& law,
                                                                  std::uint64_t sequences, Path path);
 
-/// Any policy but ConstantGamma, with the processes it names; checks them. In an endless text, units are the cycles
-/// between two iterations that start with the same draft length (for a chain: and behind the same outcome), which are
-/// independent and alike; where lengths do not depend on the past, the iteration. The length that cycles return to is
-/// the most frequent one of a stretch that is run first and not counted. A block runs its last cycle to the end, so
-/// that a run has up to a cycle a block more than asked for. With sequences: the sequence; the policy starts afresh
-/// with each.
+/// Any policy but ConstantGamma, with the processes it allows; checks them. In an endless text, units are the cycles
+/// between two iterations that start with the same draft length (for a chain: and after the same outcome), which are
+/// independent and identically distributed; if lengths do not depend on the past, the unit is the iteration. The length
+/// that cycles return to is the most frequent one of an initial stretch that is not counted. A block completes its last
+/// cycle, so a run has up to one cycle per block more than requested. With sequences the unit is the sequence; the
+/// policy starts anew with each.
 [[nodiscard]] std::unique_ptr<Simulator> make_policy_simulator(const ProcessSimulation& simulation);
 
-/// A trace replayed once, as one block. Unit: the sequence when there are at least 30 of them; else each sequence is
-/// cut, in proportion to its length, into about 30 batches over all, taken as independent.
+/// A trace replayed once, as one block. Unit: the sequence if there are at least 30 of them; else each sequence is cut,
+/// in proportion to its length, into about 30 batches in total, taken as independent.
 [[nodiscard]] std::unique_ptr<Simulator> make_trace_simulator(std::shared_ptr<const Recording> recording,
                                                               const IterationShape& shape);
 

@@ -4,21 +4,21 @@
 #include <cstdint>
 #include <vector>
 
-/// Probabilities as integers, so that no rounding of a comparison decides whether a draft is accepted: a probability
-/// within 1e-15 of 1 is met as well as one half, and 0 and 1 are exact.
+/// Probabilities as integers, so that rounding never decides whether a draft is accepted: a probability within 1e-15 of
+/// 1 is represented as accurately as one half, and 0 and 1 are exact.
 namespace foredraft::sim {
 
 __extension__ using Uint128 = unsigned __int128;
 
-/// A probability in units of 2^-80. A uniform of 80 bits, 16 leading and 64 trailing, lies below it with exactly that
-/// probability; the trailing bits matter only where the leading ones tie with `high`.
+/// A probability in units of 2^-80. A uniform of 80 bits, 16 leading and 64 trailing, is below it with exactly that
+/// probability; the trailing bits matter only if the leading ones tie with `high`.
 struct Threshold {
   std::uint32_t high;  ///< leading 16 bits, or 65536 for certainty (then low = 0)
   std::uint64_t low;   ///< trailing 64 bits
   bool operator==(const Threshold&) const = default;
 };
 
-/// A row of thresholds in two columns, the layout the counting loops read.
+/// A row of thresholds in two columns, the layout that the counting loops read.
 struct Thresholds {
   std::vector<std::uint32_t> high;
   std::vector<std::uint64_t> low;
@@ -30,11 +30,11 @@ struct Thresholds {
 };
 
 /// A product of probabilities in fixed point with 127 fractional bits; integers only, the same on every machine. A
-/// product of a million factors is right to 2^-107, far below the 2^-80 of a threshold.
+/// product of a million factors is accurate to 2^-107, far below the 2^-80 of a threshold.
 class FixedProbability {
  public:
-  /// Multiplies by `probability`, also given as `complement` = 1 - probability: whichever of the two is the smaller
-  /// carries the digits, so both ends of [0, 1] are accurate.
+  /// Multiplies by `probability`, also given as `complement` = 1 - probability: the smaller of the two carries the
+  /// digits, so both ends of [0, 1] are accurate.
   void multiply(double probability, double complement);
 
   /// Rounded to nearest.

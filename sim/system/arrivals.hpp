@@ -10,16 +10,16 @@
 
 namespace foredraft::sim {
 
-/// Throws DomainError.
+/// Throws DomainError for parameters out of range.
 void check_arrivals(const Arrivals& law);
 
-/// The arrival times of one replica, in order. An endless stream that is a function of its key: two copies read the
-/// same times, so that nobody has to remember a queue, however long it gets.
+/// The arrival times of one replica, in order. An endless stream that depends only on its key: two copies read the same
+/// times, so no queue has to be stored, however long it gets.
 class ArrivalStream {
  public:
   ArrivalStream(const Arrivals& law, const RunKey& key, std::uint64_t block);
 
-  /// When the next request arrives; the largest number while every client waits for its answer. In ns.
+  /// Arrival time of the next request in ns; the largest number while every client waits for its answer.
   [[nodiscard]] std::int64_t next_ns() const;
   void pop();
 
@@ -35,7 +35,7 @@ class ArrivalStream {
   std::deque<std::int64_t> closed_;  // closed: requests sent and not popped, at most one a client
 };
 
-/// By inversion where geometric. `count` must have passed check_token_count.
+/// Draws a length, by inversion if geometric. `count` must have passed check_token_count.
 [[nodiscard]] std::int64_t draw_length(const TokenCount& count, RandomStream& random);
 
 }  // namespace foredraft::sim

@@ -23,7 +23,7 @@ void check_account(const RunAccount& account) {
 }
 
 RowMemory ReplayedRows::begin(std::uint64_t /*request*/) {
-  // The high word of a product: equal chances to 2^-64 of a sequence.
+  // The high word of a product: equal probabilities to 2^-64 of a sequence.
   return {.sequence = static_cast<std::uint64_t>((Uint128{recorded_.sequences()} * choices_.next_u64()) >> 64U)};
 }
 
@@ -45,7 +45,7 @@ namespace {
 
 constexpr double ns_per_us = 1e3;
 
-/// Sums of a replica stay below it, so that products of them fit the 127 bits of the moments: 2 years in ns.
+/// Maximum of the sums of a replica, so that products of them fit the 127 bits of the moments: 2 years in ns.
 constexpr std::int64_t largest_sum = std::int64_t{1} << 56U;
 
 std::int64_t checked_sum(Int128 value) {
@@ -86,7 +86,7 @@ Server::Server(const PreparedServing& prepared, const RunKey& key, std::uint64_t
       measured_left_(simulation_.requests),
       counts_(prepared.longest) {
   rows_.reserve(static_cast<std::size_t>(simulation_.max_batch));
-  pass_time(0);  // who is there from the start
+  pass_time(0);  // for requests that are there from the start
 }
 
 Tally Server::run() {
@@ -169,7 +169,7 @@ std::int64_t Server::iteration_ns(const IterationShape& shape) const {
   const std::int64_t rest_ns = verify_ns + std::llround(simulation_.overhead_us * ns_per_us);
   const std::int64_t draft_passes = shape.draft_passes();
   if (draft_passes == 0) return rest_ns;
-  // The passes of an autoregressive drafter see the cache grow: each is charged at the mean.
+  // The KV cache grows between the passes of an autoregressive drafter: each is charged at the mean context length.
   const StepShape draft{.batch = batch,
                         .tokens = shape.drafting == Drafting::block ? shape.gamma : 1,
                         .context = context + 0.5 * static_cast<double>(draft_passes - 1)};
@@ -266,7 +266,7 @@ void Server::depart(const Row& row) {
   if (static_cast<double>(latency_ns) <= simulation_.latency_goal_us * ns_per_us) tokens_in_goal_ += row.output;
 }
 
-/// Finished rows leave a continuous batch at once, a static one all together.
+/// Finished sequences leave a continuous batch at once, a static one all together.
 void Server::leave_batch() {
   if (simulation_.batching != Batching::continuous) {
     if (unfinished_ > 0) return;
@@ -310,7 +310,7 @@ Replica Server::record() const {
 }
 
 void Server::close_account() {
-  pass_time(0);  // clients that were answered just now
+  pass_time(0);  // for clients that were answered just now
   for (const Row& row : rows_) {
     if (row.remaining == 0) continue;
     ++account_.in_service;

@@ -15,9 +15,9 @@
 
 namespace foredraft::sim {
 
-/// What went in, came out and is left when a replica stops; times in ns.
+/// Balance of a replica when it stops: what arrived, departed and remains; times in ns.
 struct RunAccount {
-  std::int64_t arrived = 0;  ///< requests, counted as time passes them
+  std::int64_t arrived = 0;  ///< requests, counted as time advances
   std::int64_t departed = 0;
   std::int64_t in_service = 0;
   std::int64_t waiting = 0;
@@ -30,16 +30,16 @@ struct RunAccount {
 };
 
 /// Throws std::logic_error unless every request that arrived departed, is served or waits, every token belongs to one
-/// of them, and Little's law holds as the identity it is over a finite run, with what is left at its end. [Little1961]
+/// of them, and Little's law holds as an identity over the finite run including what remains at its end. [Little1961]
 void check_account(const RunAccount& account);
 
-// ---- How many drafts the rows of a batch accept. Each stepper answers `begin(request)`, what a row knows when its
-// request is admitted, and `accepted(draw, memory, gamma)` for the `draw`-th iteration of any row.
+// ---- Accepted drafts of the sequences of a batch. Each stepper implements `begin(request)`, the memory of a sequence
+// when its request is admitted, and `accepted(draw, memory, gamma)` for the `draw`-th iteration of any sequence.
 
-/// What a row remembers between iterations.
+/// Memory of a sequence between iterations.
 struct RowMemory {
   std::uint64_t emitted = 0;   ///< tokens
-  std::uint64_t sequence = 0;  ///< of a recording
+  std::uint64_t sequence = 0;  ///< index into a recording
   RunsState run = {};
 };
 
@@ -59,7 +59,7 @@ class IndependentRows {
   SurvivalStepper stepper_;
 };
 
-/// Answers that are each a text of runs.
+/// Outputs that are each a text of runs.
 class RunsOfRows {
  public:
   RunsOfRows(const RunsDistribution& law, const RunKey& key, std::uint64_t block, std::int64_t longest)
@@ -74,8 +74,7 @@ class RunsOfRows {
   RunsStepper stepper_;
 };
 
-/// Answers that each replay a recorded sequence, drawn with equal chance, from its start; a longer answer begins it
-/// again.
+/// Outputs that each replay a recorded sequence, drawn uniformly, from its start; a longer output starts over.
 class ReplayedRows {
  public:
   ReplayedRows(const RecordedOutcomes& recorded, const RunKey& key, std::uint64_t block)
@@ -94,20 +93,20 @@ class ReplayedRows {
 
 using RowAcceptance = std::variant<IndependentRows, RunsOfRows, ReplayedRows>;
 
-/// Survival thresholds of the longest draft, or what rows with a memory are drawn from.
+/// Survival thresholds of the longest draft, or what sequences with a memory draw from.
 using PreparedAcceptance = std::variant<SurvivalByState, RunsDistribution, RecordedOutcomes>;
 
-/// A checked simulation with what all its replicas share.
+/// A checked simulation with the data that all its replicas share.
 struct PreparedServing {
   ServingSimulation simulation;
   std::vector<IterationShape> shapes;  ///< [batch]
-  IterationShape longest;              ///< of these
+  IterationShape longest;              ///< longest of these
   PreparedAcceptance acceptance;
 
   [[nodiscard]] RowAcceptance rows(const RunKey& key, std::uint64_t block) const;
 };
 
-/// One replica: the clock, the batch, and what is counted.
+/// One replica: clock, batch and counts.
 class Server {
  public:
   Server(const PreparedServing& prepared, const RunKey& key, std::uint64_t block);
@@ -127,13 +126,13 @@ class Server {
   };
 
   void admit();
-  /// A static batch that was taken.
+  /// The current static batch.
   [[nodiscard]] bool closed_to_others() const;
-  /// Whether somebody who came during the last prompt pass is read before the next iteration.
+  /// Whether requests that arrived during the last prefill pass are prefilled before the next iteration.
   [[nodiscard]] bool admits_more() const;
   void read_prompts(std::size_t first_new);
   void iterate();
-  /// Draws steps_; returns the fewest of any unfinished row.
+  /// Draws steps_; returns the minimum over the unfinished sequences.
   [[nodiscard]] std::int64_t draw_steps(std::int64_t gamma);
   [[nodiscard]] std::int64_t iteration_ns(const IterationShape& shape) const;
   void pass_time(std::int64_t duration_ns);
@@ -146,8 +145,8 @@ class Server {
   const PreparedServing& prepared_;
   const ServingSimulation& simulation_;
   std::uint64_t block_;
-  ArrivalStream queue_;  // who is admitted next
-  ArrivalStream doors_;  // who arrives next
+  ArrivalStream queue_;  // next to be admitted
+  ArrivalStream doors_;  // next to arrive
   RandomStream prompts_;
   RandomStream outputs_;
   RowAcceptance acceptance_;
@@ -159,13 +158,13 @@ class Server {
   std::uint64_t measured_left_;
   std::uint64_t draws_ = 0;
   std::vector<Row> rows_;
-  std::vector<std::int64_t> steps_;  // drafts accepted in this iteration, by row
-  std::int64_t unfinished_ = 0;      // rows
-  std::int64_t context_ = 0;         // cached tokens of all rows
+  std::vector<std::int64_t> steps_;  // drafts accepted in this iteration, by sequence
+  std::int64_t unfinished_ = 0;      // sequences
+  std::int64_t context_ = 0;         // cached tokens of all sequences
 
   RunAccount account_;  // from the start
 
-  // From the opening of the window.
+  // Since the window opened.
   bool open_ = false;
   std::int64_t opened_ns_ = 0;
   Int128 in_system_before_ns_ = 0;
@@ -173,7 +172,7 @@ class Server {
   std::int64_t passes_ = 0;
   std::int64_t rows_passed_ = 0;
 
-  // Of measured requests.
+  // For measured requests.
   VaryingCounts counts_;
   Int128 latency_sum_ns_ = 0;
   Int128 wait_sum_ns_ = 0;

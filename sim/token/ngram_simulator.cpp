@@ -14,8 +14,8 @@ namespace foredraft::sim {
 namespace {
 
 constexpr std::uint64_t ngram_iterations_per_block = 1024;
-/// Iterations of a text before the first counted one: a prompt is any place of the text, but iterations begin more
-/// often where drafts are rejected. 64 are enough on the default corpora, where 8 still show.
+/// Iterations of a text before the first counted one: a prompt is any position of the text, but iterations begin more
+/// often after rejected drafts. 64 suffice on the default corpora, where a bias is still visible with 8.
 constexpr std::int64_t settling_iterations = 64;
 
 ngram::Speculation models_of(const TokenSimulation& simulation) {
@@ -57,7 +57,7 @@ class NgramSimulator final : public Simulator {
     return iteration_outcome(shape_, ngram::iterate(models_, shape_.gamma, shape_.convention, text, streams));
   }
 
-  /// Returns the iterations.
+  /// Returns the number of iterations.
   std::uint64_t add_greedy_text(std::vector<ngram::Token> text, ngram::SpeculationStreams& streams,
                                 OutcomeCounts& counts) const {
     const std::size_t end = text.size() + static_cast<std::size_t>(ngram::Prompts::passage_tokens);
@@ -80,7 +80,7 @@ std::unique_ptr<Simulator> make_ngram_simulator(const TokenSimulation& simulatio
 namespace {
 
 constexpr std::uint64_t copied_iterations_per_block = 1024;
-/// Before the first counted iteration, as for an n-gram pair.
+/// Iterations before the first counted one, as for an n-gram pair.
 constexpr std::int64_t copied_settling_iterations = 64;
 
 const PromptLookupPair& lookup_of(const TokenSimulation& simulation) {
@@ -136,7 +136,7 @@ class PromptLookupSimulator final : public Simulator {
     return {copied.drafted, {.tokens = copied.emitted, .accepted = copied.accepted, .tested = copied.tested}};
   }
 
-  /// Goes on from the text as a prompt, which stays as it was; returns the iterations.
+  /// Continues from the text as a prompt, which is not changed; returns the number of iterations.
   std::int64_t add_greedy_passage(const std::vector<ngram::Token>& prompt, ngram::SpeculationStreams& streams,
                                   VaryingCounts& counts) const {
     std::vector<ngram::Token> text(prompt.end() - static_cast<std::ptrdiff_t>(pair_.lookup.window), prompt.end());

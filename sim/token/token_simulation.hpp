@@ -13,20 +13,20 @@
 
 namespace foredraft::sim {
 
-/// A token that an iteration emitted, and the context it was emitted in.
+/// A token that an iteration emitted, and its context.
 struct EmittedToken {
   Token token;
-  std::int64_t context;  ///< row of the pool; -1 where contexts are not numbered
+  std::int64_t context;  ///< row of the pool; -1 if contexts are not numbered
 };
 
-/// A simulator that emits tokens, not only their number.
+/// A simulator that reports tokens, not only their number.
 class TokenSimulator : public Simulator {
  public:
-  /// The exact probability that a draft is accepted, averaged over the contexts that a position can meet: pool mean of
-  /// acceptance_probability(). NaN where that is, and where the contexts are not a finite pool.
+  /// The exact probability that a draft is accepted, averaged over the contexts of a position: the pool mean of
+  /// acceptance_probability(). NaN if that is, and if the contexts are not a finite pool.
   [[nodiscard]] virtual double expected_acceptance() const = 0;
 
-  /// What the iterations of a block emit, in order: one inner vector per iteration. The same draws as run_block().
+  /// The tokens emitted by a block, in order: one inner vector per iteration. The same draws as run_block().
   [[nodiscard]] virtual std::vector<std::vector<EmittedToken>> emit_block(const RunKey& key,
                                                                           std::uint64_t block) const = 0;
 };
@@ -34,7 +34,7 @@ class TokenSimulator : public Simulator {
 /// expected_acceptance() of a TokenSimulator; NaN for any other simulator.
 [[nodiscard]] double expected_acceptance(const Simulator& simulator);
 
-// ---- Token fidelity: real distributions p and q over a vocabulary, real draws, a real verification rule.
+// ---- Token fidelity: explicit distributions p and q over a vocabulary, drawn tokens, and a verification rule.
 
 struct TokenSimulation {
   ModelPair models;
@@ -46,9 +46,9 @@ struct TokenSimulation {
   std::uint64_t iterations;
 };
 
-/// Prepares the run (pools, alias tables; may take a second at V = 256,000). Throws DomainError.
-/// Synthetic pools are drawn from `seed` (purposes logits and draft_logits), so they are part of the result. Throws
-/// Interrupted when stopped.
+/// Prepares the run (pools, alias tables; may take a second at V = 256,000). Synthetic pools are drawn from `seed`
+/// (purposes logits and draft_logits), so they are part of the result. Throws DomainError, and Interrupted when
+/// stopped.
 [[nodiscard]] std::unique_ptr<Simulator> make_token_simulator(TokenSimulation simulation, std::uint64_t seed,
                                                               StopToken stop = {});
 

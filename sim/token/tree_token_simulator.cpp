@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t tree_block_iterations = 4096;
 constexpr std::uint64_t text_unit_iterations = 64;
 
-/// Position of each row's most probable target token in the drafter's order.
+/// Rank, in the drafter's order, of each row's most probable target token.
 std::vector<std::int64_t> ranks_of_target(const GivenDistributions& tables) {
   std::vector<std::int64_t> ranks;
   for (std::size_t k = 0; k < tables.target.size(); ++k) {
@@ -39,7 +39,7 @@ Token draw_token(std::span<const double> law, double uniform) {
   return static_cast<Token>(draw_by_inversion(law, sums, total, uniform));
 }
 
-/// The random numbers of one block, a stream for each thing they decide.
+/// The random numbers of one block, one stream per purpose.
 struct TreeDraws {
   RandomStream context;
   RandomStream draft;
@@ -55,7 +55,7 @@ struct TreeDraws {
         bonus(key.seed, {.purpose = Purpose::bonus_token, .point = key.point, .block = block}) {}
 };
 
-/// What happens at one node: the token emitted there, and the child it was drafted in, if any.
+/// Outcome at one node: the emitted token, and the child with that token, if any.
 struct NodeOutcome {
   Token token;
   std::optional<std::int32_t> child;
@@ -93,7 +93,7 @@ class TreeTokenSimulator final : public TokenSimulator {
   }
 
  private:
-  /// Calls `use` with what each iteration of a block emits.
+  /// Calls `use` with the outcome of each iteration of a block.
   template <class Use>
   void for_each_iteration(const RunKey& key, std::uint64_t block, const Use& use) const {
     TreeDraws draws(key, block);

@@ -11,7 +11,7 @@
 #include "latency/surfaces/cost_surface.hpp"
 #include "sim/token/models/model_pair.hpp"
 
-/// What the tables of the two SpecDec papers share.
+/// Common parts of the tables of the two SpecDec papers.
 namespace foredraft::experiments {
 
 inline constexpr std::int64_t ladder_contexts = 8000;
@@ -22,9 +22,9 @@ struct LadderTarget {
   double acceptance;
 };
 
-/// The three numbers of a LogitLadder from three acceptances: Newton's method on the logarithms of spread, noise and
-/// unlike, from a start that suits a drafter that is right nine times in ten. Throws std::runtime_error where it does
-/// not arrive.
+/// The three parameters of a LogitLadder from three acceptances, by Newton's method on the logarithms of spread, noise
+/// and unlike, from a start for a drafter that is right nine times in ten. Throws std::runtime_error if it does not
+/// converge.
 [[nodiscard]] sim::LogitLadder fit_ladder(const sim::LadderContexts& contexts,
                                           const std::array<LadderTarget, 3>& targets);
 
@@ -37,7 +37,7 @@ struct LadderTarget {
 /// Time of the same sentence under beam search: the profile's total times the speedup printed for it, 4.5.
 [[nodiscard]] double specdec_beam_ms();
 
-/// Greedy decoding over beam search, in [Xia2022, Table 1] as in every table that prints both.
+/// Greedy decoding relative to beam search, in [Xia2022, Table 1] as in every table that prints both.
 [[nodiscard]] double specdec_greedy_speedup();
 
 /// Mean tokens of a translation: Tok times iterations of one row of [Xia2022, Table 5] (vanilla, NAT-base).
@@ -48,14 +48,14 @@ struct LadderTarget {
 [[nodiscard]] double specdec_alpha(double tokens_per_iteration, std::int64_t block);
 [[nodiscard]] double specdec_tokens(double alpha, std::int64_t block);
 
-/// Tok / speedup (the cost of an iteration in tokens of plain decoding) as a line in k, by least squares over the
-/// printed rows of a table of block sizes: [Xia2023, Table 3] or [Xia2022, Table 2].
+/// Tok / speedup (the cost of an iteration in tokens of autoregressive decoding) as a line in k, by least squares over
+/// the printed rows of a table of block sizes: [Xia2023, Table 3] or [Xia2022, Table 2].
 [[nodiscard]] analytic::Line specdec_cost_line(const PublishedTable& block_sizes);
 
 /// intercept + slope * block.
 [[nodiscard]] double specdec_cost(const analytic::Line& line, std::int64_t block);
 
-// ---- What translating a batch of sentences takes, plainly and with SpecDec.
+// ---- Time to translate a batch of sentences, without speculation and with SpecDec.
 
 inline constexpr std::int64_t specdec_block = 25;
 
@@ -64,8 +64,8 @@ inline constexpr std::int64_t specdec_block = 25;
 
 /// A batch takes setup + steps * step.
 struct BatchTimes {
-  double setup_ms = 0.0;  ///< encoders, and whatever else is paid once
-  double step_ms = 0.0;   ///< a plain step, or drafting a block and verifying it
+  double setup_ms = 0.0;  ///< encoders, and other costs paid once
+  double step_ms = 0.0;   ///< a decode step, or drafting a block and verifying it
 };
 
 /// Rooflines of Transformer-base and of a drafter in fp32 (the format that the papers' memory tables show), launches
@@ -86,8 +86,8 @@ class TranslationDevice {
 /// The i.i.d. acceptance that yields these tokens per iteration in sentences of translation_tokens().
 [[nodiscard]] double translation_alpha(double tokens_per_iteration);
 
-/// Mean iterations of a batch of sentences at this acceptance, each going on until it is done, and the batch until the
-/// slowest is.
+/// Mean iterations of a batch of sentences at this acceptance: each sentence runs until it has finished, the batch
+/// until the slowest has.
 [[nodiscard]] double own_pace_iterations(double alpha, std::int64_t batch);
 
 }  // namespace foredraft::experiments

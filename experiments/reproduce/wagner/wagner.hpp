@@ -9,8 +9,8 @@
 #include "experiments/reproduce/published.hpp"
 #include "gpu_bench/verify/launch_verifier.hpp"
 
-/// The runs of [Wagner2024], and what one verification call of its pairs costs by count: bytes and launches of the
-/// verifiers of gpu_bench/verify, counted from the kernels themselves, not measured.
+/// The runs of [Wagner2024], and the counted cost of one verification call of its pairs: bytes and launches of the
+/// verifiers of gpu_bench/verify, counted from the kernels, not measured.
 namespace foredraft::experiments {
 
 // ---- The tables print one run under two spellings ("CNN/DM" and "CNN/DailyMail", "Whisper Small.EN" and "Small.EN")
@@ -58,12 +58,12 @@ struct CallCost {
 /// One call for one sequence with `gamma` >= 1 drafts, one of them rejected.
 [[nodiscard]] CallCost call_cost(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma);
 
-/// Launches at the time of a small kernel on the paper's device, an A100 with 80 GB, and bytes at its printed
-/// bandwidth. The host's waits cost nothing here: no source says what they cost on that device. Nor does the library
-/// that the launches come from, and it is slower than a stream of ready launches.
+/// Estimated time: launches at the time of a small kernel on the paper's device, an A100 with 80 GB, and bytes at its
+/// printed bandwidth. Waits of the host and the library that launches kernels are not included because no source states
+/// their cost on that device.
 [[nodiscard]] double counted_call_us(const CallCost& cost);
 
-/// What a call saves, 1 - after / before, by counted time.
+/// Gain of a call, 1 - after / before, by counted time.
 [[nodiscard]] double counted_call_gain(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma);
 
 }  // namespace foredraft::experiments

@@ -9,8 +9,8 @@
 #include "gpu_bench/verify/verification.hpp"
 #include "latency/operations/counts.hpp"
 
-/// Operations of a tensor library on each element, a launch each: read from memory in the storage type, computed in
-/// fp32, rounded back to memory.
+/// Elementwise operations of a tensor library, one launch each: read from memory in the storage type, computed in fp32,
+/// rounded back to memory.
 namespace foredraft::gpu_bench::published {
 
 /// Flags are bytes, counts 32-bit words (the library's are 64-bit; there are at most gamma of either).
@@ -140,16 +140,16 @@ struct SetKernel {
   }
 };
 
-/// Blocks whose threads have one token each of one row a request.
+/// Blocks whose threads have one token each of one row per request.
 template <class Storage>
 [[nodiscard]] LaunchShape row_shape(const VerificationInput<Storage>& input, unsigned threads) {
   return {.blocks = input.batch * divide_up(input.vocabulary, threads), .threads = threads, .shared_bytes = 0};
 }
 
-/// Which of them a thread has.
+/// The one of a thread.
 struct RowElement {
   unsigned request;
-  unsigned token;  ///< the vocabulary's size or more: none
+  unsigned token;  ///< at least the vocabulary's size: none
 
   template <class Storage, class Block>
   FOREDRAFT_HOST_DEVICE RowElement(const VerificationInput<Storage>& input, Block& block)
@@ -157,13 +157,13 @@ struct RowElement {
         token(block.block() % divide_up(input.vocabulary, block.threads()) * block.threads() + block.thread()) {}
 };
 
-/// Where row `position` of a request starts, in rows.
+/// Index of the row of `position` in a request.
 [[nodiscard]] FOREDRAFT_HOST_DEVICE inline std::int64_t row_of(unsigned request, unsigned rows_per_request,
                                                                unsigned position) {
   return static_cast<std::int64_t>(request) * rows_per_request + position;
 }
 
-/// Whether a draft stands behind `matches` accepted ones.
+/// Whether a draft follows `matches` accepted ones.
 template <class Storage>
 [[nodiscard]] FOREDRAFT_HOST_DEVICE inline bool has_draft(const VerificationInput<Storage>& input, unsigned request,
                                                           unsigned matches) {
@@ -172,8 +172,7 @@ template <class Storage>
              input.vocabulary;
 }
 
-/// out[request, position] = rows[request, position, draft], what a tensor gives that is indexed by tensors; 0 behind
-/// the last draft.
+/// out[request, position] = rows[request, position, draft], a tensor indexed by tensors; 0 after the last draft.
 template <class Storage>
 struct GatherKernel {
   static constexpr unsigned max_threads = 128;
@@ -206,7 +205,7 @@ struct GatherKernel {
   }
 };
 
-/// out[request] = whether a draft stands behind the matches: what the host compares before it picks a row.
+/// out[request] = whether a draft follows the matches: what the host compares before it selects a row.
 template <class Storage>
 struct HasDraftKernel {
   static constexpr unsigned max_threads = 256;

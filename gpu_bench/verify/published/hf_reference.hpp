@@ -27,17 +27,17 @@
 ///                  draw: two launches, reads V (see multinomial.hpp)
 ///     n > 0 *, slice [:n] *, concatenate
 ///
-/// 29 launches and 7 waits where a draft is rejected. Behind accepted drafts the library skips four (p[n] - q[n] to the
-/// division) and with n = 0 the last; launches here do not branch, so they run and leave p[n] as it is. In all
-/// (6 g + 15) V elements requested, of which the second read of a softmax's row, (2 g + 1) V, comes from a cache: the
-/// 4 g + 18 rows of memory traffic counted for the library, less the 4 that its draw moves more.
+/// 29 launches and 7 waits if a draft is rejected. After accepted drafts the library skips four (p[n] - q[n] to the
+/// division) and with n = 0 the last; launches here do not branch, so they run and leave p[n] unchanged. In total
+/// (6 g + 15) V elements are requested; the second read of a softmax's row, (2 g + 1) V, comes from a cache. This is
+/// the memory traffic of 4 g + 18 rows counted for the library, minus the 4 additional rows of its draw.
 ///
 /// The library handles one request at a time: B requests are B such sequences.
 ///
-/// Where it raises an error, for a residual without mass, the token is drawn from p and the request is faulty. It
-/// accepts a token of p = 0 with a uniform of 0, which is rejected here.
+/// In the case where it raises an error, a residual without mass, this code samples the token from p and the request is
+/// faulty. The library accepts a token of p = 0 with a uniform of 0, which is rejected here.
 ///
-/// Measured against floor L0: (2 g + 1) V elements, each logit once.
+/// Compared with lower bound L0: (2 g + 1) V elements, each logit once.
 namespace foredraft::gpu_bench {
 
 namespace published {
@@ -153,7 +153,7 @@ void hf_sequence(const VerificationInput<Storage>& input, const VerificationOutp
 
 }  // namespace published
 
-/// Memory that a call takes besides its inputs and outputs: one request's, whatever the batch.
+/// Workspace of a call besides its inputs and outputs: that of one request, for any batch size.
 template <class Storage>
 [[nodiscard]] WorkspaceSize hf_reference_workspace(const VerificationShape& shape) {
   published::WorkspaceCutter cutter({.floats = nullptr, .counters = nullptr});

@@ -6,14 +6,14 @@
 #include "gpu_bench/verify/published/row_reduce.hpp"
 #include "gpu_bench/verify/published/row_steps.hpp"
 
-/// Drawing one token a request from a row of weights, with the checks of the tensor library's `multinomial`: three
-/// passes that look for NaN, infinity, negative weights and a sum of 0, the host waiting twice for what they find.
+/// Samples one token per request from a row of weights, with the checks of the tensor library's `multinomial`: three
+/// passes that look for NaN, infinity, negative weights and a sum of 0; the host waits twice for the results.
 ///
-/// Behind the checks the library fills a tensor with exponential noise, divides, and takes the largest: three launches
-/// that move five rows. The token must depend on one uniform of draws.hpp here, so two launches move one row instead.
+/// After the checks the library fills a tensor with exponential noise, divides, and takes the maximum: three launches
+/// that move five rows. Here the token must depend on one uniform of draws.hpp, so two launches move one row instead.
 namespace foredraft::gpu_bench::published {
 
-/// Where a token is drawn from: a row of weights, or, where the library would raise an error, p.
+/// Where a token is sampled from: a row of weights, or p in cases where the library would raise an error.
 template <class Storage>
 struct DrawnRows {
   const Storage* weights;            ///< [batch, vocabulary]
@@ -32,7 +32,7 @@ struct DrawnRows {
   }
 };
 
-/// Sums of chunk_tokens neighbours: a warp a chunk.
+/// Sums of chunk_tokens neighbors: one warp per chunk.
 template <class Storage, unsigned width_of_access>
 struct ChunkSumsKernel {
   static constexpr unsigned max_threads = 256;
@@ -70,7 +70,7 @@ struct ChunkSumsKernel {
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned chunks() const { return divide_up(input.vocabulary, chunk_tokens); }
 };
 
-/// The token that a uniform falls on: first a group of chunks, then one of its chunks, then a token of that.
+/// The token that a uniform selects: first a group of chunks, then one of its chunks, then a token of that.
 template <class Storage, unsigned width_of_access>
 struct DrawTokenKernel {
   static constexpr unsigned max_threads = 256;
@@ -162,7 +162,7 @@ struct MultinomialTensors {
         tokens(cutter.tensor<std::int32_t>(batch)) {}
 };
 
-/// The row's largest, smallest or sum, over all blocks.
+/// The maximum, minimum or sum of a row, over all blocks.
 template <class Reduction, class Storage, class Launcher>
 void reduce_rows(const VerificationInput<Storage>& input, const Storage* rows, Storage* out,
                  const MultinomialTensors<Storage>& tensors, Launcher& launcher) {
@@ -174,8 +174,8 @@ void reduce_rows(const VerificationInput<Storage>& input, const Storage* rows, S
                                                             .columns = input.vocabulary});
 }
 
-/// One token a request into tensors.tokens: with uniform (replacement, matches) where a draft was rejected, else with
-/// (bonus_token, matches). Ten launches, two waits.
+/// One token per request, written to tensors.tokens: with uniform (replacement, matches) if a draft was rejected, else
+/// with (bonus_token, matches). Ten launches, two waits.
 template <class Storage, class Launcher>
 DrawnRows<Storage> multinomial(const VerificationInput<Storage>& input, const Storage* weights, const Storage* targets,
                                const std::uint32_t* matches, const MultinomialTensors<Storage>& tensors,
@@ -214,8 +214,8 @@ DrawnRows<Storage> multinomial(const VerificationInput<Storage>& input, const St
   return rows;
 }
 
-/// The accepted drafts, the drawn token and what pads them, as the library concatenates them; and whether anything
-/// was wrong with the request.
+/// The accepted drafts, the sampled token and the padding, as concatenated by the library; and whether the request has
+/// a fault.
 template <class Storage>
 struct EmitKernel {
   static constexpr unsigned max_threads = 128;

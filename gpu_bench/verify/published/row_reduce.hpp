@@ -23,14 +23,13 @@ struct Smallest {
   FOREDRAFT_HOST_DEVICE static float of(float a, float b) { return a < b || a != a ? a : b; }
 };
 
-/// Blocks that share a row of this length, by its length alone.
+/// Number of blocks that share a row; depends only on its length.
 [[nodiscard]] inline unsigned reduce_splits(unsigned columns) {
   constexpr unsigned columns_per_block = 4096;
   return columns <= columns_per_block ? 1 : divide_up(columns, columns_per_block);
 }
 
-/// out[row] = Reduction over in[row, 0 .. columns). A row is split over blocks; the last of them puts the parts
-/// together.
+/// out[row] = Reduction over in[row, 0 .. columns). A row is split over blocks; the last of them merges the parts.
 template <class Reduction, class In, class Out>
 struct ReduceKernel {
   static constexpr unsigned max_threads = 256;
@@ -93,7 +92,7 @@ struct ReduceKernel {
   }
 };
 
-/// Cuts the tensors of a call out of a workspace, each at a multiple of 256 bytes. Without memory (null) it only
+/// Allocates the tensors of a call in a workspace, each at a multiple of 256 bytes. Without memory (null) it only
 /// counts, and every tensor is null.
 class WorkspaceCutter {
  public:
@@ -130,7 +129,7 @@ inline constexpr float largest_below_one<Half> = 0x1.ffcp-1F;
 template <>
 inline constexpr float largest_below_one<Bfloat16> = 0x1.fep-1F;
 
-/// A tensor of uniform random numbers on [0, 1) in the storage type: what rounds to 1 becomes the number below.
+/// A tensor of uniform random numbers on [0, 1) in the storage type: values that round to 1 become the number below.
 template <class Storage>
 struct AcceptDrawsKernel {
   static constexpr unsigned max_threads = 256;
@@ -160,7 +159,7 @@ struct AcceptDrawsKernel {
   [[nodiscard]] FOREDRAFT_HOST_DEVICE std::int64_t elements() const { return static_cast<std::int64_t>(batch) * gamma; }
 };
 
-/// out[row, i] = in[row, 0] + ... + in[row, i]: a block a row, a tile of as many elements as threads after another.
+/// out[row, i] = in[row, 0] + ... + in[row, i]: one block per row, in tiles of as many elements as threads.
 struct CumulativeSumKernel {
   static constexpr unsigned max_threads = 256;
 
@@ -202,7 +201,7 @@ struct CumulativeSumKernel {
   }
 };
 
-/// What becomes of ratios p / q of drafts, one small tensor after another.
+/// The small tensors computed from ratios p / q of drafts.
 template <class Storage>
 struct MatchTensors {
   Storage* uniforms;          ///< [batch, gamma]
@@ -211,7 +210,7 @@ struct MatchTensors {
   std::uint32_t* rejections;  ///< [batch, gamma]
   std::uint32_t* cumulative;  ///< [batch, gamma]
   std::uint8_t* matched;      ///< [batch, gamma]
-  std::uint32_t* matches;     ///< [batch]: drafts in front of the first rejection
+  std::uint32_t* matches;     ///< [batch]: drafts before the first rejection
 
   MatchTensors(WorkspaceCutter& cutter, std::int64_t batch, std::int64_t gamma)
       : uniforms(cutter.tensor<Storage>(batch * gamma)),
@@ -223,9 +222,9 @@ struct MatchTensors {
         matches(cutter.tensor<std::uint32_t>(batch)) {}
 };
 
-/// matches = sum(cumsum(~(uniform < ratio)) < 1), as the library computes it: seven launches. The library accepts
-/// where uniform <= ratio, so a token that the target never emits with a uniform of 0; here it is rejected. Empty
-/// tensors take no launch.
+/// matches = sum(cumsum(~(uniform < ratio)) < 1), as the library computes it: seven launches. The library accepts if
+/// uniform <= ratio, so also a token of probability 0 with a uniform of 0; here it is rejected. Empty tensors take no
+/// launch.
 template <class Storage, class Launcher>
 void count_matches(const VerificationInput<Storage>& input, const Storage* ratios, const MatchTensors<Storage>& tensors,
                    Launcher& launcher) {

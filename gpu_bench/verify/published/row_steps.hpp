@@ -5,10 +5,10 @@
 #include "gpu_bench/verify/published/elementwise.hpp"
 #include "gpu_bench/verify/verification.hpp"
 
-/// What turns the row of the first rejection into the weights of the token that replaces the draft.
+/// Converts the row of the first rejection to the weights of the replacement token.
 namespace foredraft::gpu_bench::published {
 
-/// out[request] = p - q of the row behind the matches; p behind the last draft.
+/// out[request] = p - q of the row after the matches; p after the last draft.
 template <class Storage>
 struct SubtractRowsKernel {
   static constexpr unsigned max_threads = 256;
@@ -40,7 +40,7 @@ struct SubtractRowsKernel {
   }
 };
 
-/// out[request] = residual / sum of the row behind the matches; p itself behind the last draft.
+/// out[request] = residual / sum of the row after the matches; p itself after the last draft.
 template <class Storage>
 struct DivideRowKernel {
   static constexpr unsigned max_threads = 256;
@@ -51,7 +51,7 @@ struct DivideRowKernel {
   const Storage* targets;        ///< [batch, gamma + 1, vocabulary]
   const std::uint32_t* matches;  ///< [batch]
   Storage* out;                  ///< [batch, vocabulary]
-  unsigned residual_rows;        ///< gamma, or 1: that row alone
+  unsigned residual_rows;        ///< gamma, or 1: only that row
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return row_shape(input, threads); }
@@ -75,11 +75,11 @@ struct DivideRowKernel {
   }
 };
 
-/// The last rows of a request: the target has one behind its last draft, the drafter has not.
+/// Number of final rows of a request: the target has one after its last draft, the drafter does not.
 enum class RowsOf : unsigned { drafter = 0, target = 1 };
 
-/// Probabilities of each row of logits, rounded to the storage type: a block a row, which reads it twice (largest and
-/// sum; then the probabilities) and writes it once. Rows that there is no draft for are neither read nor written.
+/// Probabilities of each row of logits, rounded to the storage type: one block per row, which reads it twice (maximum
+/// and sum; then the probabilities) and writes it once. Rows without a draft are neither read nor written.
 template <class Storage, unsigned width_of_access>
 struct SoftmaxRowsKernel {
   static constexpr unsigned max_threads = 1024;

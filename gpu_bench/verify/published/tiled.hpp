@@ -15,7 +15,7 @@ struct AsTheyAre {
   [[nodiscard]] FOREDRAFT_HOST_DEVICE float of(float value) const { return value; }
 };
 
-/// Rows hold logits z, in whose place sigma((z - low) / (high - low)) is taken for a probability.
+/// Rows hold logits z; sigma((z - low) / (high - low)) is used as the probability.
 struct ScaledSigmoid {
   static constexpr bool of_logits = true;
 
@@ -28,8 +28,8 @@ struct ScaledSigmoid {
   }
 };
 
-/// p / q and max(0, p - q) of every token of every drafted position, and the sum of the latter: a block a position, one
-/// tile of as many tokens as threads after another, summed over the block tile by tile.
+/// p / q and max(0, p - q) of every token of every drafted position, and the sum of the latter: one block per position,
+/// in tiles of as many tokens as threads, summed over the block tile by tile.
 template <class Storage, class Values>
 struct TiledRatiosKernel {
   static constexpr unsigned max_threads = 1024;
@@ -41,7 +41,7 @@ struct TiledRatiosKernel {
   Storage* ratios;            ///< [batch, gamma, vocabulary]
   Storage* residuals;         ///< [batch, gamma, vocabulary]
   Storage* sums;              ///< [batch, gamma]: added to
-  Storage* probabilities;     ///< [batch, gamma + 1, vocabulary], where values are not as they are
+  Storage* probabilities;     ///< [batch, gamma + 1, vocabulary], if values are transformed
   std::uint32_t* row_faults;  ///< [batch, gamma + 1], likewise; of both models' rows
   unsigned threads = max_threads;
 
@@ -79,7 +79,7 @@ struct TiledRatiosKernel {
     for (unsigned start = 0; start < input.vocabulary; start += block.threads()) {
       const unsigned i = start + block.thread();
       float difference = 0.0F;
-      // Threads behind the row's end add zeros and come to the barrier of the sum like all others.
+      // Threads beyond the row's end add zeros and reach the barrier of the sum like all others.
       if (i < input.vocabulary) {
         const float target = value_of(targets[target_row + i], target_row_has);
         if constexpr (Values::of_logits) probabilities[target_row + i] = from_float<Storage>(target);
@@ -106,7 +106,7 @@ struct TiledRatiosKernel {
   }
 
  private:
-  /// What a thread has seen of a row of logits, 0 or 1.
+  /// Faults of a row of logits seen by a thread, 0 or 1.
   struct Seen {
     float faults = 0.0F;
     float possible = 0.0F;
@@ -123,15 +123,15 @@ struct TiledRatiosKernel {
     return values.of(value);
   }
 
-  /// Two in turn: a warp may begin the next sum while another still reads the last.
+  /// Two alternating buffers: a warp may begin the next sum while another still reads the last.
   template <class Block>
   [[nodiscard]] FOREDRAFT_HOST_DEVICE static float* scratch_of(Block& block, unsigned turn) {
     return reinterpret_cast<float*>(block.shared()) + turn % 2 * (block.threads() / warp_lanes);
   }
 };
 
-// ---- What the two variants of [Wagner2024] share: a kernel that writes the ratios and the residuals of every position
-// and token, and what the host makes of them.
+// ---- Common parts of the two variants of [Wagner2024]: a kernel that writes the ratios and the residuals of every
+// position and token, and the host code that uses them.
 
 template <class Storage>
 struct TiledTensors {
@@ -153,7 +153,7 @@ struct TiledTensors {
         draw(cutter, batch, vocabulary) {}
 };
 
-/// Two tensors of zeros, and sums that start above 0, as nothing is to be divided by 0: three launches.
+/// Two tensors of zeros, and sums that start above 0 to avoid a division by 0: three launches.
 template <class Storage, class Launcher>
 void set_tensors(const VerificationInput<Storage>& input, const TiledTensors<Storage>& tensors, Launcher& launcher) {
   constexpr float min_sum = 1e-6F;

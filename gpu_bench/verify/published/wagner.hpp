@@ -19,16 +19,16 @@
 ///     concatenate
 ///
 /// 26 launches and 4 waits; (12 g + 9) V elements requested, of which the second read of a softmax's row, (2 g + 1) V,
-/// comes from a cache: the 10 g + 12 rows of memory traffic counted for the published code, less the 4 that its draw
-/// moves more.
+/// comes from a cache. This is the memory traffic of 10 g + 12 rows counted for the published code, minus the 4
+/// additional rows of its draw.
 ///
-/// What the published code gets wrong and this does not: rows of requests behind the first are found; every thread of a
-/// block comes to every barrier, also in the last tile; the sum of that tile leaves out no token (theirs halves a
-/// length that is no power of two; here warps shuffle, one barrier a tile instead of ten); a kernel asks for the shared
-/// memory that it uses; a residual without mass is drawn from p and the request is faulty, where theirs raises an
-/// error. Sums are fp32 in the kernel, whatever is stored.
+/// Errors of the published code that are corrected here: rows of requests after the first are found; every thread of a
+/// block reaches every barrier, also in the last tile; the sum of that tile includes all tokens (theirs halves a length
+/// that is not a power of two; here warps shuffle, with one barrier per tile instead of ten); a kernel requests the
+/// shared memory that it uses; a residual without mass is sampled from p and the request is faulty, where theirs raises
+/// an error. Sums are fp32 in the kernel for any storage type.
 ///
-/// Measured against floor L0: (2 g + 1) V elements, each logit once.
+/// Compared with lower bound L0: (2 g + 1) V elements, each logit once.
 namespace foredraft::gpu_bench {
 
 namespace published {
@@ -51,7 +51,7 @@ struct WagnerExactTensors {
 
 }  // namespace published
 
-/// Memory that a call takes besides its inputs and outputs.
+/// Workspace of a call besides its inputs and outputs.
 template <class Storage>
 [[nodiscard]] WorkspaceSize wagner_exact_workspace(const VerificationShape& shape) {
   published::WorkspaceCutter cutter({.floats = nullptr, .counters = nullptr});
@@ -100,14 +100,14 @@ void wagner_exact(const VerificationInput<Storage>& input, const VerificationOut
 //     concatenate
 //
 // 24 launches and 4 waits; (7 g + 8) V elements. The 7 g + 12 counted for the published code have 4 rows more for its
-// draw and 2 for a clamp, and 2 less for the row behind the last draft.
+// draw and 2 for a clamp, and 2 fewer for the row after the last draft.
 //
-// What the published code gets wrong and this does not, besides what wagner_exact.hpp lists: it transforms g rows of
-// the target's g + 1, so that the token behind accepted drafts is drawn from raw logits; and it gives every token of
-// the vocabulary a weight of at least 1e-5 behind its sigmas, also those that a residual excludes. Here all rows are
-// transformed, none is clamped, and that token is drawn from the sigmas of its row, normalised.
+// Errors of the published code that are corrected here, besides those that wagner_exact.hpp lists: it transforms g rows
+// of the target's g + 1, so the token after accepted drafts is sampled from raw logits; and it gives every token of the
+// vocabulary a weight of at least 1e-5 after its sigmas, also those that a residual excludes. Here all rows are
+// transformed, none is clamped, and that token is sampled from the normalized sigmas of its row.
 //
-// Measured against floor L0: (2 g + 1) V elements, each logit once.
+// Compared with lower bound L0: (2 g + 1) V elements, each logit once.
 
 namespace published {
 
@@ -125,13 +125,13 @@ struct WagnerSigmoidTensors {
 
 }  // namespace published
 
-/// What logits are scaled by: low < high. The published code has -10,000 and 10,000.
+/// Scale of logits: low < high. The published code has -10,000 and 10,000.
 struct SigmoidScale {
   float low;
   float high;
 };
 
-/// Memory that a call takes besides its inputs and outputs.
+/// Workspace of a call besides its inputs and outputs.
 template <class Storage>
 [[nodiscard]] WorkspaceSize wagner_sigmoid_workspace(const VerificationShape& shape) {
   published::WorkspaceCutter cutter({.floats = nullptr, .counters = nullptr});

@@ -88,8 +88,8 @@ double with_replacement(const ResidualMass& mass, std::int64_t count) {
   return 1.0 - m;
 }
 
-/// The sum over all sequences of rejected tokens, without replacement. The residual before a candidate is
-/// max(0, p - c q) / m, and the candidate is drawn from q / rest over the tokens not yet rejected.
+/// The sum over all sequences of rejected tokens, without replacement. The residual before a candidate is max(0, p - c
+/// q) / m, and the candidate is drawn from q / rest over the tokens not yet rejected.
 class RejectedSequences {
  public:
   explicit RejectedSequences(const PositionLaws& laws)
@@ -117,7 +117,7 @@ class RejectedSequences {
   }
 
  private:
-  /// Subtracted, or added up where the difference would cancel.
+  /// By subtraction, or by summation if the difference would cancel.
   [[nodiscard]] double rest_without(std::size_t x, double rest) const {
     if (laws_.draft[x] <= 0.5 * rest) return rest - laws_.draft[x];
     double sum = 0.0;
@@ -125,7 +125,7 @@ class RejectedSequences {
     return sum;
   }
 
-  /// q is used up: further candidates are uniform over the tokens not yet rejected.
+  /// q is exhausted: further candidates are uniform over the tokens not yet rejected.
   [[nodiscard]] double candidate_acceptance_of_rest(double c, std::int64_t count) const {
     std::vector<double> residual;
     for (std::size_t x = 0; x < rejected_.size(); ++x) {

@@ -46,13 +46,13 @@ double ResidualMass::operator()(double c) const {
 
 namespace {
 
-/// sum q a and sum q (1 - a), each from terms that are not negative: neither is 1 minus the other's round-off.
+/// sum q a and sum q (1 - a), each from nonnegative terms, so that neither is 1 minus the other with its round-off.
 struct TestedMass {
   double accepted;
   double rejected;
 };
 
-/// q(x) a(x) for every token, into `law`, and the sums.
+/// q(x) a(x) for every token, written to `distribution`, and the sums.
 TestedMass tested_mass(const VerificationRule& rule, const PositionLaws& laws, std::vector<double>& law) {
   FOREDRAFT_EXPECT(laws.target.size() == laws.draft.size());
   const double statistic = rule.uses_row_statistic() ? rule.row_statistic(laws) : 0.0;
@@ -88,8 +88,8 @@ std::vector<double> emitted_distribution(const VerificationRule& rule, const Pos
 
 namespace {
 
-/// sum e ln(e / p) - e + p: the same number, as both sum to 1, in terms that are never negative and so keep the digits
-/// of a small divergence.
+/// sum e ln(e / p) - e + p: the same number, as both sum to 1, in nonnegative terms, which preserves the digits of a
+/// small divergence.
 double kl_divergence(std::span<const double> e, std::span<const double> p) {
   double sum = 0.0;
   for (std::size_t x = 0; x < e.size(); ++x) {

@@ -13,8 +13,8 @@
 namespace foredraft::sim {
 
 /// m(c) = sum_x max(0, p(x) - c q(x)), c >= 0: the mass of the residuals of recursive rejection, which all have the
-/// form max(0, p - c q) / m(c). Behind candidates drawn without replacement too, until q is used up: a rejected token
-/// has p <= c q, and leaving it out of q scales the rest (docs/model.md).
+/// form max(0, p - c q) / m(c). This also holds for candidates drawn without replacement until q is exhausted: a
+/// rejected token has p <= c q, and removing it from q scales the rest (docs/model.md).
 class ResidualMass {
  public:
   /// Memory for each token.
@@ -23,11 +23,10 @@ class ResidualMass {
   /// O(V log V).
   explicit ResidualMass(const PositionLaws& laws);
 
-  /// A handful of steps for c >= 1, O(log V) below; a sum of nonnegative terms, so it keeps its digits where it is
-  /// small.
+  /// A few steps for c >= 1, O(log V) below; a sum of nonnegative terms, so small values are accurate.
   [[nodiscard]] double operator()(double c) const;
 
-  /// Asks for what m(c) will read.
+  /// Prefetches what m(c) will read.
   void prefetch(double c) const {
     const std::size_t s = slice(c);
     __builtin_prefetch(bends_.data() + first_[s]);  // a few bends, which may lie in two lines
@@ -35,13 +34,13 @@ class ResidualMass {
   }
 
  private:
-  /// At c = ratio, the bend where a token begins to count.
+  /// At c = ratio, the bend where a token begins to contribute.
   struct Bend {
     double ratio;  ///< p / q of the token
     double mass;   ///< m(ratio)
     double slope;  ///< sum of q over the tokens with p / q >= ratio: -m' just below
   };
-  /// Where c lies: 1 / c <= 1 in equal slices, and one more for all c < 1. Never falls as c falls.
+  /// The slice of c: 1 / c <= 1 in equal slices, and one more for all c < 1. Does not decrease as c falls.
   [[nodiscard]] std::size_t slice(double c) const {
     const std::size_t last = first_.size() - 2;
     return c < 1.0 ? last : static_cast<std::size_t>(static_cast<double>(last - 1) / c);
@@ -52,28 +51,28 @@ class ResidualMass {
   double never_drafted_ = 0.0;        ///< sum of p where q = 0: m at infinity
 };
 
-// ---- What a rule does at one position, exactly: the second route to every simulated number, and the measure of lossy
-// rules.
+// ---- Exact quantities of a rule at one position: an independent check of every simulated number, and the measure of
+// lossy rules.
 
-/// sum_x q(x) a(x): the probability that a draft is accepted. For several candidates that one of them is, as
-/// candidate_acceptance() has it: NaN where that would take too many terms.
+/// sum_x q(x) a(x): the probability that a draft is accepted. For several candidates, that one of them is, as in
+/// candidate_acceptance(): NaN if that would take too many terms.
 [[nodiscard]] double acceptance_probability(const VerificationRule& rule, const PositionLaws& laws);
 
-/// q(x) a(x) + (1 - sum q a) r(x): the law of the token emitted at a tested position. For a lossless rule it is p.
-/// Candidates behind the first one do not change it: recursive rejection emits the replacement's law.
+/// q(x) a(x) + (1 - sum q a) r(x): the distribution of the token emitted at a tested position; p for a lossless rule.
+/// Candidates after the first do not change it: recursive rejection emits the replacement's distribution.
 [[nodiscard]] std::vector<double> emitted_distribution(const VerificationRule& rule, const PositionLaws& laws);
 
-// ---- What a verification rule gives up of the target's law for the acceptance that it gains. Computed from the rule's
-// emitted law e at every context, so exact there; the standard errors speak of the contexts as a sample.
+// ---- How far a verification rule departs from the target's distribution, and how much acceptance it gains. Exact at
+// each context, from the rule's emitted distribution e; the standard errors treat the contexts as a sample.
 
 /// At one position.
 struct PositionLossiness {
-  double acceptance;        ///< of the rule; NaN where acceptance_probability() is
-  double acceptance_gain;   ///< acceptance minus sum min(p, q), which one draft has under a lossless rule
+  double acceptance;        ///< of the rule; NaN if acceptance_probability() is
+  double acceptance_gain;   ///< acceptance minus sum min(p, q), the acceptance of one draft under a lossless rule
   double total_variation;   ///< sum |e - p| / 2
-  double kl_divergence;     ///< sum e ln(e / p) (nat); infinite where e emits what p never does
-  double top1_agreement;    ///< 1 where the most probable token of p (lowest index on ties) is one of e's; else 0
-  double top1_probability;  ///< e at the most probable token of p: how often greedy decoding's token is emitted
+  double kl_divergence;     ///< sum e ln(e / p) (nat); infinite if e emits a token of probability 0 under p
+  double top1_agreement;    ///< 1 if the most probable token of p (lowest index on ties) is also one of e's; else 0
+  double top1_probability;  ///< e at the most probable token of p: how often the token of greedy decoding is emitted
 };
 
 [[nodiscard]] PositionLossiness lossiness(const VerificationRule& rule, const PositionLaws& laws);

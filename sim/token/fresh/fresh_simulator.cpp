@@ -89,8 +89,8 @@ class FreshBlock {
         last_sums_(sum_blocks(model.target.vocabulary())),
         stop_(key.stop) {}
 
-  /// One iteration, whose contexts are numbered from `context` on: the accepted drafts, then the last token if any.
-  /// Returns the number of accepted drafts.
+  /// One iteration, whose contexts are numbered from `context` on: emits the accepted drafts, then the last token if
+  /// any. Returns the number of accepted drafts.
   std::int64_t iterate(std::uint64_t context, std::int64_t gamma, Convention convention,
                        std::vector<EmittedToken>& emitted) {
     for (std::int64_t i = 0; i < gamma; ++i, ++context) {
@@ -157,7 +157,7 @@ class FreshBlock {
         {.token = token, .target = target_.probability(token), .draft = draft_.probability(token)}, statistic);
   }
 
-  /// What the position emits whose first candidate was rejected.
+  /// The token emitted at a position whose first candidate was rejected.
   FurtherOutcome after_rejection(Token first) {
     write_laws();
     const PositionLaws laws{.target = target_law_, .draft = draft_law_};

@@ -14,22 +14,22 @@
 
 namespace foredraft::sim {
 
-/// One distribution that is used a few times and thrown away: weights in single precision whose sum is known in double.
+/// A distribution that is used a few times and discarded: weights in single precision whose sum is known in double.
 ///
-/// The law of the row is weight / sum exactly, so a draw and an acceptance follow one and the same law, whatever the
-/// rounding that made the weights.
+/// The distribution is exactly weight / sum, so draws and acceptance follow the same distribution despite the rounding
+/// of the weights.
 class FreshRow {
  public:
   explicit FreshRow(std::size_t vocabulary);
 
-  /// Logits to be filled in before from_logits(): padded_row(vocabulary) entries, -infinity behind the vocabulary.
+  /// Logits to fill in before from_logits(): padded_row(vocabulary) entries, -infinity after the vocabulary.
   [[nodiscard]] std::span<float> logits() { return logits_; }
   [[nodiscard]] std::span<const float> logits() const { return logits_; }
 
   /// softmax(logits / temperature); temperature 0: the largest logit, lowest index on ties.
   void from_logits(double temperature);
 
-  /// The law (1 - share) * first + share * second, then the temperature.
+  /// The distribution (1 - share) * first + share * second, then the temperature.
   void from_mixture(const FreshRow& first, const FreshRow& second, double share, double temperature);
 
   [[nodiscard]] Token draw(RandomStream& random) const;
@@ -37,7 +37,7 @@ class FreshRow {
     return static_cast<double>(weights_[static_cast<std::size_t>(token)]) / total_;
   }
 
-  /// Writes the whole law.
+  /// Writes the whole distribution.
   void law(std::span<double> law) const;
 
  private:
@@ -50,14 +50,14 @@ class FreshRow {
   double total_ = 0.0;
 };
 
-/// How the drafts of fresh contexts are made.
+/// How the drafts of fresh contexts are derived.
 struct FreshDraft {
   DraftDistribution law;
   double strength;  ///< as SyntheticPool solves it
 };
 
-/// Iterations over contexts that are drawn for one position and never met again. Positions behind a rejection are not
-/// drawn. The mixing partner of a context is another fresh context at temperature 1.
+/// Iterations over contexts that are drawn for one position and used once. Positions after a rejection are not drawn.
+/// The mixing partner of a context is another fresh context at temperature 1.
 [[nodiscard]] std::unique_ptr<TokenSimulator> make_fresh_simulator(SyntheticTarget target, const FreshDraft& draft,
                                                                    std::unique_ptr<const VerificationRule> rule,
                                                                    double temperature, const IterationShape& shape,

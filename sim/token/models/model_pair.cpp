@@ -110,7 +110,7 @@ void SyntheticTarget::logits(std::uint64_t seed, const StreamId& id, std::uint64
   std::fill(row.begin() + static_cast<std::ptrdiff_t>(vocabulary_), row.end(), -std::numeric_limits<float>::infinity());
 }
 
-/// Fisher and Yates' shuffle, one 64-bit word a swap.
+/// Fisher-Yates shuffle, one 64-bit word per swap.
 void SyntheticTarget::shuffled_zipf(std::uint64_t seed, const StreamId& id, std::uint64_t index, std::span<float> row,
                                     std::vector<std::uint64_t>& words) const {
   words.resize(row_size());
@@ -122,10 +122,11 @@ void SyntheticTarget::shuffled_zipf(std::uint64_t seed, const StreamId& id, std:
 }
 
 /// Logarithms of independent Gamma(a) variates, which are Dirichlet up to their sum. Below a = 1, where a variate can
-/// underflow, log G(a) = log G(a + 1) + log(U) / a [Marsaglia2000, p. 371] never leaves the logarithm.
+/// underflow, log G(a) = log G(a + 1) + log(U) / a [Marsaglia2000, p. 371] stays in the logarithm.
 void SyntheticTarget::log_dirichlet(std::uint64_t seed, const StreamId& id, std::uint64_t index,
                                     std::span<float> row) const {
-  // The rejection method takes a random number of draws, about three a variate; contexts lie far enough apart.
+  // The rejection method takes a random number of draws, about three per variate; the streams of contexts are far
+  // enough apart.
   const std::uint64_t draws_per_context = 16 * vocabulary_ + 1024;
   RandomStream random(seed, id);
   random.seek(index * draws_per_context);

@@ -15,14 +15,14 @@
 
 namespace foredraft::sim {
 
-/// n-gram models over one vocabulary: the target writes text, the drafter drafts. gamma is at most the number of heads
-/// or stages of a drafter that has them.
+/// n-gram models over one vocabulary: the target writes text, the drafter drafts. If the drafter has heads or stages,
+/// gamma is at most their number.
 struct NgramPair {
   std::shared_ptr<const ngram::Model> target;
   ngram::Drafter drafter;
 };
 
-/// Text of an n-gram model whose drafts are copied from what was written before.
+/// Text of an n-gram model whose drafts are copied from earlier text.
 struct PromptLookupPair {
   std::shared_ptr<const ngram::Model> target;
   PromptLookup lookup;
@@ -44,38 +44,38 @@ namespace foredraft {
 /// The n-gram models of a scenario, trained on its corpus.
 struct TrainedModels {
   std::shared_ptr<const ngram::Model> target;
-  std::optional<ngram::Drafter> drafter;  ///< nothing: drafts are copied
+  std::optional<ngram::Drafter> drafter;  ///< empty: drafts are copied
 };
 
 }  // namespace foredraft
 
 namespace foredraft::sim {
 
-// ---- A synthetic model of how far a drafted token stands below the verifier's favourite, for rules that accept more
-// than the favourite. Three numbers, to be fitted.
+// ---- A synthetic model of the rank of a drafted token among the verifier's most probable ones, for rules that accept
+// more than the most probable token. It has three parameters, to be fitted.
 //
 // The verifier's log-probabilities, best first, fall by spread * E_r / r from rank r to the next, E_r independent
 // standard exponentials: the spacings of the largest of many exponential-tailed logits. The drafter sees the same
-// ladder through Gumbel noise of scale `noise` and takes its best, so it drafts rank r with probability proportional
-// to exp(-gap_r / noise). A share `unlike` of the drafts has nothing to do with the ladder and is never accepted.
+// ladder through Gumbel noise of scale `noise` and takes its best, so it drafts rank r with probability proportional to
+// exp(-gap_r / noise). A fraction `unlike` of the drafts is not on the ladder and is never accepted.
 
 struct LogitLadder {
   double spread;  ///< of the verifier's logits, in nats, > 0
   double noise;   ///< of the drafter, in nats, > 0
-  double unlike;  ///< share of drafts off the ladder, in [0, 1]
+  double unlike;  ///< fraction of drafts off the ladder, in [0, 1]
 };
 
 /// Accepts a draft among the verifier's `top_beta` best tokens whose log-probability is at most `tolerance` below the
-/// best. top_beta = 1 or tolerance = 0: the best alone. [Xia2023, Eq. 8-10]
+/// best. top_beta = 1 or tolerance = 0: only the best. [Xia2023, Eq. 8-10]
 struct TopBetaRule {
   std::int64_t top_beta;
   double tolerance;
 };
 
-/// Contexts drawn once, so that acceptance repeats, and never falls as top_beta or tolerance rise.
+/// Contexts drawn once, so that acceptance is reproducible and never falls as top_beta or tolerance rises.
 class LadderContexts {
  public:
-  /// `contexts` >= 1 ladders of `ranks` >= 1 tokens; the ranks below carry no draft.
+  /// `contexts` >= 1 ladders of `ranks` >= 1 tokens; no draft has a lower rank.
   LadderContexts(std::int64_t contexts, std::int64_t ranks, std::uint64_t seed);
 
   /// Mean over the contexts of the probability that a draft is accepted. top_beta in 1 to ranks, tolerance >= 0.
@@ -86,11 +86,11 @@ class LadderContexts {
   std::vector<double> gaps_;  ///< contexts x ranks, at spread 1
 };
 
-/// Draws the target's distributions of a SyntheticModels, one context at a time, as logits in single precision: those
-/// numbers are the definition of the context, whoever turns them into probabilities.
+/// Draws the target's distributions of a SyntheticModels, one context at a time, as logits in single precision. The
+/// context is defined by these numbers, whichever code converts them to probabilities.
 class SyntheticTarget {
  public:
-  /// Throws DomainError unless `parameter` lies in the law's domain: zipf [0, 100], gaussian_logits [0, 1e6],
+  /// Throws DomainError unless `parameter` lies in the distribution's domain: zipf [0, 100], gaussian_logits [0, 1e6],
   /// dirichlet [1e-6, 1e6].
   SyntheticTarget(TargetDistribution law, double parameter, std::int64_t vocabulary);
 
@@ -99,7 +99,7 @@ class SyntheticTarget {
   /// vocabulary() rounded up for the vector kernels.
   [[nodiscard]] std::size_t row_size() const;
 
-  /// Logits of context `index` of the stream `id`, up to a constant; a row of row_size() entries, -infinity behind the
+  /// Logits of context `index` of the stream `id`, up to a constant; row_size() entries, -infinity after the
   /// vocabulary. A pure function of its arguments. `words` is scratch.
   void logits(std::uint64_t seed, const StreamId& id, std::uint64_t index, std::span<float> row,
               std::vector<std::uint64_t>& words) const;
@@ -112,7 +112,7 @@ class SyntheticTarget {
   TargetDistribution law_;
   double parameter_;
   std::size_t vocabulary_;
-  std::vector<float> zeros_;        ///< gaussian_logits: the base that the noise is added to
+  std::vector<float> zeros_;        ///< gaussian_logits: the base to which the noise is added
   std::vector<float> rank_logits_;  ///< zipf: -parameter * log(rank)
 };
 

@@ -9,11 +9,11 @@
 namespace foredraft::sim {
 namespace {
 
-/// With less of q left than this, or after so many draws from the first residual, written-out laws are cheaper.
+/// If less of q than this remains, or after so many draws from the first residual, explicit distributions are cheaper.
 constexpr double min_rest = 0x1.0p-6;
 constexpr int max_residual_draws = 1000;
 
-/// Slots asked for ahead of their use.
+/// Slots prefetched ahead of their use.
 constexpr std::size_t slots_ahead = 16;
 
 double to_uniform(std::uint64_t word) { return static_cast<double>(word >> 11U) * 0x1.0p-53; }

@@ -13,19 +13,19 @@
 
 namespace foredraft::sim {
 
-/// The candidates behind the first one, for many positions of a pool at a time, so that cache misses overlap.
+/// The candidates after the first one, for many positions of a pool at a time, so that cache misses overlap.
 ///
-/// Every residual of recursive rejection has the form max(0, p - c q) (ResidualMass), so a position carries the number
-/// c along instead of a law: a candidate is tested in constant or logarithmic time, and a token of the last residual is
-/// found by rejection out of the first one. O(V) work is left to where q is nearly used up.
+/// Every residual of recursive rejection has the form max(0, p - c q) (ResidualMass), so a position stores the number c
+/// instead of a distribution. A candidate is tested in constant or logarithmic time, and a token of the last residual
+/// is found by rejection from the first one. Only nearly exhausted q needs O(V) work.
 class CandidateWave {
  public:
   /// Requires tables.candidates().
   CandidateWave(const PooledTables& tables, const RunKey& key, std::uint64_t block);
 
-  /// Position j stands in contexts[j], and its first candidate, tokens[j], was rejected. Replaces that by the token
-  /// that the position emits; entry j of the result says whether it is an accepted candidate (1) or one of the last
-  /// residual (0). The result is valid until the next call.
+  /// Position j has context contexts[j], and its first candidate, tokens[j], was rejected. Replaces it by the token
+  /// that the position emits; entry j of the result is 1 for an accepted candidate and 0 for a token of the last
+  /// residual. The result is valid until the next call.
   std::span<const std::uint8_t> try_all(std::span<const std::uint32_t> contexts, std::span<Token> tokens);
 
  private:
@@ -42,16 +42,16 @@ class CandidateWave {
   void begin(std::span<const std::uint32_t> contexts, std::span<const Token> tokens);
   /// Every pending position tries candidate number `tried` + 1; those that reject it stay pending.
   void try_candidate(std::size_t tried, std::span<Token> tokens);
-  /// Every pending position emits a token of its residual, by rejection out of max(0, p - q).
+  /// Every pending position emits a token of its residual, by rejection from max(0, p - q).
   void draw_from_last_residual(std::span<Token> tokens);
 
-  /// Draws a token of every pending position into drawn_, and asks for its probabilities.
+  /// Draws a token of every pending position into drawn_, and prefetches its probabilities.
   template <class Slot>
   void draw(const std::vector<Slot>& table);
-  /// The same for the positions in drawing_ alone.
+  /// The same only for the positions in drawing_.
   template <class Slot>
   void draw_again(const std::vector<Slot>& table);
-  /// Draws candidates again, all together, until none is a token that its position has rejected.
+  /// Redraws candidates, all together, until none is a token that its position has rejected.
   void redraw_rejected(std::size_t tried);
   void emit_by_laws(const Position& position, std::size_t tried, std::span<Token> tokens);
 

@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::uint64_t pooled_block_size = 4096;
 
-/// Slots asked for ahead of their use: more than the misses that one core keeps in flight.
+/// Slots prefetched ahead of their use: more than the misses that one core keeps in flight.
 constexpr std::size_t prefetch_distance = 16;
 
-/// Iterations of one wave that stand at the same point, and the token each emits there: parallel arrays.
+/// Iterations of one wave at the same position, and the token each emits there: parallel arrays.
 struct Wave {
   std::vector<std::uint32_t> iterations;
   std::vector<std::uint32_t> contexts;
@@ -28,7 +28,7 @@ struct Wave {
   explicit Wave(std::size_t capacity) : iterations(capacity), contexts(capacity), tokens(capacity) {}
 };
 
-/// Sees every emitted token, a wave at a time.
+/// Receives every emitted token, a wave at a time.
 class Observer {
  public:
   Observer() = default;
@@ -61,8 +61,8 @@ class Recorder final : public Observer {
   std::vector<std::vector<EmittedToken>> sequences_;
 };
 
-/// One block: all its iterations go through position 1 together, the survivors through position 2, and so on. That
-/// turns the chain of cache misses of one iteration into independent ones that are fetched ahead.
+/// One block: all its iterations go through position 1 together, the survivors through position 2, and so on. This
+/// turns the chain of cache misses of one iteration into independent ones that can be prefetched.
 class PooledBlock {
  public:
   PooledBlock(const PooledTables& tables, const RunKey& key, std::uint64_t block, std::size_t iterations,
@@ -84,7 +84,7 @@ class PooledBlock {
     if (tables.candidates() != nullptr) candidates_.emplace(tables, key, block);
   }
 
-  /// How many iterations accepted exactly k drafts, k = 0..gamma.
+  /// Number of iterations that accepted exactly k drafts, k = 0..gamma.
   std::vector<std::uint64_t> run(std::int64_t gamma, Convention convention) {
     std::vector<std::uint64_t> accepted_counts(static_cast<std::size_t>(gamma) + 1, 0);
     for (std::int64_t i = 0; i < gamma && alive_count_ > 0; ++i) {
@@ -110,7 +110,7 @@ class PooledBlock {
   }
 
  private:
-  /// Every iteration alive comes to a new position and meets its context there.
+  /// Draws the context of the new position for every live iteration.
   void meet_contexts() {
     const std::span words = context_words_.next(alive_count_);
     for (std::size_t j = 0; j < alive_count_; ++j) {
@@ -118,7 +118,7 @@ class PooledBlock {
     }
   }
 
-  /// Where in the tables the draws of a wave fall.
+  /// Table locations of the draws of a wave.
   void locate(const Wave& wave, std::span<const std::uint64_t> words) {
     for (std::size_t j = 0; j < words.size(); ++j) {
       const SlotDraw draw = slot_draw(words[j], tables_.vocabulary());
@@ -128,8 +128,8 @@ class PooledBlock {
     std::fill_n(slots_.begin() + static_cast<std::ptrdiff_t>(words.size()), prefetch_distance, 0);
   }
 
-  /// Drafts and tests one token in every iteration alive. Those accepted stay in alive_; returns how many went to
-  /// rejected_, with the rejected token where somebody asks for it.
+  /// Drafts and tests one token in every live iteration. Those accepted stay in alive_; returns how many went to
+  /// rejected_, with the rejected token if it is needed.
   template <bool keep_rejected_tokens>
   std::size_t draft_position() {
     meet_contexts();
@@ -162,8 +162,8 @@ class PooledBlock {
     return rejected;
   }
 
-  /// Every iteration in rejected_ tries its further candidates. Those accepted go back to alive_; returns how many
-  /// stay, each with the token that it emits instead.
+  /// Every iteration in rejected_ tries its further candidates. Those accepted return to alive_; returns how many
+  /// remain, each with the token that it emits instead.
   std::size_t try_further_candidates(std::size_t rejected) {
     const std::span tokens = std::span(rejected_.tokens).first(rejected);
     const std::span accepted = candidates_->try_all(std::span(rejected_.contexts).first(rejected), tokens);

@@ -40,7 +40,8 @@ void PooledCandidates::add(const PositionLaws& laws) {
 
 namespace {
 
-/// Per token and context: a draft slot, two alias slots, and the logits, noise and law that a pool is solved with.
+/// Bytes per token and context: a draft slot, two alias slots, and the logits, noise and distribution that a pool is
+/// solved with.
 constexpr std::int64_t bytes_per_entry = sizeof(DraftSlot) + 2 * sizeof(AliasSlot) + 2 * sizeof(float) + sizeof(double);
 constexpr std::int64_t max_pool_bytes = std::int64_t{1} << 31U;
 

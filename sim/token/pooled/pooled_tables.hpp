@@ -13,17 +13,17 @@
 
 namespace foredraft::sim {
 
-/// All that one drafted token needs, in 16 bytes, so that a draw and its test touch one cache line.
+/// Everything that one drafted token needs, in 16 bytes, so that a draw and its test touch one cache line.
 struct DraftSlot {
-  AliasSlot alias;             ///< of the draft law q
+  AliasSlot alias;             ///< of the draft distribution q
   std::uint32_t accept_own;    ///< acceptance of the slot's own token, in units of 2^-31
   std::uint32_t accept_alias;  ///< and of its alias
 };
 
-/// What recursive rejection has to look up, over a pool of contexts, behind the rejection of a first candidate.
+/// Lookup tables of recursive rejection over a pool of contexts, for use after the rejection of a first candidate.
 class PooledCandidates {
  public:
-  /// p and q of a token, side by side.
+  /// p and q of a token, adjacent.
   struct Pair {
     double target;
     double draft;
@@ -46,13 +46,13 @@ class PooledCandidates {
   /// m(1), the mass of a context's first residual.
   [[nodiscard]] double first_mass(std::size_t context) const { return first_mass_[context]; }
 
-  /// m(c) of a context, where c is reached behind `rejections`, 2 to scheme.count - 1, of them. With replacement c is
-  /// the same for every position, so its mass is known beforehand.
+  /// m(c) of a context after `rejections`, 2 to scheme.count - 1, of them. With replacement c is the same for every
+  /// position, so its mass is precomputed.
   [[nodiscard]] double mass(std::size_t context, std::size_t rejections, double c) const {
     return masses_.empty() ? steps_[context * (static_cast<std::size_t>(scheme_.count) - 2) + rejections - 2]
                            : masses_[context](c);
   }
-  /// Asks for what mass() will read.
+  /// Prefetches what mass() will read.
   void prefetch_mass(std::size_t context, double c) const {
     if (!masses_.empty()) masses_[context].prefetch(c);
   }
@@ -61,8 +61,8 @@ class PooledCandidates {
   CandidateScheme scheme_;
   std::vector<Pair> pairs_;
   std::vector<double> first_mass_;
-  std::vector<double> steps_;         ///< with replacement: the masses behind 2, 3, ... rejections of each context
-  std::vector<ResidualMass> masses_;  ///< without: one for each context
+  std::vector<double> steps_;         ///< with replacement: the masses after 2, 3, ... rejections of each context
+  std::vector<ResidualMass> masses_;  ///< without replacement: one per context
 };
 
 /// Acceptance probabilities are integers in units of 2^-31: a draft is accepted iff a uniform 31-bit number is below.
@@ -76,22 +76,22 @@ inline constexpr unsigned acceptance_bits = 31;
   return word >> (64 - acceptance_bits) < threshold;
 }
 
-/// A verification rule worked out over a pool of contexts: one row of slots a context.
+/// A verification rule tabulated over a pool of contexts: one row of slots per context.
 class PooledTables {
  public:
-  /// Reserves rows for `contexts` contexts of a rule with these candidates. Throws DomainError where they would take
-  /// more than 2 GiB.
+  /// Reserves rows for `contexts` contexts of a rule with these candidates. Throws DomainError if they would take more
+  /// than 2 GiB.
   PooledTables(std::int64_t vocabulary, std::int64_t contexts, const CandidateScheme& scheme = {});
 
-  /// Appends the next context: the rule's acceptance and laws at these two distributions.
+  /// Appends the next context: the rule's acceptance and distributions at these two distributions.
   void add(const VerificationRule& rule, const PositionLaws& laws);
 
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
 
-  /// Mean over the contexts of acceptance_probability(). Each is a sum over a law, which sums to 1 within rounding:
-  /// where every draft is accepted, or none, the mean may leave [0, 1] by a unit in the last place, and no closed form
-  /// would take it for a probability any more. NaN stays what it is.
+  /// Mean over the contexts of acceptance_probability(). Each is a sum over a distribution, which sums to 1 within
+  /// rounding: if every draft is accepted, or none, the mean may leave [0, 1] by a unit in the last place, and closed
+  /// forms would reject it as a probability; hence it is clamped. NaN is preserved.
   [[nodiscard]] double expected_acceptance() const {
     return std::clamp(acceptance_sum_ / static_cast<double>(contexts_), 0.0, 1.0);
   }
@@ -101,7 +101,7 @@ class PooledTables {
   [[nodiscard]] const std::vector<AliasSlot>& replacement() const { return replacement_; }
   [[nodiscard]] const std::vector<AliasSlot>& bonus() const { return bonus_; }
 
-  /// What the candidates behind the first one need; null where there are none.
+  /// Tables for the candidates after the first one; null if there are none.
   [[nodiscard]] const PooledCandidates* candidates() const { return candidates_ ? &*candidates_ : nullptr; }
 
  private:

@@ -16,8 +16,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// Where the search for a strength ends. At 2^40 noise has long drowned the target and a temperature has long levelled
-/// it.
+/// Upper end of the search for a strength. At 2^40 the noise dominates the target and a temperature makes it uniform.
 double largest_strength(DraftDistribution law) { return law == DraftDistribution::mixing ? 1.0 : 0x1p40; }
 
 void check_alpha(double alpha) {

@@ -10,11 +10,12 @@
 
 namespace foredraft::sim {
 
-/// The contexts of a SyntheticModels, drawn, and the strength of the draft's difference solved.
+/// The contexts of a SyntheticModels and the solved strength of the draft's difference.
 class SyntheticPool {
  public:
-  /// Draws pair.pool contexts from `seed` and solves the strength. Throws DomainError on a bad pair and on an alpha
-  /// that no strength reaches; the message gives the range that can be reached. Throws Interrupted when stopped.
+  /// Draws pair.pool contexts from `seed` and solves for the strength. Throws DomainError for an invalid pair and for
+  /// an alpha that no strength reaches; the message gives the range that can be reached. Throws Interrupted when
+  /// stopped.
   SyntheticPool(const SyntheticModels& pair, std::uint64_t seed, StopToken stop = {});
 
   [[nodiscard]] std::size_t contexts() const { return contexts_; }
@@ -23,10 +24,10 @@ class SyntheticPool {
   /// The solved strength: standard deviation of the noise, excess temperature, or share of the mixture.
   [[nodiscard]] double strength() const { return strength_; }
 
-  /// Writes the target's law of a context at a temperature.
+  /// Writes the target's distribution of a context at a temperature.
   void target_distribution(std::size_t context, double temperature, std::span<double> law) const;
 
-  /// Writes the draft's law of a context at a strength and a temperature.
+  /// Writes the draft's distribution of a context at a strength and a temperature.
   void draft_distribution(std::size_t context, double strength, double temperature, std::span<double> law) const;
 
   /// Mean over the contexts of sum min(p, q) at temperature 1, as a function of the strength.
@@ -44,14 +45,14 @@ class SyntheticPool {
   std::size_t row_size_;
   double strength_ = 0.0;
   std::vector<float> logits_;  ///< contexts x row_size
-  std::vector<double> laws_;   ///< contexts x vocabulary: the target's laws at temperature 1
-  std::vector<float> noise_;   ///< contexts x row_size standard normals; empty but for DraftDistribution::noise
+  std::vector<double> laws_;   ///< contexts x vocabulary: the target's distributions at temperature 1
+  std::vector<float> noise_;   ///< contexts x row_size standard normals; empty except for DraftDistribution::noise
 };
 
-/// The contexts' distributions, written out at a temperature.
+/// The contexts' explicit distributions at a temperature.
 [[nodiscard]] GivenDistributions written_out(const SyntheticPool& pool, double temperature);
 
-/// The point of the random counter that pools are drawn at. It is the last one, so that no sweep meets it.
+/// The point of the random counter at which pools are drawn. It is the last one, so no sweep uses it.
 inline constexpr std::uint64_t pool_point = 0xFFFF'FFFF;
 
 }  // namespace foredraft::sim

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t slot_mass = std::uint64_t{1} << share_bits;
 
-/// The law in units of 1 / (V * 2^46), summing to V * 2^46 exactly. What rounding leaves over, at most V / 2 units and
-/// the round-off of the largest entry, goes to the largest entry, where it weighs least.
+/// The distribution in units of 1 / (V * 2^46), summing exactly to V * 2^46. The rounding remainder, at most V / 2
+/// units and the round-off of the largest entry, is added to the largest entry, where it matters least.
 std::vector<std::uint64_t> integer_masses(std::span<const double> law) {
   const std::uint64_t total = slot_mass * law.size();
   const long double sum = std::accumulate(law.begin(), law.end(), 0.0L);
@@ -157,8 +157,8 @@ std::size_t draw_by_inversion(std::span<const Real> weights, std::span<const dou
   double rest = u * total;
   std::size_t block = 0;
   while (block + 1 < block_sums.size() && rest >= block_sums[block]) rest -= block_sums[block++];
-  // Round-off can carry `rest` past the end of its block, so the walk goes on to the end of the row, and falls back to
-  // the last entry with any weight.
+  // Round-off can carry `rest` past the end of its block, so the search continues to the end of the row and falls back
+  // to the last entry with any weight.
   std::size_t last = weights.size();
   for (std::size_t x = block * sum_block; x < weights.size(); ++x) {
     if (!(weights[x] > Real{0})) continue;
@@ -166,7 +166,7 @@ std::size_t draw_by_inversion(std::span<const Real> weights, std::span<const dou
     rest -= static_cast<double>(weights[x]);
     if (rest < 0.0) return x;
   }
-  if (last == weights.size()) {  // the blocks behind the walk's start are empty: look before it
+  if (last == weights.size()) {  // the blocks after the start are empty: look before it
     while (last > 0 && !(weights[last - 1] > Real{0})) --last;
     FOREDRAFT_EXPECT(last > 0);
     --last;

@@ -13,7 +13,7 @@
 
 namespace foredraft::sim {
 
-/// Words of one stream, handed out in order, made many at a time.
+/// Words of one stream, returned in order, generated many at a time.
 class WordSource {
  public:
   WordSource(const RunKey& key, Purpose purpose, std::uint64_t block)
@@ -34,25 +34,26 @@ class WordSource {
   std::vector<std::uint64_t> words_;
 };
 
-// ---- Draws from a fixed law over tokens in constant time by the alias method [Walker1977; Vose1991], in integers.
+// ---- Draws from a fixed distribution over tokens in constant time by the alias method [Walker1977; Vose1991], in
+// integers.
 //
-// A law over V tokens is rounded to masses of 1 / (V * 2^46); the table holds these masses exactly. So the law drawn
-// from is within 2^-46 of the given one in total variation, a token of probability 0 is never drawn, and nothing
-// depends on the order of floating-point operations. A slot takes 64 bits: the alias in the low 18, the share of the
-// slot that its own token keeps in the high 46.
+// A distribution over V tokens is rounded to masses of 1 / (V * 2^46), which the table holds exactly. So the
+// distribution drawn from is within 2^-46 of the given one in total variation, a token of probability 0 is never drawn,
+// and nothing depends on the order of floating-point operations. A slot takes 64 bits: the alias in the low 18, the
+// fraction of the slot that its own token keeps in the high 46.
 
 using AliasSlot = std::uint64_t;
 
 inline constexpr unsigned alias_bits = 18;
 inline constexpr unsigned share_bits = 64 - alias_bits;
 
-/// The table of a law that sums to 1 up to round-off; 1 to max_vocabulary entries.
+/// The table of a distribution that sums to 1 up to round-off; 1 to max_vocabulary entries.
 [[nodiscard]] std::vector<AliasSlot> alias_table(std::span<const double> law);
 
-/// The law that a table draws from: integer masses that sum to V * 2^46. For tests and for exact statements.
+/// The distribution that a table draws from: integer masses that sum to V * 2^46. For tests and for exact statements.
 [[nodiscard]] std::vector<std::uint64_t> alias_masses(std::span<const AliasSlot> table);
 
-/// Where a uniform 64-bit word falls among `slots` slots: which one, and how far into it.
+/// Position of a uniform 64-bit word among `slots` slots: the slot, and the fraction within it.
 struct SlotDraw {
   std::uint32_t slot;
   std::uint64_t share;  ///< uniform on [0, 2^46)
@@ -65,7 +66,7 @@ __extension__ using Uint128 = unsigned __int128;
   return {static_cast<std::uint32_t>(product >> 64U), static_cast<std::uint64_t>(product) >> alias_bits};
 }
 
-/// Whether the draw stays with the slot's own token; otherwise it goes to alias_of(slot).
+/// Whether the draw stays with the slot's own token; otherwise it is alias_of(slot).
 [[nodiscard]] inline bool keeps_own(AliasSlot slot, std::uint64_t share) { return share < slot >> alias_bits; }
 
 [[nodiscard]] inline std::uint32_t alias_of(AliasSlot slot) {
@@ -83,19 +84,19 @@ __extension__ using Uint128 = unsigned __int128;
 /// Sets the row to the point mass at `index`.
 void write_point_mass(std::size_t index, std::span<double> row);
 
-/// Divides the row by its sum and returns true; false, and nothing done, where the sum is 0. Divided, not multiplied by
-/// a reciprocal: a row with one entry left becomes exactly 1.
+/// Divides the row by its sum and returns true; does nothing and returns false if the sum is 0. Divides instead of
+/// multiplying by a reciprocal, so that a row with a single entry becomes exactly 1.
 bool normalise(std::span<double> row);
 
-/// law = exp(logits / temperature), normalised, with the largest logit subtracted first; temperature 0: the point mass
-/// at the largest logit, lowest index on ties. Logits may be -infinity, not all of them.
+/// distribution = exp(logits / temperature), normalized, with the largest logit subtracted first; temperature 0: the
+/// point mass at the largest logit, lowest index on ties. Logits may be -infinity, but not all of them.
 void softmax(std::span<const double> logits, double temperature, std::span<double> law);
 
-/// law^(1 / temperature), normalised: what softmax(logits, temperature) makes of law = softmax(logits, 1). Entries of 0
-/// stay 0; temperature 1 changes nothing.
+/// distribution^(1 / temperature), normalized: the same as softmax(logits, temperature) if distribution =
+/// softmax(logits, 1). Entries of 0 stay 0; temperature 1 changes nothing.
 void apply_temperature(std::span<double> law, double temperature);
 
-/// sum min(p, q) as 1 - sum |p - q| / 2, which is exact to round-off where the sum is close to 1.
+/// sum min(p, q) as 1 - sum |p - q| / 2, which is accurate to round-off if the sum is close to 1.
 [[nodiscard]] double overlap(std::span<const double> p, std::span<const double> q);
 
 /// block_sums[b] = sum of entries [512 b, 512 (b + 1)) of the row, in double precision. For rows of float and of

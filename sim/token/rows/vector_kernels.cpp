@@ -6,7 +6,7 @@
 #ifndef FOREDRAFT_SIM_TOKEN_VECTOR_KERNELS_ONCE
 #define FOREDRAFT_SIM_TOKEN_VECTOR_KERNELS_ONCE
 namespace foredraft::sim {
-/// A RandomStream taken apart: the words of key and counter that stay, and the draw to go on from.
+/// A RandomStream in parts: the constant words of key and counter, and the draw to continue from.
 struct PhiloxStream {
   std::uint32_t key0, key1;
   std::uint32_t block, point, purpose_bits;
@@ -15,8 +15,8 @@ struct PhiloxStream {
 }  // namespace foredraft::sim
 #endif
 
-// Highway compiles the part between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE once for each instruction set. Nothing
-// in it may be an inline function of a library: the linker would keep one copy, compiled for whichever set. Vectors of
+// Highway compiles the part between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE once for each instruction set. It must
+// not contain inline functions of a library: the linker would keep one copy, compiled for any of the sets. Vectors of
 // unknown length cannot form the arrays below.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
@@ -31,7 +31,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using WordTag = hn::CappedTag<uint64_t, 8>;
 using Words = hn::Vec<WordTag>;
 #if HWY_TARGET == HWY_SCALAR
-using FloatTag = hn::CappedTag<float, 1>;  // a vector has one lane, whatever its type
+using FloatTag = hn::CappedTag<float, 1>;  // a vector with one lane on every target
 #else
 using FloatTag = hn::Repartition<float, WordTag>;
 #endif
@@ -44,8 +44,8 @@ using DoubleTag = hn::Rebind<double, WordTag>;
 using Doubles = hn::Vec<DoubleTag>;
 using HalfFloatTag = hn::Rebind<float, DoubleTag>;
 
-/// Philox counters side by side, one 32-bit word in each 64-bit lane. The high halves hold rubbish: multiplications
-/// read the low halves alone, and words() drops them.
+/// Philox counters side by side, one 32-bit word in each 64-bit lane. The high halves are undefined: multiplications
+/// read only the low halves, and words() drops the high ones.
 struct PhiloxBlock {
   Words w0, w1, w2, w3;
 };
@@ -134,8 +134,8 @@ struct NormalPair {
 };
 
 /// Two normals from two words [Box1958]. The radius comes from the 31 high bits of the first word. The second is a
-/// signed angle in [-pi/4, pi/4), whose lowest two bits also say whether to mirror it at the diagonal and at the
-/// origin; that covers the circle without range reduction, and the bits spent twice are below single precision.
+/// signed angle in [-pi/4, pi/4), whose lowest two bits also determine the reflections at the diagonal and at the
+/// origin; that covers the circle without range reduction, and the bits used twice are below single precision.
 HWY_INLINE NormalPair BoxMuller(Uints radius_word, Ints angle_word) {
   const FloatTag d;
   const IntTag di;
@@ -161,7 +161,7 @@ HWY_INLINE NormalPair BoxMuller(Uints radius_word, Ints angle_word) {
 
 constexpr size_t normals_per_block = 4 * hn::MaxLanes(WordTag());
 
-/// Four normals a draw, side by side, from the pairs of words (0, 1) and (2, 3).
+/// Four normals per draw, side by side, from the pairs of words (0, 1) and (2, 3).
 HWY_INLINE void StoreNormals(const PhiloxBlock& c, float* normals) {
 #if HWY_TARGET == HWY_SCALAR
   const Words radius_words[2] = {c.w0, c.w2};
@@ -219,7 +219,7 @@ void SoftmaxWeights(const float* logits, float inverse_temperature, float* weigh
   }
   const Floats max = hn::MaxOfLanes(df, max_lanes);
 
-  // Element i adds to lane i mod 8, whatever the width of a register.
+  // Element i is added to lane i mod 8, for any width of a register.
   constexpr size_t sum_lanes = 8;
   constexpr size_t registers = sum_lanes / hn::MaxLanes(dd);
   for (size_t begin = 0; begin < count; begin += sum_block) {
@@ -253,7 +253,7 @@ HWY_EXPORT(FillWords);
 HWY_EXPORT(AddNormals);
 HWY_EXPORT(SoftmaxWeights);
 
-/// Also refuses draws beyond the bits that the counter has for them.
+/// Also rejects draws beyond the bits that the counter has for them.
 PhiloxStream take_apart(std::uint64_t seed, const StreamId& id, std::uint64_t first_draw, std::uint64_t draws) {
   const PhiloxWords counter = philox_counter(id, first_draw + draws);
   const auto key = philox_key(seed);

@@ -5,9 +5,9 @@
 namespace foredraft::sim::rules {
 namespace {
 
-/// Accept the draft iff it is the target's most probable token; otherwise, and behind accepted drafts, emit that token
+/// Accepts the draft iff it is the target's most probable token; emits that token otherwise, and after accepted drafts
 /// [Stern2018; Xia2023, Eq. 1-3]. The output is the target's greedy decoding for every q and every temperature. That is
-/// the target's own law only at temperature 0, so the rule does not count as lossless.
+/// the target's own distribution only at temperature 0, so the rule does not count as lossless.
 class GreedyMatchRule final : public TopTokenRule {
  public:
   [[nodiscard]] bool uses_row_statistic() const override { return true; }

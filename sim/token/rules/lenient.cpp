@@ -8,9 +8,9 @@
 namespace foredraft::sim::rules {
 namespace {
 
-/// Rejection sampling against a fraction l of q: accept x ~ q with probability min(1, p(x) / (l q(x)))
-/// [Leviathan2023, App. A.5]. The source leaves open what a rejection draws from: here the residual of p and l q, or,
-/// on request, the residual of p and q. Either way no token is emitted with more than p(x) / l, and l = 1 is
+/// Rejection sampling against a fraction l of q: accept x ~ q with probability min(1, p(x) / (l q(x))) [Leviathan2023,
+/// App. A.5]. The source does not state what a rejection draws from: here the residual of p and l q or, on request, the
+/// residual of p and q. Either way no token is emitted with a probability above p(x) / l, and l = 1 is
 /// rejection_sampling.
 class LenientRule final : public VerificationRule {
  public:

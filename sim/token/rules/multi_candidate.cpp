@@ -5,8 +5,8 @@ namespace foredraft::sim::rules {
 
 namespace {
 
-/// Several candidates at one position, tried one after the other by recursive rejection: drawn independently
-/// [Miao2024, Alg. 2] or without replacement [Chen2024]. The emitted law is p, as with one candidate.
+/// Several candidates at one position, tried one after the other by recursive rejection: drawn independently [Miao2024,
+/// Alg. 2] or without replacement [Chen2024]. The emitted distribution is p, as with one candidate.
 class MultiCandidateRule final : public VerificationRule {
  public:
   explicit MultiCandidateRule(const CandidateScheme& scheme) : scheme_(scheme), first_(make(RejectionSampling{})) {}

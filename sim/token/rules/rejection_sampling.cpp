@@ -9,8 +9,8 @@ namespace foredraft::sim::rules {
 namespace {
 
 /// Speculative sampling: accept x ~ q with probability min(1, p(x) / q(x)), otherwise draw from the residual
-/// max(0, p - q) / sum max(0, p - q) [Leviathan2023, Alg. 1; Chen2023, Alg. 2]. The emitted law is p for every q:
-/// min(p, q) + (1 - sum min(p, q)) * residual = p.
+/// max(0, p - q) / sum max(0, p - q) [Leviathan2023, Alg. 1; Chen2023, Alg. 2]. The emitted distribution is p for every
+/// q: min(p, q) + (1 - sum min(p, q)) * residual = p.
 class RejectionSamplingRule final : public VerificationRule {
  public:
   [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const override {

@@ -33,11 +33,12 @@ struct SigmoidScale {
   Format format;
 };
 
-/// Rejection sampling on sigmoids of scaled logits instead of probabilities, which spares the two softmax passes:
-/// p^ = sigma((z_p - a) / (b - a)), the same for q, acceptance min(1, p^ / q^), residual max(0, p^ - q^), normalised
-/// [Wagner2024, Eq. 5]. p^ and q^ do not sum to 1, so the emitted law is not p: the wider b - a, the closer all values
-/// and the more is accepted of whatever is drafted. A rule sees log p, that is logits up to a constant of the row, and
-/// adds `shift` to it. Where p^ <= q^ everywhere a rejection leaves nothing to draw from: then a token of p is drawn.
+/// Rejection sampling on sigmoids of scaled logits instead of probabilities, which saves the two softmax passes: p^ =
+/// sigma((z_p - a) / (b - a)), the same for q, acceptance min(1, p^ / q^), residual max(0, p^ - q^), normalized
+/// [Wagner2024, Eq. 5]. p^ and q^ do not sum to 1, so the emitted distribution is not p: the wider b - a, the closer
+/// all values and the higher the acceptance of any draft. A rule knows log p, that is logits up to a constant of the
+/// row, and adds `shift` to it. If p^ <= q^ everywhere, the residual is empty after a rejection: then a token of p is
+/// drawn.
 class SigmoidApproximationRule final : public VerificationRule {
  public:
   explicit SigmoidApproximationRule(const SigmoidScale& scale)
@@ -48,7 +49,7 @@ class SigmoidApproximationRule final : public VerificationRule {
   [[nodiscard]] double acceptance(const DraftedToken& drafted, double /*row_statistic*/) const override {
     const double p = sigmoid(drafted.target);
     const double q = sigmoid(drafted.draft);
-    if (!(p > 0.0)) return 0.0;  // U q < 0 never holds, q = 0 included
+    if (!(p > 0.0)) return 0.0;  // U q < 0 never holds, including q = 0
     return p >= q ? 1.0 : round(p / q);
   }
 

@@ -12,16 +12,16 @@
 namespace foredraft::sim::rules {
 namespace {
 
-/// Whose probability of the drafted token has to pass the threshold.
+/// Whose probability of the drafted token is compared with the threshold.
 enum class Judged { target, drafter };
 
-/// Spec-Verification: accept a drafted token that is among the target's beta most probable ones and not more than a
-/// log-likelihood gap below the first, log p(top) - log p(x) <= tolerance; otherwise, and behind accepted drafts, emit
-/// the top token [Xia2023, Eq. 8-10]. Tokens tied at rank beta all count as within it, as the published inequality has
-/// it. With beta = 1 or tolerance = 0 the rule is greedy_match, where of tied tokens the first alone is right.
+/// Spec-Verification: accepts a drafted token that is among the target's beta most probable ones and at most a
+/// log-likelihood gap below the first, log p(top) - log p(x) <= tolerance; emits the top token otherwise, and after
+/// accepted drafts [Xia2023, Eq. 8-10]. Tokens tied at rank beta all count as within it, as in the published
+/// inequality. With beta = 1 or tolerance = 0 the rule is greedy_match, which among tied tokens accepts only the first.
 ///
-/// The rule's first publication [Xia2022, Eq. 6-7] prints the drafter's probability of the drafted token in both
-/// inequalities (the target's tokens still set the thresholds), which compares two models' scales. Kept on request;
+/// The rule's first publication [Xia2022, Eq. 6-7] has the drafter's probability of the drafted token in both
+/// inequalities (with thresholds from the target's tokens), which compares two models' scales. Available as an option;
 /// then no setting is greedy_match.
 class TopBetaRule final : public TopTokenRule {
  public:
@@ -30,7 +30,7 @@ class TopBetaRule final : public TopTokenRule {
 
   [[nodiscard]] bool uses_row_statistic() const override { return true; }
 
-  /// The smallest probability that is accepted; where only the top token is, its index.
+  /// The smallest accepted probability; the index of the top token if only that is accepted.
   [[nodiscard]] double row_statistic(const PositionLaws& laws) const override {
     const std::size_t top = row_argmax(laws.target);
     if (greedy()) return static_cast<double>(top);

@@ -8,10 +8,10 @@
 namespace foredraft::sim::rules {
 namespace {
 
-/// Accept a drafted token that is not improbable for a row of its entropy: p(x) > min(epsilon, delta exp(-H(p))), H in
-/// nats [Cai2024]. The source decodes the first token of every iteration greedily and accepts it unseen; that token is
-/// the one emitted here behind the last accepted draft, so a rejection and the bonus both emit the target's most
-/// probable token. At temperature 0 the rule is greedy_match.
+/// Accepts a drafted token that is likely enough for the entropy of its distribution: p(x) > min(epsilon, delta
+/// exp(-H(p))), H in nats [Cai2024]. The source decodes the first token of every iteration greedily and accepts it
+/// without a test; here that token is the one emitted after the last accepted draft, so a rejection and the bonus both
+/// emit the target's most probable token. At temperature 0 the rule is greedy_match.
 class TypicalAcceptanceRule final : public TopTokenRule {
  public:
   TypicalAcceptanceRule(double epsilon, double delta) : epsilon_(epsilon), delta_(delta) {}

@@ -8,7 +8,7 @@
 namespace foredraft::sim {
 namespace {
 
-/// A rule that was worked out for one context.
+/// A rule that is tabulated for one context.
 class GivenRule final : public VerificationRule {
  public:
   GivenRule(const GivenDistributions& given, std::size_t context)

@@ -12,14 +12,13 @@ namespace foredraft::sim {
 
 using Token = std::int32_t;
 
-/// The two distributions over the vocabulary that meet at one position, after temperature; equal lengths, each sums
-/// to 1.
+/// The two distributions over the vocabulary at one position, after temperature; equal lengths, each sums to 1.
 struct PositionLaws {
   std::span<const double> target;  ///< p
   std::span<const double> draft;   ///< q
 };
 
-/// A token drawn from q, and what both models say of it.
+/// A token drawn from q, and its probability under both models.
 struct DraftedToken {
   Token token;
   double target;  ///< p(token)
@@ -29,7 +28,7 @@ struct DraftedToken {
 /// How the candidates of one position are drawn.
 enum class CandidateDraws {
   with_replacement,     ///< every one from q, independently
-  without_replacement,  ///< from q without the tokens rejected before, normalised; once q is used up, uniformly from
+  without_replacement,  ///< from q without the tokens rejected before, normalized; once q is used up, uniformly from
                         ///< the tokens not yet rejected. Distinct candidates, so V of them always hold one to accept.
 };
 
@@ -39,13 +38,13 @@ struct CandidateScheme {
   CandidateDraws draws = CandidateDraws::with_replacement;
 };
 
-/// The mathematics of one position: when is a drafted token accepted, and what is emitted when it is not? To add one:
+/// A verification rule: when is a drafted token accepted, and what is emitted when it is not? To add one:
 /// docs/adding-a-verification-rule.md.
 ///
-/// Contract: every function is pure (no state, no randomness, safe from many threads). With a(x) = acceptance,
-/// r = replacement and b = bonus law, an iteration accepts drafts x ~ q while U < a(x), U uniform on [0, 1) (so a = 0
-/// never accepts and a = 1 always does), emits a token of r at the first rejection, and one of b(p) behind gamma
-/// accepted drafts. The law emitted at a tested position is q(x) a(x) + (1 - sum q a) r(x): emitted_distribution()
+/// Contract: every function is pure (no state, no randomness, thread-safe). With a(x) = acceptance, r = replacement and
+/// b = bonus distribution, an iteration accepts drafts x ~ q while U < a(x), U uniform on [0, 1) (so a = 0 never
+/// accepts and a = 1 always does), emits a token of r at the first rejection, and one of b(p) after gamma accepted
+/// drafts. The distribution emitted at a tested position is q(x) a(x) + (1 - sum q a) r(x): emitted_distribution()
 /// computes it.
 class VerificationRule {
  public:
@@ -56,34 +55,35 @@ class VerificationRule {
   VerificationRule& operator=(VerificationRule&&) = delete;
   virtual ~VerificationRule() = default;
 
-  /// More than one candidate: acceptance() and replacement() are those of the first, and behind its rejection the next
-  /// ones are tried by recursive rejection (recursive_rejection.hpp), which leaves the emitted law as it is. Only a
-  /// rule whose acceptance is min(1, p/q) and whose replacement is the residual of p and q may ask for it.
+  /// If more than one candidate: acceptance() and replacement() are those of the first, and after its rejection the
+  /// next ones are tried by recursive rejection (recursive_rejection.hpp), which does not change the emitted
+  /// distribution. Only a rule whose acceptance is min(1, p/q) and whose replacement is the residual of p and q may use
+  /// it.
   [[nodiscard]] virtual CandidateScheme candidates() const { return {}; }
 
   /// Whether acceptance() depends on the rows beyond p(x) and q(x). If not, callers need not compute the rows.
   [[nodiscard]] virtual bool uses_row_statistic() const { return false; }
 
-  /// What acceptance() has to know of whole rows, as one number: an argmax, a threshold from an entropy or a rank.
-  /// Called once a position, and only if uses_row_statistic().
+  /// The one number of the whole rows that acceptance() needs: an argmax, a threshold from an entropy or a rank. Called
+  /// once per position, and only if uses_row_statistic().
   [[nodiscard]] virtual double row_statistic(const PositionLaws& laws) const;
 
   /// a(x) in [0, 1]: probability that the drafted token is accepted.
   [[nodiscard]] virtual double acceptance(const DraftedToken& drafted, double row_statistic) const = 0;
 
-  /// Writes r, the law of the token emitted after a rejection; sums to 1, `law` has the length of the rows. Where no
-  /// draft can be rejected any law will do.
+  /// Writes r, the distribution of the token emitted after a rejection; sums to 1, `distribution` has the length of the
+  /// rows. If no draft can be rejected, any distribution is allowed.
   virtual void replacement(const PositionLaws& laws, std::span<double> law) const = 0;
 
-  /// Writes b, the law of the token emitted behind gamma accepted drafts: by default p itself.
+  /// Writes b, the distribution of the token emitted after gamma accepted drafts: by default p itself.
   virtual void bonus(std::span<const double> target, std::span<double> law) const;
 };
 
-/// What carries out the rule of a scenario. Throws DomainError on parameters that scenario::check_rule rejects;
+/// The implementation of the rule of a scenario. Throws DomainError for parameters that scenario::check_rule rejects;
 /// `vocabulary` in tokens, 0: not known.
 [[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const Rule& rule, std::int64_t vocabulary = 0);
 
-/// The same for a context of given distributions, which may have a rule of their own; a reference to them is kept.
+/// The same for a context of given distributions, which may have a rule of their own. Keeps a reference to them.
 [[nodiscard]] std::unique_ptr<const VerificationRule> make_rule(const GivenDistributions& given, std::size_t context,
                                                                 const Rule& rule);
 
@@ -91,7 +91,7 @@ class VerificationRule {
 
 namespace foredraft::sim::rules {
 
-// ---- What the files of this folder define, one for each rule of a scenario. Parameters have been checked.
+// ---- Defined by the files of this folder, one for each rule of a scenario. Parameters have been checked.
 
 using MadeRule = std::unique_ptr<const VerificationRule>;
 
@@ -108,8 +108,8 @@ using MadeRule = std::unique_ptr<const VerificationRule>;
 
 namespace foredraft::sim {
 
-/// A rule of greedy decoding: behind a rejection and behind accepted drafts the target's most probable token is
-/// emitted, the lowest index on ties.
+/// A rule of greedy decoding: after a rejection and after accepted drafts the target's most probable token is emitted,
+/// the lowest index on ties.
 class TopTokenRule : public VerificationRule {
  public:
   void replacement(const PositionLaws& laws, std::span<double> law) const final {
