@@ -58,7 +58,7 @@ def figure(table):
     axes.grid(visible=False)
     entries = [(Patch(**_CHOSEN), "draft length to use")]
     if (table["speedup"] < 1).any():
-        entries.append((Patch(**_LOSING, **_EDGE), "slower than plain decoding"))
+        entries.append((Patch(**_LOSING, **_EDGE), "slower than autoregressive decoding"))
     if not numpy.isfinite(table["speedup"]).all():
         entries.append((Patch(facecolor=style.SHADE, **_EDGE), "not logged: at most"))
     layout.arrange(drawn, grid, max(0.7, _ROW_IN * len(loads)), "draft length γ (tokens); in each cell the speedup",

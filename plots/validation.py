@@ -78,7 +78,7 @@ def figure(table):
                       markeredgecolor="white", markeredgewidth=0.25)
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
-    layout.arrange(drawn, grid, 2.6, "speedup predicted from the profile alone", "speedup measured", [
+    layout.arrange(drawn, grid, 2.6, "speedup predicted from the profile", "measured speedup", [
         layout.Legend([curves.series_handle(look, line=False) for look in looks], table.pairs),
         layout.Legend([Patch(facecolor=shade, **_EDGE) for _, shade in reversed(_BANDS)],
                       [f"within {100 * width:g} %" for width, _ in reversed(_BANDS)], words(errors(table.rows)))])
