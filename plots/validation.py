@@ -56,6 +56,15 @@ def words(found):
     return text + (f"; between runs {100 * found.between_runs:.1f} %" if numpy.isfinite(found.between_runs) else "")
 
 
+def verdict(directory):
+    """What the comparison came to."""
+    found = errors(read(directory))
+    runs = f" Two runs of a cell differ by {100 * found.between_runs:.1f} % (median)." \
+        if numpy.isfinite(found.between_runs) else ""
+    return (f"The predicted speedups are off by {100 * found.median:.1f} % (median) and at most {100 * found.worst:.1f} % "
+            f"over {found.cells} cells.{runs}")
+
+
 def draw(directory):
     return style.save(figure(read(directory)), directory / ID)
 

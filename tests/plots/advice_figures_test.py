@@ -89,6 +89,13 @@ class Advice(Drawn):
         self.assertEqual(self.labels(figure), ["draft length to use", "slower than autoregressive decoding",
                                                "not logged: at most"])
 
+    def test_without_a_draft_length_to_use_the_legend_has_none(self):
+        figure = self.figure(speedup_by_load, loads=("64 requests",), bounded=False, gammas=range(3, 5))
+        self.assertEqual(self.labels(figure), ["draft length to use"])
+        path = self.directory / "speedup-by-load.csv"
+        path.write_text(path.read_text(encoding="utf-8").replace(",yes\n", ",no\n"), encoding="utf-8")
+        self.assertEqual(self.labels(speedup_by_load.figure(load.table(path, speedup_by_load.COLUMNS))), [])
+
     def test_words_that_no_advice_has_and_chains_without_ends_are_refused(self):
         for name, module, before, after, words in (
                 ("acceptance-length", acceptance_length, "observed", "seen", "source: 'seen'"),
