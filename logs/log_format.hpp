@@ -63,8 +63,8 @@ struct CsvFormat {
       row;
 };
 
-/// What is read from a format: "yes", "no", "(yes)" if only in some versions or estimated, "-" if not applicable. `times`
-/// names which.
+/// What is read from a format: "yes", "no", "(yes)" if only in some versions or estimated, "-" if not applicable.
+/// `times` names which.
 struct Gives {
   std::string_view gamma;      ///< drafted tokens per iteration
   std::string_view length;     ///< acceptance length

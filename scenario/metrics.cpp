@@ -47,11 +47,11 @@ const std::vector<Metric>& metrics() {
        "that copy",
        "ratio of totals; delta method over independent units"},
       {"best_gamma", "drafted tokens", "optimal draft length", &ClosedForm::best_gamma, nullptr, Needs::cost,
-       "the gamma of largest speedup for these inputs, whatever the point's own gamma; `unbounded` where longer is "
+       "the gamma of largest speedup for these inputs, whatever the point's own gamma; `inf` where longer is "
        "always better",
        ""},
       {"best_speedup", "", "speedup at the optimal draft length", &ClosedForm::best_speedup, nullptr, Needs::cost,
-       "the speedup there, or its limit; `unbounded` where infinite", ""},
+       "the speedup there, or its limit; `inf` where infinite", ""},
       {"tokens_per_s", "1/s", "tokens per second", &ClosedForm::tokens_per_s, &Estimates::tokens_per_s, Needs::serving,
        "fidelity system: tokens emitted over time, from the admission of the first measured request to the end of the "
        "last",

@@ -165,7 +165,7 @@ class ValueReader {
   bool legal(const Node& node, std::string name, double number) {
     const std::string why = refusal(parameter_, number);
     if (why.empty()) return true;
-    if (key_.starts_with("--")) name = key_.substr(2) + name.substr(parameter_.name.size());  // an option
+    if (key_.starts_with("--") && name == parameter_.name) name = key_.substr(2);  // an option
     problems_.add(
         {.line = node.line, .key = key_, .text = fmt::format("invalid {}={}", name, number_text(number)), .why = why});
     return false;
@@ -185,8 +185,8 @@ class ValueReader {
   }
 
   std::optional<Value> integer(const Node& node) {
-    const auto* number = std::get_if<std::int64_t>(&node.value);
-    if (number == nullptr) return wrong_type(node);
+    const auto number = whole_number(node);
+    if (!number) return wrong_type(node);
     if (!legal(node, parameter_.name, static_cast<double>(*number))) return std::nullopt;
     return *number;
   }
@@ -214,7 +214,7 @@ class ValueReader {
     }
     std::vector<double> values;
     for (std::size_t i = 0; i < list->size(); ++i) {
-      const auto number = real((*list)[i], fmt::format("{}[{}]", parameter_.name, i));
+      const auto number = real((*list)[i], fmt::format("entry {}", i + 1));
       if (!number) return std::nullopt;
       values.push_back(*number);
     }
@@ -246,8 +246,8 @@ class ValueReader {
       if (row == nullptr || row->size() != 3) return wrong_type(entry);
       auto& numbers = rows.emplace_back();
       for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const auto* number = std::get_if<std::int64_t>(&(*row)[i].value);
-        if (number == nullptr) return wrong_type(entry);
+        const auto number = whole_number((*row)[i]);
+        if (!number) return wrong_type(entry);
         numbers[i] = *number;
       }
     }

@@ -312,7 +312,7 @@ int run_calibrate(const std::vector<std::string>& arguments) {
   const WriteLock lock = WriteLock::of_file(options.out);
   const auto [end, profile] = options.backend == "cpu" ? calibrate_cpu(options, pairs) : calibrate_cuda(options);
   if (end == MeasureEnd::interrupted) {
-    say("interrupted: {} holds what was measured; the same command goes on", options.out);
+    say("interrupted; {} holds what was measured; the same command goes on", options.out);
     return exit_interrupted;
   }
   print_result(calibration_text(profile, pairs));

@@ -161,7 +161,7 @@ int run_program(const std::vector<std::string>& arguments) {
                     fmt::format("{}: cannot be used ({})", readable(error.path1().string()), error.code().message()),
                     arguments);
   } catch (const Interrupted&) {
-    say("interrupted: what was written is safe; the same command resumes a sweep, and starts anything else again");
+    say_interrupted();
     return exit_interrupted;
   } catch (const RunError& error) {
     return end_with(exit_failed, error.what(), arguments);

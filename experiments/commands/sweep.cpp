@@ -54,7 +54,8 @@ std::string sweep_report(const std::string& folder) {
   const Manifest manifest = read_manifest(folder);
   if (manifest.shard) return shard_report(manifest);
   const SweepSummary summary = summarize(manifest.config, points_path(folder));
-  std::string text = headline(manifest.config) + "\n\n" + summary.table.caption + "\n" + to_text(summary.table);
+  std::string text =
+      headline(manifest.config, summary) + "\n\n" + summary.table.caption + "\n" + to_text(summary.table);
   for (const std::string& note : summary.notes) text += " * " + note + "\n";
   text += "\n";
   if (manifest.config.simulation) text += fmt::format("agreement   {}\n", to_text(summary.agreement));

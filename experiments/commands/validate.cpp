@@ -272,7 +272,7 @@ int run_validate(const std::vector<std::string>& arguments) {
   const auto [predictions, measured] =
       options.against.empty() ? validate_here(options, profile, inputs) : validate_against(options, profile, inputs);
   if (measured.end == gpu_bench::MeasureEnd::interrupted) {
-    say("interrupted: {}/validation.csv keeps {} of {} cells; another --out starts again", options.out,
+    say("interrupted; {}/validation.csv keeps {} of {} cells; another --out starts again", options.out,
         measured.cells.size(), predictions.size());
     return exit_interrupted;
   }
