@@ -105,7 +105,8 @@ def arrange(figure, grid, panel_height_in, x_label, y_labels, legends=()):
             if title:
                 axes.set_title(wrap(title, axes.get_position().width * width_in))
     left, right, bottom, top = box
-    x_text.set_position(((left + right) / 2, _EDGE_IN / figure.get_size_inches()[1]))
+    half = (_size_in(figure, x_text)[0] / 2 + _EDGE_IN) / width_in  # under the panels, but never beyond an edge
+    x_text.set_position((min(max((left + right) / 2, half), 1 - half), _EDGE_IN / figure.get_size_inches()[1]))
     for row, text in enumerate(y_texts):
         cell = grid[row, 0].get_position()
         text.set_position((_EDGE_IN / width_in, (bottom + top) / 2 if shared else (cell.y0 + cell.y1) / 2))

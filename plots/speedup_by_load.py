@@ -34,7 +34,7 @@ def figure(table):
     finite = table["speedup"][numpy.isfinite(table["speedup"])]
     highest = max(1.0 + 1e-9, finite.max(initial=1.0))
     shades = [look.color for look in reversed(style.looks(16))]
-    drawn, grid = layout.panels("single_column" if len(gammas) <= 7 else "double_column", 1, 1)
+    drawn, grid = layout.panels(_width(loads, gammas), 1, 1)
     axes = grid[0, 0]
     for row, name in enumerate(loads):
         for column, gamma in enumerate(gammas):
@@ -68,6 +68,13 @@ def figure(table):
 
 def _box(column, row, width, height, look):
     return Rectangle((column - width / 2, row - height / 2), width, height, zorder=2, **look)
+
+
+def _width(loads, gammas):
+    """One column where each cell has room for a bound."""
+    name_in = max(min(_NAME_IN, layout.text_width_in(style.value_text(name), style.TICK_PT)) for name in loads)
+    cell_in = 0.84 * (style.WIDTH_IN["single_column"] - name_in - 0.4) / len(gammas)
+    return "single_column" if layout.text_width_in("≤0.00", style.SMALLEST_PT) < cell_in else "double_column"
 
 
 def _lengths(table):

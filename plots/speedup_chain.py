@@ -24,7 +24,9 @@ _EDGE = {"edgecolor": style.INK, "linewidth": 0.4}
 _MOST_PANELS = 6
 _MOST_TICKS = 6
 _BAR_IN = 0.19
-_TICKS = sorted({k * 10.0**power for power in (-2, -1, 0, 1) for k in (1, 1.5, 2, 3, 5, 7)})
+_TICKS, _FINE_TICKS = (sorted({k * 10.0**power for power in (-2, -1, 0, 1) for k in steps})
+                       for steps in ((1, 1.5, 2, 3, 5, 7), (1, 1.1, 1.2, 1.3, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)))
+_FEWEST_TICKS = 3
 
 
 def draw(directory):
@@ -50,7 +52,7 @@ def figure(table):
         gamma = chains[name]["gamma"][0]
         axes.set_title(style.value_text(name) + (f", γ = {style.value_text(gamma)}" if numpy.isfinite(gamma) else ""))
         axes.grid(visible=False, axis="y")
-    _dress(every[0], every, used, [end for name in shown for end in _levels(chains[name])])
+    _dress(every[0], every, used, [end for name in shown for end in _ends(chains[name])])
     layout.arrange(drawn, grid, 0.3 + _BAR_IN * len(used), "speedup over autoregressive decoding (bar: 95 %)",
                    "factors", [
         layout.Legend([Patch(**look, **_EDGE) for look in looks.values()], list(looks)),
@@ -73,22 +75,33 @@ def _levels(chain):
     return list(itertools.accumulate(chain["value"][:-1], lambda level, factor: level * factor))
 
 
+def _ends(chain):
+    """All that bars and the interval reach to."""
+    measured, half = chain["value"][-1], _half_interval(chain)
+    return [*_levels(chain), measured + half, max(measured - half, measured / 2)]
+
+
 def _draw_chain(axes, chain, used):
     levels = _levels(chain)
     at = {factor: place for place, factor in enumerate(used)}
     for factor, value, before, after in zip(chain["factor"][1:-1], chain["value"][1:-1], levels, levels[1:]):
         _draw_bar(axes, at[factor], before, after, _LOSS if after < before else _GAIN, f"×{value:.2f}")
-    for factor, value in ((factor, chain["value"][place]) for factor, place in (("promised", 0), ("measured", -1))):
-        _draw_bar(axes, at[factor], 1.0, value, _TOTAL, f"{value:.2f}×")
-    error = chain["standard_error"][-1]
-    if numpy.isfinite(error):
-        axes.errorbar([chain["value"][-1]], [at["measured"]], xerr=[curves.Z_95 * error], color=style.INK, capsize=2,
+    half = _half_interval(chain)
+    for factor, value, error in (("promised", chain["value"][0], 0.0), ("measured", chain["value"][-1], half)):
+        _draw_bar(axes, at[factor], 1.0, value, _TOTAL, f"{value:.2f}×", value + error)
+    if half > 0:
+        axes.errorbar([chain["value"][-1]], [at["measured"]], xerr=[half], color=style.INK, capsize=2,
                       elinewidth=0.8, capthick=0.8, zorder=3)
 
 
-def _draw_bar(axes, place, start, end, look, text):
+def _half_interval(chain):
+    """What the 95 % interval of the measured speedup has to each side; 0 where it is unknown."""
+    return curves.Z_95 * numpy.nan_to_num(chain["standard_error"][-1])
+
+
+def _draw_bar(axes, place, start, end, look, text, text_from=0.0):
     axes.barh([place], [end - start], left=start, height=0.7, zorder=2, **look, **_EDGE)
-    axes.annotate(text, (max(start, end), place), xytext=(4, 0), textcoords="offset points", ha="left",
+    axes.annotate(text, (max(start, end, text_from), place), xytext=(4, 0), textcoords="offset points", ha="left",
                   va="center_baseline", size=style.SMALLEST_PT)
 
 
@@ -102,8 +115,9 @@ def _dress(first, every, used, levels):
     for axes in every:
         curves.shade_losses(axes, low, upright=True)
     first.set_yticks(range(len(used)), [_FACTORS[factor] for factor in used])
-    first.xaxis.set_major_locator(FixedLocator(curves.thinned([tick for tick in _TICKS if low <= tick <= right],
-                                                              _MOST_TICKS)))
+    coarse, fine = ([tick for tick in ticks if low <= tick <= right] for ticks in (_TICKS, _FINE_TICKS))
+    ticks = coarse if len(coarse) >= _FEWEST_TICKS else fine
+    first.xaxis.set_major_locator(FixedLocator(curves.thinned(ticks, _MOST_TICKS)))
     first.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     first.xaxis.set_minor_locator(NullLocator())
     first.xaxis.set_minor_formatter(NullFormatter())

@@ -423,30 +423,38 @@ class LatexLayout {
     return sum;
   }
 
-  /// Narrows the widest column of texts until the table fits or each is as narrow as its longest word.
+  /// Narrows the widest column of texts, then of any cells, until the table fits or each is as narrow as its longest
+  /// word.
   void break_texts(const std::vector<std::size_t>& words) {
+    bool texts_only = true;
     while (points() > latex_page_width) {
       std::size_t widest = columns_.size();
       for (std::size_t i = 0; i < columns_.size(); ++i) {
-        if (columns_[i].align == Table::Align::left && widths_[i] > words[i] &&
-            (widest == columns_.size() || widths_[i] > widths_[widest])) {
+        const bool may_break = !texts_only || columns_[i].align == Table::Align::left;
+        if (may_break && widths_[i] > words[i] && (widest == columns_.size() || widths_[i] > widths_[widest])) {
           widest = i;
         }
       }
-      if (widest == columns_.size()) return;
-      broken_[widest] = true;
-      --widths_[widest];
+      if (widest < columns_.size()) {
+        broken_[widest] = true;
+        --widths_[widest];
+      } else if (texts_only) {
+        texts_only = false;
+      } else {
+        return;
+      }
     }
   }
 
   [[nodiscard]] std::string specification() const {
     std::string text = "\\begin{tabular}{";
     for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const bool right = columns_[i].align == Table::Align::right;
       if (broken_[i]) {
-        text += fmt::format(">{{\\raggedright\\arraybackslash}}p{{{:.0f}pt}}",
+        text += fmt::format(">{{\\{}\\arraybackslash}}p{{{:.0f}pt}}", right ? "raggedleft" : "raggedright",
                             static_cast<double>(widths_[i]) * latex_sizes.at(size_).character);
       } else {
-        text += columns_[i].align == Table::Align::right ? 'r' : 'l';
+        text += right ? 'r' : 'l';
       }
     }
     return text + "}\n\\toprule\n";

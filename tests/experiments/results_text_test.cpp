@@ -172,6 +172,10 @@ TEST_CASE("a wide LaTeX table gets smaller letters, then texts in several lines,
   CHECK_THAT(of_width(9, 10), Catch::Contains("\\scriptsize") && Catch::Contains("\\begin{tabular}{l}"));
   CHECK_THAT(of_width(20, 10), Catch::StartsWith("% needs \\usepackage{array,booktabs}\n") &&
                                    Catch::Contains("{>{\\raggedright\\arraybackslash}p{390pt}}"));
+  const Table numbers{.caption = "",
+                      .columns = std::vector<Table::Column>(8, {"loss", right}),
+                      .rows = {std::vector<std::string>(8, "0.1424 +- 0.0018")}};
+  CHECK_THAT(to_latex(numbers), Catch::Contains("{>{\\raggedleft\\arraybackslash}p{") && !Catch::Contains("landscape"));
   CHECK_THAT(of_width(2, 110),
              Catch::StartsWith("% needs \\usepackage{array,booktabs}\n% wider than 5.5 inches: set it in "
                                "landscape (package pdflscape)\n"));

@@ -65,6 +65,27 @@ class Advice(Drawn):
             numpy.testing.assert_allclose(line.get_xydata(), [(values[-1], 5)])
             numpy.testing.assert_allclose(interval.get_segments()[0][:, 0], values[-1] + numpy.array((-0.0196, 0.0196)))
 
+    def test_the_measured_speedup_is_written_beyond_its_interval(self):
+        sample_data.write_advice(self.directory)
+        path = self.directory / "speedup-chain.csv"
+        header, *rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]
+        for row in rows:
+            row[header.index("standard_error")] = "0.2"
+        sample_data.write_csv(path, header, rows)
+        axes = self.panels(speedup_chain.figure(load.table(path, speedup_chain.COLUMNS)))[0]
+        measured = float(next(row[header.index("value")] for row in rows if "measured" in row))
+        self.assertAlmostEqual(next(text.xy[0] for text in axes.texts if text.xy[1] == 5), measured + 1.96 * 0.2)
+        self.assertGreater(axes.get_xlim()[1], measured + 1.96 * 0.2)
+
+    def test_small_losses_have_ticks_on_both_sides_of_break_even(self):
+        sample_data.write_advice(self.directory, loads=("4 requests",))
+        path = self.directory / "speedup-chain.csv"
+        header = path.read_text(encoding="utf-8").splitlines()[0]
+        path.write_text(f"{header}\n4 requests,4,3,promised,1.13,,\n4 requests,4,3,iteration_cost,0.735,,\n"
+                        "4 requests,4,3,measured,0.83,0.005,\n", encoding="utf-8")
+        axes = self.panels(speedup_chain.figure(load.table(path, speedup_chain.COLUMNS)))[0]
+        self.assertEqual([round(tick, 6) for tick in axes.get_xticks()], [0.8, 0.9, 1, 1.1, 1.2, 1.3])
+
     def test_a_log_that_splits_nothing_has_one_factor(self):
         figure = self.figure(speedup_chain, split=False)
         names = [text.get_text() for text in self.panels(figure)[0].get_yticklabels()]

@@ -169,7 +169,9 @@ class Layout(InDirectory):
         little = {"loads": ("1 request",), "gammas": (3,), "split": False}
         much = {"loads": tuple(f"{2**i} requests of a category with a long name" for i in range(14)),
                 "gammas": range(1, 33)}
-        for changes, wide in ((little, ()), ({}, (speedup_chain, speedup_by_load)), (much, (speedup_chain,
+        named = {"loads": ("8 requests of mtbench",), "split": False}
+        for changes, wide in ((little, ()), ({**named, "gammas": range(1, 4)}, ()),
+                              ({**named, "gammas": range(1, 8)}, (speedup_by_load,)), ({}, (speedup_chain, speedup_by_load)), (much, (speedup_chain,
                                                                                          speedup_by_load))):
             for module in (acceptance_length, speedup_chain, speedup_by_load):
                 with self.subTest(figure=module.ID, changes=changes):
