@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/numbers.hpp"
+#include "core/readable.hpp"
 
 namespace foredraft {
 namespace {
@@ -58,9 +59,32 @@ std::vector<OptionSpec> all_options(const CommandSpec& command) {
   return all;
 }
 
+namespace {
+
+/// An example, over several lines as a shell takes it where one is too short: broken before an option.
+std::string example_text(std::string_view command) {
+  constexpr std::string_view continued = " \\\n     ";
+  std::string text = " ";
+  for (std::size_t begin = 0, width = 0; begin < command.size();) {
+    const std::size_t end = std::min(command.find(" --", begin + 1), command.size());
+    const std::string_view part = command.substr(begin, end - begin);
+    if (width + part.size() > text_columns - continued.size()) {
+      text += continued;
+      width = 0;
+    }
+    text.append(begin == 0 ? " " : "").append(part);
+    width += part.size();
+    begin = end;
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
 std::string help_text(const CommandSpec& command) {
-  std::string text =
-      fmt::format("usage: {} {} {}\n\n{}\n", command.program, command.name, command.arguments, command.summary);
+  constexpr std::size_t margin = 2;  // also between columns
+  std::string text = wrapped(
+      fmt::format("usage: {} {} {}\n\n{}\n", command.program, command.name, command.arguments, command.summary));
   std::size_t width = 6;
   const auto left = [](const OptionSpec& option) {
     return fmt::format("--{}{}{}", option.name, option.value.empty() ? "" : " ", option.value);
@@ -68,14 +92,16 @@ std::string help_text(const CommandSpec& command) {
   for (const OptionSpec& option : all_options(command)) width = std::max(width, left(option).size());
   const auto list = [&](std::string_view title, const std::vector<OptionSpec>& options) {
     text += fmt::format("\n{}\n", title);
-    for (const OptionSpec& option : options) text += fmt::format("  {:<{}}  {}\n", left(option), width, option.summary);
+    for (const OptionSpec& option : options) {
+      text += wrapped(fmt::format("  {:<{}}  {}\n", left(option), width, option.summary), width + 2 * margin);
+    }
   };
   for (const OptionGroup& group : command.groups) list(group.title, group.options);
   list("options", command.options);
   text += fmt::format("  {:<{}}  {}\n", "--help", width, "this text");
-  if (!command.notes.empty()) text += fmt::format("\n{}", command.notes);
+  if (!command.notes.empty()) text += wrapped(fmt::format("\n{}", command.notes));
   if (!command.examples.empty()) text += "\nexamples\n";
-  for (const std::string_view example : command.examples) text += fmt::format("  {}\n", example);
+  for (const std::string_view example : command.examples) text += example_text(example);
   return text;
 }
 

@@ -10,14 +10,18 @@
 
 #include "core/problems.hpp"
 
-/// The options of one command: one table feeds the parser and the help text.
+/// The options of one command: one table feeds the parser, the help text, the manual page and completion.
 namespace foredraft {
+
+/// What can stand at a place of a command line, where that is a list.
+using Words = std::vector<std::string> (*)();
 
 struct OptionSpec {
   std::string_view name;   ///< without the dashes
   std::string_view value;  ///< placeholder of its value in the help text; empty for a switch
   std::string_view summary;
   bool repeatable = false;  ///< may be given several times: CommandLine::all
+  Words words = nullptr;    ///< for completion; null: anything, such as a file
 };
 
 /// Options that are listed together in the help text, with a title.
@@ -28,7 +32,7 @@ struct OptionGroup {
 
 /// The option that CommandLine::threads() reads.
 inline constexpr OptionSpec threads_option{"threads", "N",
-                                           "0 (default): one per hardware thread; no result depends on it"};
+                                           "threads (default 0: one per hardware thread); results do not depend on it"};
 
 /// Maximum of an option without an upper bound.
 inline constexpr double unlimited = std::numeric_limits<double>::max();
@@ -44,12 +48,13 @@ struct CommandSpec {
   std::vector<OptionGroup> groups = {};  ///< before `options`
   std::string_view notes = {};           ///< lines between options and examples
   std::string_view program = "foredraft";
+  Words words = nullptr;  ///< of the positional arguments, for completion
 };
 
 /// The options of the groups and the others.
 [[nodiscard]] std::vector<OptionSpec> all_options(const CommandSpec& command);
 
-/// The text of --help.
+/// The text of --help, in lines of at most text_columns.
 [[nodiscard]] std::string help_text(const CommandSpec& command);
 
 /// A parsed command line; "--" ends the options. Remembers every wrong value; done() reports all at once.

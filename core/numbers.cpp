@@ -9,16 +9,12 @@
 #include <limits>
 
 namespace foredraft {
-namespace {
 
-/// A number that is whole, up to 2^53.
 std::optional<std::int64_t> whole(std::optional<double> number) {
   constexpr double exact = 0x1.0p53;
   if (!number || *number != std::trunc(*number) || std::abs(*number) > exact) return std::nullopt;
   return static_cast<std::int64_t>(*number);
 }
-
-}  // namespace
 
 void append_number(std::string& text, double number) {
   std::array<char, 32> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): to_chars fills it

@@ -20,6 +20,9 @@ void append_number(std::string& text, std::uint64_t number);
 /// The whole text as a finite number, or nullopt: no blanks, no trailing letters, no "nan", no "inf".
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 
+/// The number as an integer if it is one exactly (up to 2^53), else nullopt.
+[[nodiscard]] std::optional<std::int64_t> whole(std::optional<double> number);
+
 /// The whole text as an integer: digits, or a number such as 1e6 that is an exact integer (up to 2^53).
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 

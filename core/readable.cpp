@@ -133,4 +133,22 @@ std::string readable_message(std::string_view text) {
   }
 }
 
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string line(text.substr(0, end));
+    while (line.size() > columns) {
+      const std::size_t blank = line.rfind(' ', columns);
+      if (blank == std::string::npos || blank < indent || line.find_first_not_of(' ') > blank) break;
+      result += line.substr(0, blank) + "\n";
+      line = std::string(indent, ' ') + line.substr(blank + 1);
+    }
+    result += line;
+    if (end < text.size()) result += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
 }  // namespace foredraft

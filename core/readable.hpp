@@ -5,8 +5,16 @@
 #include <string>
 #include <string_view>
 
-/// Makes text from outside safe to print: it cannot move the cursor or fill the screen.
+/// Text as people read it: in lines that fit a terminal. Text from outside is made safe to print: it cannot move the
+/// cursor or fill the screen.
 namespace foredraft {
+
+/// The width of all text output.
+inline constexpr std::size_t text_columns = 100;
+
+/// Breaks longer lines at the last blank that fits, and indents what follows. A word that is longer stays whole, and so
+/// do the first `indent` columns of a line.
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t columns = text_columns);
 
 /// Maximum length of a quoted value, in shown characters.
 inline constexpr std::size_t max_quoted_characters = 200;

@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 #include "core/problems.hpp"
@@ -21,10 +23,66 @@ void open_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
+namespace {
+
+constexpr std::string_view bold = "\x1b[1m";
+constexpr std::string_view dim = "\x1b[2m";
+constexpr std::string_view red = "\x1b[31m";
+constexpr std::string_view plain = "\x1b[0m";
+
+/// Whether to print colors to this descriptor (https://no-color.org).
+bool takes_colors(int descriptor) {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): never set here
+    return std::string_view(value == nullptr ? "" : value);
+  };
+  return ::isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+}
+
+/// The width of a label at the beginning of a line: one or two short words, then blanks up to the text.
+std::size_t label_columns(std::string_view line) {
+  const std::size_t end = line.find("  ");
+  if (end == std::string_view::npos || end == 0 || end > 12) return 0;
+  const bool words = std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(end),
+                                 [](char c) { return (c >= 'a' && c <= 'z') || c == ' ' || c == '-'; });
+  return words ? end : 0;
+}
+
+}  // namespace
+
+std::string terminal_text(std::string_view text) {
+  const bool for_people = !text.empty() && ((text[0] >= 'A' && text[0] <= 'Z') || (text[0] >= 'a' && text[0] <= 'z'));
+  if (!for_people || text.find('\n') + 1 >= text.size()) return std::string(text);
+  std::string colored;
+  for (bool first = true; !text.empty(); first = false) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const std::size_t marked = first ? end : label_columns(line);
+    if (marked > 0) colored.append(first ? bold : dim).append(line.substr(0, marked)).append(plain);
+    colored.append(line.substr(marked)).append(end < text.size() ? "\n" : "");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return colored;
+}
+
 void print_result(std::string_view text) {
-  if (write_all(STDOUT_FILENO, text)) return;
+  const std::string shown = takes_colors(STDOUT_FILENO) ? terminal_text(text) : std::string(text);
+  if (write_all(STDOUT_FILENO, shown)) return;
   const char* why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): glibc's is thread-safe
   throw RunError(fmt::format("standard output: cannot be written ({})", why));
+}
+
+void say_error(std::string_view message) {
+  std::string text = readable_message(message);
+  if (takes_colors(STDERR_FILENO)) {
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      const std::size_t place = std::min(text.find(": ", begin), end);
+      text.insert(place, plain).insert(begin, red);
+      begin = end + red.size() + plain.size() + 1;
+    }
+  }
+  talk(text + "\n");
 }
 
 void talk(std::string_view text) noexcept { static_cast<void>(write_all(STDERR_FILENO, text)); }

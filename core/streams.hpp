@@ -16,8 +16,15 @@ namespace foredraft {
 /// becomes an error instead of ending the program.
 void open_standard_streams();
 
-/// Writes a result to stdout, at once. Throws RunError where it cannot be written.
+/// Writes a result to stdout, at once; on a terminal that takes colors as terminal_text() shows it. Throws RunError
+/// where it cannot be written.
 void print_result(std::string_view text);
+
+/// Writes an error to stderr, one line per problem. On a terminal that takes colors the place of each is red.
+void say_error(std::string_view message);
+
+/// A result in colors: its first line bold, labels dim. JSON, Markdown and single lines stay as they are.
+[[nodiscard]] std::string terminal_text(std::string_view text);
 
 /// Writes to stderr, at once. Never fails: text that cannot be written is dropped.
 void talk(std::string_view text) noexcept;

@@ -21,7 +21,7 @@ first (needs cmake, ninja, a C++ compiler and nvcc: scripts/setup.sh and the CUD
 Where a python3 with torch and transformers is found, that library's own speculative sampling is timed in the last 30 s:
 OUT-transformers.csv.
 
-exit codes: 0 done; 1 the build, a test or the run failed; 2 bad usage or input; 130 interrupted
+exit codes: 0 done; 1 no driver, or the build, a test or the run failed; 2 bad usage or input; 130 interrupted
 TEXT
 }
 
@@ -60,6 +60,12 @@ if [ -x "$here/foredraft-gpu" ]; then
 else
   root=$(dirname "$here")
   [ -f "$root/CMakeLists.txt" ] || refuse "$here: holds no foredraft-gpu, and is no part of a checkout to build it from"
+  # A driver shows its devices, or lists them; building takes minutes.
+  if [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ] && ! nvidia-smi -L >/dev/null 2>&1; then
+    echo "run_all.sh: no NVIDIA driver found (no /dev/nvidiactl, and nvidia-smi lists no GPU)" \
+      "- run it where the GPU is" >&2
+    exit 1
+  fi
   command -v cmake >/dev/null || { echo "run_all.sh: cmake not found - run scripts/setup.sh" >&2; exit 1; }
   echo "building foredraft-gpu (some minutes the first time)" >&2
   log=$(mktemp)

@@ -194,7 +194,7 @@ void check_positions(const AcceptanceCounts& counts, std::int64_t line, LogConte
     const auto here = static_cast<double>(counts.accepted_at[i]);
     if (here < 0.0 || here > before + slack) {
       refuse({.line = line,
-              .key = fmt::format("position {}", i),
+              .key = fmt::format("position {}", i + 1),
               .text = fmt::format("reached by {} steps, the one before by {}", here, before),
               .why = "a draft is accepted only after those before it",
               .suggestion = "check whether the log gives conditional rates"});
@@ -289,7 +289,7 @@ void set_positions(AcceptanceCounts& counts, std::span<const double> rates, std:
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (!(rates[i] >= 0.0 && rates[i] <= 1.0)) {
       refuse({.line = line,
-              .key = fmt::format("position {}", i),
+              .key = fmt::format("position {}", i + 1),
               .text = fmt::format("accepted in a share {} of the steps", rates[i]),
               .why = "must lie between 0 and 1"});
     }

@@ -96,6 +96,7 @@ LogFormat acceptance_table_format() {
   return {.name = "acceptance-table",
           .summary = "acceptance length by K (YAML), with and without thinking, as in InferenceX",
           .engine = "",
+          .gives = {"yes", "yes", "no", "no", "no"},
           .reads = LineFormat{.anchor = length_table_anchor,
                               .open = [] { return std::make_unique<AcceptanceTableReader>(); }}};
 }

@@ -56,6 +56,7 @@ LogFormat acceptance_traces_format() {
   return {.name = "acceptance-traces",
           .summary = "recorded acceptance by text position (acc_len, JSONL)",
           .engine = "",
+          .gives = {"any", "yes", "yes", "no", "no"},
           .reads = JsonFormat{"acc_len", claims_acceptance_traces, read_acceptance_traces}};
 }
 

@@ -94,6 +94,7 @@ LogFormat aiperf_records_format() {
   return {.name = "aiperf-records",
           .summary = "aiperf profile_export.jsonl: requests with their accepted drafts",
           .engine = "",
+          .gives = {"yes", "yes", "yes", "tokens", "no"},
           .reads = JsonFormat{"spec_decode_acceptance|benchmark_phase", claims_aiperf_record, read_aiperf_record}};
 }
 
@@ -101,6 +102,7 @@ LogFormat aiperf_run_format() {
   return {.name = "aiperf-run",
           .summary = "aiperf profile_export_aiperf.json: a run with its pooled histogram",
           .engine = "",
+          .gives = {"no", "yes", "yes", "tokens", "no"},
           .reads = JsonFormat{"pooled_spec_decode_acceptance_histogram|output_token_throughput", claims_aiperf_run,
                               read_aiperf_run}};
 }

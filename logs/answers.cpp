@@ -89,6 +89,7 @@ LogFormat answers_format() {
   return {.name = "answers",
           .summary = "answers of Spec-Bench, EAGLE and Medusa (JSONL): tokens, steps and time by question",
           .engine = "",
+          .gives = {"no", "yes", "(yes)", "iteration", "1"},
           .reads = JsonFormat{"wall_time", claims_answers, read_answer}};
 }
 

@@ -100,6 +100,7 @@ LogFormat benchmark_records_format() {
   return {.name = "benchmark-records",
           .summary = "records of scripts: concurrency, num_speculative_tokens, measured (JSON)",
           .engine = "",
+          .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
           .reads = JsonFormat{"accepted_length_tau", claims_benchmark_records, read_benchmark_record}};
 }
 

@@ -75,6 +75,7 @@ LogFormat genai_perf_format() {
   return {.name = "genai-perf",
           .summary = "tables of GenAI-Perf: load and times of a run, speculative or not",
           .engine = "",
+          .gives = {"no", "no", "no", "tokens", "yes"},
           .reads = LineFormat{.anchor = genai_perf_anchor, .open = [] { return std::make_unique<GenaiPerfReader>(); }}};
 }
 

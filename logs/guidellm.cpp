@@ -52,6 +52,7 @@ LogFormat guidellm_format() {
   return {.name = "guidellm",
           .summary = "GuideLLM benchmarks as JSON: load and times, without acceptance",
           .engine = "",
+          .gives = {"no", "no", "no", "tokens", "yes"},
           .reads = JsonFormat{"benchmarks", claims_guidellm, read_guidellm}};
 }
 

@@ -89,6 +89,7 @@ LogFormat ik_spec_bench_format() {
   return {.name = "ik-spec-bench",
           .summary = "ik_llama.cpp llama-spec-bench JSONL: positions and draft times",
           .engine = "ik_llama.cpp",
+          .gives = {"yes", "yes", "yes", "iteration, drafting", "1"},
           .reads = JsonFormat{"row_type", claims_ik_spec_bench, read_ik_spec_bench}};
 }
 

@@ -116,6 +116,7 @@ LogFormat key_values_format() {
   return {.name = "key-values",
           .summary = "lists such as num_drafts: 4816, as spec_decode.py of vLLM prints them",
           .engine = "",
+          .gives = {"yes", "yes", "(yes)", "no", "no"},
           .reads = LineFormat{.anchor = list_anchor, .open = [] { return std::make_unique<KeyValuesReader>(); }}};
 }
 

@@ -36,6 +36,7 @@ LogFormat llama_batched_bench_format() {
   return {.name = "llama-batched-bench",
           .summary = "llama-batched-bench --output-format jsonl: decode steps by batch size",
           .engine = "llama.cpp",
+          .gives = {"-", "-", "-", "iteration", "yes"},
           .reads = JsonFormat{"t_tg", claims_llama_batched_bench, read_llama_batched_bench}};
 }
 

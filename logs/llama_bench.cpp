@@ -66,6 +66,7 @@ LogFormat llama_bench_format() {
   return {.name = "llama-bench",
           .summary = "llama-bench -o json or jsonl: decode steps of one sequence by context",
           .engine = "llama.cpp",
+          .gives = {"-", "-", "-", "iteration", "1"},
           .reads = JsonFormat{"avg_ts", claims_llama_bench, read_llama_bench}};
 }
 
@@ -73,6 +74,7 @@ LogFormat llama_bench_csv_format() {
   return {.name = "llama-bench-csv",
           .summary = "llama-bench -o csv: the same as a table",
           .engine = "llama.cpp",
+          .gives = {"-", "-", "-", "iteration", "1"},
           .reads = CsvFormat{"avg_ts", claims_llama_bench_csv, read_llama_bench_row}};
 }
 

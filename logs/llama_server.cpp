@@ -261,6 +261,7 @@ LogFormat llama_server_format() {
   return {.name = "llama-server",
           .summary = "log of llama-server: times and drafts of each request, statistics",
           .engine = "llama.cpp",
+          .gives = {"(yes)", "yes", "(yes)", "iteration, drafting, tokens", "(yes)"},
           .reads = LineFormat{.anchor = R"(draft acceptance(?: rate)? =|statistics[ \t]+\S+: #calls)"
                                         R"(|eval time =[ \t]*[\d.]+ ms /|partial sequence removal)",
                               .open = [] { return std::make_unique<LlamaServerReader>(); }}};

@@ -88,6 +88,7 @@ LogFormat llama_speculative_format() {
   return {.name = "llama-speculative",
           .summary = "console of llama-speculative and llama-speculative-simple",
           .engine = "llama.cpp",
+          .gives = {"yes", "yes", "no", "iteration, drafting", "1"},
           .reads = LineFormat{.anchor = speculative_anchor,
                               .open = [] { return std::make_unique<LlamaSpeculativeReader>(); }}};
 }

@@ -125,6 +125,7 @@ LogFormat llamacpp_timings_format() {
   return {.name = "llamacpp-timings",
           .summary = "llama-server answers with timings, and lists of such records",
           .engine = "llama.cpp",
+          .gives = {"(yes)", "yes", "no", "iteration, tokens", "no"},
           .reads = JsonFormat{"predicted_ms", claims_llamacpp_timings, read_llamacpp_timings}};
 }
 

@@ -15,7 +15,7 @@
 #include "foredraft/errors.hpp"
 #include "logs/observation.hpp"
 
-/// Reader of one format. A new one needs a file, its line in formats.cpp, its test and its line in docs/logs.md.
+/// Reader of one format. A new one needs a file, its line in formats.cpp and its test.
 namespace foredraft::logs {
 
 /// Reads the lines that one format claims, in order. Other lines may be between them.
@@ -63,10 +63,21 @@ struct CsvFormat {
       row;
 };
 
+/// What is read from a format: "yes", "no", "(yes)" if only in some versions or estimated, "-" if not applicable.
+/// `times` names which.
+struct Gives {
+  std::string_view gamma;      ///< drafted tokens per iteration
+  std::string_view length;     ///< acceptance length
+  std::string_view positions;  ///< acceptance by draft position
+  std::string_view times;      ///< of iterations, drafting, verification or tokens
+  std::string_view batch;      ///< requests at once
+};
+
 struct LogFormat {
   std::string_view name;     ///< value of --format, "vllm"
   std::string_view summary;  ///< one line for `foredraft list formats`
   std::string_view engine;   ///< "vllm"; empty: determined by the content, or none
+  Gives gives = {};
   std::variant<LineFormat, JsonFormat, CsvFormat> reads;
 };
 

@@ -307,6 +307,7 @@ LogFormat observations_format() {
   return {.name = "observations",
           .summary = "an observations file that foredraft import wrote, foredraft.observations/1",
           .engine = "",
+          .gives = {"(yes)", "yes", "(yes)", "(all)", "(yes)"},
           .reads = JsonFormat{R"(foredraft\.observations/)", claims_observations, read_observations}};
 }
 

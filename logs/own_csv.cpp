@@ -125,6 +125,7 @@ LogFormat own_csv_format() {
   return {.name = "csv",
           .summary = "a table of your own: gamma, steps, accepted_at_1, ..., iteration_ms",
           .engine = "",
+          .gives = {"(yes)", "(yes)", "(yes)", "(all)", "(yes)"},
           .reads = CsvFormat{"gamma|decoding", claims_own_csv, read_own_row}};
 }
 

@@ -186,6 +186,7 @@ LogFormat prometheus_format() {
   return {.name = "prometheus",
           .summary = "scrapes of /metrics: vLLM, llama-server, SGLang; two give their difference",
           .engine = "",
+          .gives = {"yes", "yes", "(yes)", "no", "(yes)"},
           .reads = LineFormat{.anchor = R"(^(?:vllm|llamacpp|sglang):\w+[{ ])",
                               .open = [] { return std::make_unique<PrometheusReader>(); }}};
 }

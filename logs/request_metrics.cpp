@@ -99,6 +99,7 @@ LogFormat request_metrics_format() {
   return {.name = "request-metrics",
           .summary = "answers that count their own steps: vLLM, TensorRT-LLM, SGLang (JSON)",
           .engine = "",
+          .gives = {"(yes)", "yes", "yes", "no", "no"},
           .reads = JsonFormat{"speculative_decoding|spec_verify_ct", claims_request_metrics, read_request_metrics}};
 }
 

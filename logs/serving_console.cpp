@@ -160,6 +160,7 @@ LogFormat serving_console_format() {
       .name = "bench-serving",
       .summary = "console of vllm bench serve and sglang.bench_serving, whole or in part",
       .engine = "",
+      .gives = {"(yes)", "yes", "(yes)", "iteration, tokens", "yes"},
       .reads = LineFormat{.anchor = console_anchor, .open = [] { return std::make_unique<ServingConsoleReader>(); }}};
 }
 

@@ -69,6 +69,7 @@ LogFormat sglang_bench_format() {
   return {.name = "sglang-bench",
           .summary = "sglang.bench_serving: a run as a line of JSON, speculative or not",
           .engine = "sglang",
+          .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
           .reads = JsonFormat{"output_throughput", claims_sglang_bench, read_sglang_bench}};
 }
 

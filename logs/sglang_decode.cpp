@@ -191,6 +191,7 @@ LogFormat sglang_decode_format() {
   return {.name = "sglang",
           .summary = "log of an SGLang server: decode lines, settings",
           .engine = "sglang",
+          .gives = {"(yes)", "yes", "no", "iteration", "yes"},
           .reads = LineFormat{.anchor = R"(Decode batch|Prefill batch|ServerArgs\()",
                               .open = [] { return std::make_unique<SglangReader>(); }}};
 }

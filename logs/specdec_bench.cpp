@@ -121,6 +121,7 @@ LogFormat specdec_bench_format() {
   return {.name = "specdec-bench",
           .summary = "Model-Optimizer specdec_bench: acceptance_rate.json and timing.json",
           .engine = "",
+          .gives = {"yes", "yes", "yes", "iteration", "no"},
           .reads = JsonFormat{"Acceptance_Length_Histogram|Output TPS", claims_specdec_bench, read_specdec_bench}};
 }
 
@@ -128,6 +129,7 @@ LogFormat speculation_profile_format() {
   return {.name = "speculation-profile",
           .summary = "Model-Optimizer speculation_profile.json: emitted tokens at one K",
           .engine = "",
+          .gives = {"yes", "yes", "yes", "no", "no"},
           .reads = JsonFormat{"acceptance_length_histogram", claims_speculation_profile, read_speculation_profile}};
 }
 

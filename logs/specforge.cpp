@@ -105,6 +105,7 @@ LogFormat specforge_format() {
   return {.name = "specforge",
           .summary = "SpecForge dashboard JSON and bench_eagle3 results, by setting",
           .engine = "sglang",
+          .gives = {"(yes)", "yes", "no", "no", "yes"},
           .reads = JsonFormat{"num_draft_tokens", claims_specforge, read_specforge}};
 }
 

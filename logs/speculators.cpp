@@ -64,6 +64,7 @@ LogFormat speculators_format() {
   return {.name = "speculators",
           .summary = "speculators acceptance.csv and perf_results.csv, by subset",
           .engine = "vllm",
+          .gives = {"yes", "yes", "yes", "tokens", "(yes)"},
           .reads = CsvFormat{"subset", claims_speculators, read_speculators_row}};
 }
 

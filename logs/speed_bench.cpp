@@ -54,6 +54,7 @@ LogFormat speed_bench_format() {
   return {.name = "speed-bench",
           .summary = "llama.cpp speed_bench.py --output: requests by category, or their means",
           .engine = "llama.cpp",
+          .gives = {"no", "(yes)", "no", "tokens", "yes"},
           .reads = JsonFormat{"selected_samples", claims_speed_bench, read_speed_bench}};
 }
 

@@ -82,6 +82,7 @@ LogFormat trtllm_bench_format() {
   return {.name = "trtllm-bench",
           .summary = "trtllm-bench --report_json: a run with its decoding statistics",
           .engine = "tensorrt-llm",
+          .gives = {"(yes)", "yes", "no", "tokens", "yes"},
           .reads = JsonFormat{"request_info", claims_trtllm_bench, read_trtllm_bench}};
 }
 

@@ -71,6 +71,7 @@ LogFormat trtllm_console_format() {
   return {.name = "trtllm-bench-console",
           .summary = "console of trtllm-bench",
           .engine = "tensorrt-llm",
+          .gives = {"no", "yes", "no", "tokens", "yes"},
           .reads = LineFormat{.anchor = trtllm_anchor, .open = [] { return std::make_unique<TrtllmConsoleReader>(); }}};
 }
 

@@ -72,6 +72,7 @@ LogFormat trtllm_iterations_format() {
   return {.name = "trtllm-iterations",
           .summary = "TensorRT-LLM iteration statistics: batch, time and drafts of each",
           .engine = "tensorrt-llm",
+          .gives = {"yes", "yes", "no", "iteration, drafting", "yes"},
           .reads = JsonFormat{"iterLatencyMS", claims_trtllm_iterations, read_trtllm_iterations}};
 }
 

@@ -70,6 +70,7 @@ LogFormat vllm_bench_format() {
   return {.name = "vllm-bench",
           .summary = "vllm bench serve --save-result: a run as JSON, speculative or not",
           .engine = "vllm",
+          .gives = {"(yes)", "yes", "yes", "iteration, tokens", "yes"},
           .reads = JsonFormat{"output_throughput", claims_vllm_bench, read_vllm_bench}};
 }
 

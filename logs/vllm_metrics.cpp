@@ -203,6 +203,7 @@ LogFormat vllm_metrics_format() {
   return {.name = "vllm",
           .summary = "log of a vLLM server (V1): metrics, engine and configuration lines",
           .engine = "vllm",
+          .gives = {"yes", "yes", "yes", "iteration", "yes"},
           .reads = LineFormat{.anchor = R"(SpecDecoding metrics: |Avg generation throughput: |SpeculativeConfig\()"
                                         R"(|LLM engine \(v|vLLM API server version )",
                               .open = [] { return std::make_unique<VllmReader>(); }}};

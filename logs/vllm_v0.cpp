@@ -114,6 +114,7 @@ LogFormat vllm_v0_format() {
   return {.name = "vllm-v0",
           .summary = "log of a vLLM server before V1: counters, stage times, engine lines",
           .engine = "vllm",
+          .gives = {"yes", "yes", "no", "iteration, drafting, verification", "yes"},
           .reads = LineFormat{.anchor = R"(Speculative metrics: |SpecDecodeWorker stage times: |Swapped: \d+ reqs)",
                               .open = [] { return std::make_unique<VllmV0Reader>(); }}};
 }

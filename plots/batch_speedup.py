@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The predicted speedup against the batch: a line for each draft length, a panel for each context."""
+"""The predicted speedup against the batch size: a line for each draft length, a panel for each context. Of one batch size:
+against the draft length, a line for each context."""
 
 import numpy
+from matplotlib.ticker import MaxNLocator
 
 import curves
 import horizontal_axis
@@ -14,8 +16,9 @@ ID = "batch-speedup"
 COLUMNS = {"context": load.AXIS, "batch": load.AXIS, "gamma": load.AXIS, "speedup": load.NUMBER,
            "speedup_spread": load.NUMBER, **origins.COLUMNS}
 _MOST_PANELS = 6
-_MOST_LENGTHS = 8
-_ASIDE = 0.12  # octaves
+_MOST_SERIES = 8
+_MOST_BARRED = 4  # series whose bars can stand side by side
+_ASIDE = 0.12  # octaves or draft lengths
 
 
 def draw(directory):
@@ -26,32 +29,58 @@ def figure(table):
     if not numpy.isfinite(table["speedup"]).any():
         raise load.BadFile(table.path, "no value of speedup to draw")
     origins.check(table)
-    contexts = curves.thinned(table.values("context"), _MOST_PANELS)
-    gammas = curves.thinned(table.values("gamma"), _MOST_LENGTHS)
-    looks = style.looks(len(gammas))
-    batches = table.values("batch")
-    # Bars of the draft lengths stand side by side.
+    one_batch = len(table.values("batch")) == 1
+    x, series, panel = ("gamma", "context", "batch") if one_batch else ("batch", "gamma", "context")
+    panels = curves.thinned(table.values(panel), _MOST_PANELS)
+    lines = curves.thinned(table.values(series), _MOST_SERIES)
+    looks = style.looks(len(lines))
+    # Bars of the lines stand side by side.
     known = numpy.isfinite(table["speedup_spread"]).any()
-    aside = numpy.linspace(-_ASIDE, _ASIDE, len(gammas)) * known
-    width = "single_column" if len(contexts) == 1 else "double_column"
-    columns = min(3, len(contexts))
-    drawn, grid = layout.panels(width, len(contexts), columns)
+    aside = numpy.linspace(-_ASIDE, _ASIDE, len(lines)) * (known and len(lines) > 1)
+    width = "single_column" if len(panels) == 1 else "double_column"
+    columns = min(3, len(panels))
+    drawn, grid = layout.panels(width, len(panels), columns)
     every = [axes for axes in grid.flat if axes is not None]
     panel_width_in = 0.8 * style.WIDTH_IN[width] / columns
-    size = curves.marker_size(len(batches), panel_width_in)
-    for axes, context in zip(every, contexts):
-        axes.set_title(f"context {style.value_text(context)}")
-        for gamma, look, octaves in zip(gammas, looks, aside):
-            rows = table.where(context=context, gamma=gamma).sorted_by("batch")
-            x = rows["batch"] * 2**octaves
-            curves.closed_form(axes, x, rows["speedup"], look)
-            origins.points(axes, rows, x, rows["speedup"], rows["speedup_spread"], look.color, size)
+    places = table.values(x)
+    size = curves.marker_size(len(places), panel_width_in)
+    for axes, value in zip(every, panels):
+        axes.set_title(f"{panel} {style.value_text(value)}")
+        rows = table.where(**{panel: value})
+        spread = rows["speedup_spread"] if len(lines) <= _MOST_BARRED else _of_fastest(rows, x)
+        for line, look, step in zip(lines, looks, aside):
+            own = rows[series] == line
+            part = rows.keep(own)
+            at = part[x] + step if one_batch else part[x] * 2**step
+            order = numpy.argsort(at)
+            curves.closed_form(axes, at[order], part["speedup"][order], look)
+            origins.points(axes, part, at, part["speedup"], spread[own], look.color, size)
     curves.break_even(every[0], every)
-    horizontal_axis.dress_counts(every[0], curves.thinned(batches, int(panel_width_in / 0.25)))
+    if one_batch:
+        every[0].xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
+    else:
+        horizontal_axis.dress_counts(every[0], curves.thinned(places, int(panel_width_in / 0.25)))
     key = [*origins.entries(table), curves.break_even_entry()]
-    layout.arrange(drawn, grid, 2.1 if len(contexts) == 1 else 1.7, "batch (sequences at once)",
-                   f"predicted speedup over plain decoding ({origins.interval_words(table, 'speedup_spread')})", [
-        layout.Legend([curves.line_handle(look) for look in looks], [style.value_text(gamma) for gamma in gammas],
-                      "draft length γ (tokens)"),
+    bars = origins.interval_words(table, "speedup_spread")
+    bars += ", of the fastest" if known and len(lines) > _MOST_BARRED else ""
+    layout.arrange(drawn, grid, 2.1 if len(panels) == 1 else 1.7, _WORDS[x],
+                   f"predicted speedup over autoregressive decoding ({bars})", [
+        layout.Legend([curves.line_handle(look) for look in looks], [style.value_text(line) for line in lines],
+                      _WORDS[series]),
         layout.Legend(*zip(*key))])
     return drawn
+
+
+_WORDS = {"batch": "batch size (sequences)", "gamma": "draft length γ (tokens)", "context": "context length (tokens)"}
+
+
+def _of_fastest(rows, x):
+    """The spread of the fastest row at each place; of the others, whose bars would lie on each other, none."""
+    fastest = {}
+    for row, place in enumerate(rows[x]):
+        if place not in fastest or not rows["speedup"][row] <= rows["speedup"][fastest[place]]:
+            fastest[place] = row
+    spread = numpy.full(len(rows), numpy.nan)
+    chosen = list(fastest.values())
+    spread[chosen] = rows["speedup_spread"][chosen]
+    return spread

@@ -4,6 +4,7 @@
 import numpy
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 import layout
 import load
@@ -95,6 +96,15 @@ def thinned(values, most):
     return [values[i] for i in numpy.linspace(0, len(values) - 1, most).round().astype(int)]
 
 
+def decimal_ticks(axis):
+    """Ticks of a logarithmic axis in decimals, fewer to a decade where there are more decades."""
+    low, high = axis.get_view_interval()
+    decades = numpy.log10(high / low)
+    axis.set_major_locator(LogLocator(subs=(1, 3) if decades < 2.5 else (1,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
+
+
 def break_even(first, every, even=1.0):
     """Shades what lies below break-even in panels that share the vertical axis of `first`, which is made to reach it."""
     first.margins(y=0)
@@ -115,7 +125,7 @@ def shade_losses(axes, low, even=1.0, upright=False):
 def break_even_entry():
     """The legend entry of the shade, and its words."""
     return (Patch(facecolor=style.SHADE, edgecolor=style.GREY, linewidth=0.6, linestyle=_BREAK_EVEN["linestyle"]),
-            "slower than plain decoding")
+            "slower than autoregressive decoding")
 
 
 _BREAK_EVEN = {"color": style.GREY, "linewidth": 0.8, "linestyle": (0, (2, 1.5))}

@@ -3,7 +3,6 @@
 for the device alone and one for device and program."""
 
 import numpy
-from matplotlib.ticker import NullLocator
 
 import curves
 import layout
@@ -33,8 +32,8 @@ def figure(table):
             _draw_system(axes, table.where(clock=clock, system=system).sorted_by("batch"), look)
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_minor_locator(NullLocator())
+    for axis in (grid[0, 0].xaxis, grid[0, 0].yaxis):
+        curves.decimal_ticks(axis)
     layout.arrange(drawn, grid, 2.4, "throughput (tokens/s)", "latency of a sentence (ms)", [
         layout.Legend([curves.series_handle(look) for look in looks], [style.plain(system) for system in systems]),
         layout.Legend([curves.closed_form_handle(), curves.simulated_handle(grid[0, 0])],

@@ -103,7 +103,7 @@ def arrange(figure, grid, panel_height_in, x_label, y_labels, legends=()):
         box = _place_panels(figure, grid, panel_height_in, top_in, _EDGE_IN + y_label_in, _EDGE_IN + x_label_in)
         for axes, title in titles.items():
             if title:
-                axes.set_title(wrap(title, axes.get_position().width * width_in, most_lines=2))
+                axes.set_title(wrap(title, axes.get_position().width * width_in))
     left, right, bottom, top = box
     x_text.set_position(((left + right) / 2, _EDGE_IN / figure.get_size_inches()[1]))
     for row, text in enumerate(y_texts):

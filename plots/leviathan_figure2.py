@@ -26,5 +26,5 @@ def figure(table):
     # The unbounded curve leaves the figure: the longest bounded draft sets the scale.
     bounded = table.keep(numpy.isfinite(table["gamma"]))
     axes.set_ylim(0, 1.06 * curves.highest(bounded, _Y, table.path))
-    layout.arrange(drawn, grid, 2.3, "acceptance α", "tokens per iteration", legends)
+    layout.arrange(drawn, grid, 2.3, "acceptance rate α", "tokens per iteration", legends)
     return drawn

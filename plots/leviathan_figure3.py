@@ -32,7 +32,7 @@ def figure(table):
     axes.set_xlim(known.min() - 0.02, known.max() + 0.02)
     axes.set_ylim(bottom=-0.03 * curves.highest(table, "best_gamma", table.path))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10]))
-    layout.arrange(drawn, grid, 2.3, "acceptance α", "fastest draft length γ (tokens)", [
+    layout.arrange(drawn, grid, 2.3, "acceptance rate α", "fastest draft length γ (tokens)", [
         layout.Legend([curves.series_handle(look) for look in looks], list(map(style.value_text, values)),
                       "cost c of a draft step (target steps)"),
         layout.Legend([curves.closed_form_handle(), curves.simulated_handle(axes)],

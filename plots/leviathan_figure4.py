@@ -7,7 +7,7 @@ import load
 import style
 
 ID = "leviathan-figure4"
-_PANELS = {"speedup": "speedup over plain decoding", "operations_factor": "operations over plain decoding"}
+_PANELS = {"speedup": "speedup over autoregressive decoding", "operations_factor": "operations over autoregressive decoding"}
 COLUMNS = {"gamma": load.AXIS, "alpha": load.NUMBER,
            **{f"{kind}{y}{suffix}": load.NUMBER for y in _PANELS
               for kind, suffix in (("analytic_", ""), ("simulated_", ""), ("simulated_", "_standard_error"))}}
@@ -23,5 +23,5 @@ def figure(table):
         legends = curves.families(axes, table, series="gamma", x="alpha", y=y, title="draft length γ (tokens)")
         axes.set_ylim(0, 1.06 * curves.highest(table, y, table.path))
     grid[0, 0].set_xlim(-0.02, 1.02)
-    layout.arrange(drawn, grid, 1.7, "acceptance α", list(_PANELS.values()), legends)
+    layout.arrange(drawn, grid, 1.7, "acceptance rate α", list(_PANELS.values()), legends)
     return drawn

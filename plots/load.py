@@ -17,7 +17,7 @@ import numpy
 
 from command import BadFile
 
-NUMBER = "number"  # a float; an empty cell is NaN, the word `unbounded` infinity
+NUMBER = "number"  # a float; an empty cell is NaN; `unbounded`, as earlier versions wrote `inf`, is infinity
 TEXT = "text"      # as it stands
 AXIS = "axis"      # never empty or NaN; numbers when every cell is one, else text
 

@@ -49,13 +49,13 @@ def figure(table):
     for axes in grid[:, 0]:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
         axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
-    layout.arrange(drawn, grid, 1.35, "draft length γ (tokens)", ["tokens per iteration", "formula − run (%)"], [
+    layout.arrange(drawn, grid, 1.35, "draft length γ (tokens)", ["tokens per iteration", "formula − measured (%)"], [
         layout.Legend([curves.series_handle(look, line=False) for look in looks],
                       [style.plain(drafter) for drafter in drafters], "drafter"),
         layout.Legend([curves.simulated_handle(grid[0, 0]),
                        *(curves.closed_form_handle(dash) for _, dash in _FORMULAS.values()),
                        Patch(facecolor=style.GREY, alpha=_BAND_ALPHA, linewidth=0)],
-                      ["as run, 95 %", *(name for name, _ in _FORMULAS.values()), "any process"])])
+                      ["measured, 95 %", *(name for name, _ in _FORMULAS.values()), "bounds of any process"])])
     return drawn
 
 

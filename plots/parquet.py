@@ -3,7 +3,7 @@
 
 Usage: parquet.py FOLDER; needs pyarrow.
 
-Columns have the names of the CSV. They are whole numbers, doubles ("unbounded" is infinity) or text, whichever holds
+Columns have the names of the CSV. They are whole numbers, doubles or text, whichever holds
 all of their cells; an empty cell is null. The file's metadata hold the manifest, under "foredraft.manifest".
 """
 import os

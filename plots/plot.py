@@ -72,8 +72,8 @@ def draw_all(directory):
     load.manifest(directory)
     found = drawings(directory)
     if not found:
-        command.say(f"plot: {directory}: nothing to draw (no *{_SUFFIX}, no data of "
-                    f"{', '.join(figure.ID for figure in EXPERIMENTS)})", problem=True)
+        command.say(f"plot: {directory}: nothing to draw (no figure of a sweep, no data of a known figure)",
+                    problem=True)
         return 2
     return max([command.tried("plot", directory / name, functools.partial(_draw_one, name, draw))
                 for name, draw in found])

@@ -3,7 +3,8 @@
 
 One file that needs no network and no script. For a reproduction: an overview by paper and kind, the findings, how well
 this machine was predicted where that was tried, then every paper with its tables side by side and its figures. For a
-sweep: figures, tables and the first points. For an advice: its text and figures. The manifest closes each. Nothing of a
+sweep: figures, tables and the first points. For an advice: its text and figures. Each opens with the answer and the figure
+that shows it, and closes with where it comes from. Nothing of a
 file reaches the page as markup: text is escaped, and drawings are images, in which no script runs and which load
 nothing. Exit status: 0 written; 1 a file could not be used or the report not be written; 2 bad usage or nothing to
 report; 130 interrupted (an earlier report stays).
@@ -26,6 +27,7 @@ if __name__ == "__main__":
 
 import load
 import markdown_tables
+import opening
 import papers
 import report_look
 import scorecard
@@ -36,6 +38,8 @@ _FIRST_POINTS = 10
 _LONGEST_CELL = 200
 _ENLARGED = 1.4
 _BRIEF = 14  # characters: such a cell does not break
+_NUMBERS = re.compile(r"[-\d.,x*%± ]+")
+_ADVICE_WORDS = (("Cause", "cause"), ("Next", "why_not"), ("Evidence", "evidence"))
 # The width is in the first tag of a drawing, after the XML header.
 _WIDTH = re.compile(rb'<svg\s[^>]*?\bwidth="(\d{1,5}(?:\.\d+)?)pt"')
 _HEAD = 2000
@@ -69,6 +73,10 @@ def page(directory):
     experiments = _experiments(manifest, score)
     summaries = _of_kind(manifest, "summaries", dict)
     contents, parts = [], []
+    verdict, stem = opening.opening(directory, manifest, score, list(drawings))
+    lead = [f'<p class="verdict">{_prose(verdict)}</p>'] if verdict else []
+    lead += [] if score is None else scorecard.tiles(score)
+    lead += [] if stem is None else [_figure(drawings.pop(stem), False)]
 
     def add(anchor, title, section):
         if section:
@@ -76,12 +84,12 @@ def page(directory):
             parts.extend(section)
 
     if load.exists(directory / "advice.json"):
-        add("advice", "Advice", _advice(directory))
+        add("advice", "Findings", _advice(directory))
     if score is not None:
         add("overview", "Overview", scorecard.overview(score, lambda experiment: papers.paper(experiment)[0], _anchor))
         add("findings", "Findings", scorecard.findings(score, _anchor))
     if load.exists(directory / f"{validation.ID}.csv"):
-        figure = [_figure(drawings.pop(stem), False) for stem in (validation.ID,) if stem in drawings]
+        figure = [_figure(drawings.pop(validation.ID), False)] if validation.ID in drawings else []
         add("this-machine", validation_report.title(directory),
             validation_report.section(directory, "this-machine", figure))
     for name, title, own in papers.by_paper(experiments):
@@ -97,17 +105,20 @@ def page(directory):
     add("tables", "Tables", _section("tables", "Tables", [
         f"<h3>{html.escape(stem)}</h3>\n{_table(path)}" for stem, path in tables.items()]))
     add("points", "Points", _points(directory))
-    add("manifest", "Manifest", [] if manifest is None else _manifest(manifest))
-    if not parts:
+    add("manifest", "Provenance", [] if manifest is None else _manifest(manifest))
+    if not (lead or parts):
         return None
     name = html.escape(directory.resolve().name)
     return "\n".join(["<!DOCTYPE html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
                       f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
                       '<meta name="viewport" content="width=device-width, initial-scale=1">',
                       f"<title>{name}: foredraft report</title>", f"<style>{report_look.STYLE}</style>", "</head>",
-                      "<body>", '<div class="page">', f"<header><h1>foredraft: {name}</h1>", *_provenance(manifest),
-                      "</header>", f'<nav aria-label="Contents"><ul>{"".join(contents)}</ul></nav>', "<main>", *parts,
+                      "<body>", '<div class="page">', f"<header><h1>foredraft: {name}</h1>", *lead, "</header>", f'<nav aria-label="Contents"><ul>{"".join(contents)}</ul></nav>', "<main>", *parts,
                       "</main>", "</div>", "</body>", "</html>", ""])
+
+
+def _prose(text):
+    return html.escape(text).replace("+-", "±")
 
 
 def _by_stem(directory, pattern):
@@ -163,8 +174,6 @@ def _section(anchor, title, parts):
 
 def _provenance(manifest):
     """One line on what made the results."""
-    if manifest is None:
-        return []
     program, run = manifest.get("program"), manifest.get("run")
     words = [f"foredraft {program['version']}" if isinstance(program, dict) and "version" in program else "",
              f"seed {manifest['seed']}" if "seed" in manifest else "",
@@ -196,14 +205,20 @@ def _table(path):
 def _cell(text):
     verdict = _VERDICT.fullmatch(text)
     shown = f"{verdict[1]}{scorecard.mark(verdict[2])}" if verdict else text
-    return f'<td class="brief">{shown}</td>' if len(text) <= _BRIEF else f"<td>{shown}</td>"
+    shown = shown.replace("+-", "±")
+    brief = len(text) <= _BRIEF or _NUMBERS.fullmatch(shown)
+    return f'<td class="brief">{shown}</td>' if brief else f"<td>{shown}</td>"
 
 
 def _advice(directory):
-    """What to do, and below it what the command printed."""
+    """Why: cause, what to log next, evidence and warnings; below them what the command printed."""
     advice = load.document(directory / "advice.json", "foredraft.advise/1")
-    return ['<h2 id="advice">Advice</h2>', f"<p><strong>{html.escape(str(advice.get('action', '')))}</strong></p>",
-            f'<pre class="wide">{html.escape(load.text(directory / "advice.txt"))}</pre>']
+    words = [(title, str(advice[key])) for title, key in _ADVICE_WORDS if advice.get(key)]
+    words += [(str(warning.get("code", "")), str(warning.get("message", "")))
+              for warning in _of_kind(advice, "warnings", list) if isinstance(warning, dict)]
+    entries = "".join(f"<dt>{html.escape(title)}</dt><dd>{_prose(text)}</dd>" for title, text in words)
+    return ['<h2 id="advice">Findings</h2>', *([f"<dl>{entries}</dl>"] if entries else []),
+            "<h3>As printed</h3>", f'<pre class="wide">{html.escape(load.text(directory / "advice.txt"))}</pre>']
 
 
 def _points(directory):
@@ -230,7 +245,7 @@ def _breakable(name):
 
 
 def _manifest(manifest):
-    parts = ['<h2 id="manifest">Manifest</h2>', '<div class="wide"><table>', "<tbody>"]
+    parts = ['<h2 id="manifest">Provenance</h2>', *_provenance(manifest), '<div class="wide"><table>', "<tbody>"]
     long = []
     for key, value in manifest.items():
         if isinstance(value, (dict, list)):

@@ -22,6 +22,7 @@ h2 { font-size: 1.3rem; line-height: 1.3; margin: 3rem 0 .8rem; padding-bottom: 
 h3 { font-size: 1.05rem; margin: 2.4rem 0 .3rem; overflow-wrap: anywhere; }
 h4 { font-size: .95rem; margin: 1.4rem 0 .3rem; }
 p { margin: .5rem 0; max-width: 46rem; }
+.verdict { font-size: 1.15rem; font-weight: bold; line-height: 1.4; }
 a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
 .soft, figcaption { color: var(--soft); font-size: .85rem; }
 code { overflow-wrap: anywhere; font-size: .85em; }
@@ -71,7 +72,7 @@ figure { margin: 1.2rem 0; } figure img { width: var(--natural); max-width: 100%
   min-width: calc(.75 * var(--natural)); height: auto; background: #fff; border-radius: .4rem; padding: .4rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; font-size: .88rem; max-width: 46rem; }
 dt { font-weight: bold; } dd { margin: 0; color: var(--soft); }
-@media (max-width: 40rem) { body { font-size: 15px; } .page { padding: 1rem .8rem 3rem; }
+@media (max-width: 40rem) { body { font-size: 15px; } nav li ul { display: none; } .page { padding: 1rem .8rem 3rem; }
   dl { grid-template-columns: 1fr; }
   dd { margin-bottom: .4rem; } .tiles li { flex-basis: 40%; } h2 { margin-top: 2.2rem; } }
 @media print {

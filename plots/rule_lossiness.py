@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What verification rules give up for acceptance: a column of panels for each vocabulary, a line for each rule.
 
-Above, the distance of what is emitted from the target's own law; below, how often it is not the token of greedy decoding.
+Above, the distance of what is emitted from the target distribution; below, how often it is not the token of greedy decoding.
 Along a line the rule's parameter varies. No rule with one draft a position can lie below the grey line.
 """
 
@@ -50,11 +50,11 @@ def figure(table):
     for axes in grid[:, 0]:
         axes.set_ylim(-0.03, 1.03)
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
-    layout.arrange(drawn, grid, 1.75, "acceptance",
-                   ["total variation from the target", "share of tokens that are not greedy decoding's"], [
+    layout.arrange(drawn, grid, 1.75, "acceptance rate",
+                   ["total variation distance from the target", "fraction of tokens that differ from greedy decoding"], [
         layout.Legend([curves.series_handle(look) for look in looks], [style.plain(name) for name in series], "rule"),
         layout.Legend([Line2D([], [], color=style.GREY, linewidth=2.2, alpha=_BOUND_ALPHA)],
-                      ["least loss of any rule with one draft; bars: 95 % over contexts"])])
+                      ["minimum of any rule with one draft; bars: 95 % over contexts"])])
     return drawn
 
 

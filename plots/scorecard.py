@@ -61,14 +61,30 @@ def counted(table):
     return " ".join(chip(verdict, f"{count} {verdict}") for verdict, count in counts.items() if count)
 
 
+def verdict(table):
+    """What the scored rows come to."""
+    scored = list(results(table)["verdict"])
+    agree, fail, found = (scored.count(name) for name in ("pass", "fail", "finding"))
+    judged = f"{agree} of {agree + fail} checked results agree with the printed numbers." if agree + fail else ""
+    contradict = f" {found} printed numbers or statements contradict themselves or others." if found else ""
+    return (judged + contradict).strip()
+
+
+def tiles(table):
+    """How many results have each verdict."""
+    scored = list(results(table)["verdict"])
+    counts = {name: scored.count(name) for name in VERDICTS}
+    return [f'<ul class="tiles">{"".join(_tile(name, count) for name, count in counts.items())}</ul>']
+
+
+def _tile(name, count):
+    return f'<li class="{name if count else "none"}"><strong>{VERDICTS[name]} {count}</strong>{name}</li>'
+
+
 def overview(table, paper_of, anchor_of):
-    """Counts by verdict, then by paper and kind. `paper_of`: the name of the paper of an experiment; `anchor_of`: the
+    """Counts by paper and kind. `paper_of`: the name of the paper of an experiment; `anchor_of`: the
     id of its section."""
     scored = results(table)
-    tiles = []
-    for verdict, sign in VERDICTS.items():
-        count = sum(scored["verdict"] == verdict)
-        tiles.append(f'<li class="{verdict if count else "none"}"><strong>{sign} {count}</strong>{verdict}</li>')
     inputs = len(table) - len(scored)
     papers = {}
     for experiment in table.values("experiment"):
@@ -81,7 +97,6 @@ def overview(table, paper_of, anchor_of):
                     + "".join(_kind_cell(own, kind) for kind in kinds) + "</tr>")
     return ["<h2 id=\"overview\">Overview</h2>",
             f"<p>{len(scored)} results and {inputs} printed inputs, which are not scored.</p>",
-            f'<ul class="tiles">{"".join(tiles)}</ul>',
             '<div class="wide"><table>', "<thead><tr><th>paper</th>"
             + "".join(f"<th>{kind.replace('_', ' ')}</th>" for kind in kinds) + "</tr></thead>",
             "<tbody>", *body, "</tbody>", "</table></div>",

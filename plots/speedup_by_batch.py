@@ -40,7 +40,7 @@ def figure(table, panel, series, title, baseline):
         place.dress(axes, 0.8 * style.WIDTH_IN["double_column"] / len(panels))
     grid[0, 0].set_ylim(bottom=0)
     grid[0, 0].yaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 2.5, 5, 10]))
-    layout.arrange(drawn, grid, 1.9, "batch (sequences)", f"speedup over {baseline}", [
+    layout.arrange(drawn, grid, 1.9, "batch size (sequences)", f"speedup over {baseline}", [
         layout.Legend([curves.series_handle(look) for look in looks], [style.value_text(value) for value in values],
                       title),
         layout.Legend([Patch(facecolor=style.SHADE, edgecolor=style.GREY, linewidth=0.6, linestyle=_EVEN)],

@@ -56,13 +56,13 @@ def figure(table):
     axes.set_xticks(range(len(gammas)), [style.value_text(gamma) for gamma in gammas])
     axes.set_yticks(range(len(loads)), [layout.wrap(style.value_text(name), _NAME_IN, style.TICK_PT, most_lines=2) for name in loads])
     axes.grid(visible=False)
-    entries = [(Patch(**_CHOSEN), "draft length to use")]
+    entries = [(Patch(**_CHOSEN), "draft length to use")] if "yes" in table["use"] else []
     if (table["speedup"] < 1).any():
-        entries.append((Patch(**_LOSING, **_EDGE), "slower than plain decoding"))
+        entries.append((Patch(**_LOSING, **_EDGE), "slower than autoregressive decoding"))
     if not numpy.isfinite(table["speedup"]).all():
         entries.append((Patch(facecolor=style.SHADE, **_EDGE), "not logged: at most"))
     layout.arrange(drawn, grid, max(0.7, _ROW_IN * len(loads)), "draft length γ (tokens); in each cell the speedup",
-                   "load", [layout.Legend(*zip(*entries))])
+                   "load", [layout.Legend(*zip(*entries))] if entries else [])
     return drawn
 
 

@@ -51,7 +51,7 @@ def figure(table):
         axes.set_title(style.value_text(name) + (f", γ = {style.value_text(gamma)}" if numpy.isfinite(gamma) else ""))
         axes.grid(visible=False, axis="y")
     _dress(every[0], every, used, [end for name in shown for end in _levels(chains[name])])
-    layout.arrange(drawn, grid, 0.3 + _BAR_IN * len(used), "speedup over plain decoding (bar: 95 %)",
+    layout.arrange(drawn, grid, 0.3 + _BAR_IN * len(used), "speedup over autoregressive decoding (bar: 95 %)",
                    "factors", [
         layout.Legend([Patch(**look, **_EDGE) for look in looks.values()], list(looks)),
         layout.Legend(*zip(curves.break_even_entry()))])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a token costs and what of: the parts of an iteration over the tokens it yields, stacked, beside plain decoding.
+"""What a token costs and what of: the parts of an iteration over the tokens it yields, stacked, beside autoregressive decoding.
 
 A panel for each batch, at the first context; a bar for each draft length.
 """
@@ -17,7 +17,7 @@ import style
 ID = "step-time"
 # From the bottom of a bar to its top.
 _PARTS = {"drafting_us": ("drafting", {"facecolor": style.DRAFT}),
-          "verify_us": ("verification pass", {"facecolor": style.TARGET}),
+          "verify_us": ("verification", {"facecolor": style.TARGET}),
           "sampling_us": ("sampling", {"facecolor": "white", "hatch": "//////"}),
           "overhead_us": ("overhead", {"facecolor": style.SHADE, "hatch": "......"})}
 _PLAIN = {"facecolor": style.GREY}
@@ -46,8 +46,8 @@ def figure(table):
     drawn, grid = layout.panels(width, len(batches), min(4, len(batches)) if len(batches) != 6 else 3)
     for axes, batch in zip((axes for axes in grid.flat if axes is not None), batches):
         rows = table.where(batch=batch)
-        _draw_bars(axes, rows.keep([gamma in gammas for gamma in rows["gamma"]]).sorted_by("gamma"))
-        axes.set_title(f"batch {style.value_text(batch)}: plain {_plain_us(rows)[0] / 1e3:.3g} ms")
+        fastest = _draw_bars(axes, rows.keep([gamma in gammas for gamma in rows["gamma"]]).sorted_by("gamma"))
+        axes.set_title(f"batch {style.value_text(batch)}, step {_plain_us(rows)[0] / 1e3:.3g} ms{fastest}")
     first = grid[0, 0]
     first.set_xlim(-0.7, len(gammas) + 0.7)
     first.set_ylim(0, 1.12 * max(1.0, first.get_ylim()[1] / 1.05))
@@ -57,22 +57,23 @@ def figure(table):
         axes.grid(visible=False, axis="x")
     first.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
     used = [part for part in _PARTS if (table[part] > 0).any()]
-    layout.arrange(drawn, grid, 2.0 if len(batches) == 1 else 1.5, "draft length γ (tokens); 0: plain decoding",
-                   f"time per token (plain steps) at context {style.value_text(context)};"
+    layout.arrange(drawn, grid, 2.0 if len(batches) == 1 else 1.5, "draft length γ (tokens); 0: autoregressive",
+                   f"time per token (decode steps) at context {style.value_text(context)};"
                    f" {origins.interval_words(table, 'speedup_spread')}", [
         layout.Legend([Patch(**_PLAIN, **_EDGE), *(Patch(**_PARTS[part][1], **_EDGE) for part in used)],
-                      ["plain step", *(_PARTS[part][0] for part in used)]),
+                      ["decode step", *(_PARTS[part][0] for part in used)]),
         layout.Legend(*zip(*origins.entries(table)))])
     return drawn
 
 
 def _plain_us(rows):
-    """A token of plain decoding."""
+    """The time of a token of autoregressive decoding."""
     return rows["plain_us"] + rows["plain_sampling_us"]
 
 
 def _draw_bars(axes, rows):
-    """Plain decoding at 0, then one bar for each draft length, the fastest with its speedup."""
+    """Autoregressive decoding at 0, then one bar for each draft length; returns the fastest and its speedup in words,
+    nothing where all lose."""
     axes.axhline(1, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 1.5)), zorder=1)
     axes.bar([0], [1], width=0.75, zorder=2, **_PLAIN, **_EDGE)
     x = numpy.arange(1, len(rows) + 1)
@@ -83,7 +84,4 @@ def _draw_bars(axes, rows):
         bottom += height
     origins.points(axes, rows, x, bottom, rows["speedup_spread"], style.INK, size=2.6)
     best = int(numpy.nanargmin(bottom))
-    if bottom[best] < 1:
-        tops = numpy.array([1, *bottom * (1 + numpy.nan_to_num(rows["speedup_spread"])), 0])
-        axes.annotate(f"{1 / bottom[best]:.2f}×", (x[best], tops[best:best + 3].max()), xytext=(0, 3),
-                      textcoords="offset points", ha="center", va="bottom", size=style.SMALLEST_PT)
+    return f": {1 / bottom[best]:.2f}× at γ = {style.value_text(rows['gamma'][best])}" if bottom[best] < 1 else ""

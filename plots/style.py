@@ -126,9 +126,14 @@ def plain(text):
     return "".join(c for c in text if c.isprintable()).replace("$", r"\$")
 
 
+def letter(column):
+    """The letter a column is known by, or nothing."""
+    return _SYMBOLS.get(column, "")
+
+
 def symbol(column):
     """The letter a column is known by, or its name in words."""
-    return plain(_SYMBOLS.get(column, column.replace("_", " ")))
+    return plain(letter(column) or column.replace("_", " "))
 
 
 def value_text(value):

@@ -14,5 +14,5 @@ def draw(directory):
 
 
 def figure(table):
-    return speedup_by_batch.figure(table, "cache", "context", "context (tokens)",
-                                   "plain decoding")
+    return speedup_by_batch.figure(table, "cache", "context", "context length (tokens)",
+                                   "autoregressive decoding")

@@ -11,8 +11,8 @@ import token_tree
 ID = "survey-medusa-tree"
 COLUMNS = {**token_tree.COLUMNS, "tree": load.TEXT}
 _MARKS = {"both": (token_tree.FILLED, "in both trees"),
-          "greedy": (token_tree.Mark("o", False), "in the greedy tree alone"),
-          "shipped": (token_tree.Mark("s", False), "in the shipped tree alone")}
+          "greedy": (token_tree.Mark("o", False), "only in the greedy tree"),
+          "shipped": (token_tree.Mark("s", False), "only in the shipped tree")}
 
 
 def draw(directory):

@@ -55,6 +55,7 @@ def figure(spec, table):
     panel_width_in = 0.8 * style.WIDTH_IN[spec["width"]] / columns  # near enough to size markers and words
     drawn, grid = layout.panels(spec["width"], len(panel_values), columns)
     size = curves.marker_size(len(place.values), panel_width_in)
+    simulated_only = not numpy.isfinite(analytic).any()
     series_looks = style.looks(len(series_values))
     best_kinds = set()
     for axes, panel in zip((a for a in grid.flat if a is not None), panel_values):
@@ -65,7 +66,7 @@ def figure(spec, table):
             rows = part if spec["series"] is None else part.where(**{spec["series"]: value})
             if len(rows):
                 aside = (index + 0.5) / len(series_values) - 0.5
-                best_kinds |= _draw_series(axes, spec["y"], place, rows, look, size, aside)
+                best_kinds |= _draw_series(axes, spec["y"], place, rows, look, size, aside, simulated_only)
         place.dress(axes, panel_width_in)
     _dress_vertical(spec, grid[0, 0], [a for a in grid.flat if a is not None])
     layout.arrange(drawn, grid, sweep_panels.panel_height(spec["width"], len(panel_values)),
@@ -74,15 +75,16 @@ def figure(spec, table):
     return drawn
 
 
-def _draw_series(axes, y, place, rows, look, size, aside):
-    """Draws one series of one panel; returns the kinds of best point it marked."""
+def _draw_series(axes, y, place, rows, look, size, aside, simulated_only):
+    """Draws one series of one panel; returns the kinds of best point it marked. A line is the closed form or, in a
+    figure without any, joins the simulated points."""
     rows = rows if place.words else rows.sorted_by(place.column)
     x, analytic, mean = place.of(rows, aside), rows[f"analytic_{y}"], rows[f"simulated_{y}"]
     if place.words or numpy.isfinite(analytic).sum() == 1:  # no way leads from one word to the next
         axes.plot(x, analytic, color=look.color, linestyle="none", marker="_", markersize=9, markeredgewidth=1.1,
                   zorder=2)
     else:
-        curves.closed_form(axes, x, analytic, look)
+        curves.closed_form(axes, x, mean if simulated_only else analytic, look)
     curves.simulated(axes, x, mean, rows[f"simulated_{y}_standard_error"], look, size)
     if y not in _BEST or place.column in _GIVEN or place.words:
         return set()
@@ -124,7 +126,7 @@ def _legends(spec, axes, table, series_values, series_looks, best_kinds, lines):
     if spec["series"] is not None:
         legends.append(layout.Legend([curves.series_handle(look, line=lines) for look in series_looks],
                                      [style.value_text(value) for value in series_values],
-                                     title=style.symbol(spec["series"])))
+                                     title=sweep_panels.legend_title(spec, spec["series"])))
     key = []
     if numpy.isfinite(table[f"analytic_{spec['y']}"]).any():
         key.append((curves.closed_form_handle(), "closed form"))

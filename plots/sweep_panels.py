@@ -2,6 +2,7 @@
 """What figures of a sweep share: which panels and series there are, how they stand, and in what words."""
 
 import figure_specification
+import layout
 import load
 import style
 
@@ -44,10 +45,20 @@ def panel_height(width, count):
 
 
 def label(spec, column):
-    """The words for a column, with its unit where they do not name it already."""
+    """The words for a column, the letter it is known by, and its unit where the words do not name it already."""
     words = spec["labels"].get(column, column.replace("_", " "))
+    letter = style.letter(column)
+    words += f" {letter}" if letter and letter not in words.split() else ""
     unit = (spec.get("units") or {}).get(column, "")
+    unit = "" if unit == "1/s" and "per second" in words else unit
     return style.plain(f"{words} ({unit.replace('^2', '²')})" if unit and unit not in words else words)
+
+
+def legend_title(spec, column):
+    """What the letter of a column stands for, where one line of the figure holds it; else the name of the column."""
+    words = label(spec, column)
+    fits = layout.text_width_in(words, style.TICK_PT) <= style.WIDTH_IN[spec["width"]] - 0.2
+    return words if style.letter(column) and fits else style.symbol(column)
 
 
 def title(spec, column, value):

@@ -57,6 +57,7 @@ def _settle(axes, table, spec):
         values = values[numpy.isfinite(values)]
         if values.min() > 0 and values.max() / values.min() >= _LOGARITHMIC_FROM:
             set_scale("log")
+            curves.decimal_ticks(axis)
         else:
             set_limit()
             axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
@@ -66,7 +67,8 @@ def _legends(spec, axes, table, series, looks):
     legends = []
     if spec["series"] is not None:
         legends.append(layout.Legend([curves.series_handle(look) for look in looks],
-                                     [style.value_text(value) for value in series], style.symbol(spec["series"])))
+                                     [style.value_text(value) for value in series],
+                                     sweep_panels.legend_title(spec, spec["series"])))
     ends = table.values(spec["along"])
     along = f"{sweep_panels.label(spec, spec['along'])}: {', '.join(map(style.value_text, ends))}"
     simulated = numpy.isfinite(table[f"simulated_{spec['y']}"]).any()

@@ -56,6 +56,15 @@ def words(found):
     return text + (f"; between runs {100 * found.between_runs:.1f} %" if numpy.isfinite(found.between_runs) else "")
 
 
+def verdict(directory):
+    """What the comparison came to."""
+    found = errors(read(directory))
+    runs = f" Two runs of a cell differ by {100 * found.between_runs:.1f} % (median)." \
+        if numpy.isfinite(found.between_runs) else ""
+    return (f"The predicted speedups are off by {100 * found.median:.1f} % (median) and at most {100 * found.worst:.1f} % "
+            f"over {found.cells} cells.{runs}")
+
+
 def draw(directory):
     return style.save(figure(read(directory)), directory / ID)
 
@@ -78,7 +87,7 @@ def figure(table):
                       markeredgecolor="white", markeredgewidth=0.25)
     axes.set_xlim(low, high)
     axes.set_ylim(low, high)
-    layout.arrange(drawn, grid, 2.6, "speedup predicted from the profile alone", "speedup measured", [
+    layout.arrange(drawn, grid, 2.6, "speedup predicted from the profile", "measured speedup", [
         layout.Legend([curves.series_handle(look, line=False) for look in looks], table.pairs),
         layout.Legend([Patch(facecolor=shade, **_EDGE) for _, shade in reversed(_BANDS)],
                       [f"within {100 * width:g} %" for width, _ in reversed(_BANDS)], words(errors(table.rows)))])

@@ -13,8 +13,8 @@ _MOST_BETWEEN_RUNS = 0.02  # median, as calibrate has it
 _CELL = ("target", "drafter", "gamma", "alpha", "batch", "context")
 _TITLES = {"predicted_speedup": "predicted", "measured_speedup": "measured", "signed_error": "error, %",
            "between_runs": "between runs, %"}
-_LOOP = ("The predictions were written before the first loop ran, from measured passes of none of these cells. What agrees "
-         "is the composition of our own passes into iterations; somebody's engine does more than that.")
+_LOOP = ("The predictions were written before the first loop ran, from forward passes that were measured at none of these "
+         "cells. This validates how forward-pass timings compose, not a serving engine, which adds scheduling and networking.")
 _ENGINE = ("The speedups were measured in an engine. What it does besides decoding is in the measured numbers; in the "
            "prediction only as far as its profile times it.")
 
@@ -47,8 +47,8 @@ def _noise(manifest, errors):
     """A mark where the profile was not valid by its own A/A run, or two runs of a cell differ by more than it allows."""
     if manifest.get("valid", True) and not errors.between_runs > _MOST_BETWEEN_RUNS:
         return []
-    return [f'<p>{scorecard.chip("finding", "noisy")} The machine did not repeat its own measurements to within '
-            f"{100 * _MOST_BETWEEN_RUNS:g} %: neither side of the comparison is worth much.</p>"]
+    return [f'<p>{scorecard.chip("finding", "noisy")} Repeated measurements of the same cell differ by more than '
+            f"{100 * _MOST_BETWEEN_RUNS:g} % on this machine: the comparison is not reliable.</p>"]
 
 
 def _cells(directory):

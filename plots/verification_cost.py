@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of the target's pass against the tokens it verifies, over that of one token: a line for each batch, a panel
-for each context. The knee is where a pass takes 1.1 times that of one token."""
+"""The time of a forward pass of the target against its tokens, over that of one token: a line for each batch, a panel
+for each context. The knee is where a forward pass takes 1.1 times as long as one of one token."""
 
 import numpy
 from matplotlib.lines import Line2D
@@ -18,6 +18,7 @@ COLUMNS = {"context": load.AXIS, "batch": load.AXIS, "tokens": load.NUMBER, "gro
            "growth_spread": load.NUMBER, "knee_tokens": load.NUMBER, "knee_growth": load.NUMBER, **origins.COLUMNS}
 _MOST_PANELS = 6
 _MOST_BATCHES = 8
+_ASIDE = 0.02  # of the width of a panel
 _KNEE_LINE = {"color": style.GREY, "linewidth": 0.8, "linestyle": (0, (2, 1.5))}
 _KNEE_MARK = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "markeredgewidth": 0.8,
               "linestyle": "none"}
@@ -41,22 +42,39 @@ def figure(table):
     for axes, context in zip(every, contexts):
         axes.set_title(f"context {style.value_text(context)}")
         axes.axhline(knee_growth, zorder=1, **_KNEE_LINE)
-        for batch, look in zip(batches, looks):
+        aside = numpy.linspace(-_ASIDE, _ASIDE, len(batches)) * (len(batches) > 1)
+        for batch, look, step in zip(batches, looks, aside):
             rows = table.where(context=context, batch=batch).sorted_by("tokens")
             curves.closed_form(axes, rows["tokens"], rows["growth"], look)
-            origins.points(axes, rows, rows["tokens"], rows["growth"], rows["growth_spread"], look.color, size=2.4)
+            origins.points(axes, rows, rows["tokens"], rows["growth"], numpy.full(len(rows), numpy.nan), look.color,
+                           size=2.4)
+            _draw_interval(axes, rows, table["tokens"].max()**step, look.color)
             axes.plot(rows["knee_tokens"][:1], [knee_growth], markeredgecolor=style.INK, zorder=5, **_KNEE_MARK)
     _dress(every[0], table)
     key = [*origins.entries(table), (Line2D([], [], markeredgecolor=style.INK, **_KNEE_MARK),
-                                     f"knee: {knee_growth:g} times the pass of one token")]
-    layout.arrange(drawn, grid, 2.1 if len(contexts) == 1 else 1.7, "tokens of a sequence in one pass",
-                   "time of the target's pass / that of one token"
-                   f" ({origins.interval_words(table, 'growth_spread')})", [
+                                     f"knee: {knee_growth:g} times the time of one token")]
+    layout.arrange(drawn, grid, 2.1 if len(contexts) == 1 else 1.7, "tokens per sequence in one forward pass",
+                   "time of a forward pass of the target over that of one token"
+                   f" ({_bars(table)})", [
         layout.Legend([curves.line_handle(look) for look in looks],
                       [_label(table, contexts, batch) for batch in batches],
-                      "batch (sequences at once)" + (", its knee in tokens" if len(contexts) == 1 else "")),
+                      "batch size (sequences)" + (", its knee in tokens" if len(contexts) == 1 else "")),
         layout.Legend(*zip(*key))])
     return drawn
+
+
+def _draw_interval(axes, rows, aside, color):
+    """The interval of the last point, aside of it by a factor: those of all points would lie on each other."""
+    last = rows.keep(numpy.isfinite(rows["growth"]) & numpy.isfinite(rows["growth_spread"]))
+    if len(last):
+        growth, half = last["growth"][-1], last["growth_spread"][-1] * last["growth"][-1]
+        axes.errorbar([last["tokens"][-1] * aside], [growth], yerr=[[min(half, growth)], [half]], linestyle="none",
+                      color=color, elinewidth=0.8, capsize=1.1, zorder=3)
+
+
+def _bars(table):
+    words = origins.interval_words(table, "growth_spread")
+    return f"{words}, of the last point" if numpy.isfinite(table["growth_spread"]).any() else words
 
 
 def _label(table, contexts, batch):
@@ -66,7 +84,7 @@ def _label(table, contexts, batch):
     rows = table.where(context=contexts[0], batch=batch)
     knee = rows["knee_tokens"][0]
     return f"{style.value_text(batch)}: " + (f"{knee:.3g}" if numpy.isfinite(knee)
-                                             else f"beyond {rows['tokens'].max():g}")
+                                             else f"above {rows['tokens'].max():g}")
 
 
 def _dress(axes, table):

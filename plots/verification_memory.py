@@ -36,5 +36,5 @@ def figure(table):
     handles = [Line2D([], [], color=look.color, linestyle=look.dash) for look in looks]
     layout.arrange(drawn, grid, 1.05, "draft length γ (tokens)",
                    "memory of one verification call (MB): counted, not measured", [
-        layout.Legend([*handles, Line2D([], [], **_GIVEN)], [*map(style.plain, variants), "logits alone"])])
+        layout.Legend([*handles, Line2D([], [], **_GIVEN)], [*(style.plain(name.replace("_", " ")) for name in variants), "logits only"])])
     return drawn

@@ -189,7 +189,7 @@ void check_positional(const Space& space, const Usage& usage, const std::vector<
     const std::optional<std::size_t> at = first_rise(entries);
     if (!at) continue;
     report(space, "process.marginal",
-           {.text = fmt::format("rises from {} to {} at position {}", entries[*at - 1], entries[*at], *at),
+           {.text = fmt::format("rises from {} to {} at position {}", entries[*at - 1], entries[*at], *at + 1),
             .why = "a marginal is P(this draft and all before it accepted)",
             .suggestion = fmt::format("did you mean {}?", name_for_user(space, "process.conditional"))},
            problems);

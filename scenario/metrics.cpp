@@ -47,11 +47,11 @@ const std::vector<Metric>& metrics() {
        "that copy",
        "ratio of totals; delta method over independent units"},
       {"best_gamma", "drafted tokens", "optimal draft length", &ClosedForm::best_gamma, nullptr, Needs::cost,
-       "the gamma of largest speedup for these inputs, whatever the point's own gamma; `unbounded` where longer is "
+       "the gamma of largest speedup for these inputs, whatever the point's own gamma; `inf` where longer is "
        "always better",
        ""},
       {"best_speedup", "", "speedup at the optimal draft length", &ClosedForm::best_speedup, nullptr, Needs::cost,
-       "the speedup there, or its limit; `unbounded` where infinite", ""},
+       "the speedup there, or its limit; `inf` where infinite", ""},
       {"tokens_per_s", "1/s", "tokens per second", &ClosedForm::tokens_per_s, &Estimates::tokens_per_s, Needs::serving,
        "fidelity system: tokens emitted over time, from the admission of the first measured request to the end of the "
        "last",
@@ -109,31 +109,26 @@ const Metric* find_metric(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
-std::string metrics_markdown() {
-  std::string text = "| column | unit | meaning | how it is estimated |\n|---|---|---|---|\n";
-  const auto row = [&](const std::string& column, std::string_view unit, std::string_view meaning,
-                       std::string_view how) {
-    text += fmt::format("| `{}` | {} | {} | {} |\n", column, unit, meaning, how);
-  };
-  row("index", "", "number of the point in the whole sweep, from 0; the last axis varies fastest", "");
-  row("one per axis, then one per fixed input", "",
-      "the inputs, by the names of the configuration; empty where the point does not use one", "");
-  row("simulated_iterations", "iterations", "draft-and-verify rounds that were simulated", "counted");
-  row("simulated_units", "units",
-      "independent units behind the standard errors: iterations, batches, sequences or replicas", "counted");
+std::vector<ResultColumn> result_columns() {
+  std::vector<ResultColumn> columns{
+      {"index", "", "number of the point in the whole sweep, from 0; the last axis varies fastest", ""},
+      {"simulated_iterations", "iterations", "draft-and-verify rounds that were simulated", "counted"},
+      {"simulated_units", "units",
+       "independent units behind the standard errors: iterations, batches, sequences or replicas", "counted"}};
   for (const Metric& metric : metrics()) {
-    if (metric.closed_form != nullptr)
-      row(fmt::format("analytic_{}", metric.name), metric.unit, metric.meaning, "closed form");
-    if (metric.estimate == nullptr) continue;
-    row(fmt::format("simulated_{}", metric.name), metric.unit, metric.meaning, metric.estimated);
-    row(fmt::format("simulated_{}_standard_error", metric.name), metric.unit, "standard error of the column before it",
-        "");
     if (metric.closed_form != nullptr) {
-      row(fmt::format("{}_deviation_in_se", metric.name), "standard errors", "(simulated - analytic) / standard error",
-          "");
+      columns.push_back({fmt::format("analytic_{}", metric.name), metric.unit, metric.meaning, "closed form"});
+    }
+    if (metric.estimate == nullptr) continue;
+    columns.push_back({fmt::format("simulated_{}", metric.name), metric.unit, metric.meaning, metric.estimated});
+    columns.push_back({fmt::format("simulated_{}_standard_error", metric.name), metric.unit,
+                       "standard error of the column before it", ""});
+    if (metric.closed_form != nullptr) {
+      columns.push_back({fmt::format("{}_deviation_in_se", metric.name), "standard errors",
+                         "(simulated - analytic) / standard error", ""});
     }
   }
-  return text;
+  return columns;
 }
 
 }  // namespace foredraft::scenario

@@ -29,7 +29,15 @@ struct Metric {
 /// Null for an unknown name.
 [[nodiscard]] const Metric* find_metric(std::string_view name);
 
-/// Every column of points.csv as a Markdown table.
-[[nodiscard]] std::string metrics_markdown();
+/// A column of points.csv.
+struct ResultColumn {
+  std::string name;
+  std::string_view unit;  ///< empty for ratios and indices
+  std::string_view meaning;
+  std::string_view estimated;  ///< "closed form", or how the simulation estimates it; empty: follows from other columns
+};
+
+/// Every column of points.csv but those of the inputs, which stand after `index` under the names of the configuration.
+[[nodiscard]] std::vector<ResultColumn> result_columns();
 
 }  // namespace foredraft::scenario

@@ -165,7 +165,7 @@ class ValueReader {
   bool legal(const Node& node, std::string name, double number) {
     const std::string why = refusal(parameter_, number);
     if (why.empty()) return true;
-    if (key_.starts_with("--")) name = key_.substr(2) + name.substr(parameter_.name.size());  // an option
+    if (key_.starts_with("--") && name == parameter_.name) name = key_.substr(2);  // an option
     problems_.add(
         {.line = node.line, .key = key_, .text = fmt::format("invalid {}={}", name, number_text(number)), .why = why});
     return false;
@@ -185,8 +185,8 @@ class ValueReader {
   }
 
   std::optional<Value> integer(const Node& node) {
-    const auto* number = std::get_if<std::int64_t>(&node.value);
-    if (number == nullptr) return wrong_type(node);
+    const auto number = whole_number(node);
+    if (!number) return wrong_type(node);
     if (!legal(node, parameter_.name, static_cast<double>(*number))) return std::nullopt;
     return *number;
   }
@@ -214,7 +214,7 @@ class ValueReader {
     }
     std::vector<double> values;
     for (std::size_t i = 0; i < list->size(); ++i) {
-      const auto number = real((*list)[i], fmt::format("{}[{}]", parameter_.name, i));
+      const auto number = real((*list)[i], fmt::format("entry {}", i + 1));
       if (!number) return std::nullopt;
       values.push_back(*number);
     }
@@ -246,8 +246,8 @@ class ValueReader {
       if (row == nullptr || row->size() != 3) return wrong_type(entry);
       auto& numbers = rows.emplace_back();
       for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const auto* number = std::get_if<std::int64_t>(&(*row)[i].value);
-        if (number == nullptr) return wrong_type(entry);
+        const auto number = whole_number((*row)[i]);
+        if (!number) return wrong_type(entry);
         numbers[i] = *number;
       }
     }
@@ -258,22 +258,6 @@ class ValueReader {
   const std::string& key_;
   ProblemList& problems_;
 };
-
-std::string range_text(const Parameter& parameter) {
-  switch (parameter.type) {
-    case ValueType::choice:
-      return fmt::format("{}", fmt::join(parameter.choices, ", "));
-    case ValueType::text:
-    case ValueType::texts:
-    case ValueType::schedule:
-      return std::string(wanted(parameter.type));
-    default:
-      return parameter.range.maximum >= std::numeric_limits<double>::max()
-                 ? fmt::format("from {}", number_text(parameter.range.minimum))
-                 : fmt::format("{}{}, {}]", parameter.range.excludes_minimum ? "(" : "[",
-                               number_text(parameter.range.minimum), number_text(parameter.range.maximum));
-  }
-}
 
 }  // namespace
 
@@ -315,18 +299,20 @@ std::string refusal(const Parameter& parameter, double number) {
                      number_text(parameter.range.minimum), number_text(parameter.range.maximum));
 }
 
-std::string parameters_markdown() {
-  // P(accept | ...) would end the cell.
-  const auto cell = [](std::string text) {
-    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, 1, '\\');
-    return text;
-  };
-  std::string text = "| parameter | legal values | default | meaning |\n|---|---|---|---|\n";
-  for (const Parameter& parameter : parameters()) {
-    text += fmt::format("| `{}` | {} | {} | {} |\n", parameter.name, range_text(parameter),
-                        parameter.default_value ? to_text(*parameter.default_value) : "", cell(parameter.summary));
+std::string legal_values(const Parameter& parameter) {
+  switch (parameter.type) {
+    case ValueType::choice:
+      return fmt::format("{}", fmt::join(parameter.choices, ", "));
+    case ValueType::text:
+    case ValueType::texts:
+    case ValueType::schedule:
+      return std::string(wanted(parameter.type));
+    default:
+      return parameter.range.maximum >= std::numeric_limits<double>::max()
+                 ? fmt::format("from {}", number_text(parameter.range.minimum))
+                 : fmt::format("{}{}, {}]", parameter.range.excludes_minimum ? "(" : "[",
+                               number_text(parameter.range.minimum), number_text(parameter.range.maximum));
   }
-  return text;
 }
 
 }  // namespace foredraft::scenario

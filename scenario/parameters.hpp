@@ -68,8 +68,8 @@ struct Parameter {
 /// legal.
 [[nodiscard]] std::string refusal(const Parameter& parameter, double number);
 
-/// The table as Markdown, for the documents.
-[[nodiscard]] std::string parameters_markdown();
+/// The values that a parameter takes, in words: "[0, 1]", "from 1", "constant, plus2_minus1".
+[[nodiscard]] std::string legal_values(const Parameter& parameter);
 
 // ---- Scenarios that differ in the values of some parameters: what a sweep goes through. One scenario is a space
 // without axes.

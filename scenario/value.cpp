@@ -59,6 +59,12 @@ void check_numbers(const std::string& key, const Range& range, const Value& valu
   }
 }
 
+std::optional<std::int64_t> whole_number(const Node& node) {
+  if (const auto* integer = std::get_if<std::int64_t>(&node.value)) return *integer;
+  const auto* number = std::get_if<double>(&node.value);
+  return number == nullptr ? std::nullopt : whole(*number);
+}
+
 std::string_view kind_of(const Node& node) {
   constexpr std::array<std::string_view, 6> kinds{"a truth value", "a whole number", "a number",
                                                   "a string",      "a list",         "a table"};

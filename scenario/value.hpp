@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -66,6 +67,9 @@ struct Entry {
   std::string key;
   Node node;
 };
+
+/// A whole number, written as one or as a number such as 1e6; else nothing.
+[[nodiscard]] std::optional<std::int64_t> whole_number(const Node& node);
 
 /// "a number", "a string", ...: for messages.
 [[nodiscard]] std::string_view kind_of(const Node& node);

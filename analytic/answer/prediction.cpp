@@ -99,7 +99,7 @@ void add_distribution(const Question& question, std::int64_t gamma, AtGamma& at)
   at.variance = law.variance;
   const AcceptanceProcess& acceptance = std::get<ProcessFidelity>(scenario.fidelity).acceptance;
   if (const auto* beta = std::get_if<foredraft::BetaMixture>(&acceptance)) {
-    at.all_accepted = accepted_at_least({beta->a, beta->b}, gamma);
+    if (gamma > 0) at.all_accepted = accepted_at_least({beta->a, beta->b}, gamma);
   } else if (const auto* runs = std::get_if<Runs>(&acceptance); runs != nullptr && gamma > 0) {
     at.all_accepted = accepted_shares({{runs->a, runs->b}, runs->spread, runs->rho}, gamma).back();
   }
@@ -111,14 +111,14 @@ AtGamma at_gamma(const Question& question, std::int64_t gamma) {
     check_range("gamma", gamma, min_gamma(question.convention), static_cast<std::int64_t>(question.marginal.size()));
     at.tokens = tokens_per_iteration(question.marginal, gamma, question.convention);
     at.variance = tokens_variance(question.marginal, gamma, question.convention);
-    at.all_accepted = gamma == 0 ? 1.0 : question.marginal[static_cast<std::size_t>(gamma) - 1];
+    if (gamma > 0) at.all_accepted = question.marginal[static_cast<std::size_t>(gamma) - 1];
   } else if (question.iid == nullptr) {
     add_distribution(question, gamma, at);
   } else {
     const IidIteration iteration{question.iid->alpha, gamma, question.convention};
     at.tokens = tokens_per_iteration(iteration);
     at.variance = tokens_variance(iteration);
-    at.all_accepted = all_accepted_probability(iteration);
+    if (gamma > 0) at.all_accepted = all_accepted_probability(iteration);
   }
   at.speedup =
       speedup(*at.tokens, static_cast<double>(draft_passes(gamma, question.drafting)), cost_at(question, gamma));
@@ -291,8 +291,7 @@ Prediction predict(const Scenario& scenario, std::optional<std::int64_t> gamma) 
   if (!ruled) return prediction;
   prediction.real_gamma = real_gamma(setting_of(question));
   if (question.convention == Convention::bonus && question.drafting == Drafting::autoregressive) {
-    prediction.oracle_speedup =
-        finite(oracle_speedup(question.iid->alpha, draft_ratio(question.cost)) / question.cost.iteration);
+    prediction.oracle_speedup = finite(oracle_speedup(question.iid->alpha, question.cost));
   }
   prediction.near_best = near_best_gamma(setting_of(question), near_best_tolerance);
   return prediction;

@@ -16,8 +16,8 @@ namespace foredraft::analytic {
 struct AtGamma {
   std::optional<std::int64_t> gamma;  ///< empty: unbounded
   std::optional<double> tokens{};
-  std::optional<double> variance{};  ///< tokens^2
-  std::optional<double> all_accepted{};
+  std::optional<double> variance{};      ///< tokens^2
+  std::optional<double> all_accepted{};  ///< nothing too at gamma 0
   std::optional<double> speedup{};
   std::optional<double> operations{};  ///< also empty without an operations ratio
   std::optional<double> memory{};

@@ -113,11 +113,11 @@ std::optional<double> real_gamma(const IidSetting& setting) {
   return std::max(has_bonus ? n - 1.0 : n, shortest_gamma);
 }
 
-double oracle_speedup(double alpha, double c) {
+double oracle_speedup(double alpha, const DecodingCost& cost) {
   check_probability("alpha", alpha);
-  check_nonnegative("c", c);
+  check_cost(cost);
   // 1 - alpha (1 - c) as a sum of positive terms.
-  return 1.0 / ((1.0 - alpha) + alpha * c);
+  return std::max(1.0, 1.0 / ((1.0 - alpha) + alpha * draft_ratio(cost)) / cost.iteration);
 }
 
 namespace {

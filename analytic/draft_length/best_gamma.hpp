@@ -51,9 +51,10 @@ struct BestGamma {
 /// if the optimum is unbounded.
 [[nodiscard]] std::optional<double> real_gamma(const IidSetting& setting);
 
-/// Speedup of an oracle that drafts exactly what will be accepted: 1 / (1 - alpha (1 - c)); +infinity for alpha = 1, c
-/// = 0. Bonus convention, autoregressive drafting. [Leviathan2023, Sec. 3.5]
-[[nodiscard]] double oracle_speedup(double alpha, double c);
+/// Speedup of an oracle that drafts exactly what will be accepted, 1 / (1 - alpha (1 - c)), and decodes
+/// autoregressively where that is slower: at least 1; +infinity for alpha = 1, c = 0. Bonus convention, autoregressive
+/// drafting. [Leviathan2023, Sec. 3.5]
+[[nodiscard]] double oracle_speedup(double alpha, const DecodingCost& cost);
 
 /// Break-even alpha of `gamma` >= 1 drafts (speedup 1); nullopt if even alpha = 1 does not pay.
 [[nodiscard]] std::optional<double> break_even_alpha(std::int64_t gamma, double c, Convention convention,

@@ -19,24 +19,27 @@ namespace {
 std::atomic<bool> interrupted{false};
 std::atomic<bool> alarmed{false};  // the timer below is there
 std::atomic<int> patience_ms{0};   // 0: without end
+std::atomic<bool> bar_drawn{false};
 timer_t alarm_timer{};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "a signal handler may touch nothing else");
 
-void leave(std::string_view word) {
-  talk(word);  // no more than a write
+void on_leaving(int /*number*/) {
+  talk("interrupted; nothing was written\n");  // no more than a write
   ::_exit(exit_interrupted);
 }
 
-void on_leaving(int /*number*/) { leave("interrupted: nothing was written\n"); }
-
 void on_alarm(int /*number*/) {
-  leave("interrupted: what was written is safe; the same command resumes a sweep, and starts anything else again\n");
+  say_interrupted();
+  ::_exit(exit_interrupted);
 }
 
-void on_signal(int /*number*/) {
-  if (interrupted.exchange(true)) ::_exit(exit_interrupted);
+void on_signal(int number) {
   const int patience = patience_ms;
+  if (interrupted.exchange(true)) {
+    if (patience != 0) on_alarm(number);  // `timeout` sends two signals at once
+    ::_exit(exit_interrupted);
+  }
   if (patience == 0 || !alarmed) return;
   itimerspec once{};
   once.it_value.tv_nsec = patience * 1'000'000L;  // below a second
@@ -56,6 +59,16 @@ void handle_signals(void (*handler)(int)) {
 }
 
 }  // namespace
+
+void say_interrupted() {
+  static std::atomic<bool> said{false};
+  constexpr std::string_view line =
+      "\ninterrupted; completed results are saved. Run the same command again to resume a sweep; other commands start "
+      "over.\n";
+  if (said) return;
+  talk(bar_drawn ? line : line.substr(1));
+  said = true;  // behind it: a signal in between says it twice rather than never
+}
 
 void leave_at_interrupts() { handle_signals(on_leaving); }
 
@@ -103,7 +116,9 @@ Progress::~Progress() {
     watcher_.request_stop();
     watcher_.join();
   }
-  if (drawn_) talk(fmt::format("\r{:{}}\r", "", bar_width + 70));
+  if (!drawn_) return;
+  talk(fmt::format("\r{:{}}\r", "", bar_width + 70));
+  bar_drawn = false;
 }
 
 void Progress::show(double finished) {
@@ -151,7 +166,7 @@ void Progress::print(double seconds) {
   const int filled = static_cast<int>(share * bar_width);
   talk(total_ > 0.0 ? fmt::format("\r{:#<{}}{:-<{}}  {:60}", "", filled, "", bar_width - filled, text)
                     : fmt::format("\r{:{}}", text, bar_width + 62));
-  drawn_ = true;
+  drawn_ = bar_drawn = true;
 }
 
 }  // namespace foredraft::experiments

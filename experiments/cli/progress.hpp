@@ -28,6 +28,10 @@ void leave_at_interrupts();
 /// first signal, because it does something that looks at no flag, it is ended as by a second one.
 [[nodiscard]] const std::atomic<bool>& catch_interrupts(std::chrono::milliseconds patience);
 
+/// Says on stderr, once and on a line of its own, that the run was interrupted and how to go on. A signal handler may
+/// call it.
+void say_interrupted();
+
 /// Within a second, with some room for a machine that is busy.
 inline constexpr std::chrono::milliseconds default_patience{700};
 

@@ -6,10 +6,46 @@
 #include <array>
 
 #include "core/numbers.hpp"
+#include "experiments/devices/operators_file.hpp"
+#include "latency/devices/device_registry.hpp"
+#include "latency/models/model_registry.hpp"
+#include "logs/log_format.hpp"
 #include "scenario/check.hpp"
 #include "scenario/family.hpp"
 
 namespace foredraft::experiments {
+
+std::vector<std::string> device_names() {
+  std::vector<std::string> names;
+  for (const latency::DeviceSheet& sheet : latency::device_registry()) names.push_back(sheet.name);
+  return names;
+}
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names = device_names();
+  for (const OperatorsText& operators : operators_texts()) names.emplace_back(operators.name);
+  return names;
+}
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const latency::ModelShape& shape : latency::model_registry()) names.push_back(shape.name);
+  return names;
+}
+
+std::vector<std::string> number_format_names() {
+  std::vector<std::string> names;
+  for (const latency::NumberFormat format : latency::number_formats()) names.emplace_back(to_string(format));
+  return names;
+}
+
+std::vector<std::string> log_format_names() {
+  std::vector<std::string> names;
+  for (const logs::LogFormat& format : logs::formats()) names.emplace_back(format.name);
+  return names;
+}
+
+std::vector<std::string> convention_names() { return scenario::find_parameter("convention")->choices; }
 
 bool names_device(CommandLine& line) {
   if (line.has("device") && line.has("profile")) {
@@ -145,28 +181,32 @@ class ScenarioReader {
 }  // namespace
 
 OptionGroup cost_options() {
-  return {"what an iteration costs: c, or measured times",
-          {{"c", "C", "draft/target time of one step"},
-           {"step-ms", "T", "measured: one token of plain decoding"},
-           {"draft-ms", "T", "measured: one pass of the drafter"},
-           {"verify-ms", "T", "measured: one pass of the target over a draft"},
-           {"overhead-ms", "T", "measured: whatever else an iteration costs (default 0)"},
-           {"verify-growth", "G", "either: plain steps that each verified token but the first adds (default 0)"}}};
+  return {"cost of an iteration: c, or measured times",
+          {{"c", "C", "time of a draft step over that of a target decode step"},
+           {"step-ms", "T", "measured: one decode step of the target, without speculation"},
+           {"draft-ms", "T", "measured: one forward pass of the drafter"},
+           {"verify-ms", "T", "measured: one forward pass of the target over a draft (verification)"},
+           {"overhead-ms", "T", "measured: everything else in an iteration (default 0)"},
+           {"verify-growth", "G", "either: decode steps that each verified token after the first adds (default 0)"}}};
 }
 
 OptionGroup drafting_options() {
   return {
       "drafter and draft-length policy",
-      {{"drafter", "D", "autoregressive (default), block, heads, mlp_speculator, input_copy; foredraft list drafters"},
-       {"decay", "D", "block, heads, mlp_speculator: acceptance of a draft over that of the one before (default 1)"},
-       {"recovery", "R", "mlp_speculator: share of the decay that seeing the token before gives back (default 0.5)"},
-       {"accuracies", "a1,a2,...", "heads: head i right given that all before it were; instead of --alpha"},
-       {"edit-rate", "E", "input_copy: probability that the next token is not the input's; instead of --alpha"},
-       {"realign", "N", "input_copy: tokens written one by one behind each edit"},
-       {"policy", "P", "constant (default), plus2_minus1, confidence_threshold, optimal_stopping; at most --gamma"},
-       {"threshold", "H", "confidence_threshold: drafting stops behind a token of confidence below it"},
-       {"concentration", "S", "confidence_threshold: tokens' acceptances follow Beta(alpha S, (1 - alpha) S)"},
-       {"bias", "B", "confidence_threshold: confidence is acceptance to this power (default 1: calibrated)"}}};
+      {{"drafter", "D", "autoregressive (default), block, heads, mlp_speculator, input_copy; foredraft list drafters",
+        false, [] { return scenario::find_parameter("drafter")->choices; }},
+       {"decay", "D", "block, heads, mlp_speculator: acceptance of a draft over that of the draft before (default 1)"},
+       {"recovery", "R", "mlp_speculator: share of the decay that the previous token recovers (default 0.5)"},
+       {"accuracies", "a1,a2,...",
+        "heads: accuracy of head i given that all heads before it were right; replaces --alpha"},
+       {"edit-rate", "E", "input_copy: probability that the next token differs from the input's; replaces --alpha"},
+       {"realign", "N", "input_copy: tokens decoded one by one after each edit"},
+       {"policy", "P",
+        "constant (default), plus2_minus1, confidence_threshold, optimal_stopping; --gamma is the maximum", false,
+        [] { return scenario::find_parameter("policy")->choices; }},
+       {"threshold", "H", "confidence_threshold: drafting stops after a token with a lower confidence"},
+       {"concentration", "S", "confidence_threshold: acceptance varies by token as Beta(alpha S, (1 - alpha) S)"},
+       {"bias", "B", "confidence_threshold: confidence = acceptance^B (default 1: calibrated)"}}};
 }
 
 bool states_times(const CommandLine& line) {

@@ -13,8 +13,33 @@
 /// --device and --profile, which name the times that a command rests on.
 namespace foredraft::experiments {
 
-inline constexpr OptionSpec device_option{"device", "D",
-                                          "a data sheet: a shipped one (foredraft list devices), or FILE.toml"};
+// ---- What options of several commands take, for completion.
+
+/// The shipped data sheets.
+[[nodiscard]] std::vector<std::string> device_names();
+/// The same, and the shipped operators of engines.
+[[nodiscard]] std::vector<std::string> profile_names();
+/// The shipped shapes of models.
+[[nodiscard]] std::vector<std::string> model_names();
+/// Formats of weights and caches.
+[[nodiscard]] std::vector<std::string> number_format_names();
+/// Formats of logs.
+[[nodiscard]] std::vector<std::string> log_format_names();
+/// The words of `convention`.
+[[nodiscard]] std::vector<std::string> convention_names();
+
+inline constexpr OptionSpec device_option{
+    "device", "D", "a data sheet: a shipped one (foredraft list devices), or FILE.toml", false, device_names};
+inline constexpr OptionSpec profile_option{"profile", "P", "or a profile.json, or a data sheet likewise", false,
+                                           profile_names};
+inline constexpr OptionSpec target_option{
+    "target", "T", "the target model: a shipped one (foredraft list models), FILE.toml or a config.json", false,
+    model_names};
+inline constexpr OptionSpec draft_option{"draft", "D", "the draft model likewise", false, model_names};
+inline constexpr OptionSpec log_format_option{
+    "format", "F", "the format of the logs (foredraft list formats); default: by content", false, log_format_names};
+inline constexpr OptionSpec convention_option{
+    "convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma", false, convention_names};
 
 /// Whether the line names one of the two; a problem where it names both.
 [[nodiscard]] bool names_device(CommandLine& line);

@@ -100,7 +100,7 @@ void check_options(CommandLine& line) {
     line.require("draft", "the model that drafts", "e.g. --draft llama-3.2-1b; foredraft list models");
   } else {
     line.refuse_any({"target", "draft", "context"}, "given without --profile or --device",
-                    "it asks for times of a device", "e.g. --device h200");
+                    "it asks for step times of a device", "e.g. --device h200");
     refuse_deployment(line);
   }
   static_cast<void>(line.word("for", export_names()));
@@ -152,14 +152,16 @@ std::string settings_of(const CommandLine& line, const Advice& advice) {
 CommandSpec advise_spec() {
   return {.name = "advise",
           .arguments = "LOG... [--plain LOG,...] [options]",
-          .summary = "Reads logs of an engine: does speculation pay, why not, and what to set.",
-          .options = {{"plain", "LOG,...", "logs of the same load without speculation: without them no speedup"},
-                      {"format", "F", "read this format alone; without it each is told by the content"},
+          .summary = "Reads engine logs: does speculation pay, why not, and what to set.",
+          .options = {{"plain", "LOG,...", "logs of the same load without speculation, required for a speedup"},
+                      log_format_option,
                       {"for", "E",
                        "settings for vllm, sglang, trtllm, llama.cpp, aiconfigurator, prometheus, or to "
-                       "replay the acceptance: vllm-synthetic, sglang-synthetic, trtllm-synthetic"},
-                      {"engine-version", "V", "of the engine, where its log does not say it (--for trtllm needs it)"},
-                      {"out", "DIR", "a folder as well: report.html, figures, advice.json and every number as CSV"},
+                       "replay the acceptance: vllm-synthetic, sglang-synthetic, trtllm-synthetic",
+                       false, export_names},
+                      {"engine-version", "V",
+                       "version of the engine, if its log does not say it (required by --for trtllm)"},
+                      {"out", "DIR", "also write a folder: report.html, figures, advice.json, all numbers as CSV"},
                       {"json", "", "one JSON document, schema foredraft.advise/1"}},
           .min_positional = 1,
           .max_positional = max_advised_logs,
@@ -167,22 +169,18 @@ CommandSpec advise_spec() {
                        "foredraft advise run.json --plain plain.json --device h100 --target llama-3.1-8b --draft "
                        "llama-3.2-1b",
                        "foredraft advise trtllm.json --for trtllm --engine-version 1.3.0 --json"},
-          .groups = {{"times at draft lengths that were not logged",
+          .groups = {{"step times, for draft lengths that were not logged",
                       {device_option,
-                       {"profile", "P", "or a profile.json, or a data sheet likewise"},
-                       {"target", "T", "the target model (foredraft list models), FILE.toml or a config.json"},
-                       {"draft", "D", "the draft model likewise"},
-                       {"batch", "B", "requests at once, where the log does not say it"},
-                       {"context", "N", "tokens that each already holds (default 512)"}}},
+                       profile_option,
+                       target_option,
+                       draft_option,
+                       {"batch", "B", "batch size, if the log does not say it"},
+                       {"context", "N", "context length in tokens (default 512)"}}},
                      deployment_options()}};
 }
 
 int run_advise(const std::vector<std::string>& arguments) {
   CommandLine line(advise_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(advise_spec()));
-    return exit_done;
-  }
   const auto [question, files, advice] = answer(line, &catch_interrupts(default_patience));
   const std::string settings = settings_of(line, advice);
   const std::string version = line.text("engine-version").value_or("");

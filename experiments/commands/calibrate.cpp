@@ -89,9 +89,11 @@ latency::EngineLoop read_loop(CommandLine& line) {
   return loop;
 }
 
+std::vector<std::string> backend_names() { return {"cpu", "cuda", "aisimulate", "llama-bench"}; }
+
 CalibrateOptions read_calibrate_options(CommandLine& line) {
   line.require("out", "where the profile goes", "e.g. --out cpu.json");
-  const std::string backend = line.word("backend", {"cpu", "cuda", "aisimulate", "llama-bench"}).value_or("cpu");
+  const std::string backend = line.word("backend", backend_names()).value_or("cpu");
   const bool operators = backend == "aisimulate";
   const bool files = backend == "llama-bench";
   if (line.has("target") && !operators && !files)
@@ -257,35 +259,36 @@ CommandSpec calibrate_spec() {
   return {.name = "calibrate",
           .arguments = "--out PROFILE.json [options] [FILE|NAME=FILE...]",
           .summary =
-              "Measures what passes of models and verifications cost on this machine, without their weights, or takes "
-              "over what an engine measured, and writes a profile.",
+              "Measures forward passes (random weights) and verifications on this machine, or converts what an engine "
+              "measured, into a profile.",
           .options =
-              {{"out", "PROFILE.json", "new, or the unfinished profile of this machine, which is continued"},
+              {{"out", "PROFILE.json", "a new file, or an unfinished profile of this machine to continue"},
                {"backend", "B",
                 "cpu (default): fp32 on this processor; cuda: starts foredraft-gpu; aisimulate: operators of "
-                "engines; llama-bench: files of llama-bench, llama-batched-bench, llama-speculative-simple"},
-               {"target", "T", "one target instead of the usual pairs; foredraft list models"},
+                "engines; llama-bench: files of llama-bench, llama-batched-bench, llama-speculative-simple",
+                false, backend_names},
+               {"target", "T", "one target instead of the default pairs; foredraft list models"},
                {"draft", "D", "its drafter"},
-               {"batch", "B,...", "sequences side by side (cpu: 1,4)"},
-               {"context", "N,...", "tokens already in the cache (cpu: 0,512)"},
-               {"minutes", "M", "for everything (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
-               {"threads", "N", "cpu: 0 (default): one per hardware thread; the profile is of that many"},
+               {"batch", "B,...", "batch sizes (cpu: 1,4)"},
+               {"context", "N,...", "context lengths in tokens (cpu: 0,512)"},
+               {"minutes", "M", "time limit (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
+               {"threads", "N", "cpu: threads to measure with (default 0: one per hardware thread)"},
                {"quick", "", "fewer cells: batch 1 and context 128 on a CPU; fewer samples on a GPU"},
-               {"device", "D", "aisimulate: where the operators were timed (h100, h200, b200, a100, l40s, ...)"},
+               {"device", "D", "aisimulate: the measured device (h100, h200, b200, a100, l40s, ...)"},
                {"engine", "E", "aisimulate: vllm (default), sglang, trtllm"},
-               {"engine-version", "V", "aisimulate: the current one of the package"},
-               {"target-format", "F", "aisimulate: bf16, fp8, int4, nvfp4, ... (what the model's config says)"},
-               {"draft-format", "F", "aisimulate: the same of the drafter"},
+               {"engine-version", "V", "aisimulate: version of the engine (default: the current one of the package)"},
+               {"target-format", "F", "aisimulate: bf16, fp8, int4, nvfp4, ... (default: of the model's config)"},
+               {"draft-format", "F", "aisimulate: the same for the drafter"},
                {"kv-format", "F", "aisimulate: bf16, fp8"},
-               {"target-tp", "T", "aisimulate: devices that share each layer (1)"},
-               {"draft-tp", "T", "aisimulate: the same of the drafter (the target's)"},
-               {"target-ep", "E", "aisimulate: devices that the target's experts are spread over, whole (1)"},
-               {"attention-dp", "A", "aisimulate: copies of its attention, each with its share of the batch (1)"},
+               {"target-tp", "T", "aisimulate: tensor parallelism of the target (default 1)"},
+               {"draft-tp", "T", "aisimulate: tensor parallelism of the drafter (default: the target's)"},
+               {"target-ep", "E", "aisimulate: expert parallelism of the target (default 1)"},
+               {"attention-dp", "A", "aisimulate: data parallelism of its attention (default 1)"},
                {"draft-catch-up", "C",
                 "llama-bench: what the drafter reads after a verification: verified (default: its gamma + 1 tokens), "
                 "none"},
-               {"draw-us", "T", "llama-bench: us that choosing a token on the host takes; without it, none"},
-               {"accept-noise", "", "exit with 0 although the machine was too noisy; the profile says that it was"}},
+               {"draw-us", "T", "llama-bench: time of sampling a token on the host (default 0)"},
+               {"accept-noise", "", "exit with 0 even if the machine was too noisy; the profile records it"}},
           .min_positional = 0,
           .max_positional = max_bench_files,
           .examples = {"foredraft calibrate --out cpu.json",
@@ -298,10 +301,6 @@ CommandSpec calibrate_spec() {
 
 int run_calibrate(const std::vector<std::string>& arguments) {
   CommandLine line(calibrate_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(calibrate_spec()));
-    return exit_done;
-  }
   const CalibrateOptions options = read_calibrate_options(line);
   if (options.backend == "aisimulate" || options.backend == "llama-bench") {
     static_cast<void>(catch_interrupts());
@@ -313,7 +312,7 @@ int run_calibrate(const std::vector<std::string>& arguments) {
   const WriteLock lock = WriteLock::of_file(options.out);
   const auto [end, profile] = options.backend == "cpu" ? calibrate_cpu(options, pairs) : calibrate_cuda(options);
   if (end == MeasureEnd::interrupted) {
-    say("interrupted: {} holds what was measured; the same command goes on", options.out);
+    say("interrupted; {} holds what was measured; the same command goes on", options.out);
     return exit_interrupted;
   }
   print_result(calibration_text(profile, pairs));

@@ -87,7 +87,7 @@ void check_digests(const std::string& folder, const Manifest& manifest) {
 CommandSpec check_spec() {
   return {.name = "check",
           .arguments = "DIR [--threads N]",
-          .summary = "Repeats the run of a results folder and compares every row and digest; writes nothing.",
+          .summary = "Repeats the run of a results folder and compares every row and digest. Writes nothing.",
           .options = {threads_option},
           .min_positional = 1,
           .max_positional = 1,
@@ -96,10 +96,6 @@ CommandSpec check_spec() {
 
 int run_check(const std::vector<std::string>& arguments) {
   CommandLine line(check_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(check_spec()));
-    return exit_done;
-  }
   const unsigned threads = line.threads();
   line.done();
   const std::string& folder = line.positional().front();

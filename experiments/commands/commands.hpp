@@ -59,5 +59,9 @@ CommandSpec plot_spec();
 int run_plot(const std::vector<std::string>& arguments);
 CommandSpec list_spec();
 int run_list(const std::vector<std::string>& arguments);
+CommandSpec help_spec();
+int run_help(const std::vector<std::string>& arguments);
+CommandSpec completion_spec();
+int run_completion(const std::vector<std::string>& arguments);
 
 }  // namespace foredraft::experiments

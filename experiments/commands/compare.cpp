@@ -43,8 +43,8 @@ CommandSpec compare_spec() {
   return {
       .name = "compare",
       .arguments = "A [B] [--plain LOG,...] [--require 'METRIC>=X']... [--json]",
-      .summary = "Compares two logs of an engine, or the runs of one: acceptance, time and speedup.",
-      .options = {{"plain", "LOG,...", "logs of the same load without speculation: without them no speedup"},
+      .summary = "Compares two engine logs, or the runs of one: acceptance, times and speedup.",
+      .options = {{"plain", "LOG,...", "logs of the same load without speculation, required for a speedup"},
                   {.name = "require",
                    .value = "R",
                    .summary = "METRIC>=X (or >, <=, <) of every run of B, without B of A; may be repeated",
@@ -62,10 +62,6 @@ CommandSpec compare_spec() {
 
 int run_compare(const std::vector<std::string>& arguments) {
   CommandLine line(compare_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(compare_spec()));
-    return exit_done;
-  }
   std::vector<Requirement> requirements = read_requirements(line);
   line.done();
   const Comparison comparison = compare(read_question(line, std::move(requirements)));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/streams.hpp"
+#include "experiments/cli/scenario_options.hpp"
 #include "experiments/models/read_model.hpp"
 
 namespace foredraft::experiments {
@@ -40,19 +41,22 @@ AskedDeployment read_asked(CommandLine& line) {
 }  // namespace
 
 OptionGroup deployment_options() {
-  return {"how the models of a data sheet's times are deployed",
-          {{"target-format", "F", "of the target's weights: fp32, bf16, fp16 (default), fp8, int8, int4, nvfp4, mxfp4"},
-           {"draft-format", "F", "of the draft model's weights"},
-           {"kv-format", "F", "of both KV caches (default: as the weights, bf16 where these are narrower)"},
-           {"target-tp", "T", "devices that share the target (tensor parallelism, default 1)"},
-           {"draft-tp", "T", "devices that share the draft model (default 1)"},
-           {"expert-skew", "S", "0: tokens choose their experts independently (default), 1: all share them"},
-           {"bandwidth-efficiency", "E", "share of the data sheet's bandwidth that the engine reaches"},
-           {"compute-efficiency", "E", "share of its matrix peak"},
-           {"step-overhead-us", "U", "what every forward pass costs beside its operators"},
-           {"memory-utilization", "U", "share of a device's memory for weights and caches (default 0.9)"},
-           {"ignore-memory", "", "answer also where it does not fit"},
-           {"allow-vocabulary-mismatch", "", "a draft model with other tokens than the target"}}};
+  return {"deployment of the models, for times from a data sheet",
+          {{"target-format", "F",
+            "format of the target's weights: fp32, bf16, fp16 (default), fp8, int8, int4, nvfp4, mxfp4", false,
+            number_format_names},
+           {"draft-format", "F", "format of the draft model's weights", false, number_format_names},
+           {"kv-format", "F", "format of both KV caches (default: as the weights, but at least bf16)", false,
+            number_format_names},
+           {"target-tp", "T", "tensor parallelism of the target (default 1)"},
+           {"draft-tp", "T", "tensor parallelism of the draft model (default 1)"},
+           {"expert-skew", "S", "0: tokens choose their experts independently (default); 1: all choose the same"},
+           {"bandwidth-efficiency", "E", "attained share of the memory bandwidth (docs/step-times.md)"},
+           {"compute-efficiency", "E", "attained share of the matrix peak"},
+           {"step-overhead-us", "U", "overhead of every forward pass beside its operators"},
+           {"memory-utilization", "U", "share of the device's memory for weights and KV cache (default 0.9)"},
+           {"ignore-memory", "", "predict also what does not fit into memory"},
+           {"allow-vocabulary-mismatch", "", "accept a draft model with another vocabulary"}}};
 }
 
 void refuse_deployment(CommandLine& line) {

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string>
 
 #include "core/files.hpp"
@@ -177,24 +176,6 @@ std::string group_lines(std::span<const logs::ObservedLog> logs) {
   return text;
 }
 
-/// Words of `text` in lines of at most 100 columns under each other.
-std::vector<std::string> wrapped(std::string_view label, const std::string& text) {
-  std::vector<std::string> lines;
-  std::string line = fmt::format("{:<{}}", label, label_width);
-  std::istringstream words(readable(text));
-  bool empty = true;
-  for (std::string word; words >> word; empty = false) {
-    if (!empty && line.size() + 1 + word.size() >= max_columns) {
-      lines.push_back(line + "\n");
-      line = std::string(label_width, ' ');
-      empty = true;
-    }
-    line += (empty ? "" : " ") + word;
-  }
-  lines.push_back(line + "\n");
-  return lines;
-}
-
 /// As many as fit into `room` lines.
 std::string warning_lines(std::span<const logs::ObservedLog> logs, std::size_t room) {
   std::string text;
@@ -203,14 +184,16 @@ std::string warning_lines(std::span<const logs::ObservedLog> logs, std::size_t r
     for (const logs::LogWarning& warning : log.contents.warnings) {
       const std::string file = logs.size() > 1 ? log.file + ", " : "";
       const std::string where = warning.line > 0 ? fmt::format(" ({}line {})", file, warning.line) : "";
-      const auto lines =
-          wrapped(text.empty() ? "warnings" : "", fmt::format("{} {}{}", warning.code, warning.message, where));
-      if (left > 0 || lines.size() + 1 > room) {
+      const std::string shown = readable(fmt::format("{} {}{}", warning.code, warning.message, where));
+      const std::string lines =
+          wrapped(fmt::format("{:<{}}{}\n", text.empty() ? "warnings" : "", label_width, shown), label_width);
+      const auto count = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
+      if (left > 0 || count + 1 > room) {
         ++left;
         continue;
       }
-      room -= lines.size();
-      for (const std::string& line : lines) text += line;
+      room -= count;
+      text += lines;
     }
   }
   if (left > 0)
@@ -269,11 +252,15 @@ void require_observations(const std::vector<logs::ObservedLog>& logs) {
   }
 }
 
-/// What --as names; observations without it.
-const logs::Interchange& written_format(CommandLine& line) {
+std::vector<std::string> interchange_names() {
   std::vector<std::string> names;
   for (const logs::Interchange& one : logs::interchanges()) names.emplace_back(one.name);
-  const auto name = line.word("as", names);
+  return names;
+}
+
+/// What --as names; observations without it.
+const logs::Interchange& written_format(CommandLine& line) {
+  const auto name = line.word("as", interchange_names());
   if (name) line.require("out", "the file to write", "e.g. --out FILE");
   const auto found = std::find_if(logs::interchanges().begin(), logs::interchanges().end(),
                                   [&](const logs::Interchange& one) { return one.name == name; });
@@ -285,10 +272,11 @@ const logs::Interchange& written_format(CommandLine& line) {
 CommandSpec import_spec() {
   return {.name = "import",
           .arguments = "LOG... [--format F] [--out OBSERVATIONS.json]",
-          .summary = "Reads what engines log of speculative decoding: counts, load and times, as one file.",
-          .options = {{"format", "F", "read this format alone; without it each is told by the content"},
-                      {"out", "FILE", "write the observations; a file that exists is left alone"},
-                      {"as", "F", "write FILE as aiperf-records or speculation-profile instead of observations"},
+          .summary = "Converts engine logs of speculative decoding (counts, load, times) into one file.",
+          .options = {log_format_option,
+                      {"out", "FILE", "write the observations to a new file"},
+                      {"as", "F", "write FILE as aiperf-records or speculation-profile instead of observations", false,
+                       interchange_names},
                       {"json", "", "print the observations, schema foredraft.observations/1"}},
           .min_positional = 1,
           .max_positional = max_logs,
@@ -300,10 +288,6 @@ CommandSpec import_spec() {
 
 int run_import(const std::vector<std::string>& arguments) {
   CommandLine line(import_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(import_spec()));
-    return exit_done;
-  }
   if (std::count(line.positional().begin(), line.positional().end(), "-") > 1) {
     line.problems().add({.key = "-", .text = "given twice", .why = "standard input is read once"});
   }

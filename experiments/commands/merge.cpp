@@ -12,10 +12,10 @@ namespace foredraft::experiments {
 CommandSpec merge_spec() {
   return {.name = "merge",
           .arguments = "DIR... --out DIR [options]",
-          .summary = "Puts the shards of a sweep together: the bytes of the run without shards.",
+          .summary = "Joins the shards of a sweep into the same bytes as a run without shards.",
           .options = {{"out", "DIR", "results folder of the whole sweep"},
                       parquet_option,
-                      {"no-figures", "", "data alone"}},
+                      {"no-figures", "", "only data: no figures"}},
           .min_positional = 1,
           .max_positional = 1'000'000,
           .examples = {"foredraft merge results/part1 results/part2 results/part3 --out results/whole"}};
@@ -23,10 +23,6 @@ CommandSpec merge_spec() {
 
 int run_merge(const std::vector<std::string>& arguments) {
   CommandLine line(merge_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(merge_spec()));
-    return exit_done;
-  }
   line.require("out", "where the whole sweep goes", "e.g. --out results/whole");
   const bool parquet = wants_parquet(line);
   line.done();

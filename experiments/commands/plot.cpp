@@ -12,23 +12,17 @@
 namespace foredraft::experiments {
 
 CommandSpec plot_spec() {
-  return {
-      .name = "plot",
-      .arguments = "DIR",
-      .summary =
-          "Draws the figures and the report of a results folder again, from its files alone (Python with matplotlib).",
-      .options = {},
-      .min_positional = 1,
-      .max_positional = 1,
-      .examples = {"foredraft plot results/quickstart"}};
+  return {.name = "plot",
+          .arguments = "DIR",
+          .summary = "Draws the figures and the report of a results folder again (needs Python with matplotlib).",
+          .options = {},
+          .min_positional = 1,
+          .max_positional = 1,
+          .examples = {"foredraft plot results/quickstart"}};
 }
 
 int run_plot(const std::vector<std::string>& arguments) {
   CommandLine line(plot_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(plot_spec()));
-    return exit_done;
-  }
   line.done();
   const std::string& folder = line.positional().front();
   std::error_code ignored;

@@ -209,9 +209,9 @@ CommandSpec predict_spec() {
   return {
       .name = "predict",
       .arguments = "--alpha A --c C [--gamma G] [options]",
-      .summary = "Tokens per iteration, speedup and the best draft length by closed form.",
-      .options = {{"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
-                  {"operations-ratio", "R", "operations of one draft step over one target step"},
+      .summary = "Predicts tokens per iteration, speedup and the best draft length in closed form.",
+      .options = {convention_option,
+                  {"operations-ratio", "R", "operations of a draft step over those of a target decode step"},
                   {"json", "", "one JSON document, schema foredraft.predict/1"}},
       .min_positional = 0,
       .max_positional = 0,
@@ -228,18 +228,21 @@ CommandSpec predict_spec() {
            "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"},
       .groups = {
           {"acceptance and draft length",
-           {{"alpha", "A,...", "expected acceptance of a draft, in [0, 1]; a list gives a row each"},
-            {"conditional", "a1,a2,...", "or: acceptance of draft i given all before it accepted"},
-            {"marginal", "m1,m2,...", "or: draft i and all before it accepted, as engines log it"},
-            {"acceptance-length", "X", "or: measured tokens per iteration at --gamma, from which alpha follows"},
-            {"acceptance", "FILE", "or: a log of your engine, or an observations file of foredraft import"},
-            {"process", "P", "or: beta_mixture, markov or runs; foredraft list processes"},
+           {{"alpha", "A,...", "acceptance rate of a draft, in [0, 1]; a list gives one row per value"},
+            {"conditional", "a1,a2,...",
+             "or: acceptance rate of draft i given that all drafts before it were accepted"},
+            {"marginal", "m1,m2,...",
+             "or: share of iterations that accept draft i and all before it, as engines log it"},
+            {"acceptance-length", "X", "or: measured tokens per iteration at --gamma; alpha is computed from it"},
+            {"acceptance", "FILE", "or: an engine log, or an observations file of foredraft import"},
+            {"process", "P", "or: beta_mixture, markov or runs; foredraft list processes", false,
+             [] { return scenario::find_parameter("process")->choices; }},
             {"a", "A", "beta_mixture: first shape; markov, runs: P(accept | previous accepted)"},
             {"b", "B", "beta_mixture: second shape; markov, runs: P(accept | previous rejected)"},
-            {"spread", "S", "runs: log odds of easy runs above the middle, of hard ones below (default 0)"},
-            {"rho", "R", "runs: odds ratio of going on across the bonus token (default 1)"},
-            {"measured-speedup", "S", "explained: by which alpha; with --alpha which c; with both which overhead"},
-            {"gamma", "G", "drafted tokens; without it the best; under a policy or with a device at most so many"}}},
+            {"spread", "S", "runs: log odds of easy runs above the mean, of hard runs below (default 0)"},
+            {"rho", "R", "runs: odds ratio of a run continuing across the bonus token (default 1)"},
+            {"measured-speedup", "S", "find the alpha that explains it; with --alpha the c; with both the overhead"},
+            {"gamma", "G", "drafted tokens per iteration (default: the best); with a policy or a device the maximum"}}},
           cost_options(),
           drafting_options(),
           profile_options(),
@@ -249,10 +252,6 @@ CommandSpec predict_spec() {
 
 int run_predict(const std::vector<std::string>& arguments) {
   CommandLine line(predict_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(predict_spec()));
-    return exit_done;
-  }
   const bool of_device = line.has("device") || line.has("profile") || line.has("steps-file");
   of_device ? line.convert("overhead-ms", "overhead-us", 1e3) : line.convert("overhead-us", "overhead-ms", 1e-3);
   const bool from_profile = takes_profile(line);

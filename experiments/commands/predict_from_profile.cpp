@@ -45,15 +45,15 @@ const std::vector<std::string_view>& options_of_load() {
 }  // namespace
 
 OptionGroup load_options() {
-  return {"or times of a device at a load: without and with speculation at one request rate",
-          {{"request-rate", "R", "requests a second that arrive at the server (Poisson)"},
-           {"prompt-tokens", "N", "tokens of each prompt"},
-           {"output-tokens", "M", "tokens of each answer, at least 2"},
-           {"slo-ttft-ms", "T", "what 99 % of the requests wait at most for their first token"},
-           {"slo-tpot-ms", "T", "and for each further token, in the mean of a request"},
-           {"gpu-hour-price", "P", "of one GPU, for the cost of a million output tokens"},
-           {"max-batch", "B", "sequences at once at most: the engine's setting (default 256)"},
-           {"prompt-device", "D", "data sheet for the prompts of a profile whose steps time none"}}};
+  return {"or a server under load: without and with speculation at one request rate",
+          {{"request-rate", "R", "requests per second (Poisson arrivals)"},
+           {"prompt-tokens", "N", "prompt length in tokens"},
+           {"output-tokens", "M", "output length in tokens, at least 2"},
+           {"slo-ttft-ms", "T", "objective for the 99th percentile of TTFT"},
+           {"slo-tpot-ms", "T", "objective for the 99th percentile of TPOT"},
+           {"gpu-hour-price", "P", "price of a GPU hour, for the cost of a million output tokens"},
+           {"max-batch", "B", "maximum batch size, as the engine is set (default 256)"},
+           {"prompt-device", "D", "data sheet for prefill times that the profile lacks", false, device_names}}};
 }
 
 bool asks_load(CommandLine& line) {
@@ -183,22 +183,22 @@ void fill(ResultFolder& folder, const ProfilePrediction& prediction, const std::
 }  // namespace
 
 OptionGroup profile_options() {
-  return {"or times of a device, in place of c and measured times",
+  return {"or step times of a device, in place of c and measured times",
           {device_option,
-           {"profile", "P", "or a profile.json, or a data sheet likewise"},
-           {"steps-file", "CSV", "or steps of your own: model,role,batch,tokens,context,ms"},
-           {"target", "T", "the target model: a shipped one (foredraft list models), FILE.toml or a config.json"},
-           {"draft", "D", "the draft model likewise"},
-           {"batch", "B,...", "sequences at once (default 1)"},
-           {"context", "N,...", "tokens that each already holds (default 512)"},
-           {"overhead-us", "U", "whatever an iteration costs beyond its passes (default 0)"},
-           {"out", "DIR", "a folder as well: prediction.csv, manifest.json, figures and report"}}};
+           profile_option,
+           {"steps-file", "CSV", "or your own step times: model,role,batch,tokens,context,ms"},
+           target_option,
+           draft_option,
+           {"batch", "B,...", "batch size (default 1)"},
+           {"context", "N,...", "context length in tokens (default 512)"},
+           {"overhead-us", "U", "everything in an iteration beside its forward passes (default 0)"},
+           {"out", "DIR", "also write a folder: prediction.csv, manifest.json, figures and report"}}};
 }
 
 bool takes_profile(CommandLine& line) {
   if (line.has("device") || line.has("profile") || line.has("steps-file")) return true;
   line.refuse_any({"target", "draft", "batch", "context", "out"}, "given without --profile",
-                  "it asks for times of a device", "e.g. --profile h200");
+                  "it asks for step times of a device", "e.g. --profile h200");
   refuse_deployment(line);
   refuse_load(line);
   return false;

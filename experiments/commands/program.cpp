@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/problems.hpp"
 #include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
+#include "experiments/cli/shell.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/results/build_info.hpp"
 #include "experiments/results/manifest.hpp"
@@ -18,28 +20,24 @@
 namespace foredraft::experiments {
 namespace {
 
-std::string program_help() {
-  std::string text =
-      "foredraft: what speculative decoding will do, by closed form and by simulation\n\n"
-      "usage: foredraft COMMAND [options]\n\ncommands\n";
-  for (const Command& command : command_registry()) {
-    const CommandSpec spec = command.spec();
-    text += fmt::format("  {:<10} {}\n", spec.name, spec.summary);
-  }
-  return text +
-         "\nforedraft COMMAND --help explains one. --version prints the version.\n"
-         "exit codes: 0 done; 1 a check or the run failed; 2 bad usage or bad input, nothing written;\n"
-         "            130 interrupted, the same command resumes\n\n"
-         "examples\n"
-         "  foredraft predict --alpha 0.8 --gamma 5 --c 0.05\n"
-         "  foredraft sweep experiments/configs/quickstart.toml --out results/quickstart\n";
+std::vector<CommandSpec> command_specs() {
+  std::vector<CommandSpec> specs;
+  for (const Command& command : command_registry()) specs.push_back(command.spec());
+  return specs;
 }
 
-[[noreturn]] void refuse_command(const std::string& name) {
+std::vector<std::string> command_names() {
   std::vector<std::string> names;
-  for (const Command& command : command_registry()) names.emplace_back(command.spec().name);
+  for (const CommandSpec& command : command_specs()) names.emplace_back(command.name);
+  return names;
+}
+
+const Command& find_command(const std::string& name) {
+  for (const Command& command : command_registry()) {
+    if (command.spec().name == name) return command;
+  }
   ProblemList problems("foredraft");
-  problems.add({.key = name, .text = "unknown command", .suggestion = suggestion_for(name, names)});
+  problems.add({.key = name, .text = "unknown command", .suggestion = suggestion_for(name, command_names())});
   throw InputError(problems.text());
 }
 
@@ -51,7 +49,7 @@ bool asks_json(const std::vector<std::string>& arguments) {
 
 /// Says on stderr why a command ended, and beside --json as a document on stdout too.
 ExitCode end_with(ExitCode code, const std::string& message, const std::vector<std::string>& arguments) {
-  say("{}", message);
+  say_error(message);
   if (!asks_json(arguments)) return code;
   const nlohmann::ordered_json document{
       {"schema", "foredraft.error/1"}, {"exit_code", static_cast<int>(code)}, {"error", readable_message(message)}};
@@ -64,37 +62,89 @@ ExitCode end_with(ExitCode code, const std::string& message, const std::vector<s
 
 int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
-    talk(program_help());
+    talk(program_help(command_specs()));
     return exit_bad_input;
   }
   const std::string& name = arguments.front();
-  if (name == "--help" || name == "-h" || name == "help") {
-    print_result(program_help());
-    return exit_done;
-  }
-  if (name == "--version") {
+  if (name == "--help" || name == "-h") return run_help({});
+  if (name == "--version" || name == "-v") {
     const BuildInfo build = build_info();
     print_result(fmt::format("foredraft {} (commit {}, changes {}; {}, {})\n", build.version, build.commit,
                              build.changes, build.compiler, build.build_type));
     return exit_done;
   }
-  for (const Command& command : command_registry()) {
-    if (command.spec().name == name) return command.run({arguments.begin() + 1, arguments.end()});
-  }
-  refuse_command(name);
+  const Command& command = find_command(name);
+  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (!CommandLine(command.spec(), rest).wants_help()) return command.run(rest);
+  print_result(help_text(command.spec()));
+  return exit_done;
 }
 
 }  // namespace
 
 const std::vector<Command>& command_registry() {
   static const std::vector<Command> commands{
-      {predict_spec, run_predict}, {simulate_spec, run_simulate},   {sweep_spec, run_sweep_command},
-      {merge_spec, run_merge},     {check_spec, run_check},         {reproduce_spec, run_reproduce},
-      {tree_spec, run_tree},       {calibrate_spec, run_calibrate}, {validate_spec, run_validate},
-      {import_spec, run_import},   {advise_spec, run_advise},       {compare_spec, run_compare},
-      {plot_spec, run_plot},       {list_spec, run_list},
+      {predict_spec, run_predict},     {simulate_spec, run_simulate},
+      {sweep_spec, run_sweep_command}, {merge_spec, run_merge},
+      {check_spec, run_check},         {reproduce_spec, run_reproduce},
+      {tree_spec, run_tree},           {calibrate_spec, run_calibrate},
+      {validate_spec, run_validate},   {import_spec, run_import},
+      {advise_spec, run_advise},       {compare_spec, run_compare},
+      {plot_spec, run_plot},           {list_spec, run_list},
+      {help_spec, run_help},           {completion_spec, run_completion},
   };
   return commands;
+}
+
+CommandSpec help_spec() {
+  return {.name = "help",
+          .arguments = "[COMMAND] [--man]",
+          .summary = "Explains a command, or lists the commands.",
+          .options = {{"man", "", "the manual page of all commands, as roff"}},
+          .min_positional = 0,
+          .max_positional = 1,
+          .examples = {"foredraft help predict", "foredraft help --man > foredraft.1"},
+          .words = command_names};
+}
+
+int run_help(const std::vector<std::string>& arguments) {
+  CommandLine line(help_spec(), arguments);
+  const bool one = !line.positional().empty();
+  if (one) line.refuse_any({"man"}, "given beside a command", "the manual page holds all of them", "remove one");
+  line.done();
+  if (one) {
+    print_result(help_text(find_command(line.positional().front()).spec()));
+  } else if (line.has("man")) {
+    print_result(manual_page(command_specs(), build_info().version));
+  } else {
+    print_result(program_help(command_specs()));
+  }
+  return exit_done;
+}
+
+CommandSpec completion_spec() {
+  return {.name = "completion",
+          .arguments = "bash|zsh|fish",
+          .summary = "Prints what a shell reads to complete foredraft's commands, options and their values.",
+          .options = {{"words", "", "what the shell asks: `-- WORD...` gives the candidates for the last word"}},
+          .min_positional = 0,
+          .max_positional = std::numeric_limits<std::size_t>::max(),
+          .examples = {"foredraft completion bash > ~/.local/share/bash-completion/completions/foredraft"},
+          .words = completed_shells};
+}
+
+int run_completion(const std::vector<std::string>& arguments) {
+  CommandLine line(completion_spec(), arguments);
+  line.done();
+  if (line.has("words")) {
+    for (const std::string& word : completions(command_specs(), line.positional())) print_result(word + "\n");
+    return exit_done;
+  }
+  if (line.positional().size() != 1) {
+    throw InputError(fmt::format("foredraft completion: one shell is named - {}", fmt::join(completed_shells(), ", ")));
+  }
+  print_result(completion_script(line.positional().front()));
+  return exit_done;
 }
 
 int run_program(const std::vector<std::string>& arguments) {
@@ -111,7 +161,7 @@ int run_program(const std::vector<std::string>& arguments) {
                     fmt::format("{}: cannot be used ({})", readable(error.path1().string()), error.code().message()),
                     arguments);
   } catch (const Interrupted&) {
-    say("interrupted: what was written is safe; the same command resumes a sweep, and starts anything else again");
+    say_interrupted();
     return exit_interrupted;
   } catch (const RunError& error) {
     return end_with(exit_failed, error.what(), arguments);

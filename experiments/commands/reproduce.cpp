@@ -27,10 +27,15 @@ std::string inventory() {
   return text;
 }
 
+std::vector<std::string> experiment_ids() {
+  std::vector<std::string> ids;
+  for (const ExperimentEntry& entry : experiment_registry()) ids.push_back(entry.id);
+  return ids;
+}
+
 /// The experiments that were asked for, in the order of the registry. Throws InputError with every unknown name.
 std::vector<ExperimentEntry> selection(const std::vector<std::string>& wanted, bool all) {
-  std::vector<std::string> known;
-  for (const ExperimentEntry& entry : experiment_registry()) known.emplace_back(entry.id);
+  const std::vector<std::string> known = experiment_ids();
   ProblemList problems("foredraft reproduce");
   for (const std::string& id : wanted) {
     if (std::find(known.begin(), known.end(), id) == known.end()) {
@@ -116,26 +121,23 @@ std::string files_text(const std::vector<std::string>& files) {
 CommandSpec reproduce_spec() {
   return {.name = "reproduce",
           .arguments = "[--list] [--all | ID ...] --out DIR [options]",
-          .summary = "The papers' tables and figures, each printed number beside ours, and a scorecard.",
-          .options = {{"all", "", "every experiment of the list"},
-                      {"list", "", "what can be reproduced"},
+          .summary = "Reproduces the papers' tables and figures: each printed number beside ours, and a scorecard.",
+          .options = {{"all", "", "run every experiment"},
+                      {"list", "", "list the experiments"},
                       {"out", "DIR", "results folder: tables, figure data, scorecard.csv, manifest.json, figures"},
-                      {"seed", "S", "of every simulation (default 1)"},
+                      {"seed", "S", "random seed of every simulation (default 1)"},
                       threads_option,
-                      {"validation", "DIR", "a folder of foredraft validate: this machine stands in the report too"},
-                      {"no-figures", "", "data alone, no figures and no report.html"}},
+                      {"validation", "DIR", "folder of foredraft validate, to add this machine to the report"},
+                      {"no-figures", "", "only data: no figures, no report.html"}},
           .min_positional = 0,
           .max_positional = 1000,
           .examples = {"foredraft reproduce --all --out results/papers",
-                       "foredraft reproduce leviathan-table1 leviathan-table2 --out results/leviathan"}};
+                       "foredraft reproduce leviathan-table1 leviathan-table2 --out results/leviathan"},
+          .words = experiment_ids};
 }
 
 int run_reproduce(const std::vector<std::string>& arguments) {
   CommandLine line(reproduce_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(fmt::format("{}\nexperiments\n{}", help_text(reproduce_spec()), inventory()));
-    return exit_done;
-  }
   if (line.has("list")) {
     line.done();
     print_result(inventory());

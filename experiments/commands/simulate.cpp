@@ -32,6 +32,8 @@ struct Simulation {
   SimulationPlan plan;
 };
 
+std::vector<std::string> path_names() { return {"fast", "reference"}; }
+
 Simulation from_options(CommandLine& line) {
   line.require("iterations", "how many to run", "e.g. --iterations 1e6");
   Simulation simulation{};
@@ -39,7 +41,7 @@ Simulation from_options(CommandLine& line) {
       static_cast<std::uint64_t>(line.integer("iterations", 1, 1'000'000'000'000'000).value_or(1));
   simulation.plan.seed =
       static_cast<std::uint64_t>(line.integer("seed", 0, std::numeric_limits<std::int64_t>::max()).value_or(1));
-  simulation.plan.path = line.word("path", {"fast", "reference"}) == "reference" ? Path::reference : Path::fast;
+  simulation.plan.path = line.word("path", path_names()) == "reference" ? Path::reference : Path::fast;
   std::vector<StatedValue> stated;
   if (const auto log = line.text("acceptance")) {
     stated = {{"process", std::string(scenario::name_of(AcceptanceProcess(Observed{})))}, {"process.file", *log}};
@@ -223,10 +225,10 @@ CommandSpec simulate_spec() {
   return {
       .name = "simulate",
       .arguments = "--alpha A --gamma G --iterations N [options]   or   simulate CONFIG.toml",
-      .summary = "One point by Monte-Carlo simulation, beside the closed form.",
+      .summary = "Simulates one point (Monte-Carlo) and compares it with the closed form.",
       .options = {{"iterations", "N", "draft-and-verify rounds to run"},
-                  {"seed", "S", "of the random numbers (default 1)"},
-                  {"path", "P", "fast (default), or reference: one random draw per drafted token"},
+                  {"seed", "S", "random seed (default 1)"},
+                  {"path", "P", "fast (default), or reference: one random draw per drafted token", false, path_names},
                   threads_option,
                   {"json", "", "one JSON document, schema foredraft.simulate/1"}},
       .min_positional = 0,
@@ -236,21 +238,17 @@ CommandSpec simulate_spec() {
                    "foredraft simulate --acceptance vllm.log --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
                    "foredraft simulate experiments/configs/simulate_token.toml --json"},
       .groups = {{"acceptance and draft length",
-                  {{"alpha", "A", "expected acceptance of a draft, in [0, 1]"},
-                   {"acceptance", "FILE", "or: of a log or an observations file, replayed where it recorded steps"},
-                   {"gamma", "G", "drafted tokens per iteration; under a policy the most"},
-                   {"convention", "V", "bonus: 1 to gamma + 1 tokens (default); no_bonus: 1 to gamma"},
-                   {"operations-ratio", "R", "operations of one draft step over one target step"}}},
+                  {{"alpha", "A", "acceptance rate of a draft, in [0, 1]"},
+                   {"acceptance", "FILE", "or: an engine log or an observations file; recorded steps are replayed"},
+                   {"gamma", "G", "drafted tokens per iteration; with a policy the maximum"},
+                   convention_option,
+                   {"operations-ratio", "R", "operations of a draft step over those of a target decode step"}}},
                  cost_options(),
                  drafting_options()}};
 }
 
 int run_simulate(const std::vector<std::string>& arguments) {
   CommandLine line(simulate_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(simulate_spec()));
-    return exit_done;
-  }
   const unsigned threads = line.threads();
   Simulation simulation = line.positional().empty() ? from_options(line) : from_config(line);
   line.done();

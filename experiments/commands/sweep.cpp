@@ -54,7 +54,8 @@ std::string sweep_report(const std::string& folder) {
   const Manifest manifest = read_manifest(folder);
   if (manifest.shard) return shard_report(manifest);
   const SweepSummary summary = summarize(manifest.config, points_path(folder));
-  std::string text = headline(manifest.config) + "\n\n" + summary.table.caption + "\n" + to_text(summary.table);
+  std::string text =
+      headline(manifest.config, summary) + "\n\n" + summary.table.caption + "\n" + to_text(summary.table);
   for (const std::string& note : summary.notes) text += " * " + note + "\n";
   text += "\n";
   if (manifest.config.simulation) text += fmt::format("agreement   {}\n", to_text(summary.agreement));
@@ -89,12 +90,13 @@ CommandSpec sweep_spec() {
   return {
       .name = "sweep",
       .arguments = "CONFIG.toml --out DIR [options]",
-      .summary = "Every combination of the axes of a configuration: closed form beside simulation; resumes by itself.",
+      .summary =
+          "Computes every combination of the axes of a configuration: closed form and simulation. Resumes by itself.",
       .options = {{"out", "DIR", "results folder: points.csv, manifest.json, summary and figures"},
                   threads_option,
-                  {"shard", "i/n", "the i-th of n parts; foredraft merge puts them together"},
+                  {"shard", "i/n", "only the i-th of n parts; foredraft merge joins them"},
                   parquet_option,
-                  {"no-figures", "", "data alone"}},
+                  {"no-figures", "", "only data: no figures"}},
       .min_positional = 1,
       .max_positional = 1,
       .examples = {"foredraft sweep experiments/configs/quickstart.toml --out results/quickstart",
@@ -103,10 +105,6 @@ CommandSpec sweep_spec() {
 
 int run_sweep_command(const std::vector<std::string>& arguments) {
   CommandLine line(sweep_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(sweep_spec()));
-    return exit_done;
-  }
   line.require("out", "where the results go", "e.g. --out results/quickstart");
   const unsigned threads = line.threads();
   const auto shard = read_shard(line);

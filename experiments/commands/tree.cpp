@@ -51,7 +51,7 @@ std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string&
   if (!names_device(line)) {
     for (const std::string_view name : {"target", "draft", "batch", "context"}) {
       if (line.has(name))
-        line.refuse(name, "given without --profile", "it asks for times of a device", "e.g. --profile h200");
+        line.refuse(name, "given without --profile", "it asks for step times of a device", "e.g. --profile h200");
     }
     refuse_deployment(line);
     if (drafter == "heads") {
@@ -201,10 +201,11 @@ CommandSpec tree_spec() {
   return {
       .name = "tree",
       .arguments = "--accuracies FILE --nodes N [--depth D] [options]",
-      .summary = "The token tree of the most expected tokens, or of the greatest speedup, from accuracies by rank.",
+      .summary =
+          "Finds the token tree of the most expected tokens, or of the largest speedup, from accuracies by rank.",
       .options = {{"json", "", "one JSON document, schema foredraft.tree/1"},
-                  {"dot", "", "the tree for Graphviz, e.g. | dot -Tsvg"},
-                  {"out", "DIR", "writes tree.json, tree.csv, tree.dot and the picture tree.{pdf,svg,png} as well"}},
+                  {"dot", "", "print the tree for Graphviz, e.g. | dot -Tsvg"},
+                  {"out", "DIR", "also write tree.json, tree.csv, tree.dot and tree.{pdf,svg,png}"}},
       .min_positional = 0,
       .max_positional = 0,
       .examples = {"foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64",
@@ -214,33 +215,30 @@ CommandSpec tree_spec() {
                    "--target vicuna-33b --drafter heads --batch 4"},
       .groups = {
           {"which tree",
-           {{"accuracies", "FILE", "one row a head: marginal accuracy of rank 1, 2, ..., blanks or commas between"},
-            {"nodes", "N", "most nodes, the root (the target's own token) included"},
-            {"depth", "D", "most drafted tokens of one path; without it the number of heads"},
-            {"every-depth", "", "the file's one row holds at every depth: a draft model instead of heads"},
-            {"paths", "FILE", "judge this tree: a path of child ranks a line, or Medusa's list [[0], [0, 1]]"}}},
-          {"what passes cost; with it the tree of the greatest speedup is sought",
-           {{"c", "C", "draft/target time of one step"},
+           {{"accuracies", "FILE",
+             "a row per head: marginal accuracy of rank 1, 2, ..., separated by blanks or commas"},
+            {"nodes", "N", "maximum nodes, including the root (the target's own token)"},
+            {"depth", "D", "maximum depth of a path in drafted tokens (default: the number of heads)"},
+            {"every-depth", "", "use the file's one row at every depth: a draft model instead of heads"},
+            {"paths", "FILE", "evaluate this tree: a path of child ranks per line, or Medusa's list [[0], [0, 1]]"}}},
+          {"cost of forward passes; with it the tree of the largest speedup is sought",
+           {{"c", "C", "time of a draft step over that of a target decode step"},
             {"drafter", "D",
-             "autoregressive: drafting costs depth * c (default); block: c; heads, of a profile: a head a depth"},
-            {"verify-growth", "G", "each node beyond the first adds G of a target step (default 0)"},
-            {"cost-file", "FILE", "or: rows nodes,time of a target pass, any unit, from 1 node on"}}},
-          {"or times of a device",
+             "autoregressive (default): drafting costs depth * c; block: c; heads, with a profile: one head per depth"},
+            {"verify-growth", "G", "decode steps that each node after the first adds (default 0)"},
+            {"cost-file", "FILE", "or: rows nodes,time of a verification, in any unit, from 1 node on"}}},
+          {"or step times of a device",
            {device_option,
-            {"profile", "P", "or a profile.json, or a data sheet likewise"},
-            {"target", "T", "the target model: a shipped one (foredraft list models), FILE.toml or a config.json"},
-            {"draft", "D", "the draft model likewise; heads stand on the target"},
-            {"batch", "B", "sequences at once (default 1)"},
-            {"context", "N", "tokens that each already holds (default 512)"}}},
+            profile_option,
+            target_option,
+            draft_option,
+            {"batch", "B", "batch size (default 1)"},
+            {"context", "N", "context length in tokens (default 512)"}}},
           deployment_options()}};
 }
 
 int run_tree(const std::vector<std::string>& arguments) {
   CommandLine line(tree_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(tree_spec()));
-    return exit_done;
-  }
   std::vector<FileDigest> files;
   const TreeQuestion question = read_tree_question(line, files);
   const TreeAnswer answer = [&] {

@@ -230,38 +230,37 @@ CommandSpec validate_spec() {
   return {
       .name = "validate",
       .arguments = "--profile PROFILE.json --out DIR [options]",
-      .summary = "Predicts decoding loops from a profile, then runs them on this machine and compares.",
+      .summary = "Predicts decoding loops from a profile, runs them on this machine, and compares.",
       .options = {{"profile", "PROFILE.json",
-                   "of this machine, as foredraft calibrate leaves it; with --against any, or a "
+                   "of this machine, from foredraft calibrate; with --against any profile or a "
                    "shipped device (foredraft list devices)"},
-                  {"device", "D", "with --against, in its place: a shipped device, or FILE.toml"},
-                  {"out", "DIR", "new: prediction.csv, written first; validation.csv; manifest.json; figures"},
-                  {"against", "FILE.csv",
-                   "speedups that you measured in an engine (docs/validation.md); no loop is run"},
+                  {"device", "D", "with --against, instead of --profile: a shipped device, or FILE.toml"},
+                  {"out", "DIR", "new folder: prediction.csv (written first), validation.csv, manifest.json, figures"},
+                  {"against", "FILE.csv", "speedups measured in an engine (docs/validation.md); runs no loop"},
                   {"target", "T", "one target instead of the pairs of the profile"},
                   {"draft", "D", "its drafter"},
-                  {"gamma", "G,...", "drafts an iteration; with any of these four lists all combinations are run,"},
-                  {"alpha", "A,...", "  else at least 24 cells over gamma 2 to 7, alpha 0.5 to 0.9, and batches and"},
-                  {"batch", "B,...", "  contexts between those of the profile; a list that is not given has then one"},
-                  {"context", "N,...", "  value: gamma 3, alpha 0.7, the first batch and context between"},
-                  {"minutes", "M", "for all loops (default 2)"},
-                  {"threads", "N", "of a CPU; 0 (default): one per hardware thread; as the profile was calibrated"},
-                  {"accept-noise", "", "exit with 0 although the profile says that it is not valid"},
-                  {"no-figures", "", "data alone"}},
+                  {"gamma", "G,...", "drafted tokens; all combinations of these four lists are run"},
+                  {"alpha", "A,...", "acceptance rates"},
+                  {"batch", "B,...", "batch sizes"},
+                  {"context", "N,...", "context lengths in tokens"},
+                  {"minutes", "M", "time limit for all loops (default 2)"},
+                  {"threads", "N", "of a CPU, as the profile was calibrated (default 0: one per hardware thread)"},
+                  {"accept-noise", "", "exit with 0 even if the profile is marked as not valid"},
+                  {"no-figures", "", "only data: no figures"}},
       .min_positional = 0,
       .max_positional = 0,
       .examples = {"foredraft validate --profile cpu.json --out results/validation",
                    "foredraft validate --profile h200 --against speedups.csv --out results/engine",
                    "foredraft validate --profile t5.json --target t5-base --draft t5-small --batch 2,3 --gamma 2,5 "
-                   "--out results/t5"}};
+                   "--out results/t5"},
+      .notes =
+          "Without --gamma, --alpha, --batch and --context: at least 24 cells over gamma 2 to 7, alpha 0.5 to 0.9, and "
+          "batch sizes and context lengths between those of the profile. With one of them, each of the others takes "
+          "one value: gamma 3, alpha 0.7, the first batch size and context length between.\n"};
 }
 
 int run_validate(const std::vector<std::string>& arguments) {
   CommandLine line(validate_spec(), arguments);
-  if (line.wants_help()) {
-    print_result(help_text(validate_spec()));
-    return exit_done;
-  }
   const ValidateOptions options = read_validate_options(line);
   const ReadProfile read = read_named_device(line);
   const latency::Profile& profile = read.profile;
@@ -273,7 +272,7 @@ int run_validate(const std::vector<std::string>& arguments) {
   const auto [predictions, measured] =
       options.against.empty() ? validate_here(options, profile, inputs) : validate_against(options, profile, inputs);
   if (measured.end == gpu_bench::MeasureEnd::interrupted) {
-    say("interrupted: {}/validation.csv keeps {} of {} cells; another --out starts again", options.out,
+    say("interrupted; {}/validation.csv keeps {} of {} cells; another --out starts again", options.out,
         measured.cells.size(), predictions.size());
     return exit_interrupted;
   }

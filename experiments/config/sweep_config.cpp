@@ -165,8 +165,8 @@ void read_simulation(const scenario::Node& node, const scenario::Mapping& table,
   TableReader reader(table, "simulation", problems);
   SimulationPlan plan{.iterations = 0, .sequences = 0, .seed = 0, .path = Path::fast};
   const auto count = [&](std::string_view key, std::int64_t minimum, std::int64_t maximum) -> std::uint64_t {
-    const std::int64_t* number = reader.take_integer(key);
-    if (number == nullptr) return 0;
+    const auto number = reader.take_integer(key);
+    if (!number) return 0;
     if (*number < minimum || *number > maximum) {
       problems.add({.line = node.line,
                     .key = reader.full_key(key),

@@ -64,11 +64,11 @@ const std::string* TableReader::take_text(std::string_view key) {
   return text;
 }
 
-const std::int64_t* TableReader::take_integer(std::string_view key) {
+std::optional<std::int64_t> TableReader::take_integer(std::string_view key) {
   const scenario::Node* node = take(key);
-  if (node == nullptr) return nullptr;
-  const auto* integer = std::get_if<std::int64_t>(&node->value);
-  if (integer == nullptr) {
+  if (node == nullptr) return std::nullopt;
+  const auto integer = scenario::whole_number(*node);
+  if (!integer) {
     problems_->add({.line = node->line,
                     .key = full_key(key),
                     .text = "wrong type",

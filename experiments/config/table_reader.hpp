@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +26,7 @@ class TableReader {
 
   /// Typed reads; a wrong type is a problem and reads as absent.
   const std::string* take_text(std::string_view key);
-  const std::int64_t* take_integer(std::string_view key);
+  std::optional<std::int64_t> take_integer(std::string_view key);
 
   /// Every unread key is a problem, with the nearest of `known`.
   void refuse_unread(std::span<const std::string> known);

@@ -166,7 +166,8 @@ std::string step_lines(const ProfilePrediction& prediction) {
   if (length->catch_up.time_us > 0.0) text += fmt::format(" + catch-up {}", ms_text(length->catch_up.time_us));
   if (prediction.sampling_known) text += fmt::format(" + sampling {}", ms_text(length->sampling.time_us));
   if (length->iteration.overhead > 0.0) text += fmt::format(" + overhead {}", ms_text(length->iteration.overhead));
-  text += fmt::format(" = {} ms for {:.2f} tokens; plain {} ms\n", ms_text(whole_us), length->tokens,
+  text += fmt::format(" = {} ms for {:.2f} tokens; {:.2f} tokens of autoregressive decoding take {} ms\n",
+                      ms_text(whole_us), length->tokens, length->tokens,
                       ms_text(length->tokens * analytic::plain_time(length->iteration)));
   const auto batch = static_cast<double>(at.batch);
   text += fmt::format("rate        {:.5g} tokens/s against {:.5g} plain; verification takes {} plain steps\n",

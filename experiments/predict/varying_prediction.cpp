@@ -252,8 +252,7 @@ nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
   json["real_gamma"] = nullptr;
   const bool has_oracle = iid != nullptr && scenario.convention == Convention::bonus &&
                           scenario::drafting(scenario.drafter) == Drafting::autoregressive;
-  json["oracle_speedup"] =
-      has_oracle ? finite_json(analytic::oracle_speedup(iid->alpha, draft_ratio(cost)) / cost.iteration) : nullptr;
+  json["oracle_speedup"] = has_oracle ? finite_json(analytic::oracle_speedup(iid->alpha, cost)) : nullptr;
   return json;
 }
 

@@ -78,7 +78,7 @@ void append_cell(double value, std::string& row) {
 
 void append_closed_form(double value, std::string& row) {
   if (value == HUGE_VAL) {
-    row += ",unbounded";
+    row += ",inf";
   } else {
     append_cell(value, row);
   }

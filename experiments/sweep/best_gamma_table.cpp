@@ -28,6 +28,9 @@ std::size_t place_of(const std::vector<std::string>& texts, const std::string& t
   return static_cast<std::size_t>(found - texts.begin());
 }
 
+/// Whether a cell of points.csv says that the best gamma has no end. Folders of earlier versions have the word.
+bool is_unbounded(std::string_view cell) { return cell == "inf" || cell == "unbounded"; }
+
 }  // namespace
 
 bool BestGammaTable::fits(const SweepConfig& config) {
@@ -79,7 +82,7 @@ void BestGammaTable::add(const std::vector<std::string>& cells) {
 bool BestGammaTable::at_end(const Best& best) const {
   if (best.gamma != last_gamma_) return false;
   const auto optimum = parse_integer(best.optimum);
-  return best.optimum == "unbounded" || (optimum && *optimum > parse_integer(last_gamma_).value());
+  return is_unbounded(best.optimum) || (optimum && *optimum > parse_integer(last_gamma_).value());
 }
 
 Table BestGammaTable::table() const {
@@ -115,7 +118,7 @@ std::vector<std::string> BestGammaTable::notes() const {
     if (!best_[i] || !at_end(*best_[i])) continue;
     const auto speedup = parse_real(best_[i]->optimum_speedup);
     note += note.empty() ? "end of the axis: the optimum is " : "; ";
-    note += best_[i]->optimum == "unbounded" ? "unbounded" : "gamma " + best_[i]->optimum;
+    note += is_unbounded(best_[i]->optimum) ? "unbounded" : "gamma " + best_[i]->optimum;
     if (speedup) note += fmt::format(" ({}x)", decimal_text(*speedup, 3));
     note += fmt::format(" at alpha = {}, c = {}", alphas_[i / cs_.size()], cs_[i % cs_.size()]);
   }

@@ -2,6 +2,7 @@
 #include "experiments/sweep/run_sweep.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/parallel.hpp"
@@ -12,6 +13,7 @@
 #include "experiments/sweep/summary.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/sweep/timed_sample.hpp"
+#include "scenario/family.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -23,9 +25,15 @@ void say_plan(const SweepConfig& config, const PointRange& range, std::uint64_t 
   if (finished > 0) plan += fmt::format(" ({} of {} are there)", finished, range.last - range.first);
   if (config.simulation) {
     const SimulationPlan& counts = *config.simulation;
+    // A recording is replayed once, however long it is.
+    const std::vector<scenario::Value> processes = values_of(config, "process");
+    const bool replays =
+        !processes.empty() && std::all_of(processes.begin(), processes.end(), [](const scenario::Value& process) {
+          return process == scenario::Value(std::string(scenario::name_of(AcceptanceProcess(Trace{}))));
+        });
     for (const auto& [units, name] :
          {std::pair{counts.iterations, "iterations"}, {counts.sequences, "sequences"}, {counts.requests, "requests"}}) {
-      if (units == 0) continue;
+      if (units == 0 || replays) continue;
       plan += fmt::format(", {:.3g} {}", static_cast<double>(points) * static_cast<double>(units), name);
     }
   }

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "core/files.hpp"
 #include "core/intervals.hpp"
@@ -135,15 +138,17 @@ namespace {
 
 constexpr std::size_t max_rows = 12;
 
-/// The first points of any sweep: its axes, then tokens per iteration, speedup, and what a server does.
-class FirstPointsTable {
+/// The points of largest speedup of any sweep, all points where they are few: its axes, then tokens per iteration,
+/// speedup, and what a server does.
+class PointsTable {
  public:
-  FirstPointsTable(const SweepConfig& config, const CsvReader& reader) {
+  PointsTable(const SweepConfig& config, const CsvReader& reader) {
     for (const scenario::Axis& axis : config.axes)
       add_column(axis.parameter->name, reader.column(axis.parameter->name));
     for (const std::string_view quantity : {"tokens_per_iteration", "speedup", "tokens_per_s", "latency_p99_ms"}) {
       const auto analytic = reader.column(fmt::format("analytic_{}", quantity));
       const auto simulated = reader.column(fmt::format("simulated_{}", quantity));
+      if (quantity == "speedup") ranking_ = {analytic, simulated};
       if (analytic) {
         table_.columns.push_back({fmt::format("{}", quantity), Table::Align::right});
         quantities_.push_back({*analytic, std::nullopt});
@@ -157,8 +162,48 @@ class FirstPointsTable {
 
   void add(const std::vector<std::string>& cells) {
     ++points_;
-    if (table_.rows.size() == max_rows) return;
-    std::vector<std::string>& row = table_.rows.emplace_back();
+    const double rank = rank_of(cells);
+    const auto behind = std::upper_bound(ranks_.begin(), ranks_.end(), rank, std::greater<>());
+    const auto place = behind - ranks_.begin();
+    if (table_.rows.size() < max_rows) table_.rows.push_back(row_of(cells));
+    if (place == max_rows) return;
+    ranks_.insert(behind, rank);
+    ranked_.insert(ranked_.begin() + place, row_of(cells));
+    if (ranks_.size() <= max_rows) return;
+    ranks_.pop_back();
+    ranked_.pop_back();
+  }
+
+  [[nodiscard]] Table table() const {
+    Table table = table_;
+    table.caption = "every point";
+    if (points_ <= max_rows) return table;
+    const bool ranked = ranks_.front() > not_ranked;
+    if (ranked) table.rows = ranked_;
+    table.caption = fmt::format("the {}{} of {} points", ranked ? "" : "first ", max_rows, points_);
+    if (ranked) table.caption += " with the largest speedup";
+    return table;
+  }
+
+ private:
+  static constexpr double not_ranked = -1.0;
+
+  struct Quantity {
+    std::size_t value;
+    std::optional<std::size_t> error;
+  };
+
+  /// The speedup by closed form, else simulated.
+  [[nodiscard]] double rank_of(const std::vector<std::string>& cells) const {
+    for (const std::optional<std::size_t>& place : ranking_) {
+      const auto speedup = place ? parse_real(cells[*place]) : std::nullopt;
+      if (speedup) return *speedup;
+    }
+    return not_ranked;
+  }
+
+  [[nodiscard]] std::vector<std::string> row_of(const std::vector<std::string>& cells) const {
+    std::vector<std::string> row;
     for (const std::size_t place : inputs_) row.push_back(cells[place].empty() ? "-" : cells[place]);
     for (const Quantity& quantity : quantities_) {
       const auto value = parse_real(cells[quantity.value]);
@@ -167,28 +212,19 @@ class FirstPointsTable {
       if (value && error) text += " +- " + decimal_text(normal_quantile(0.95) * *error, 4);
       row.push_back(std::move(text));
     }
+    return row;
   }
-
-  [[nodiscard]] Table table() const {
-    Table table = table_;
-    table.caption = points_ > table.rows.size() ? fmt::format("the first {} of {} points", table.rows.size(), points_)
-                                                : "every point";
-    return table;
-  }
-
- private:
-  struct Quantity {
-    std::size_t value;
-    std::optional<std::size_t> error;
-  };
 
   void add_column(const std::string& title, const std::optional<std::size_t>& place) {
     table_.columns.push_back({title, Table::Align::right});
     inputs_.push_back(place.value());
   }
 
-  Table table_;
+  Table table_;  ///< its rows: the first points
   std::vector<std::size_t> inputs_;
+  std::array<std::optional<std::size_t>, 2> ranking_{};
+  std::vector<double> ranks_;  ///< falling
+  std::vector<std::vector<std::string>> ranked_;
   std::vector<Quantity> quantities_;
   std::size_t points_ = 0;
 };
@@ -199,17 +235,22 @@ SweepSummary summarize(const SweepConfig& config, const std::string& points_csv)
   CsvReader reader(points_csv);
   std::optional<BestGammaTable> best;
   if (BestGammaTable::fits(config)) best.emplace(config, reader);
-  FirstPointsTable first(config, reader);
+  PointsTable table(config, reader);
   const auto analytic = reader.column("analytic_tokens_per_iteration");
   const auto simulated = reader.column("simulated_tokens_per_iteration");
   const auto deviation = reader.column("tokens_per_iteration_deviation_in_se");
   const auto units = reader.column("simulated_units");
+  const auto iterations = reader.column("simulated_iterations");
   SweepSummary summary{};
   for (std::vector<std::string> cells; reader.next(cells);) {
     if (best) {
       best->add(cells);
     } else {
-      first.add(cells);
+      table.add(cells);
+    }
+    if (const auto count = iterations ? parse_integer(cells[*iterations]) : std::nullopt) {
+      summary.min_iterations = std::min(summary.min_iterations, *count);
+      summary.max_iterations = std::max(summary.max_iterations, *count);
     }
     if (!analytic || !simulated || !deviation || !units) continue;
     if (const auto number = parse_real(cells[*deviation])) {
@@ -219,12 +260,12 @@ SweepSummary summarize(const SweepConfig& config, const std::string& points_csv)
       ++summary.agreement.not_comparable;
     }
   }
-  summary.table = best ? best->table() : first.table();
+  summary.table = best ? best->table() : table.table();
   if (best) summary.notes = best->notes();
   return summary;
 }
 
-std::string headline(const SweepConfig& config) {
+std::string headline(const SweepConfig& config, const SweepSummary& summary) {
   std::vector<std::string> axes;
   for (const scenario::Axis& axis : config.axes)
     axes.push_back(fmt::format("{} {}", axis.values.size(), axis.parameter->name));
@@ -233,7 +274,15 @@ std::string headline(const SweepConfig& config) {
   if (!axes.empty()) text += fmt::format(": {}", fmt::join(axes, " x "));
   if (config.simulation) {
     const SimulationPlan& plan = *config.simulation;
-    if (plan.iterations != 0) text += fmt::format("; {} iterations each", plan.iterations);
+    // A recording is replayed once, however many iterations are asked for.
+    const bool asked_for = std::cmp_greater_equal(summary.min_iterations, plan.iterations);
+    if (plan.iterations != 0 && asked_for) {
+      text += fmt::format("; {} iterations each", plan.iterations);
+    } else if (plan.requests == 0 && plan.sequences == 0 && summary.max_iterations > 0) {
+      text += summary.min_iterations == summary.max_iterations
+                  ? fmt::format("; {} iterations each", summary.max_iterations)
+                  : fmt::format("; {} to {} iterations each", summary.min_iterations, summary.max_iterations);
+    }
     if (plan.requests != 0) text += fmt::format("; {} requests each in {} replicas", plan.requests, plan.replicas);
     if (plan.sequences != 0) text += fmt::format("; {} sequences each", plan.sequences);
     text += fmt::format("; seed {}", plan.seed);
@@ -248,7 +297,7 @@ std::string headline(const SweepConfig& config) {
 
 std::vector<std::string> write_summary(const SweepConfig& config, const std::string& folder) {
   SweepSummary summary = summarize(config, points_path(folder));
-  summary.table.caption += fmt::format(" ({})", headline(config));
+  summary.table.caption += fmt::format(" ({})", headline(config, summary));
   const std::filesystem::path path(folder);
   std::string markdown = to_markdown(summary.table);
   for (std::string& note : summary.notes) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,15 +24,18 @@ void remove_drawings(const SweepConfig& config, const std::string& folder);
 
 /// What a sweep says at a glance, from its points.csv in one pass.
 struct SweepSummary {
-  Table table;                     ///< best gamma for each alpha and c, or the first points
+  Table table;                     ///< best gamma for each alpha and c, or the points of largest speedup
   std::vector<std::string> notes;  ///< what a star in the table means
   Agreement agreement;
+  /// Of a point, as they were run; min > max: nothing was simulated.
+  std::int64_t min_iterations = std::numeric_limits<std::int64_t>::max();
+  std::int64_t max_iterations = 0;
 };
 
 [[nodiscard]] SweepSummary summarize(const SweepConfig& config, const std::string& points_csv);
 
 /// "180 points: 5 alpha x 12 gamma x 3 c; 1000000 iterations each; seed 1; bonus convention; config 7f3a9c21"
-[[nodiscard]] std::string headline(const SweepConfig& config);
+[[nodiscard]] std::string headline(const SweepConfig& config, const SweepSummary& summary);
 
 /// Writes summary.md and summary.tex; returns their names.
 std::vector<std::string> write_summary(const SweepConfig& config, const std::string& folder);

@@ -42,12 +42,6 @@ PrintedNumber parse_printed_number(std::string_view text) {
   return {.text = std::string(text), .value = value, .rounding = {shifted(-half_unit), shifted(half_unit)}};
 }
 
-namespace {
-
-constexpr std::size_t text_columns = 100;
-
-}  // namespace
-
 bool TextLines::next() {
   while (!rest_.empty()) {
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -58,24 +52,6 @@ bool TextLines::next() {
     if (!line_.empty() && line_.front() != '#') return true;
   }
   return false;
-}
-
-std::string wrapped(std::string_view text, std::size_t indent) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string line(text.substr(0, end));
-    while (line.size() > text_columns) {
-      const std::size_t blank = line.rfind(' ', text_columns);
-      if (blank == std::string::npos || line.find_first_not_of(' ') > blank) break;
-      result += line.substr(0, blank) + "\n";
-      line = std::string(indent, ' ') + line.substr(blank + 1);
-    }
-    result += line;
-    if (end < text.size()) result += '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
 }
 
 std::string labeled(std::string_view label, const std::string& text) {
@@ -160,27 +136,83 @@ std::string escape_latex(std::string_view text) {
   return result;
 }
 
-/// The names of variables as mathematics: "alpha", "c", "c = 0.02", "speedup at gamma".
-std::string latex_title(std::string_view title) {
+/// A piece of a LaTeX heading that no line break divides, and about how many characters wide it is set.
+struct LatexWord {
+  std::string text;
+  std::size_t width;
+};
+
+/// The words of a title, underscores being blanks; the names of variables are mathematics: "alpha", "c = 0.02", "t_d",
+/// and a factor as the last part of a name ("speed_x").
+std::vector<LatexWord> latex_words(std::string_view title) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> symbols{
       {{"alpha", "\\alpha"}, {"gamma", "\\gamma"}, {"c", "c"}}};
-  std::string result;
-  std::istringstream words{std::string(title)};
-  for (std::string word; words >> word;) {
-    const auto* symbol =
-        std::find_if(symbols.begin(), symbols.end(), [&](const auto& one) { return one.first == word; });
-    const bool value = word == "=" && result.ends_with('$');
-    if (value) {
-      std::string number;
-      words >> number;
-      result.pop_back();
-      result += fmt::format(" = {}$", escape_latex(number));
+  std::vector<LatexWord> result;
+  std::istringstream names{std::string(title)};
+  bool equation = false;
+  for (std::string name; names >> name;) {
+    if (name == "=" && !result.empty() && result.back().text.ends_with('$')) {
+      equation = true;
       continue;
     }
-    result += (result.empty() ? "" : " ") +
-              (symbol == symbols.end() ? escape_latex(word) : fmt::format("${}$", symbol->second));
+    if (equation) {
+      result.back().text.pop_back();
+      result.back().text += fmt::format(" = {}$", escape_latex(name));
+      result.back().width += name.size() + 3;
+      equation = false;
+      continue;
+    }
+    const std::string comma = name.ends_with(',') ? "," : "";
+    if (!comma.empty()) name.pop_back();
+    const std::size_t first_of_name = result.size();
+    if (name.size() > 2 && name[1] == '_' && name.find('_', 2) == std::string::npos) {
+      result.push_back({fmt::format("${}_{{{}}}$", name[0], name.substr(2)), name.size() - 1});
+    } else {
+      std::replace(name.begin(), name.end(), '_', ' ');
+      std::istringstream words{name};
+      for (std::string word; words >> word;) {
+        const auto* symbol =
+            std::find_if(symbols.begin(), symbols.end(), [&](const auto& one) { return one.first == word; });
+        if (symbol != symbols.end()) {
+          result.push_back({fmt::format("${}$", symbol->second), 1});
+        } else if (word == "x" && result.size() > first_of_name) {
+          result.push_back({"($\\times$)", 4});
+        } else {
+          result.push_back({escape_latex(word), width_of(word)});
+        }
+      }
+    }
+    if (!comma.empty() && !result.empty()) {
+      result.back().text += comma;
+      ++result.back().width;
+    }
   }
   return result;
+}
+
+/// A title in as many lines as it takes to be no wider than `width` characters or its longest word.
+struct LatexHeading {
+  std::string text;
+  std::size_t width = 0;
+  std::size_t lines = 1;
+};
+
+LatexHeading latex_heading(std::string_view title, std::size_t width) {
+  const std::vector<LatexWord> words = latex_words(title);
+  for (const LatexWord& word : words) width = std::max(width, word.width);
+  LatexHeading heading;
+  std::size_t line = 0;
+  for (const LatexWord& word : words) {
+    const bool fits = line == 0 || line + 1 + word.width <= width;
+    if (!fits) ++heading.lines;
+    if (!heading.text.empty()) heading.text += fits ? " " : "\\\\";
+    heading.text += word.text;
+    line = fits && line > 0 ? line + 1 + word.width : word.width;
+    heading.width = std::max(heading.width, line);
+  }
+  if (heading.lines > 1)
+    heading.text = fmt::format("\\begin{{tabular}}[b]{{@{{}}c@{{}}}}{}\\end{{tabular}}", heading.text);
+  return heading;
 }
 
 /// Runs of columns under one heading: the columns of a group, or a column of none.
@@ -282,23 +314,172 @@ std::string to_markdown(const Table& grouped) {
   return text;
 }
 
-std::string to_latex(const Table& table, const std::vector<std::string>& notes) {
-  std::string text = "% needs \\usepackage{booktabs}\n";
-  if (!table.caption.empty()) text += "% " + table.caption + "\n";
-  text += "\\begin{tabular}{";
-  for (const Table::Column& column : table.columns) text += column.align == Table::Align::right ? 'r' : 'l';
-  text += "}\n\\toprule\n";
-  std::string groups, rules;
-  for (const Heading& heading : headings(table)) {
-    groups += heading.first == 0 ? "" : " & ";
-    if (heading.group.empty()) continue;
-    groups += fmt::format("\\multicolumn{{{}}}{{c}}{{{}}}", heading.count, latex_title(heading.group));
-    rules += fmt::format("\\cmidrule(lr){{{}-{}}}", heading.first + 1, heading.first + heading.count);
+namespace {
+
+/// Columns side by side whose titles begin with the same words before a comma ("speedup, paper", "speedup, ours") as a
+/// group of these words.
+std::vector<Table::Column> grouped_by_title(std::vector<Table::Column> columns) {
+  const auto group_of = [](const Table::Column& column) {
+    const std::size_t comma = column.title.find(", ");
+    return column.group.empty() && comma != std::string::npos ? column.title.substr(0, comma) : std::string();
+  };
+  for (std::size_t i = 0; i < columns.size();) {
+    const std::string group = group_of(columns[i]);
+    std::size_t end = i + 1;
+    while (!group.empty() && end < columns.size() && group_of(columns[end]) == group) ++end;
+    for (std::size_t column = i; end - i > 1 && column < end; ++column) {
+      columns[column].title.erase(0, group.size() + 2);
+      columns[column].group = group;
+    }
+    i = end;
   }
-  if (!rules.empty()) text += groups + " \\\\\n" + rules + "\n";
-  text += joined(titles(table), " & ", latex_title) + " \\\\\n\\midrule\n";
-  for (const auto& cells : table.rows) text += joined(cells, " & ", escape_latex) + " \\\\\n";
-  text += "\\bottomrule\n\\end{tabular}\n";
+  return columns;
+}
+
+/// A font size with the distance of columns that goes with it; in points of a 10 pt document.
+struct LatexSize {
+  std::string_view command;
+  double character, column, line;
+};
+constexpr std::array latex_sizes{LatexSize{"", 5.0, 12.0, 12.0},
+                                 LatexSize{"\\footnotesize\\setlength{\\tabcolsep}{3pt}", 4.25, 6.0, 9.5},
+                                 LatexSize{"\\scriptsize\\setlength{\\tabcolsep}{2pt}", 3.9, 4.0, 8.0}};
+constexpr double latex_page_width = 397.0;  // points: 5.5 inches
+constexpr double latex_page_height = 500.0;
+
+/// How a table is set: headings, and of each column how many characters wide.
+class LatexLayout {
+ public:
+  explicit LatexLayout(const Table& table)
+      : columns_(grouped_by_title(table.columns)), widths_(columns_.size(), 1), broken_(columns_.size(), false) {
+    std::vector<std::size_t> words(columns_.size(), 1);
+    for (const auto& row : table.rows) {
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        widths_[i] = std::max(widths_[i], width_of(row[i]));
+        std::istringstream text(row[i]);
+        for (std::string word; text >> word;) words[i] = std::max(words[i], width_of(word));
+      }
+    }
+    const std::vector<std::size_t> cells = widths_;
+    constexpr std::size_t one_line = 1'000;
+    set_headings(words, one_line);
+    if (points() > latex_page_width) {
+      widths_ = cells;
+      set_headings(words, 0);
+    }
+    for (size_ = 0; size_ + 1 < latex_sizes.size() && points() > latex_page_width;) ++size_;
+    break_texts(words);
+  }
+
+  [[nodiscard]] std::string begin() const { return specification() + headings_; }
+  [[nodiscard]] bool too_wide() const { return points() > latex_page_width; }
+  [[nodiscard]] std::string_view packages() const {
+    return std::find(broken_.begin(), broken_.end(), true) == broken_.end() ? "booktabs" : "array,booktabs";
+  }
+  [[nodiscard]] std::string_view size() const { return latex_sizes.at(size_).command; }
+
+  /// Lines of text that a row takes.
+  [[nodiscard]] std::size_t lines(const std::vector<std::string>& row) const {
+    std::size_t result = 1;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (broken_[i]) result = std::max(result, (width_of(row[i]) + widths_[i] - 1) / widths_[i]);
+    }
+    return result;
+  }
+  [[nodiscard]] std::size_t lines_on_page() const {
+    return static_cast<std::size_t>(latex_page_height / latex_sizes.at(size_).line);
+  }
+
+ private:
+  /// Headings in lines of at most `width` characters, or as wide as what they stand over. `words`: of each column how
+  /// wide its longest word is; at the end that of its heading too.
+  void set_headings(std::vector<std::size_t>& words, std::size_t width) {
+    std::string groups, rules, heads;
+    const Table titled{.caption = {}, .columns = columns_, .rows = {}};
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const LatexHeading heading = latex_heading(columns_[i].title, std::max(width, widths_[i]));
+      widths_[i] = std::max(widths_[i], heading.width);
+      words[i] = std::max(words[i], heading.lines > 1 ? heading.width : latex_heading(columns_[i].title, 1).width);
+      heads += (i == 0 ? "" : " & ") + heading.text;
+    }
+    for (const Heading& heading : experiments::headings(titled)) {
+      groups += heading.first == 0 ? "" : " & ";
+      if (heading.group.empty()) continue;
+      std::size_t below = 2 * (heading.count - 1);
+      for (std::size_t i = heading.first; i < heading.first + heading.count; ++i) below += widths_[i];
+      const LatexHeading group = latex_heading(heading.group, std::max(width, below));
+      if (group.width > below) widths_[heading.first + heading.count - 1] += group.width - below;
+      groups += fmt::format("\\multicolumn{{{}}}{{c}}{{{}}}", heading.count, group.text);
+      rules += fmt::format("\\cmidrule(lr){{{}-{}}}", heading.first + 1, heading.first + heading.count);
+    }
+    headings_ = rules.empty() ? "" : groups + " \\\\\n" + rules + "\n";
+    headings_ += heads + " \\\\\n\\midrule\n";
+  }
+
+  [[nodiscard]] double points() const {
+    const LatexSize& size = latex_sizes.at(size_);
+    double sum = 0.0;
+    for (const std::size_t width : widths_) sum += static_cast<double>(width) * size.character + size.column;
+    return sum;
+  }
+
+  /// Narrows the widest column of texts until the table fits or each is as narrow as its longest word.
+  void break_texts(const std::vector<std::size_t>& words) {
+    while (points() > latex_page_width) {
+      std::size_t widest = columns_.size();
+      for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (columns_[i].align == Table::Align::left && widths_[i] > words[i] &&
+            (widest == columns_.size() || widths_[i] > widths_[widest])) {
+          widest = i;
+        }
+      }
+      if (widest == columns_.size()) return;
+      broken_[widest] = true;
+      --widths_[widest];
+    }
+  }
+
+  [[nodiscard]] std::string specification() const {
+    std::string text = "\\begin{tabular}{";
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (broken_[i]) {
+        text += fmt::format(">{{\\raggedright\\arraybackslash}}p{{{:.0f}pt}}",
+                            static_cast<double>(widths_[i]) * latex_sizes.at(size_).character);
+      } else {
+        text += columns_[i].align == Table::Align::right ? 'r' : 'l';
+      }
+    }
+    return text + "}\n\\toprule\n";
+  }
+
+  std::vector<Table::Column> columns_;
+  std::vector<std::size_t> widths_;
+  std::vector<bool> broken_;  ///< texts in lines of widths_ characters
+  std::size_t size_ = 0;
+  std::string headings_;
+};
+
+}  // namespace
+
+std::string to_latex(const Table& table, const std::vector<std::string>& notes) {
+  constexpr std::string_view end = "\\bottomrule\n\\end{tabular}";
+  const LatexLayout layout(table);
+  std::string text = fmt::format("% needs \\usepackage{{{}}}\n", layout.packages());
+  if (!table.caption.empty()) text += "% " + table.caption + "\n";
+  if (layout.too_wide()) text += "% wider than 5.5 inches: set it in landscape (package pdflscape)\n";
+  if (!layout.size().empty()) text += fmt::format("\\begingroup{}%\n", layout.size());
+  text += layout.begin();
+  std::size_t lines = 0;
+  for (const auto& cells : table.rows) {
+    if (lines + layout.lines(cells) > layout.lines_on_page()) {
+      text += fmt::format("{}\\par\\medskip\\noindent\n{}", end, layout.begin());
+      lines = 0;
+    }
+    lines += layout.lines(cells);
+    text += joined(cells, " & ", escape_latex) + " \\\\\n";
+  }
+  text += end;
+  text += layout.size().empty() ? "\n" : "\\endgroup\n";
   for (const std::string& note : notes) {
     text += fmt::format("\\par\\smallskip{{\\footnotesize {}\\par}}\n", escape_latex(note));
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/intervals.hpp"
+#include "core/readable.hpp"
 
 namespace foredraft::experiments {
 
@@ -48,10 +49,6 @@ class TextLines {
   std::int64_t number_ = 0;
 };
 
-/// Breaks lines of more than 100 columns at their last blank that fits, and indents what goes on; a word that is longer
-/// stays whole.
-[[nodiscard]] std::string wrapped(std::string_view text, std::size_t indent = 0);
-
 /// Characters that a label takes in front of its text.
 inline constexpr std::size_t columns_of_label = 12;
 
@@ -76,8 +73,11 @@ struct Table {
 [[nodiscard]] std::string to_text(const Table& table);
 /// Groups as in to_text().
 [[nodiscard]] std::string to_markdown(const Table& table);
-/// A tabular (booktabs), `notes` below it. Groups stand over their columns. Special characters are escaped; signs, the
-/// x after a number, and the names alpha, gamma and c in titles are mathematics.
+/// A tabular (booktabs), `notes` below it. Groups stand over their columns, and so do words that titles side by side
+/// begin with ("speedup, paper", "speedup, ours"). Special characters are escaped; signs, the x after a number, and the
+/// names alpha, gamma, c and such as t_d in titles are mathematics, other underscores blanks. What would exceed a text
+/// width of 5.5 inches gets headings and texts in several lines and a smaller font; what would exceed a page goes on in
+/// another tabular. A comment says which packages it needs and, where even that does not fit, that it wants landscape.
 [[nodiscard]] std::string to_latex(const Table& table, const std::vector<std::string>& notes = {});
 [[nodiscard]] std::string to_csv(const Table& table);
 

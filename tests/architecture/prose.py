@@ -23,9 +23,16 @@ FENCE = re.compile(r"^( *)```(.*)$")
 WORDS = {
     r"(?<!Little's )(?<!Zipf )(?<!power )\blaws?\b": "distribution",
     r"\brefus(?:e|es|ed|al|als)\b": "reject, error",
-    r"\bbehind an? (?:rejec|accept)\w+": "after a ...",
+    r"\bbehind\b(?! an? (?:proxy|firewall|router|load balancer))": "after",
     r"\bplain (?:step|steps|pass|passes)\b": "decode step",
-    r"\bwhat nobody\b": "upper bound",
+    r"\bplain decoding\b": "autoregressive decoding",
+    r"\bmodel that (?:verifies|drafts)\b": "target model, draft model",
+    r"\b(?:any|every|no|some)body\b": "who it is, or what happens",
+    r"(?<!-)\balone\b": "only",
+    r"\bmissing \(or\b": "required",
+    r"\bgiven beside\b": "mutually exclusive with",
+    r"\busual (?:values?|settings?|parameters?|options?|length|place)\b": "default",
+    r"\b(?-i:Read|Wanted|Listed) are\b": "the subject first",
     r"\bwithout (?:its|their) weights\b": "random weights",
     r"\bagainst itself\b|\bagainst themselves\b": "A/A test",
     r"\bempty caches\b": "cold cache",
@@ -33,7 +40,7 @@ WORDS = {
     r"\bshare of tested drafts\b": "acceptance rate",
     r"\brows of (?:a|the) batch\b": "sequences",
     r"\bat hand\b": "here, this",
-    r"\bmost_\w+": "max_...",
+    r"\b(?:most_\w+|fewest_\w+)": "max_..., min_...",
     r"\b(?:behaviou?rally|behaviours?|colours?|coloured|favours?|neighbours?|optimis\w+|normalis\w+|summaris\w+|labelled|"
     r"modelling|licences?)\b": "American spelling",
 }

@@ -79,4 +79,15 @@ TEST_CASE("a list of problems shows the first hundred on one readable line each"
   CHECK(many.text() == repeated_text("f: p\n", 100) + "f: and 2 more problems");
 }
 
+TEST_CASE("lines of more than 100 columns are broken at blanks, and words stay whole") {
+  const std::string long_line = std::string(60, 'a') + " " + std::string(39, 'b');
+  CHECK(wrapped(long_line + "\nnext\n") == long_line + "\nnext\n");  // 100 columns
+  CHECK(wrapped(long_line + "b\n", 2) == std::string(60, 'a') + "\n  " + std::string(40, 'b') + "\n");
+  CHECK(wrapped(std::string(150, 'a')) == std::string(150, 'a'));
+  CHECK(wrapped("   " + std::string(150, 'a')) == "   " + std::string(150, 'a'));
+  CHECK(wrapped("") == "");
+  CHECK(wrapped("--option VALUE  a text", 16, 20) == "--option VALUE  a\n" + std::string(16, ' ') + "text");
+  CHECK(wrapped("an option VALUE  text", 17, 18) == "an option VALUE  text");  // its first 17 columns stay together
+}
+
 }  // namespace foredraft

@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <functional>
 
 #include "core/problems.hpp"
@@ -31,7 +33,49 @@ bool throws_run_error(const std::function<void()>& body) {
   return false;
 }
 
+/// What a terminal shows of a result and an error that a child prints, with these variables.
+std::string shown_on_a_terminal(const char* term, const char* no_color) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE((terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0));
+  const int inside = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);  // NOLINT(concurrency-mt-unsafe): one thread
+  const int code = exit_code_of([&] {
+    ::setenv("TERM", term, 1);          // NOLINT(concurrency-mt-unsafe): one thread
+    ::setenv("NO_COLOR", no_color, 1);  // NOLINT(concurrency-mt-unsafe): one thread
+    ::dup2(inside, STDOUT_FILENO);
+    ::dup2(inside, STDERR_FILENO);
+    print_result("the answer\nlabel       text\n");
+    say_error("place: problem");
+    return 0;
+  });
+  REQUIRE(code == 0);
+  std::array<char, 200> bytes{};
+  const ssize_t count = ::read(terminal, bytes.data(), bytes.size());
+  ::close(inside);
+  ::close(terminal);
+  std::string text(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+  std::erase(text, '\r');
+  return text;
+}
+
 }  // namespace
+
+TEST_CASE("a terminal shows colors, unless NO_COLOR is set or the terminal takes none") {
+  const std::string colored =
+      "\x1b[1mthe answer\x1b[0m\n\x1b[2mlabel\x1b[0m       text\n\x1b[31mplace\x1b[0m: problem\n";
+  const std::string plain = "the answer\nlabel       text\nplace: problem\n";
+  CHECK(shown_on_a_terminal("xterm", "") == colored);
+  CHECK(shown_on_a_terminal("xterm", "1") == plain);
+  CHECK(shown_on_a_terminal("dumb", "") == plain);
+}
+
+TEST_CASE("colors mark the first line and labels, and leave JSON, tables for documents and single lines alone") {
+  for (const char* same :
+       {"{\n  \"a\": 1\n}\n", "| a | b |\n|---|---|\n", "# a script\n", "one line\n", "1,2\n3,4\n", ""}) {
+    CHECK(terminal_text(same) == same);
+  }
+  CHECK(terminal_text("answer\n\nnear best   7 to 9\n  0.5  1.2\nA longer sentence  here\nend") ==
+        "\x1b[1manswer\x1b[0m\n\n\x1b[2mnear best\x1b[0m   7 to 9\n  0.5  1.2\nA longer sentence  here\nend");
+}
 
 TEST_CASE("no file gets the number of a standard stream that was closed") {
   for (unsigned closed = 0; closed < 8; ++closed) {

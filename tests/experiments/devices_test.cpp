@@ -84,13 +84,4 @@ TEST_CASE("the list of devices is at most 100 columns wide and holds every data 
   CHECK(*h100 == std::vector<std::string>{"h100", "85.52", "3350", "989.4", "1979", "1979", "", "450"});
 }
 
-TEST_CASE("docs/devices.md holds the table and the sources that follow from the data sheets") {
-  const std::string page = read_file(FOREDRAFT_SOURCE "/docs/devices.md");
-  // Compared by find, not by REQUIRE on the strings: a page of text is no readable message.
-  const bool current = page.find(devices_markdown()) != std::string::npos;
-  if (!current) write_text("devices.md", devices_markdown());
-  INFO("what belongs there is in devices.md of the current folder");
-  CHECK(current);
-}
-
 }  // namespace foredraft::experiments

@@ -449,7 +449,7 @@ TEST_CASE("figures are part of the run: an interrupt is 130, and the same comman
           plots);
   if (!has_python(stopped)) return;
   CHECK(stopped.code == 130);
-  CHECK_THAT(stopped.err, Catch::Contains("interrupted: ") && !Catch::Contains("Traceback"));
+  CHECK_THAT(stopped.err, Catch::Contains("interrupted; ") && !Catch::Contains("Traceback"));
   CHECK_FALSE(fs::exists(folder / "a/.foredraft-lock"));
   CHECK_FALSE(fs::exists(folder / "a/speed.pdf"));
   fs::remove(folder / "wait");

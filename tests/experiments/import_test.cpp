@@ -109,7 +109,7 @@ TEST_CASE("the problems of all logs are reported at once") {
   write_text(folder / "a.csv", "gamma,steps,accepted_at_1,iteration_ms\n1,9,20,1\n1,9,3,1\n1,9,x,1\n");
   write_text(folder / "text", "nothing of interest\n");
   CHECK(foredraft(folder, "import a.csv text absent").err ==
-        "a.csv:2: position 0: reached by 20 steps, the one before by 9 (a draft is accepted only after those before "
+        "a.csv:2: position 1: reached by 20 steps, the one before by 9 (a draft is accepted only after those before "
         "it) - check whether the log gives conditional rates\n"
         "a.csv:4: accepted_at_1: x (must be a number of at least 0)\n"
         "text: no line of a known format - run `foredraft list formats`\n"

@@ -81,15 +81,6 @@ TEST_CASE("the interval is that of the numbers that round to the printed one") {
   CHECK(c.interval->low == *invert(inverse(Sought::c, "1.75", 0.7, 0.0, 5)).value);
 }
 
-TEST_CASE("lines of more than 100 columns are broken at blanks, and words stay whole") {
-  const std::string long_line = std::string(60, 'a') + " " + std::string(39, 'b');
-  CHECK(wrapped(long_line + "\nnext\n") == long_line + "\nnext\n");  // 100 columns
-  CHECK(wrapped(long_line + "b\n", 2) == std::string(60, 'a') + "\n  " + std::string(40, 'b') + "\n");
-  CHECK(wrapped(std::string(150, 'a')) == std::string(150, 'a'));
-  CHECK(wrapped("   " + std::string(150, 'a')) == "   " + std::string(150, 'a'));
-  CHECK(wrapped("") == "");
-}
-
 TEST_CASE("an acceptance length says which alpha, whatever drafts cost") {
   InverseQuestion question = inverse(Sought::alpha, "2.9", 0.0, 0.7, 5);
   question.is_length = true;

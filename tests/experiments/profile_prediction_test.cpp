@@ -80,7 +80,7 @@ TEST_CASE("predict says first what to do, then shows every batch, then what it r
         "\n"
         "schedule    [[1,1,2],[2,2,1],[3,4,0]]        ties within 1 % go to the smaller gamma\n"
         "step        batch 1, gamma 2: draft 2.00 + verify 10.00 + overhead 0.5 = 12.50 ms for 2.30 tokens;\n"
-        "            plain 23.00 ms\n"
+        "            2.30 tokens of autoregressive decoding take 23.00 ms\n"
         "rate        184 tokens/s against 100 plain; verification takes 1.00 plain steps\n"
         "break even  alpha above 0.207 (i.i.d.), or a draft below 0.625 plain steps\n"
         "times       steps measured by a user, source user: measured\n"

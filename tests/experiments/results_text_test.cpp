@@ -105,7 +105,7 @@ TEST_CASE("one table renders as text, Markdown, LaTeX and CSV") {
   CHECK(to_latex(table) ==
         "% needs \\usepackage{booktabs}\n% Speed at 10 %.\n"
         "\\begin{tabular}{lr}\n\\toprule\n"
-        "rule\\_name & speed \\\\\n\\midrule\n"
+        "rule name & speed \\\\\n\\midrule\n"
         "a|b \\& c & 1.5$\\times$ \\\\\n"
         "50 \\%, all & 10.25$\\times$ \\\\\n"
         "\\bottomrule\n\\end{tabular}\n");
@@ -131,6 +131,60 @@ TEST_CASE("a group of columns is one column for people, and stands over its colu
         "0.25 & 12* & 10.5$\\times$ \\\\\n"
         "\\bottomrule\n\\end{tabular}\n"
         "\\par\\smallskip{\\footnotesize * end of the axis\\par}\n");
+}
+
+TEST_CASE("titles side by side that begin with the same words are a group of them in LaTeX") {
+  using enum Table::Align;
+  const Table table{.caption = "",
+                    .columns = {{"speed_x, paper", right},
+                                {"alpha, paper", right},
+                                {"alpha, ours", left},
+                                {"t_d", right},
+                                {"latency_p99, all", right}},
+                    .rows = {{"1", "0.8", "0.79 pass", "2", "3"}}};
+  CHECK(to_latex(table) ==
+        "% needs \\usepackage{booktabs}\n"
+        "\\begin{tabular}{rrlrr}\n\\toprule\n"
+        " & \\multicolumn{2}{c}{$\\alpha$} &  &  \\\\\n\\cmidrule(lr){2-3}\n"
+        "speed ($\\times$), paper & paper & ours & $t_{d}$ & latency p99, all \\\\\n\\midrule\n"
+        "1 & 0.8 & 0.79 pass & 2 & 3 \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n");
+  CHECK_THAT(to_latex({.caption = "", .columns = {{"alpha, paper", right}}, .rows = {{"0.8"}}}),
+             Catch::Contains("\n$\\alpha$, paper \\\\\n"));
+}
+
+TEST_CASE("a wide LaTeX table gets smaller letters, then texts in several lines, then a word on landscape") {
+  using enum Table::Align;
+  const auto of_width = [](std::size_t words, std::size_t characters) {
+    std::string text;
+    for (std::size_t i = 0; i < words; ++i) text += (i == 0 ? "" : " ") + std::string(characters, 'a');
+    return to_latex({.caption = "", .columns = {{"text", left}}, .rows = {{text}}});
+  };
+  const Table many{.caption = "",
+                   .columns = std::vector<Table::Column>(8, {"gain of alpha", right}),
+                   .rows = {std::vector<std::string>(8, "0.5")}};
+  CHECK_THAT(to_latex(many), Catch::StartsWith("% needs \\usepackage{booktabs}\n\\begin{tabular}{rrrrrrrr}\n\\toprule\n"
+                                               "\\begin{tabular}[b]{@{}c@{}}gain\\\\of $\\alpha$\\end{tabular} & "));
+  CHECK_THAT(of_width(7, 10), Catch::StartsWith("% needs \\usepackage{booktabs}\n\\begin{tabular}{l}\n"));
+  CHECK_THAT(of_width(8, 10), Catch::StartsWith("% needs \\usepackage{booktabs}\n\\begingroup\\footnotesize"
+                                                "\\setlength{\\tabcolsep}{3pt}%\n\\begin{tabular}{l}\n") &&
+                                  Catch::EndsWith("\\end{tabular}\\endgroup\n"));
+  CHECK_THAT(of_width(9, 10), Catch::Contains("\\scriptsize") && Catch::Contains("\\begin{tabular}{l}"));
+  CHECK_THAT(of_width(20, 10), Catch::StartsWith("% needs \\usepackage{array,booktabs}\n") &&
+                                   Catch::Contains("{>{\\raggedright\\arraybackslash}p{390pt}}"));
+  CHECK_THAT(of_width(2, 110),
+             Catch::StartsWith("% needs \\usepackage{array,booktabs}\n% wider than 5.5 inches: set it in "
+                               "landscape (package pdflscape)\n"));
+}
+
+TEST_CASE("a LaTeX table of more lines than a page goes on in another tabular with the same head") {
+  using enum Table::Align;
+  Table table{.caption = "", .columns = {{"k", right}}, .rows = std::vector<std::vector<std::string>>(41, {"1"})};
+  CHECK_THAT(to_latex(table), !Catch::Contains("medskip"));
+  table.rows.emplace_back(1, "2");
+  CHECK_THAT(to_latex(table), Catch::EndsWith("1 \\\\\n\\bottomrule\n\\end{tabular}\\par\\medskip\\noindent\n"
+                                              "\\begin{tabular}{r}\n\\toprule\nk \\\\\n\\midrule\n2 \\\\\n"
+                                              "\\bottomrule\n\\end{tabular}\n"));
 }
 
 TEST_CASE("no CSV has two columns of one name") {

@@ -153,9 +153,17 @@ TEST_CASE("whatever takes long says so and ends at an interrupt") {
         foredraft(folder, lengthy.arguments, "timeout --foreground --preserve-status --signal=INT -k 10 5");
     INFO(lengthy.arguments << "\n" << outcome.err);
     CHECK(outcome.code == 130);
-    CHECK_THAT(outcome.err, Catch::Contains(lengthy.said) && Catch::Contains("interrupted: "));
+    CHECK_THAT(outcome.err, Catch::Contains(lengthy.said) && Catch::Contains("interrupted; "));
     CHECK(outcome.out.empty());
   }
+  // As `timeout` without --foreground: to the program, and to its group.
+  const Outcome twice = foredraft(
+      folder, "sweep drafts.toml --out twice",
+      R"(timeout -k 10 60 bash -c '"$@" & sleep 3; kill -TERM $!; sleep 0.02; kill -TERM $!; wait $!' twice)");
+  INFO(twice.err);
+  CHECK(twice.code == 130);
+  CHECK_THAT(twice.err, Catch::Contains("\ninterrupted; completed results are saved. Run the same command again to "
+                                        "resume a sweep; other commands start over.\n"));
 }
 
 }  // namespace foredraft::tests

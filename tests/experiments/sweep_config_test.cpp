@@ -52,6 +52,12 @@ TEST_CASE("defaults are filled in, and only those that a point uses") {
   CHECK(read("[fixed]\nalpha = 0.8\ngamma = 5\n[simulation]\niterations = 5\n").simulation->seed == 1);
 }
 
+TEST_CASE("a whole number may be written as any number that is whole") {
+  const std::string whole = "[axes]\ngamma = [2, 3]\n[fixed]\nalpha = 1\n[simulation]\niterations = 1000000\n";
+  const std::string real = "[axes]\ngamma = [2.0, 3e0]\n[fixed]\nalpha = 1.0\n[simulation]\niterations = 1e6\n";
+  CHECK(config_hash(tests::config_of(real)) == config_hash(tests::config_of(whole)));
+}
+
 TEST_CASE("a token sweep takes rule, temperature and models, and knows the default of the target law") {
   const SweepConfig config = read(
       "[axes]\ntemperature = [0.5, 1.0]\n[fixed]\nfidelity = \"token\"\ngamma = 5\n"
@@ -76,7 +82,7 @@ TEST_CASE("every kind of wrong value has a line of its own with file, line, key,
         "e.toml:5: fixed.c: invalid c=-0.1 (must be finite and at least 0)");
   CHECK(problems_of("[fixed]\nalpha = \"0.5\"\ngamma = 5\n") ==
         "e.toml:3: fixed.alpha: wrong type (must be a number, is a string)");
-  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5.0\n") ==
+  CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 5.5\n") ==
         "e.toml:4: fixed.gamma: wrong type (must be a whole number, is a number)");
   CHECK(problems_of("[fixed]\nalpha = 2020-01-01\ngamma = 5\n") ==
         "e.toml:3: fixed.alpha: wrong type (must be a number, is a date)");
@@ -158,7 +164,7 @@ TEST_CASE("values that do not fit together are refused") {
         "e.toml:3: axes.gamma: invalid gamma=4 (process.conditional has 2 entries) - keep gamma at or below 2, or give "
         "more entries");
   CHECK(problems_of("[fixed]\ngamma = 2\nprocess = \"positional\"\n\"process.marginal\" = [0.7, 0.75]\n") ==
-        "e.toml:5: fixed.process.marginal: rises from 0.7 to 0.75 at position 1 (a marginal is P(this draft and all "
+        "e.toml:5: fixed.process.marginal: rises from 0.7 to 0.75 at position 2 (a marginal is P(this draft and all "
         "before it accepted)) - did you mean process.conditional?");
   CHECK(problems_of("[fixed]\nalpha = 0.5\ngamma = 0\nconvention = \"no_bonus\"\n") ==
         "e.toml:4: fixed.gamma: invalid gamma=0 (must be at least 1 without a bonus token) - start at 1, or use "

@@ -133,6 +133,22 @@ class RunAll(unittest.TestCase):
             self.assertIn("usage: run_all.sh OUT [MINUTES]", result.stdout)
         self.assertEqual(self.calls(), [])
 
+    @unittest.skipIf(any(map(os.path.exists, ("/dev/nvidiactl", "/dev/dxg"))), "this machine has a driver")
+    def test_without_a_driver_nothing_is_built(self):
+        checkout = self.folder / "checkout"
+        (checkout / "gpu_bench").mkdir(parents=True)
+        shutil.copy(ROOT / "gpu_bench/run_all.sh", checkout / "gpu_bench")
+        (checkout / "CMakeLists.txt").touch()
+        for name, text in (("nvidia-smi", "exit 9"), ("cmake", f"touch '{self.folder}/built'; exit 1")):
+            program = self.folder / "bin" / name
+            program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            program.chmod(0o755)
+        result = subprocess.run([str(checkout / "gpu_bench/run_all.sh"), str(self.out)], text=True, capture_output=True,
+                                env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}, check=False)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("run_all.sh: no NVIDIA driver found", result.stderr)
+        self.assertFalse((self.folder / "built").exists())
+
     def test_without_program_and_checkout_it_says_so(self):
         (self.folder / "foredraft-gpu").unlink()
         self.refused("holds no foredraft-gpu", self.out)

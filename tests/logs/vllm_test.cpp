@@ -167,10 +167,10 @@ TEST_CASE("counters of vLLM that contradict each other are refused with their li
             .find("some.log:2: accepted: 301 tokens accepted of 300 drafted") == 0);
   CHECK(refusal(metrics("Draft acceptance rate: 50.0%, Mean acceptance length: 2.50, Accepted: 150 tokens, Drafted: "
                         "300 tokens, Per-position acceptance rate: 0.450, 0.800, 0.250"))
-            .find("some.log:1: position 1: reached by 80 steps, the one before by 45") == 0);
+            .find("some.log:1: position 2: reached by 80 steps, the one before by 45") == 0);
   CHECK(refusal(metrics("Draft acceptance rate: 50.0%, Mean acceptance length: 2.50, Accepted: 150 tokens, Drafted: "
                         "300 tokens, Per-position acceptance rate: 1.200, 0.300, 0.100"))
-            .find("some.log:1: position 0: accepted in a share 1.2 of the steps") == 0);
+            .find("some.log:1: position 1: accepted in a share 1.2 of the steps") == 0);
 }
 
 TEST_CASE("positions that do not add up to the accepted tokens are warned of") {

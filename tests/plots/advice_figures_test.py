@@ -26,7 +26,7 @@ class Advice(Drawn):
         for module, titles, scales in (
                 (acceptance_length, ["draft length γ (tokens)", "acceptance length (tokens per iteration)"],
                  ("linear", "linear")),
-                (speedup_chain, ["speedup over plain decoding (bar: 95 %)", "factors"], ("log", "linear")),
+                (speedup_chain, ["speedup over autoregressive decoding (bar: 95 %)", "factors"], ("log", "linear")),
                 (speedup_by_load, ["draft length γ (tokens); in each cell the speedup", "load"], ("linear", "linear"))):
             with self.subTest(module.ID):
                 figure = self.figure(module)
@@ -86,7 +86,15 @@ class Advice(Drawn):
         hatched = [patch for patch in axes.patches if patch.get_hatch()]
         losing = [row for row in rows if row["speedup"] and float(row["speedup"]) < 1]
         self.assertEqual((len(hatched), len(losing) > 0), (len(losing), True))
-        self.assertEqual(self.labels(figure), ["draft length to use", "slower than plain decoding", "not logged: at most"])
+        self.assertEqual(self.labels(figure), ["draft length to use", "slower than autoregressive decoding",
+                                               "not logged: at most"])
+
+    def test_without_a_draft_length_to_use_the_legend_has_none(self):
+        figure = self.figure(speedup_by_load, loads=("64 requests",), bounded=False, gammas=range(3, 5))
+        self.assertEqual(self.labels(figure), ["draft length to use"])
+        path = self.directory / "speedup-by-load.csv"
+        path.write_text(path.read_text(encoding="utf-8").replace(",yes\n", ",no\n"), encoding="utf-8")
+        self.assertEqual(self.labels(speedup_by_load.figure(load.table(path, speedup_by_load.COLUMNS))), [])
 
     def test_words_that_no_advice_has_and_chains_without_ends_are_refused(self):
         for name, module, before, after, words in (

@@ -20,14 +20,15 @@ class Axes(Drawn):
         sample_data.write_prediction(self.directory)
         sample_data.write_validation(self.directory)
         for module, titles, scales in (
-                (step_time, ["draft length γ (tokens); 0: plain decoding",
-                             "time per token (plain steps) at context 512; bars: 95 %"], ("linear", "linear")),
-                (batch_speedup, ["batch (sequences at once)", "predicted speedup over plain decoding (bars: 95 %)"],
-                 ("log", "linear")),
-                (verification_cost, ["tokens of a sequence in one pass",
-                                     "time of the target's pass / that of one token (bars: 95 %)"], ("log", "log")),
-                (decision_map, ["batch (sequences at once)", "context (tokens)"], ("linear", "linear")),
-                (validation, ["speedup predicted from the profile alone", "speedup measured"], ("linear", "linear"))):
+                (step_time, ["draft length γ (tokens); 0: autoregressive",
+                             "time per token (decode steps) at context 512; bars: 95 %"], ("linear", "linear")),
+                (batch_speedup, ["batch size (sequences)",
+                                 "predicted speedup over autoregressive decoding (bars: 95 %)"], ("log", "linear")),
+                (verification_cost, ["tokens per sequence in one forward pass",
+                                     "time of a forward pass of the target over that of one token (bars: 95 %, of the "
+                                     "last point)"], ("log", "log")),
+                (decision_map, ["batch size (sequences)", "context length (tokens)"], ("linear", "linear")),
+                (validation, ["speedup predicted from the profile", "measured speedup"], ("linear", "linear"))):
             with self.subTest(module.ID):
                 table = load.table(self.directory / f"{module.ID}.csv", module.COLUMNS)
                 table = validation.measured(table) if module is validation else table
@@ -43,11 +44,12 @@ class Prediction(Drawn):
     def points(self, axes):
         return sorted(point for series in rows_of(axes) for point in series)
 
-    def test_the_parts_of_an_iteration_are_stacked_over_its_tokens_beside_a_plain_step(self):
+    def test_the_parts_of_an_iteration_are_stacked_over_its_tokens_beside_a_decode_step(self):
         figure = self.figure(step_time)
         panels = self.panels(figure)
-        self.assertEqual([axes.get_title(loc="left") for axes in panels],
-                         ["batch 1: plain 1.01 ms", "batch 8: plain 1.08 ms", "batch 32: plain 1.32 ms"])
+        self.assertEqual([axes.get_title(loc="left").replace("\n", " ") for axes in panels],
+                         ["batch 1, step 1.01 ms: 1.75× at γ = 4", "batch 8, step 1.08 ms: 1.55× at γ = 3",
+                          "batch 32, step 1.32 ms: 1.25× at γ = 2"])
         bars = panels[1].patches
         self.assertEqual((bars[0].get_height(), len(bars)), (1, 1 + 4 * 4))
         two = [bar for bar in bars if abs(bar.get_x() + bar.get_width() / 2 - 2) < 1e-9]
@@ -57,12 +59,30 @@ class Prediction(Drawn):
         x, top, low, high = self.points(panels[1])[1]
         numpy.testing.assert_allclose((x, top, low, high), (2, 1590 / scale, 0.97 * 1590 / scale, 1.03 * 1590 / scale))
 
-    def test_the_fastest_bar_alone_says_its_speedup_and_none_where_all_lose(self):
-        texts = [text.get_text() for axes in self.panels(self.figure(step_time)) for text in axes.texts]
-        best = max(float(row["speedup"]) for row in self.records("batch-speedup.csv") if row["batch"] == "1")
-        self.assertEqual((len(texts), texts[0]), (3, f"{best:.2f}×"))
+    def test_the_title_says_the_fastest_draft_length_and_none_where_all_lose(self):
+        title = self.panels(self.figure(step_time))[0].get_title(loc="left")
+        best = max((float(row["speedup"]), row["gamma"]) for row in self.records("batch-speedup.csv")
+                   if row["batch"] == "1")
+        self.assertTrue(title.endswith(f": {best[0]:.2f}× at γ = {best[1]}"), title)
         losing = self.figure(step_time, alpha=0.05)
-        self.assertEqual([text for axes in self.panels(losing) for text in axes.texts], [])
+        self.assertEqual([axes.get_title(loc="left") for axes in self.panels(losing)],
+                         ["batch 1, step 1.01 ms", "batch 8, step 1.08 ms", "batch 32, step 1.32 ms"])
+
+    def test_of_one_batch_the_speedup_stands_against_the_draft_length_with_a_line_a_context(self):
+        figure = self.figure(batch_speedup, batches=(8,))
+        self.assertEqual(self.titles(figure)[0], "draft length γ (tokens)")
+        self.assertEqual(self.labels(figure)[:2], ["512", "4096"])
+        axes, = self.panels(figure)
+        self.assertEqual(axes.get_title(loc="left"), "batch 8")
+        wanted = [float(row["speedup"]) for row in self.records("batch-speedup.csv") if row["context"] == "512"]
+        self.assertIn(wanted, [list(line.get_ydata()) for line in axes.lines])
+
+    def test_many_draft_lengths_have_the_bars_of_the_fastest_only(self):
+        figure = self.figure(batch_speedup, gammas=range(1, 6), contexts=(512,))
+        self.assertIn("(bars: 95 %, of the fastest)", self.titles(figure)[1])
+        barred = {(2**round(numpy.log2(x)), y) for x, y, low, high in self.points(self.panels(figure)[0]) if high > y}
+        rows = [(int(row["batch"]), float(row["speedup"])) for row in self.records("batch-speedup.csv")]
+        self.assertEqual(barred, {max(row for row in rows if row[0] == batch) for batch, _ in rows})
 
     def test_a_speedup_has_its_batch_its_bar_and_a_marker_that_says_where_it_comes_from(self):
         figure = self.figure(batch_speedup)
@@ -77,7 +97,7 @@ class Prediction(Drawn):
             self.assertLess(abs(numpy.log2(x / float(row["batch"]))), 0.13)
         self.assertIn([1.0, 1.0], [list(line.get_ydata()) for line in panels[0].lines])
         self.assertEqual(self.labels(figure), ["1", "2", "3", "4", "measured", "interpolated", "fitted",
-                                               "outside the domain of the fit", "slower than plain decoding"])
+                                               "outside the domain of the fit", "slower than autoregressive decoding"])
         crosses = [line for line in panels[0].lines if line.get_marker() == "x" and len(line.get_xdata())]
         self.assertEqual(len(crosses), 1)
 
@@ -109,8 +129,11 @@ class Prediction(Drawn):
         figure = self.figure(verification_cost, contexts=(512,))
         axes = self.panels(figure)[0]
         numpy.testing.assert_allclose([y for x, y, *_ in self.points(axes) if x == 1], 1)
-        numpy.testing.assert_allclose([y for x, y, *_ in self.points(axes) if x == 16],
-                                      sorted((1 + 0.16 * batch) / (1 + 0.01 * batch) for batch in (1, 8, 32)))
+        last = sorted((1 + 0.16 * batch) / (1 + 0.01 * batch) for batch in (1, 8, 32))
+        numpy.testing.assert_allclose([y for x, y, low, high in self.points(axes) if x == 16 and low == high], last)
+        barred = sorted((y, low, high, x) for x, y, low, high in self.points(axes) if high > low)
+        numpy.testing.assert_allclose([bar[:3] for bar in barred], [(y, 0.97 * y, 1.03 * y) for y in last])
+        numpy.testing.assert_allclose([x for *_, x in barred], 16, rtol=0.06)
         rings = [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines
                  if line.get_markersize() > 6 and line.get_marker() == "o" and numpy.isfinite(line.get_xdata()).all()]
         numpy.testing.assert_allclose(rings, [(11.1, 1.1), (2.35, 1.1), (1.4125, 1.1)])
@@ -121,7 +144,7 @@ class Prediction(Drawn):
         path = self.directory / "verification-cost.csv"
         path.write_text(path.read_text(encoding="utf-8").replace(",11.1,0.95\n", ",,0.95\n"), encoding="utf-8")
         figure = verification_cost.figure(load.table(path, verification_cost.COLUMNS))
-        self.assertEqual(self.labels(figure)[0], "1: beyond 16")
+        self.assertEqual(self.labels(figure)[0], "1: above 16")
 
     def test_the_decision_map_has_a_strip_a_context_whose_ranges_meet_between_batches(self):
         figure = self.figure(decision_map)
@@ -131,7 +154,17 @@ class Prediction(Drawn):
         edges = [0, (numpy.log2(8) + numpy.log2(9)) / 2, (numpy.log2(10) + numpy.log2(11)) / 2, 5]
         numpy.testing.assert_allclose(lower, list(zip(edges, edges[1:])))
         self.assertEqual([text.get_text() for text in axes.get_yticklabels()], ["512", "4096"])
-        self.assertEqual(self.labels(figure), ["plain", "1", "3"])
+        self.assertEqual(self.labels(figure), ["off", "1", "3"])
+
+    def test_batches_beyond_the_end_of_a_strip_do_not_fit_in_memory(self):
+        sample_data.write_prediction(self.directory)
+        path = self.directory / "decision-map.csv"
+        path.write_text("context,first_batch,last_batch,gamma\n512,1,32,3\n4096,1,8,3\n", encoding="utf-8")
+        figure = decision_map.figure(load.table(path, decision_map.COLUMNS))
+        self.assertEqual(self.labels(figure), ["3", "does not fit in memory"])
+        (patch,) = [patch for patch in self.panels(figure)[0].patches if patch.get_zorder() == 1]
+        edge = (numpy.log2(8) + numpy.log2(9)) / 2
+        numpy.testing.assert_allclose((patch.get_x(), patch.get_width(), patch.get_y()), (edge, 5 - edge, 0.58))
 
     def test_words_that_no_prediction_has_and_ranges_that_are_none_are_refused(self):
         for name, module, before, after, words in (
@@ -148,7 +181,7 @@ class Prediction(Drawn):
     def test_more_batches_and_contexts_than_a_figure_holds_are_thinned_from_end_to_end(self):
         many = {"batches": tuple(range(1, 15)), "contexts": tuple(range(100, 1400, 100)), "gammas": (1,)}
         self.assertEqual([axes.get_title(loc="left")[:8] for axes in self.panels(self.figure(step_time, **many))][::7],
-                         ["batch 1:", "batch 14"])
+                         ["batch 1,", "batch 14"])
         titles = [axes.get_title(loc="left") for axes in self.panels(self.figure(batch_speedup, **many))]
         self.assertEqual((len(titles), titles[0], titles[-1]), (6, "context 100", "context 1300"))
         self.assertEqual(len(self.panels(self.figure(decision_map, **many))[0].get_yticklabels()), 12)

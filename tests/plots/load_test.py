@@ -25,11 +25,11 @@ class Table(InDirectory):
             self.assertIn(word, str(caught.exception))
 
     def test_columns_are_typed_and_further_columns_are_ignored(self):
-        table = self.table("note,extra,mean,gamma\nfirst,?,1.5,3\n,?,,unbounded\n")
-        self.assertEqual(table["gamma"].tolist(), [3.0, math.inf])
+        table = self.table("note,extra,mean,gamma\nfirst,?,1.5,3\n,?,,unbounded\n,?,,inf\n")
+        self.assertEqual(table["gamma"].tolist(), [3.0, math.inf, math.inf])
         self.assertEqual(table["mean"][0], 1.5)
         self.assertTrue(math.isnan(table["mean"][1]))
-        self.assertEqual(table["note"].tolist(), ["first", ""])
+        self.assertEqual(table["note"].tolist(), ["first", "", ""])
 
     def test_an_axis_with_a_word_is_text_and_keeps_the_order_of_the_file(self):
         table = self.table("gamma,mean,note\nzeta,1,\nalpha,2,\nzeta,3,\n")

@@ -33,24 +33,26 @@ class Axes(Drawn):
     def test_every_axis_says_what_lies_along_it_and_by_factors_where_batches_double(self):
         plain, batches = ("linear", "linear"), ("log", "linear")
         for module, write, titles, scales in (
-                (leviathan_figure2, sample_data.write_figure2, ["acceptance α", "tokens per iteration"], plain),
-                (leviathan_figure3, sample_data.write_figure3, ["acceptance α", "fastest draft length γ (tokens)"], plain),
+                (leviathan_figure2, sample_data.write_figure2, ["acceptance rate α", "tokens per iteration"], plain),
+                (leviathan_figure3, sample_data.write_figure3, ["acceptance rate α", "fastest draft length γ (tokens)"], plain),
                 (leviathan_figure4, sample_data.write_figure4,
-                 ["acceptance α", "speedup over plain decoding", "operations over plain decoding"], plain),
+                 ["acceptance rate α", "speedup over autoregressive decoding",
+                  "operations over autoregressive decoding"], plain),
                 (leviathan_figure5, sample_data.write_figure5, ["time (target steps)", ""], plain),
                 (ngram_iid_check, sample_data.write_ngram,
-                 ["draft length γ (tokens)", "tokens per iteration", "formula − run (%)"], plain),
+                 ["draft length γ (tokens)", "tokens per iteration", "formula − measured (%)"], plain),
                 (rule_lossiness, sample_data.write_rule_lossiness,
-                 ["acceptance", "total variation from the target", "share of tokens that are not greedy decoding's"], plain),
+                 ["acceptance rate", "total variation distance from the target",
+                  "fraction of tokens that differ from greedy decoding"], plain),
                 (emnlp_figure5, sample_data.write_batch_latencies,
                  ["throughput (tokens/s)", "latency of a sentence (ms)"], ("log", "log")),
                 (emnlp_figure6, sample_data.write_sentence_speedups,
                  ["speedup of a sentence", "share of sentences (%)"], plain),
                 (iclr_figure2, sample_data.write_quality, ["speedup over beam search", "BLEU, EN-DE, as printed"], plain),
-                (iclr_figure5, sample_data.write_device_speedups, ["batch (sequences)", "speedup over beam search"],
+                (iclr_figure5, sample_data.write_device_speedups, ["batch size (sequences)", "speedup over beam search"],
                  batches),
                 (survey_batch_context, sample_data.write_batch_context,
-                 ["batch (sequences)", "speedup over plain decoding"], batches),
+                 ["batch size (sequences)", "speedup over autoregressive decoding"], batches),
                 (survey_medusa_tree, sample_data.write_medusa_tree,
                  ["candidates of a node from the left by rank, 0 the most probable", "drafted tokens"], plain),
                 (wagner_figure3, sample_data.write_verification_time,
@@ -174,7 +176,7 @@ class Papers(Drawn):
                          [False, False, False, True, False, True, True])
         self.assertEqual([text.get_text() for text in axes.texts if "%" in text.get_text()],
                          ["100 %", "70 %", "30 %", "1 %"])
-        self.assertIn("in the shipped tree alone", self.labels(figure))
+        self.assertIn("only in the shipped tree", self.labels(figure))
 
     def test_the_ngram_check_draws_the_run_the_formulas_the_band_and_the_signed_difference(self):
         figure, table = self.experiment(ngram_iid_check, sample_data.write_ngram)
@@ -233,7 +235,7 @@ class Papers(Drawn):
                 (iclr_figure5, sample_data.write_device_speedups, ["device alone", "device and program"],
                  "slower than beam search"),
                 (survey_batch_context, sample_data.write_batch_context, ["once a sequence", "by every token"],
-                 "slower than plain decoding")):
+                 "slower than autoregressive decoding")):
             figure, table = self.experiment(module, write)
             axes = self.panels(figure)
             self.assertEqual([one.get_title(loc="left") for one in axes], panels)
@@ -266,7 +268,7 @@ class Papers(Drawn):
             self.assertLess(4 * upper.get_ylim()[1], lower.get_ylim()[1])
             self.assertEqual([line.get_ydata()[-1] for line in lower.lines],
                              [4e-6 * 256_000 * rows for rows in (84, 124, 83, 41)])
-            self.assertEqual(self.labels(figure), ["baseline", "exact", "sigmoid", "logits alone"])
+            self.assertEqual(self.labels(figure), ["baseline", "exact", "sigmoid", "logits only"])
 
     def test_the_time_of_a_call_stands_above_its_bytes_with_a_column_a_pair_and_a_line_a_variant(self):
         figure, _ = self.experiment(wagner_figure3, sample_data.write_verification_time)

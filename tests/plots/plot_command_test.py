@@ -41,7 +41,7 @@ class PlotCommand(InDirectory):
         status, _, err = run_main(plot.main, self.directory / "nowhere")
         self.assertEqual(status, 2)
         self.assertIn("nowhere: is not a directory", err)
-        self.refused("nothing to draw", "leviathan-figure2", status=2)
+        self.refused("nothing to draw (no figure of a sweep, no data of a known figure)", status=2)
 
     def test_a_manifest_of_another_version_stops_everything(self):
         sample_data.write_sweep(self.directory)

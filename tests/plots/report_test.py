@@ -3,6 +3,7 @@
 
 import base64
 import html.parser
+import json
 import re
 import shutil
 import tempfile
@@ -100,6 +101,46 @@ class Report(InDirectory):
             (self.directory / f"{stem}.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="300pt"/>',
                                                         encoding="utf-8")
 
+    def opens_with(self, text, verdict, figure):
+        """The answer and its figure are all that stands before the contents."""
+        header = text[text.index("<header>"):text.index("</header>")]
+        self.assertEqual(re.findall(r'<p class="verdict">(.*?)</p>', header), [verdict])
+        self.assertEqual(re.findall(r'<img alt="(.*?)"', header), [figure] if figure else [])
+        self.assertEqual(text.count(f'<img alt="{figure}"'), 1)
+        self.assertLess(text.index("</header>"), text.index("<nav"))
+
+    def test_a_prediction_opens_with_its_largest_speedup_and_the_smallest_of_the_best(self):
+        sample_data.write_prediction(self.directory)
+        self.stand_ins("batch-speedup", "step-time")
+        self.opens_with(self.report(), "Predicted speedup: up to 1.75x with draft length 4 at batch size 1, context 512 "
+                                       "(95 % interval 1.70 to 1.80). Smallest of 6 combinations: 1.25x with draft length "
+                                       "2 at batch size 32, context 512 (95 % interval 1.21 to 1.29).", "batch-speedup")
+        sample_data.write_prediction(self.directory, batches=(32,), contexts=(512,), alpha=0.05, spread="")
+        self.opens_with(self.report(), "Speculative decoding is predicted to lose: at best 0.73x with draft length 1 at "
+                                       "batch size 32, context 512.", "batch-speedup")
+
+    def test_a_tree_opens_with_its_tokens_beside_those_of_a_chain(self):
+        found = {"schema": "foredraft.tree/1", "tree": "best", "nodes": 16, "tokens_per_iteration": 2.2109,
+                 "speedup": 1.5, "chain": {"tokens_per_iteration": 1.7792}}
+        for changes, words in (({}, "the best tree of 16 nodes, speedup 1.500x. A chain has 1.779."),
+                               ({"tree": "given", "speedup": None, "chain": None}, "the given tree of 16 nodes.")):
+            (self.directory / "tree.json").write_text(json.dumps({**found, **changes}), encoding="utf-8")
+            self.stand_ins("tree")
+            self.opens_with(self.report(), f"2.211 tokens per iteration with {words}", "tree")
+
+    def test_a_sweep_opens_with_its_largest_answer_and_how_far_both_sides_are_apart(self):
+        sample_data.write_manifest(self.directory)  # its axis is alpha
+        self.stand_ins("speedup")
+        header = ["alpha", "analytic_speedup", "simulated_speedup", "speedup_deviation_in_se"]
+        for rows, words in (([[0.5, 1.5, 1.4, -2.25], [0.9, 3.25, 3.2, 1], [0.7, "", "inf", ""]],
+                             "Largest speedup: 3.25x at alpha = 0.9. Simulation and closed form differ by at most 2.2 "
+                             "standard errors in 2 comparisons."),
+                            ([[0.5, "", 1.5, ""], [0.9, "", 0.5, ""]], "Largest speedup: 1.5x at alpha = 0.5.")):
+            sample_data.write_csv(self.directory / "points.csv", header, rows)
+            self.opens_with(self.report(), words, "speedup")
+        sample_data.write_csv(self.directory / "points.csv", ["alpha", "simulated_tokens_per_s"], [[1, 20], [2, 10]])
+        self.opens_with(self.report(), "Largest throughput: 20 tokens/s at alpha = 1.", "speedup")
+
     def test_it_stands_alone_nests_and_every_reference_meets_one_id(self):
         self.whole_folder()
         text = self.report()
@@ -149,9 +190,12 @@ class Report(InDirectory):
         sample_data.write_scorecard(self.directory)
         text = self.report()
         overview = text[text.index('<h2 id="overview">'):text.index('<h2 id="findings">')]
+        header = text[text.index("<header>"):text.index("</header>")]
+        self.assertIn('<p class="verdict">1 of 2 checked results agree with the printed numbers. 1 printed numbers or '
+                      "statements contradict themselves or others.</p>", header)
         self.assertIn("4 results and 1 printed inputs, which are not scored.", overview)
         for verdict, sign in (("pass", "✓"), ("fail", "✗"), ("finding", "!"), ("shown", "·")):
-            self.assertIn(f'<li class="{verdict}"><strong>{sign} 1</strong>{verdict}</li>', overview)
+            self.assertIn(f'<li class="{verdict}"><strong>{sign} 1</strong>{verdict}</li>', header)
         self.assertIn("<th>exact</th><th>fitted</th><th>input</th>", overview)
         row = re.search(r"<tr><td><a[^>]*>Leviathan et al. 2023</a></td>(.*?)</tr>", overview)[1]
         self.assertEqual(row, '<td><span class="chip pass">✓ 1</span> <span class="chip fail">✗ 1</span></td>'
@@ -258,7 +302,9 @@ class Report(InDirectory):
         section = text[text.index('<h2 id="this-machine">'):text.index('<h2 id="manifest">')]
         self.assertIn('<li><a href="#this-machine">This machine</a></li>', text)
         self.assertIn("24 cells: error median", section)
-        self.assertEqual(section.count("<img"), 1)
+        self.assertEqual(section.count("<img"), 0)
+        self.opens_with(text, "The predicted speedups are off by 2.0 % (median) and at most 9.0 % over 24 cells. Two runs of "
+                              "a cell differ by 2.0 % (median).", "validation")
         self.assertEqual(section.count("<tr><td>t5-base</td>"), 12)
         self.assertIn('<td class="number">+9.0</td><td class="number">2.0</td></tr>', section)
         self.assertNotIn("noisy", section)
@@ -272,7 +318,7 @@ class Report(InDirectory):
         self.assertIn('<li><a href="#this-machine">An engine</a></li>', text)
         self.assertIn("What it does besides decoding is in the measured numbers", text)
         self.assertNotIn("This machine", text)
-        self.assertNotIn("our own passes", text)
+        self.assertNotIn("how forward-pass timings compose", text)
         self.assertNotIn("noisy", text)
 
     def test_an_engine_that_has_a_name_is_called_by_it(self):
@@ -298,9 +344,17 @@ class Report(InDirectory):
         sample_data.write_manifest(self.directory, schema="foredraft.advice/1")
         self.stand_ins("speedup-chain")
         text = self.report()
-        self.assertIn('<li><a href="#advice">Advice</a></li>', text)
-        self.assertIn("<strong>Keep K = 3: &lt;1.00x&gt;.</strong>", text)
+        self.assertIn('<li><a href="#advice">Findings</a></li>', text)
+        self.opens_with(text, "Keep K = 3: &lt;1.00x&gt;.", "speedup-chain")
         self.assertIn('<pre class="wide">Keep K = 3: &lt;1.00x&gt;.\n</pre>', text)
+        self.stand_ins("acceptance-length", "speedup-by-load")
+        self.opens_with(self.report(), "Keep K = 3: &lt;1.00x&gt;.", "speedup-by-load")
+        (self.directory / "advice.json").write_text(
+            '{"schema": "foredraft.advise/1", "action": "K = 7: 0.65x +- 0.01", "cause": "a <b>", "why_not": null, '
+            '"warnings": [{"code": "W1", "line": null, "message": "late & slow"}]}', encoding="utf-8")
+        text = self.report()
+        self.opens_with(text, "K = 7: 0.65x ± 0.01", "speedup-by-load")
+        self.assertIn("<dl><dt>Cause</dt><dd>a &lt;b&gt;</dd><dt>W1</dt><dd>late &amp; slow</dd></dl>", text)
         self.assertLess(text.index('id="advice"'), text.index('id="figures"'))
         (self.directory / "advice.json").write_text("{}", encoding="utf-8")
         (self.directory / "report.html").unlink()

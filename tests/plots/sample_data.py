@@ -84,7 +84,7 @@ def write_figure2(directory, iterations=2_000):
     noise = random.Random(2)
     rows = []
     for gamma in (1, 3, 5, 7, 10, math.inf):
-        name = "unbounded" if math.isinf(gamma) else gamma
+        name = "inf" if math.isinf(gamma) else gamma
         for i in range(101):
             alpha = i / 100
             exact = tokens(alpha, gamma)

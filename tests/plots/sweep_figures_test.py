@@ -10,6 +10,7 @@ from support import Drawn, rows_of
 import figure_specification
 import load
 import sweep_figure
+import sweep_panels
 
 
 class Sweep(Drawn):
@@ -115,6 +116,31 @@ class Sweep(Drawn):
         texts = [text.get_text() for text in self.figure().texts]
         self.assertEqual(texts, ["speedup over plain decoding", "draft length γ (tokens) (tokens²)"])
 
+    def test_requests_per_second_need_no_unit_and_a_letter_follows_the_words_it_stands_for(self):
+        sample_data.write_sweep(self.directory, x="c", series="gamma", panel="alpha", units={"speedup": "1/s"}, labels={
+            "speedup": "tokens per second", "c": "cost", "gamma": "drafted tokens", "alpha": "acceptance"})
+        figure = self.figure()
+        self.assertEqual(self.titles(figure), ["cost c", "tokens per second"])
+        self.assertEqual(figure.legends[0].get_title().get_text(), "drafted tokens γ")
+        self.assertEqual(self.panels(figure)[0].get_title(loc="left"), "α = 0.5")
+
+    def test_a_letter_stands_alone_where_its_words_exceed_a_line_and_a_column_without_one_keeps_its_name(self):
+        long = {"labels": {"alpha": "words " * 20, "drafter": "what drafts"}}
+        sample_data.write_small_sweep(self.directory, **long)
+        self.assertEqual(self.figure().legends[0].get_title().get_text(), "α")
+        spec = {**sample_data.figure_specification(**long), "series": "drafter"}
+        self.assertEqual(sweep_panels.legend_title(spec, "drafter"), "drafter")
+
+    def test_without_any_closed_form_the_simulated_points_are_joined(self):
+        sample_data.write_small_sweep(self.directory)
+        path = self.directory / "speedup.csv"
+        header, *rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]
+        sample_data.write_csv(path, header, [[*row[:3], "", *row[4:]] for row in rows])
+        figure = self.figure()
+        self.assertIn([float(row[4]) for row in rows], [list(line.get_ydata()) for line in
+                                                        self.panels(figure)[0].lines if line.get_zorder() == 2])
+        self.assertNotIn("closed form", self.labels(figure))
+
     def test_marks_are_lines_at_their_values_with_their_text_in_the_legend(self):
         sample_data.write_sweep(self.directory, marks=[{"x": 7, "text": "paper"}, {"y": 3, "text": "wanted"}])
         figure = self.figure()
@@ -146,6 +172,20 @@ class TradeOff(Drawn):
                 for segment in bars[1].get_segments():
                     self.assertAlmostEqual(segment[1, 1] - segment[0, 1], 2 * 1.96 * 0.1)
         self.assertIn("simulated, 95 %; arrivals.clients: 1, 8, 64", " ".join(self.labels(figure)).replace("\n", " "))
+
+    def test_a_logarithmic_axis_has_ticks_in_decimals(self):
+        for largest, ticks in ((3000, ["100", "300", "1000", "3000"]), (60_000, ["100", "1000", "10000"])):
+            sample_data.write_trade_off(self.directory)
+            path = self.directory / "trade.csv"
+            header, *rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]
+            for row in rows:
+                row[header.index("simulated_tokens_per_s")] = largest if row[1] == "64" else 100
+            sample_data.write_csv(path, header, rows)
+            axes = self.panels(self.figure())[0]
+            axes.figure.canvas.draw()
+            low, high = axes.get_xlim()
+            shown = [tick.label1.get_text() for tick in axes.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+            self.assertEqual(shown, ticks)
 
     def test_a_closed_form_alone_is_a_line_and_says_so(self):
         sample_data.write_trade_off(self.directory, simulated=False)

@@ -175,7 +175,7 @@ void leviathan_figure2(FigureAccount& figure, const ExperimentSettings& settings
   std::uint64_t point = 0;
   for (const std::optional<std::int64_t> gamma :
        std::array<std::optional<std::int64_t>, 6>{1, 3, 5, 7, 10, std::nullopt}) {
-    const std::string label = gamma ? fmt::format("{}", *gamma) : "unbounded";
+    const std::string label = gamma ? fmt::format("{}", *gamma) : "inf";
     const int last_percent = gamma ? 100 : 92;  // the limit 1 / (1 - alpha) leaves the picture above
     for (int percent = 0; percent <= last_percent; ++percent) {
       const double alpha = percent / 100.0;

@@ -200,7 +200,7 @@ TEST_CASE("alpha 0.8 and c 0.05: the worked optimum 8, its speedup, the real opt
   CHECK(best_gamma(setting).gamma == 8);
   CHECK(best_gamma(setting).speedup == Approx(3.0920795428571437).epsilon(few_ulp));
   CHECK(*real_gamma(setting) == Approx(7.8566544588706915).epsilon(few_ulp));
-  CHECK(oracle_speedup(0.8, 0.05) == Approx(4.166666666666667).epsilon(few_ulp));
+  CHECK(oracle_speedup(0.8, constant_ratio(0.05)) == Approx(4.166666666666667).epsilon(few_ulp));
 }
 
 TEST_CASE("the real optimum is a maximum of the speedup to twelve digits") {
@@ -287,7 +287,8 @@ TEST_CASE("where no draft pays the real optimum is the shortest draft, never a n
 }
 
 TEST_CASE(
-    "the oracle drafts what will be accepted: its speedup is the ratio of the two series, above every best gamma") {
+    "the oracle drafts what will be accepted: its speedup is the ratio of the two series, above every best gamma and "
+    "never below 1") {
   for (const double alpha : {0.0, 0.2, 0.8, 0.97}) {
     for (const double c : {0.0, 0.05, 0.6, 2.0}) {
       // The run of accepted drafts has length k with probability (1 - alpha) alpha^k, costs k c and yields k + 1
@@ -300,15 +301,15 @@ TEST_CASE(
         time += probability * (1 + k * Real(c));
         probability *= alpha;
       }
-      CHECK(relative_error(oracle_speedup(alpha, c), Real(tokens / time)) < few_ulp);
-      if (c <= 1.0) {
-        CHECK(oracle_speedup(alpha, c) >=
-              best_gamma(autoregressive(alpha, c, Convention::bonus)).speedup * (1 - few_ulp));
-      }
+      const double oracle = oracle_speedup(alpha, constant_ratio(c));
+      CHECK(relative_error(oracle, std::max(Real(1), Real(tokens / time))) < few_ulp);
+      CHECK(oracle >= best_gamma(autoregressive(alpha, c, Convention::bonus)).speedup * (1 - few_ulp));
     }
   }
-  CHECK(oracle_speedup(1.0, 0.0) == infinity);
-  CHECK(oracle_speedup(1.0 - 1e-15, 1e-300) == Approx(1.0 / (1.0 - (1.0 - 1e-15))).epsilon(few_ulp));
+  CHECK(oracle_speedup(0.8, {.iteration = 2.0, .draft_pass = 0.05}) == Approx(1.0 / 0.44).epsilon(few_ulp));
+  CHECK(oracle_speedup(0.8, {.iteration = 6.0, .draft_pass = 0.05}) == 1.0);
+  CHECK(oracle_speedup(1.0, constant_ratio(0.0)) == infinity);
+  CHECK(oracle_speedup(1.0 - 1e-15, constant_ratio(1e-300)) == Approx(1.0 / (1.0 - (1.0 - 1e-15))).epsilon(few_ulp));
 }
 
 TEST_CASE("the search for the best gamma refuses what is no probability and no cost") {
@@ -319,7 +320,8 @@ TEST_CASE("the search for the best gamma refuses what is no probability and no c
   CHECK_THROWS_WITH(best_gamma(autoregressive(0.5, infinity, Convention::no_bonus)),
                     "invalid c=inf (must be finite and not negative)");
   CHECK_THROWS_WITH(real_gamma(autoregressive(1.5, 0.1, Convention::bonus)), "invalid alpha=1.5 (must lie in [0, 1])");
-  CHECK_THROWS_WITH(oracle_speedup(0.5, -1.0), "invalid c=-1 (must be finite and not negative)");
+  CHECK_THROWS_WITH(oracle_speedup(0.5, constant_ratio(-1.0)),
+                    "invalid draft_pass=-1 (must be finite and not negative)");
 }
 
 }  // namespace foredraft::analytic
