@@ -262,7 +262,8 @@ std::optional<std::string> CommandLine::word(std::string_view name, const std::v
 void CommandLine::convert(std::string_view from, std::string_view to, double factor) {
   const std::string* value = find(from);
   if (value == nullptr) return;
-  if (has(to)) return refuse(from, fmt::format("given beside --{}", to), "both say one thing", "remove one");
+  if (has(to))
+    return refuse(from, fmt::format("mutually exclusive with --{}", to), "one quantity in two units", "remove one");
   const auto number = parse_quantity(*value);
   if (!number) return refuse(from, fmt::format("invalid value \"{}\"", *value), "must be a finite number");
   given_.push_back({std::string(to), number_text(*number * factor)});

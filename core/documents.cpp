@@ -21,7 +21,7 @@ bool check_size(std::string_view text, std::size_t max_bytes, ProblemList& probl
 Problem too_deep(std::int64_t line) {
   return {.line = line,
           .text = fmt::format("nested deeper than {} levels", max_nesting),
-          .why = "tables and lists within each other",
+          .why = "nested tables and lists",
           .suggestion = "remove levels"};
 }
 
@@ -174,12 +174,12 @@ Problem syntax_problem(std::string_view text, std::int64_t first_line) {
   const std::string_view before = text.substr(0, at);
   const std::size_t line_begin = before.rfind('\n') + 1;
   const std::string_view word = text.substr(at, in_word ? text.find_first_of(delimiters, at) - at : 1);
-  const std::string why = early            ? "the text ends too early"
+  const std::string why = early            ? "unexpected end of the text"
                           : error.number() ? fmt::format("the number {} is too large", readable(word))
                                            : fmt::format("unexpected \"{}\"", readable(word));
   return {.line = first_line + std::count(before.begin(), before.end(), '\n'),
           .key = "syntax",
-          .text = fmt::format("no JSON at column {}", at - line_begin + 1),
+          .text = fmt::format("invalid JSON at column {}", at - line_begin + 1),
           .why = why};
 }
 

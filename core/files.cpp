@@ -188,7 +188,8 @@ std::string_view ResultReader::read(std::uint64_t max_bytes) {
 void ResultReader::skip(std::uint64_t bytes) {
   while (bytes > 0) {
     const std::string_view piece = read(bytes);
-    if (piece.empty()) throw RunError(fmt::format("{}: ends early (it was changed meanwhile)", readable(path_)));
+    if (piece.empty())
+      throw RunError(fmt::format("{}: ends early (it was changed while it was read)", readable(path_)));
     bytes -= piece.size();
   }
 }
@@ -257,7 +258,7 @@ AppendFile::AppendFile(const std::string& path) : path_(path), descriptor_(-1), 
   Descriptor file(opened);
   struct stat status {};
   std::string why = reason_against(file.get(), status);
-  if (why.empty() && status.st_nlink > 1) why = "it has several names, and the others would change with it";
+  if (why.empty() && status.st_nlink > 1) why = "it has several hard links, and all of them would change";
   const std::string text = fmt::format("{}: cannot be written ({})", readable(path), why);
   if (no_room) throw RunError(text);
   if (!why.empty()) throw InputError(text);
@@ -270,7 +271,7 @@ AppendFile::~AppendFile() { ::close(descriptor_); }
 void AppendFile::truncate(std::uint64_t bytes) {
   if (bytes == size_) return;
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
-    throw RunError(fmt::format("{}: cannot be shortened ({})", readable(path_), last_error()));
+    throw RunError(fmt::format("{}: cannot be truncated ({})", readable(path_), last_error()));
   }
   size_ = bytes;
 }

@@ -30,16 +30,16 @@ constexpr std::string_view dim = "\x1b[2m";
 constexpr std::string_view red = "\x1b[31m";
 constexpr std::string_view plain = "\x1b[0m";
 
-/// https://no-color.org
+/// Whether to print colors to this descriptor (https://no-color.org).
 bool takes_colors(int descriptor) {
   const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): never set here
     return std::string_view(value == nullptr ? "" : value);
   };
   return ::isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
-/// The columns of a label at the beginning of a line: a short word or two, then blanks up to a text further right.
+/// The width of a label at the beginning of a line: one or two short words, then blanks up to the text.
 std::size_t label_columns(std::string_view line) {
   const std::size_t end = line.find("  ");
   if (end == std::string_view::npos || end == 0 || end > 12) return 0;

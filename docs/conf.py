@@ -107,7 +107,7 @@ class RepositoryLinks(SphinxTransform):
 
 
 def _shorten_signature(_app, _what, _name, _object, _options, signature, returned):
-    """Compiled classes that nobody makes say no more of it than that."""
+    """Omits the meaningless signature of compiled classes without a constructor."""
     return ("", returned) if signature == "(*args, **kwargs)" else None
 
 

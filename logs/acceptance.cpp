@@ -321,8 +321,9 @@ void check_printed_length(const AcceptanceCounts& counts, std::optional<double> 
                           std::int64_t line, LogContents& contents) {
   const auto length = tokens_per_step(counts);
   if (!printed || !length || std::abs(*length - *printed) <= tolerance) return;
-  warn_once(contents, "W18", line,
-            fmt::format("the printed acceptance length {:.4g} is not that of the counts, {:.4g}", *printed, *length));
+  warn_once(
+      contents, "W18", line,
+      fmt::format("the printed acceptance length {:.4g} differs from that of the counts, {:.4g}", *printed, *length));
 }
 
 void check_mean_length(const AcceptanceCounts& counts, std::optional<double> printed, std::int64_t line,

@@ -76,9 +76,9 @@ bool AcceptanceTableReader::read_entry(std::string_view text, std::int64_t numbe
   if (contents.settings.target && *contents.settings.target != model_) {
     refuse({.line = number,
             .key = model_,
-            .text = fmt::format("stands beside {}", *contents.settings.target),
+            .text = fmt::format("a second model, after {}", *contents.settings.target),
             .why = "acceptance of two models is not comparable",
-            .suggestion = "give the table of each as a file of its own"});
+            .suggestion = "split the file by model"});
   }
   contents.settings.target = model_;
   Observation run{.line = number, .span = Span::run, .decoding = Decoding::speculative, .gamma = gamma};
@@ -94,7 +94,7 @@ bool AcceptanceTableReader::read_entry(std::string_view text, std::int64_t numbe
 
 LogFormat acceptance_table_format() {
   return {.name = "acceptance-table",
-          .summary = "acceptance length by K (YAML), with and without thinking, as InferenceX has it",
+          .summary = "acceptance length by K (YAML), with and without thinking, as in InferenceX",
           .engine = "",
           .gives = {"yes", "yes", "no", "no", "no"},
           .reads = LineFormat{.anchor = length_table_anchor,

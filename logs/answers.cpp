@@ -70,7 +70,7 @@ void read_answer(const Json& value, std::int64_t line, LogContents& contents) {
     observation.times.duration_s = wall_s;
     if (wall_s > 0.0) observation.times.output_tokens_per_s = static_cast<double>(new_tokens) / wall_s;
     if (counts.steps > 0) observation.times.iteration_ms = wall_s * 1000.0 / static_cast<double>(counts.steps);
-    warn_once(contents, "W12", line, "wall_time holds the prompt's pass: iteration times are a little too long");
+    warn_once(contents, "W12", line, "wall_time includes prefill: iteration times are slightly too long");
     observation.stratum.category = answer.text("category");
     observation.stratum.request = answer.text("question_id");
     observation.stratum.output_tokens = static_cast<double>(new_tokens);

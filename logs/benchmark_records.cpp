@@ -45,7 +45,7 @@ void read_record_acceptance(const JsonFields& measured, Observation& observation
   AcceptanceCounts counts{.steps = measured.required_count("spec_num_drafts")};
   const double accepted = (length - 1.0) * static_cast<double>(counts.steps);
   if (!(accepted <= static_cast<double>(max_logged_count))) {
-    measured.refuse("accepted_length_tau", number_text(length), "no run accepts as much");
+    measured.refuse("accepted_length_tau", number_text(length), "must be at most 2^53 accepted tokens in total");
   }
   counts.accepted_tokens = std::llround(accepted);
   counts.steps_estimated = std::abs(accepted - std::round(accepted)) > whole_tokens;
@@ -65,7 +65,7 @@ std::optional<double> record_iteration_ms(const JsonFields& measured, const Obse
   const double length = observation.acceptance ? tokens_per_step(*observation.acceptance).value_or(1.0) : 1.0;
   if (*chunk_ms / *observation.times.tpot_ms >= record_per_chunk * length) return chunk_ms;
   warn_once(contents, "W07", measured.line(),
-            "the inter-token latency is none of iterations: chunks hold about one token");
+            "the inter-token latency is not that of iterations: chunks hold about one token");
   return std::nullopt;
 }
 

@@ -50,7 +50,7 @@ void read_guidellm(const Json& value, std::int64_t line, LogContents& contents) 
 
 LogFormat guidellm_format() {
   return {.name = "guidellm",
-          .summary = "GuideLLM benchmarks as JSON: load and times, nothing of speculation",
+          .summary = "GuideLLM benchmarks as JSON: load and times, without acceptance",
           .engine = "",
           .gives = {"no", "no", "no", "tokens", "yes"},
           .reads = JsonFormat{"benchmarks", claims_guidellm, read_guidellm}};

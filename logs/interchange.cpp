@@ -172,7 +172,7 @@ std::string speculation_profile_text(std::span<const ObservedLog> logs) {
 }
 
 constexpr std::array<Interchange, 3> all_interchanges{{
-    {"observations", "all that was read, foredraft.observations/1", observations_text},
+    {"observations", "everything that was read, foredraft.observations/1", observations_text},
     {"aiperf-records", "a record a request with its acceptance, as aiperf writes them", aiperf_text},
     {"speculation-profile", "emitted tokens at one K, as Model-Optimizer writes them", speculation_profile_text},
 }};

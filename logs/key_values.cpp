@@ -98,7 +98,7 @@ void KeyValuesReader::close(LogContents& contents) {
     if (run.gamma && static_cast<std::int64_t>(rates.size()) > *run.gamma) {
       rates.resize(static_cast<std::size_t>(*run.gamma));
       warn_once(contents, "W08", block.line(),
-                fmt::format("more positions are listed than the {} that were drafted: left out", *run.gamma));
+                fmt::format("more positions are listed than the {} drafted ones: ignored the others", *run.gamma));
     }
     set_positions(counts, rates, std::nullopt, listed_rounding, block.line());
     check_counts(counts, run.gamma, block.line(), contents);

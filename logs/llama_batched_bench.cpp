@@ -34,7 +34,7 @@ void read_llama_batched_bench(const Json& value, std::int64_t line, LogContents&
 
 LogFormat llama_batched_bench_format() {
   return {.name = "llama-batched-bench",
-          .summary = "llama-batched-bench --output-format jsonl: plain decoding by batch size",
+          .summary = "llama-batched-bench --output-format jsonl: decode steps by batch size",
           .engine = "llama.cpp",
           .gives = {"-", "-", "-", "iteration", "yes"},
           .reads = JsonFormat{"t_tg", claims_llama_batched_bench, read_llama_batched_bench}};

@@ -21,7 +21,7 @@ void read_llama_bench_test(const Fields& test, LogContents& contents) {
   const auto tokens_per_s = test.real("avg_ts");
   if (!tokens_per_s || *tokens_per_s <= 0.0) return;
   if (prompt > 0 && generated > 0) {
-    return warn_once(contents, "W12", test.line(), "tests of prompt and decoding in one time are left out");
+    return warn_once(contents, "W12", test.line(), "ignored tests that time prefill and decoding together");
   }
   Observation observation{.line = test.line(), .span = Span::run, .decoding = Decoding::plain, .requests = 1.0};
   const double depth = test.real("n_depth").value_or(0.0);
@@ -64,7 +64,7 @@ void read_llama_bench_row(std::span<const std::string> columns, std::span<const 
 
 LogFormat llama_bench_format() {
   return {.name = "llama-bench",
-          .summary = "llama-bench -o json or jsonl: plain decoding of one sequence by context",
+          .summary = "llama-bench -o json or jsonl: decode steps of one sequence by context",
           .engine = "llama.cpp",
           .gives = {"-", "-", "-", "iteration", "1"},
           .reads = JsonFormat{"avg_ts", claims_llama_bench, read_llama_bench}};

@@ -87,7 +87,7 @@ class LlamaTablesReader final : public LineReader {
 
 LogFormat llama_tables_format() {
   return {.name = "llama-tables",
-          .summary = "tables of llama-bench (Markdown) and llama-batched-bench: plain step times",
+          .summary = "tables of llama-bench (Markdown) and llama-batched-bench: times of decode steps",
           .engine = "llama.cpp",
           .gives = {"-", "-", "-", "iteration", "yes"},
           .reads = LineFormat{.anchor = table_anchor, .open = [] { return std::make_unique<LlamaTablesReader>(); }}};

@@ -63,7 +63,7 @@ void read_llamacpp_records(const JsonFields& run, LogContents& contents) {
   for (std::size_t i = before; i < contents.observations.size(); ++i) {
     if (contents.observations[i].decoding != Decoding::unknown) continue;
     warn_once(contents, "W09", run.line(),
-              fmt::format("the run \"{}\" logs no drafts: it is taken for neither plain nor speculative", *method));
+              fmt::format("the run \"{}\" logs no drafts: it counts neither as baseline nor as speculative", *method));
   }
 }
 

@@ -7,7 +7,7 @@
 namespace foredraft::logs {
 
 RefusedRecord::RefusedRecord(std::vector<Problem> problems)
-    : InputError("a record is refused"), problems_(std::move(problems)) {}
+    : InputError("invalid record"), problems_(std::move(problems)) {}
 
 void refuse(Problem problem) { throw RefusedRecord({std::move(problem)}); }
 

@@ -258,7 +258,7 @@ void LogReader::State::look_at_row() {
   if (cells.size() != table_->columns.size()) {
     if (!table_->begun && cells.size() > 1) {
       warn_once(contents_, "W18", line_,
-                fmt::format("a table of {} columns whose first row has {} cells is left out", table_->columns.size(),
+                fmt::format("ignored a table of {} columns whose first row has {} cells", table_->columns.size(),
                             cells.size()));
     }
     table_.reset();
@@ -339,9 +339,9 @@ bool LogReader::State::claimed(const LogFormat& format, const Offer& offer) {
   if (!format.engine.empty()) contents_.engine = format.engine;
   if (!engine_before.empty() && contents_.engine != engine_before) {
     problems_.add({.line = line_,
-                   .text = fmt::format("written by {}, lines before by {}", contents_.engine, engine_before),
+                   .text = fmt::format("a line of {} after lines of {}", contents_.engine, engine_before),
                    .why = "observations of two engines are not comparable",
-                   .suggestion = "give the log of each as a file of its own"});
+                   .suggestion = "split the log by engine"});
     problems_.raise();
   }
   const std::string padded = fmt::format(" {} ", contents_.format);

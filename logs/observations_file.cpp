@@ -96,14 +96,14 @@ class Decoder {
       if (!json_.is_object()) return nullptr;
       const auto found = json_.find(name);
       if (found != json_.end()) return &*found;
-      decoder_.refuse(path(name), "missing", "every key is there; null says that nothing was logged");
+      decoder_.refuse(path(name), "missing", "all keys are required; null: not logged");
       return nullptr;
     }
     void done() {
       if (!json_.is_object()) return;
       for (const auto& entry : json_.items()) {
         if (known_.contains(entry.key())) continue;
-        decoder_.refuse(path(entry.key()), "unknown key", fmt::format("{} has none of this name", observations_schema));
+        decoder_.refuse(path(entry.key()), "unknown key", fmt::format("not in {}", observations_schema));
       }
     }
 
@@ -251,9 +251,9 @@ void read_observations(const Json& value, std::int64_t line, LogContents& conten
     if (!engine.empty() && !contents.engine.empty() && contents.engine != engine) {
       refuse({.line = line,
               .key = "engine",
-              .text = fmt::format("observations of {} beside those of {}", engine, contents.engine),
+              .text = fmt::format("observations of {} after those of {}", engine, contents.engine),
               .why = "they are not comparable",
-              .suggestion = "import the logs of each engine into a file of its own"});
+              .suggestion = "import the logs of each engine into a separate file"});
     }
     if (!engine.empty()) contents.engine = engine;
     if (contents.version.empty()) contents.version = log.contents.version;

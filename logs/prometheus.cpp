@@ -122,8 +122,9 @@ std::optional<Observation> PrometheusReader::counted(LogContents& contents) cons
   check_counts(counts_, std::nullopt, line_, contents);
   Observation run{.gamma = steady_gamma(counts_), .acceptance = counts_};
   if (!run.gamma && !counts_.accepted_at.empty()) run.gamma = static_cast<std::int64_t>(counts_.accepted_at.size());
-  warn_once(contents, "W02", line_,
-            "counters since the start of the server, warm-up and all loads in one: two scrapes give a window");
+  warn_once(
+      contents, "W02", line_,
+      "counters since the start of the server, including warm-up and all loads - give two scrapes to measure a window");
   return run;
 }
 
@@ -142,8 +143,8 @@ std::optional<Observation> PrometheusReader::emitted(LogContents& contents) cons
   run.gamma = whole(drafts);
   check_counts(*run.acceptance, std::nullopt, line_, contents);
   warn_once(contents, "W05", line_,
-            "this engine counts drafts accepted one by one: accepted tokens were taken from those emitted");
-  warn_once(contents, "W02", line_, "counters since the start of the server, warm-up and all loads in one");
+            "this engine counts drafts accepted one by one: accepted tokens were computed from emitted ones");
+  warn_once(contents, "W02", line_, "counters since the start of the server, including warm-up and all loads");
   return run;
 }
 
@@ -155,7 +156,7 @@ std::optional<Observation> PrometheusReader::last_batch(LogContents& contents) c
   const auto depth = whole(gauge("spec_num_steps"));
   if (depth && gauge("spec_num_draft_tokens") == static_cast<double>(*depth) + 1.0) run.gamma = depth;
   run.requests = gauge("num_running_reqs");
-  warn_once(contents, "W02", line_, "the acceptance length is that of the last batch alone");
+  warn_once(contents, "W02", line_, "the acceptance length is that of the last batch only");
   return run;
 }
 
@@ -183,7 +184,7 @@ void PrometheusReader::close(LogContents& contents) {
 
 LogFormat prometheus_format() {
   return {.name = "prometheus",
-          .summary = "scrapes of /metrics: vLLM, llama-server, SGLang; two give what lies between counters",
+          .summary = "scrapes of /metrics: vLLM, llama-server, SGLang; two give their difference",
           .engine = "",
           .gives = {"yes", "yes", "(yes)", "no", "(yes)"},
           .reads = LineFormat{.anchor = R"(^(?:vllm|llamacpp|sglang):\w+[{ ])",

@@ -68,8 +68,9 @@ Observation serving_run(const JsonFields& run, LogContents& contents) {
 void warn_of_arrival_rate(std::optional<double> sent, std::optional<double> answered, std::int64_t line,
                           LogContents& contents) {
   if (!sent || !answered || *answered < keeps_up * *sent) return;
-  warn_once(contents, "W01", line,
-            "requests arrived at a fixed rate that the server kept up with: output tokens/s is their arrival rate");
+  warn_once(
+      contents, "W01", line,
+      "the server kept up with a fixed request rate: output tokens/s is that of the arriving requests, not its limit");
 }
 
 }  // namespace foredraft::logs

@@ -84,7 +84,8 @@ Decoding undrafted(const KeyValueBlock& block, LogContents& contents) {
   const auto tpot = block.real("Mean TPOT (ms)");
   if (is_sglang_client(block) || !itl || !tpot || *itl <= speculative_chunk * *tpot) return Decoding::plain;
   warn_once(contents, "W09", block.line(),
-            "a run without acceptance whose chunks hold several tokens: it may speculate, and is not taken as plain");
+            "a run without acceptance whose chunks hold several tokens: it may be speculative and does not count as "
+            "baseline");
   return Decoding::unknown;
 }
 
@@ -93,7 +94,7 @@ std::optional<double> iteration_ms(const KeyValueBlock& block, const Observation
   if (run.decoding == Decoding::unknown) return std::nullopt;
   if (block.has("Mean ITL (ms)") && run.decoding == Decoding::speculative) {
     warn_once(contents, "W07", block.line(),
-              is_sglang_client(block) ? "ITL of SGLang's client is per token: iterations follow from TPOT"
+              is_sglang_client(block) ? "ITL of SGLang's client is per token: iteration times are computed from TPOT"
                                       : "ITL of vLLM's client is per iteration, not per token");
   }
   if (!is_sglang_client(block)) return block.real("Mean ITL (ms)");

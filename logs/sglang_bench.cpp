@@ -43,7 +43,7 @@ void read_iteration_time(const JsonFields& run, Observation& observation, LogCon
   } else if (tokens < per_token * length && tokens > length / per_token) {
     observation.times.iteration_ms = *itl_ms;
   } else {
-    warn_once(contents, "W07", run.line(), "the inter-token latency is neither of tokens nor of iterations");
+    warn_once(contents, "W07", run.line(), "the inter-token latency is neither that of tokens nor that of iterations");
   }
 }
 
@@ -56,7 +56,7 @@ void read_sglang_bench(const nlohmann::ordered_json& value, std::int64_t line, L
   if (length && *length < 1.0) run.refuse("accept_length", run.json().at("accept_length").dump(), "must be at least 1");
   if (length) {
     warn_once(contents, "W02", line,
-              "accept_length is the server's mean since its start, other runs and warm-up included");
+              "accept_length is the server's mean since its start, including other runs and warm-up");
   }
   read_server_info(run, observation, contents);
   read_iteration_time(run, observation, contents);
@@ -67,7 +67,7 @@ void read_sglang_bench(const nlohmann::ordered_json& value, std::int64_t line, L
 
 LogFormat sglang_bench_format() {
   return {.name = "sglang-bench",
-          .summary = "sglang.bench_serving: a run as a line of JSON, plain or speculative",
+          .summary = "sglang.bench_serving: a run as a line of JSON, speculative or not",
           .engine = "sglang",
           .gives = {"yes", "yes", "no", "iteration, tokens", "yes"},
           .reads = JsonFormat{"output_throughput", claims_sglang_bench, read_sglang_bench}};

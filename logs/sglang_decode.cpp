@@ -156,16 +156,16 @@ std::optional<std::int64_t> SglangReader::drafts_each(LogContents& contents) con
   const auto tokens = draft_tokens_.whole_number();
   const auto drafts = drafts_.whole_number();
   if (drafts && !tokens) {
-    warn_once(contents, "W06", 0, fmt::format("the accept rate is that of {} drafts, in every line", *drafts));
+    warn_once(contents, "W06", 0, fmt::format("the accept rate counts {} drafts in every line", *drafts));
     return drafts;
   }
   if (tokens && !drafts && *tokens > 1) {
     warn_once(contents, "W06", 0,
-              fmt::format("the accept rate is accept len by {} verified tokens: {} drafts", *tokens, *tokens - 1));
+              fmt::format("the accept rate is accept len / {} verified tokens: {} drafts", *tokens, *tokens - 1));
     return *tokens - 1;
   }
   warn_once(contents, "W06", 0,
-            "the accept rate has several definitions, and the lines do not tell which: drafts unknown");
+            "the accept rate has several definitions, and the lines do not determine which: draft length unknown");
   return std::nullopt;
 }
 
@@ -181,7 +181,7 @@ void SglangReader::finish(LogContents& contents) {
     }
   }
   if (pauses_ > 0) {
-    warn_once(contents, "W11", 0, fmt::format("windows whose times hold a pause of the server: {}, left out", pauses_));
+    warn_once(contents, "W11", 0, fmt::format("ignored windows that include a pause of the server: {}", pauses_));
   }
 }
 

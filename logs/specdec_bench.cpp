@@ -45,7 +45,7 @@ void check_joint_rates(const JsonFields& rates, const AcceptanceCounts& counts, 
     const auto printed = joint.real(std::to_string(i + 2));
     const double share = static_cast<double>(counts.accepted_at[i]) / static_cast<double>(counts.steps);
     if (printed && std::abs(*printed - share) > same_share) {
-      return warn_once(contents, "W18", rates.line(), "Joint_Acceptance_Rate is not that of the histogram");
+      return warn_once(contents, "W18", rates.line(), "Joint_Acceptance_Rate differs from that of the histogram");
     }
   }
 }

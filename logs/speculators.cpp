@@ -33,7 +33,7 @@ void read_speculators_acceptance(const CsvFields& row, std::size_t columns, Obse
   }
   observation.gamma = steady_gamma(counts);
   if (observation.gamma && static_cast<std::int64_t>(shares.size()) > *observation.gamma) {
-    warn_once(contents, "W08", row.line(), "positions beyond the draft length are left out: nothing was drafted there");
+    warn_once(contents, "W08", row.line(), "ignored positions beyond the draft length");
   }
   set_positions(counts, shares, observation.gamma, std::nullopt, row.line());
   check_counts(counts, observation.gamma, row.line(), contents);

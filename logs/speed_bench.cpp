@@ -28,7 +28,7 @@ void read_speed_summary(const JsonFields& row, std::optional<double> requests, L
   if (rate && *rate > 0.0) observation.times.tpot_ms = 1000.0 / *rate;
   if (!category.empty()) observation.stratum.category = category;
   contents.observations.push_back(std::move(observation));
-  warn_once(contents, "W10", row.line(), "means of rates by category: they are not the rate of all tokens");
+  warn_once(contents, "W10", row.line(), "means of rates by category, which are not the acceptance rate of all tokens");
 }
 
 void read_speed_bench(const Json& value, std::int64_t line, LogContents& contents) {

@@ -60,7 +60,7 @@ void TrtllmConsoleReader::close(LogContents& contents) {
   if (prompt && output) run.stratum.context_tokens = *prompt + *output / 2.0;
   if (length) {
     warn_once(contents, "W10", block.line(),
-              "the acceptance length is a mean over requests, short ones as heavy as long ones: no counts are printed");
+              "the acceptance length is an unweighted mean over requests: no counts are printed");
   }
   contents.observations.push_back(std::move(run));
 }

@@ -43,7 +43,7 @@ void read_trtllm_iteration(const JsonFields& iteration, LogContents& contents) {
   if (iteration.count("iter").value_or(warm_up_iterations) < warm_up_iterations) return;
   const JsonFields batch = iteration.required_object("inflightBatchingStats");
   if (batch.count("numContextRequests").value_or(0) > 0) {
-    return warn_once(contents, "W12", iteration.line(), "iterations that also run prompts are left out");
+    return warn_once(contents, "W12", iteration.line(), "ignored iterations that also run prompts");
   }
   const std::int64_t requests = batch.count("numGenRequests").value_or(0);
   if (requests == 0) return;

@@ -52,11 +52,12 @@ void read_vllm_bench(const nlohmann::ordered_json& value, std::int64_t line, Log
     read_vllm_acceptance(run, observation, contents);
     if (tokens && *tokens < per_chunk * tokens_per_step(*observation.acceptance).value_or(1.0)) {
       observation.times.iteration_ms = std::nullopt;
-      warn_once(contents, "W07", line, "the inter-token latency is none of iterations: chunks hold about one token");
+      warn_once(contents, "W07", line,
+                "the inter-token latency is not that of iterations: chunks hold about one token");
     }
   } else if (tokens && *tokens > plain_tokens_per_chunk) {
     warn_once(contents, "W09", line,
-              "a run without speculative counts whose chunks hold several tokens: it may be speculative itself");
+              "a run without acceptance counts whose chunks hold several tokens: it may be speculative");
   } else {
     observation.decoding = Decoding::plain;
   }
@@ -67,7 +68,7 @@ void read_vllm_bench(const nlohmann::ordered_json& value, std::int64_t line, Log
 
 LogFormat vllm_bench_format() {
   return {.name = "vllm-bench",
-          .summary = "vllm bench serve --save-result: a run as JSON, plain or speculative",
+          .summary = "vllm bench serve --save-result: a run as JSON, speculative or not",
           .engine = "vllm",
           .gives = {"(yes)", "yes", "yes", "iteration, tokens", "yes"},
           .reads = JsonFormat{"output_throughput", claims_vllm_bench, read_vllm_bench}};

@@ -56,7 +56,7 @@ std::optional<VllmEngineLine> VllmWindows::take(std::optional<std::int64_t> cloc
   std::optional<VllmEngineLine> engine = std::exchange(open_, std::nullopt);
   if (engine && engine->prompt_tokens_per_s > engine->generation_tokens_per_s) {
     warn_once(contents, "W12", engine->line,
-              "more prompt than output tokens/s in this window: its iterations hold prefill, and are longer for it");
+              "more prompt than output tokens/s in this window: its iterations include prefill and take longer");
   }
   return engine;
 }
@@ -90,7 +90,7 @@ void VllmWindows::begin_server(std::int64_t number, LogContents& contents) {
 void VllmWindows::finish(LogContents& contents) {
   begin_server(0, contents);
   if (idle_ > 0) {
-    warn_once(contents, "W11", 0, fmt::format("idle windows left out: {}", idle_));
+    warn_once(contents, "W11", 0, fmt::format("ignored idle windows: {}", idle_));
   }
 }
 

@@ -113,7 +113,7 @@ class VllmReader final : public LineReader {
     windows_.finish(contents);
     if (throughput_line_ && !has_engine_lines_) {
       warn_once(contents, "W04", *throughput_line_,
-                "no engine lines: accepted throughput is a part of the generation throughput, which is not logged");
+                "no engine lines: the generation throughput, of which accepted throughput is a part, is not logged");
     }
   }
 
@@ -145,13 +145,14 @@ bool VllmReader::read_window(std::string_view text, std::int64_t number, LogCont
   if (gamma && static_cast<std::size_t>(*gamma) < metrics->rates.size()) {
     warn_once(
         contents, "W08", number,
-        fmt::format("{} positions are logged, {} were drafted: the others say nothing", metrics->rates.size(), *gamma));
+        fmt::format("{} positions are logged, {} were drafted: ignored the others", metrics->rates.size(), *gamma));
   }
   if (!observation.acceptance) {
     observation.acceptance_length = metrics->length;
     if (!metrics->length) {
-      warn_once(contents, "W08", number,
-                "no positions and no mean length: steps cannot be told without the number of speculative tokens");
+      warn_once(
+          contents, "W08", number,
+          "no positions and no mean length: the number of steps is unknown without the number of speculative tokens");
     }
   }
   const AcceptanceCounts logged{.drafted_tokens = metrics->drafted, .accepted_tokens = metrics->accepted};

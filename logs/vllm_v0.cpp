@@ -91,13 +91,13 @@ bool VllmV0Reader::read_window(std::string_view text, std::int64_t number, LogCo
     return true;
   }
   warn_once(contents, "W05", number,
-            "this engine counts drafts accepted one by one: accepted tokens were taken from those emitted");
+            "this engine counts drafts accepted one by one: accepted tokens were computed from emitted ones");
   Observation window{.line = number, .decoding = Decoding::speculative, .gamma = now->gamma};
   if (drafted % now->gamma == 0 && accepted >= 0 && accepted <= drafted) {
     window.acceptance = {.steps = steps, .drafted_tokens = drafted, .accepted_tokens = accepted};
   } else {
     warn_once(contents, "W18", number,
-              fmt::format("{} drafted and {} emitted tokens are none of steps of {} drafts: left out", drafted,
+              fmt::format("{} drafted and {} emitted tokens do not fit steps of {} drafts: ignored", drafted,
                           now->emitted - since.emitted, now->gamma));
   }
   if (engine) set_engine_line(*engine, window);

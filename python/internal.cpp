@@ -277,7 +277,7 @@ Columns predict_points(const Question& base, const std::vector<Varying>& varying
         if (base.names_files()) inputs.attach(scenario);
         if (best) {
           const auto gamma = best_draft_length(scenario).gamma;
-          if (!gamma) throw DomainError("no finite best gamma (the longer the drafts, the better)");
+          if (!gamma) throw DomainError("no finite best gamma (the speedup grows with every length)");
           scenario.gamma = *gamma;
           gammas[i] = static_cast<double>(*gamma);
         }

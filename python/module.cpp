@@ -549,7 +549,7 @@ void bind_answers(nb::module_& module) {
   closed_form.def("__repr__",
                   [](nb::handle self) { return nb::str("Prediction({})").attr("format")(self.attr("to_dict")()); });
   simulated.def_ro("iterations", &Simulated::iterations, "Simulated draft-and-verify iterations.")
-      .def_ro("units", &Simulated::units, "Independent units behind the standard errors.")
+      .def_ro("units", &Simulated::units, "Independent units that the standard errors rest on.")
       .def(
           "to_dict",
           [](const Simulated& one) {
@@ -563,9 +563,10 @@ void bind_answers(nb::module_& module) {
           nb::sig("def to_dict(self) -> dict[str, Estimate]"), "The quantities that were estimated.")
       .def("__repr__",
            [](nb::handle self) { return nb::str("Simulation({})").attr("format")(self.attr("to_dict")()); });
-  nb::class_<BestDraftLength>(module, "BestGamma", "The constant draft length of the greatest speedup.")
-      .def_ro("gamma", &BestDraftLength::gamma, "Drafted tokens per iteration; None: the longer, the better.")
-      .def_ro("speedup", &BestDraftLength::speedup, "Over autoregressive decoding; where gamma is None the limit.")
+  nb::class_<BestDraftLength>(module, "BestGamma", "The constant draft length with the maximum speedup.")
+      .def_ro("gamma", &BestDraftLength::gamma,
+              "Drafted tokens per iteration; None: unbounded, the speedup grows with every length.")
+      .def_ro("speedup", &BestDraftLength::speedup, "Over autoregressive decoding; the limit if gamma is None.")
       .def_ro("first_near_best", &BestDraftLength::first_near_best, "Shortest draft within 1 % of the best speedup.")
       .def_ro("last_near_best", &BestDraftLength::last_near_best, "Longest draft within 1 % of the best speedup.")
       .def("__repr__", [](const BestDraftLength& best) {

@@ -34,7 +34,7 @@ template <class Visit>
 void each_context(const Scenario& scenario, std::uint64_t seed, const Visit& visit) {
   scenario::check_scenario(scenario);
   const auto* token = std::get_if<TokenFidelity>(&scenario.fidelity);
-  if (token == nullptr) throw DomainError("invalid fidelity (must be token: other ones have no distributions)");
+  if (token == nullptr) throw DomainError("invalid fidelity (must be token: others have no distributions)");
   const GivenDistributions given = contexts_of(*token, seed);
   for (std::size_t k = 0; k < given.target.size(); ++k) {
     visit(*sim::make_rule(given, k, token->rule),

@@ -107,9 +107,11 @@ namespace {
 
 /// Throws DomainError for a scenario whose draft lengths analytic::predict cannot compare.
 void check_comparable(const Scenario& scenario) {
-  const auto refuse = [](std::string_view what) { throw DomainError(fmt::format("no best draft length of {}", what)); };
+  const auto refuse = [](std::string_view what) {
+    throw DomainError(fmt::format("no best draft length for {}", what));
+  };
   const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
-  if (process == nullptr) return refuse("another fidelity than process");
+  if (process == nullptr) return refuse("a fidelity other than process");
   if (std::holds_alternative<Trace>(process->acceptance)) {
     return refuse(fmt::format("acceptance {} (it has no closed form)", scenario::name_of(process->acceptance)));
   }

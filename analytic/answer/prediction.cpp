@@ -92,7 +92,7 @@ void add_distribution(const Question& question, std::int64_t gamma, AtGamma& at)
   scenario.gamma = gamma;
   const IterationDistribution law = iteration_distribution(scenario, unknown<double>);
   if (!law.mean) {
-    throw DomainError(fmt::format("no closed form of acceptance {}",
+    throw DomainError(fmt::format("no closed form for acceptance {}",
                                   scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).acceptance)));
   }
   at.tokens = law.mean;

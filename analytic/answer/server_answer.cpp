@@ -230,9 +230,8 @@ const Server& checked_server(const Scenario& scenario) {
                         server->output.tokens >= 2.0;
   if (answered) return *server;
   throw DomainError(
-      "no equilibrium of this server (Poisson arrivals, a continuous batch, one draft length, prompts of one length "
-      "and "
-      "answers of one, at least 2 tokens, have one)");
+      "no load equilibrium for this server (must have Poisson arrivals, continuous batching, one draft length, one "
+      "prompt length and one output length of at least 2 tokens)");
 }
 
 double mean_tokens(const AcceptanceProcess& acceptance, std::int64_t gamma, Convention convention) {
@@ -240,7 +239,7 @@ double mean_tokens(const AcceptanceProcess& acceptance, std::int64_t gamma, Conv
       {.fidelity = ProcessFidelity{.acceptance = acceptance}, .gamma = gamma, .convention = convention},
       unknown<double>);
   if (law.mean) return *law.mean;
-  throw DomainError("no closed form of this acceptance");
+  throw DomainError("no closed form for this acceptance process");
 }
 
 }  // namespace

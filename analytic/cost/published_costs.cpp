@@ -126,7 +126,7 @@ double wall_gain(double share, double part_gain) {
 double implied_share(double wall_gain, double part_gain) {
   check_gain("wall_gain", wall_gain);
   check_gain("part_gain", part_gain);
-  if (part_gain == 0.0) throw DomainError("invalid part_gain=0 (must not be 0: every share gives a wall gain of 0)");
+  if (part_gain == 0.0) throw DomainError("invalid part_gain=0 (must not be 0: any share gives a total gain of 0)");
   return wall_gain / part_gain;
 }
 
@@ -141,7 +141,7 @@ double implied_call_ratio(double total_gain, double call_gain) {
   check_gain("total_gain", total_gain);
   check_gain("call_gain", call_gain);
   if (!(call_gain < 1.0))
-    throw DomainError("invalid call_gain=1 (must be below 1: free calls leave their number open)");
+    throw DomainError("invalid call_gain=1 (must be below 1: free calls do not determine their number)");
   return (1.0 - total_gain) / (1.0 - call_gain);
 }
 

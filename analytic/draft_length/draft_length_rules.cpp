@@ -66,7 +66,8 @@ namespace {
 std::vector<double> uncapped_marginal(double alpha) {
   check_probability("alpha", alpha);
   if (alpha > plus2_minus1_largest_alpha) {
-    throw DomainError("invalid alpha (must be at most 1 - 1e-6 without a cap on gamma: the length grows for ever)");
+    throw DomainError(
+        "invalid alpha (must be at most 1 - 1e-6 without a cap on gamma: the length grows without bound)");
   }
   constexpr double deviations = 12.0;
   constexpr double margin = 64.0;

@@ -18,7 +18,7 @@ constexpr double no_scatter = 1e-12;
 void check_totals(std::span<const double> tops, std::span<const double> bottoms) {
   if (tops.size() != bottoms.size()) {
     throw DomainError(
-        fmt::format("invalid clusters ({} tops beside {} bottoms: must be as many)", tops.size(), bottoms.size()));
+        fmt::format("invalid clusters ({} tops and {} bottoms: must be equal numbers)", tops.size(), bottoms.size()));
   }
   for (std::size_t i = 0; i < tops.size(); ++i) {
     check_nonnegative("bottom", bottoms[i]);

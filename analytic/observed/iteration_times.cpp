@@ -126,7 +126,8 @@ void check_times(const ObservedTimes& times) {
     check_positive("batch", one.batch);
     check_positive_estimate("time", one.time);
     if (!batches.insert(one.batch).second) {
-      throw DomainError(fmt::format("invalid plain times (must be one a batch; batch {} has two)", one.batch));
+      throw DomainError(
+          fmt::format("invalid baseline times (must be one per batch size; batch {} has two)", one.batch));
     }
   }
 }

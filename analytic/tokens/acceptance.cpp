@@ -82,7 +82,7 @@ double alpha_from_acceptance_length(double acceptance_length, std::int64_t gamma
   const std::int64_t n = max_tokens(gamma, convention);
   if (n == 1) {
     throw DomainError(fmt::format(
-        "invalid gamma={} (must be at least 2 under {}: an iteration of one token says nothing about alpha)", gamma,
+        "invalid gamma={} (must be at least 2 under {}: an iteration of one token does not determine alpha)", gamma,
         to_string(convention)));
   }
   if (!(acceptance_length >= 1.0 && acceptance_length <= static_cast<double>(n))) {

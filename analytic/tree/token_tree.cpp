@@ -96,7 +96,7 @@ TokenTree tree_from_paths(std::span<const TreePath> paths) {
     const auto parent = index.find(TreePath(path.begin(), path.end() - 1));
     if (parent == index.end()) {
       throw DomainError(
-          fmt::format("invalid path=\"{}\" (must hang on a node of the tree: its parent \"{}\" is missing)",
+          fmt::format("invalid path=\"{}\" (must have its parent in the tree: its parent \"{}\" is missing)",
                       analytic::to_string(path), analytic::to_string(TreePath(path.begin(), path.end() - 1))));
     }
     links.push_back({.parent = parent->second, .rank = path.back()});

@@ -32,7 +32,7 @@ void check_budget(const HeadAccuracies& accuracies, const TreeBudget& budget) {
 std::vector<GrownNode> grow_greedily(const HeadAccuracies& accuracies, const TreeBudget& budget) {
   check_budget(accuracies, budget);
   if (!accuracies.falls()) {
-    throw DomainError("invalid accuracies (must fall with rank for the greedy tree; the dynamic program needs not)");
+    throw DomainError("invalid accuracies (must not rise with the rank for the greedy tree - use the dynamic program)");
   }
   std::vector<GrownNode> grown;
   std::priority_queue<GrownNode, std::vector<GrownNode>, LeavesLater> frontier;

@@ -224,7 +224,7 @@ class CpuLoopSide {
     verifier_.run(input,
                   {.tokens = tokens_.data(), .emitted_counts = emitted_counts_.data(), .faults = faults_.data()});
     if (std::ranges::count(faults_, 0U) != std::ssize(faults_)) {
-      throw std::runtime_error(to_text(cell_) + ": a pass left logits that are no numbers");
+      throw std::runtime_error(to_text(cell_) + ": a forward pass computed NaN or infinite logits");
     }
     // The next iteration continues from the last token.
     for (std::int64_t b = 0; b < cell_.batch; ++b) {
@@ -259,7 +259,7 @@ HostPool& CpuLoop::pool_of(const std::string& model) {
 }
 
 LoopSide CpuLoop::side_of(const LoopCell& cell) {
-  if (cell.dtype != "fp32") throw DomainError(fmt::format("{}: a CPU computes in fp32 here", to_text(cell)));
+  if (cell.dtype != "fp32") throw DomainError(fmt::format("{}: invalid dtype (must be fp32 on a CPU)", to_text(cell)));
   const latency::ModelShape& target = latency::find_model(models_, cell.target);
   const latency::ModelShape& drafter = latency::find_model(models_, cell.drafter);
   if (target.vocabulary != drafter.vocabulary) {

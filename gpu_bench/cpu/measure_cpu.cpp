@@ -137,8 +137,8 @@ void test_cpu_verifier(ThreadTeam& team) {
         std::ranges::equal(std::span(first, first + counts[static_cast<std::size_t>(request)]), want.tokens);
     if (!same && !want.may_differ) {
       throw std::runtime_error(
-          fmt::format("this CPU does not emit the tokens that the reference does: request {} of the test batch; "
-                      "nothing was measured",
+          fmt::format("verification on this CPU differs from the reference: request {} of the test batch; nothing "
+                      "was measured",
                       request));
     }
   }
@@ -283,7 +283,7 @@ class CpuMeasurement {
           relative_error(runner.read(tested.program.output), contents[static_cast<std::size_t>(tested.program.output)]);
       if (!(error <= allowed_error(latency::DataType::fp32))) {
         throw std::runtime_error(
-            fmt::format("this CPU does not compute what the reference does: {}: error {:.2e}, "
+            fmt::format("a forward pass on this CPU differs from the reference: {}: error {:.2e}, "
                         "allowed {:.2e}; nothing was measured",
                         tested.name, error, allowed_error(latency::DataType::fp32)));
       }
@@ -356,7 +356,7 @@ class CpuMeasurement {
         cell.cache == latency::Cache::cold ? copies_for_cold(latency::streamed_bytes(program, latency::DataType::fp32),
                                                              static_cast<double>(request_.facts.last_cache_bytes))
                                            : 1;
-    if (!copies) throw DomainError(to_text(cell) + ": its weights are too small to be driven out of the cache");
+    if (!copies) throw DomainError(to_text(cell) + ": its weights are too small to be evicted from the cache");
     const auto sets = static_cast<std::size_t>(*copies);
     std::vector<HostPool>& of_model = pools_[cell.model];
     while (of_model.size() < sets) of_model.emplace_back(content_seed, team_.size());
@@ -365,15 +365,15 @@ class CpuMeasurement {
 
   void note_conditions() {
     add_note(profile_, "threads", fmt::format("{} of {} hardware threads", team_.size(), request_.facts.threads));
-    add_note(profile_, "visits", fmt::format("{} of each cell, as far as the time goes", visits));
+    add_note(profile_, "visits", fmt::format("{} of each cell, as far as the time allows", visits));
     add_note(profile_, "caches",
              fmt::format("{} KiB of first level, {} KiB of second, {} KiB of last; cold buffers rotate past the last",
                          request_.facts.l1_bytes / 1024, request_.facts.l2_bytes / 1024,
                          request_.facts.last_cache_bytes / 1024));
     add_note(profile_, "arithmetic",
-             "fp32, matrices as they lie, by vector loops of this program; a library that packs its weights beforehand "
+             "fp32, matrices in their stored layout, vector loops of this program; a library that packs its weights "
              "may be faster for many tokens");
-    add_note(profile_, "clocks", "not known, so that no sample was dropped for them");
+    add_note(profile_, "clocks", "not known, so no sample was dropped for them");
   }
 
   const CpuRequest& request_;

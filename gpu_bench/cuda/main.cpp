@@ -38,8 +38,9 @@ using foredraft::talk;
 constexpr double default_measure_minutes = 8.0;
 constexpr double default_loop_minutes = 2.0;
 constexpr std::int64_t largest_count = 1'000'000;
-constexpr foredraft::OptionSpec minutes_option{"minutes", "M", "for everything (default: measure 8, loop 2)"};
-constexpr foredraft::OptionSpec file_option{"file", "FILE", "shapes of your own, in TOML, beside those built in"};
+constexpr foredraft::OptionSpec minutes_option{"minutes", "M", "in total (default: measure 8, loop 2)"};
+constexpr foredraft::OptionSpec file_option{"file", "FILE",
+                                            "your own model shapes (TOML), in addition to the shipped ones"};
 
 std::atomic<bool> interrupt_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler sets it
@@ -57,20 +58,19 @@ CommandSpec command_of(std::string_view name, std::string_view arguments, std::s
 }
 
 std::vector<CommandSpec> commands() {
-  return {command_of("facts", "[--device NAME]", "What the device is; exit code 2 where its name is another.",
-                     {{"device", "NAME", "the name that is expected"}}),
-          command_of("test", "", "Compares the device's passes with the reference, at small shapes.", {}),
+  return {command_of("facts", "[--device NAME]", "Prints facts about the device; exit code 2 if it has another name.",
+                     {{"device", "NAME", "the expected name"}}),
+          command_of("test", "", "Compares forward passes on the device with the reference, at small shapes.", {}),
           command_of("measure", "--out DIR [--minutes M]",
-                     "Leaves DIR/profile.json, steps.csv, kernels.csv, verifications.csv, samples.csv, report.md.",
-                     {{"out", "DIR", "does not exist, is empty, or holds a profile that did not finish"},
+                     "Writes DIR/profile.json, steps.csv, kernels.csv, verifications.csv, samples.csv, report.md.",
+                     {{"out", "DIR", "does not exist, is empty, or holds an unfinished profile"},
                       minutes_option,
-                      {"models", "T,D,...", "target and its drafters instead of the usual pairs"},
-                      {"batch", "B,...", "only these batches, at a context of 512 or those of --context"},
+                      {"models", "T,D,...", "target and its drafters instead of the default pairs"},
+                      {"batch", "B,...", "only these batch sizes, at a context of 512 or those of --context"},
                       {"context", "N,...", "only these contexts, at batch 1 or those of --batch"},
                       file_option,
                       {"quick", "", "fewer samples of each cell"}}),
-          command_of("loop", "--cells CELLS --out ROWS [--minutes M]",
-                     "Runs decoding loops, as foredraft validate asks for them.",
+          command_of("loop", "--cells CELLS --out ROWS [--minutes M]", "Runs decoding loops for foredraft validate.",
                      {{"cells", "FILE", "CSV: target,drafter,drafting,dtype,launch,gamma,alpha,batch,context"},
                       {"out", "FILE", "a new file for the rows"},
                       minutes_option,
@@ -81,9 +81,8 @@ std::string usage() {
   std::string text = "foredraft-gpu: what a forward pass of a model costs on this machine's GPU\n";
   for (const CommandSpec& command : commands()) text += "\n" + foredraft::help_text(command);
   return text +
-         "\nExit codes: 0 done; 1 the run failed; 2 bad usage or input, or no device; 130 interrupted. What was "
-         "measured "
-         "is kept\nin all cases.\n";
+         "\nExit codes: 0 done; 1 the run failed; 2 bad usage or input, or no device; 130 interrupted. Completed "
+         "measurements\nare kept in all cases.\n";
 }
 
 double budget_s_of(CommandLine& line, double default_minutes) {

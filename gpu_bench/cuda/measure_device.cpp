@@ -150,8 +150,8 @@ class DeviceMeasurement {
     const std::vector<CellGroup> kept = unfinished ? keep_rows(profile_, *unfinished) : std::vector<CellGroup>{};
     if (!kept.empty()) {
       samples_ = read_samples(request_.folder, *unfinished);
-      say_(fmt::format("keeping {} cells of the unfinished profile, and {} broken down", profile_.steps.size(),
-                       profile_.breakdowns.size()));
+      say_(fmt::format("keeping {} cells of the unfinished profile, and {} measured by operation",
+                       profile_.steps.size(), profile_.breakdowns.size()));
     }
     const RunPlan plan{.groups = request_.plan,
                        .models = request_.models,
@@ -235,7 +235,7 @@ class DeviceMeasurement {
     const auto copies = first.cache == latency::Cache::cold
                             ? copies_for_cold(batch_bytes, static_cast<double>(facts_.l2_bytes))
                             : std::optional<std::int64_t>(1);
-    if (!copies) throw DomainError(to_text(first) + ": its logits are too small to be driven out of the L2");
+    if (!copies) throw DomainError(to_text(first) + ": its logits are too small to be evicted from the L2");
     const VerifierBatches batches(shape, type, *copies, verifiers);
     for (std::int64_t copy = 0; copy < *copies; ++copy) {
       launch_logits(logits_profile(first.logits), shape, batches.memory(copy), type, content_seed,
@@ -282,7 +282,7 @@ class DeviceMeasurement {
   [[nodiscard]] std::size_t cold_sets(const latency::Program& program, latency::DataType type,
                                       const std::string& what) const {
     const std::optional<std::int64_t> copies = cold_copies(program, type);
-    if (!copies) throw DomainError(what + ": its weights are too small to be driven out of the L2");
+    if (!copies) throw DomainError(what + ": its weights are too small to be evicted from the L2");
     return static_cast<std::size_t>(*copies);
   }
 

@@ -41,9 +41,9 @@ SelfTestResult contents_agree(const TestProgram& tested, latency::DataType type,
 
 SelfTestResult output_agrees(const TestProgram& tested, latency::DataType type, const std::vector<double>& got) {
   for (const double value : got) {
-    if (std::isnan(value)) return {"", false, "poison or NaN in the output"};
+    if (std::isnan(value)) return {"", false, "NaN in the output"};
   }
-  if (tested.picks_tokens) return {"", true, "no poison left"};
+  if (tested.picks_tokens) return {"", true, "no NaN left"};
   latency::BufferContents contents = latency::initial_contents(tested.program, type, self_test_seed);
   latency::run_reference(tested.program, contents);
   const double error = relative_error(got, contents[static_cast<std::size_t>(tested.program.output)]);
@@ -179,7 +179,7 @@ SelfTestResult tokens_agree(Verifier verifier, const TestBatch& batch, latency::
     if (verifier == Verifier::wagner_sigmoid) continue;
     const ExpectedTokens want = expected_tokens(verifier, batch, b, type);
     if (*got == want.tokens) continue;
-    if (!want.may_differ) return {"", false, fmt::format("request {}: other tokens than the reference", b)};
+    if (!want.may_differ) return {"", false, fmt::format("request {}: tokens differ from the reference", b)};
     ++within_rounding;
   }
   return {"", true, fmt::format("{} requests, {} within rounding", batch.shape.batch, within_rounding)};

@@ -23,7 +23,7 @@ latency::Program whole_drafting(const latency::ModelShape& shape, latency::Role 
     case latency::Role::encoder_pass:
       break;
   }
-  throw DomainError(fmt::format("{} is no way of drafting", to_string(drafting)));
+  throw DomainError(fmt::format("{} is not a drafting role", to_string(drafting)));
 }
 
 /// Activations that these operations read before writing them.

@@ -16,7 +16,7 @@ std::string to_text(const LoopCell& cell) {
 void check_loop_cell(const LoopCell& cell) {
   const bool drafts = cell.drafting == latency::Role::autoregressive_drafting ||
                       cell.drafting == latency::Role::block_drafting || cell.drafting == latency::Role::head_drafting;
-  if (!drafts) throw DomainError(fmt::format("{} is no way of drafting", to_string(cell.drafting)));
+  if (!drafts) throw DomainError(fmt::format("{} is not a drafting role", to_string(cell.drafting)));
   check_at_least("gamma", cell.gamma, 1);
   check_probability("alpha", cell.alpha);
   check_at_least("batch", cell.batch, 1);

@@ -86,7 +86,7 @@ void check_emitted(const LoopCell& cell, std::span<const std::int32_t> accepted,
   };
   if (taken.drafts.size() != batch * gamma || taken.tokens.size() != batch * (gamma + 1) ||
       taken.emitted_counts.size() != batch) {
-    throw std::logic_error("a side's iteration has other sizes than its cell");
+    throw std::logic_error("the sizes of an iteration differ from those of its cell");
   }
   for (std::size_t b = 0; b < batch; ++b) {
     const auto kept = static_cast<std::size_t>(accepted[b]);
@@ -95,9 +95,10 @@ void check_emitted(const LoopCell& cell, std::span<const std::int32_t> accepted,
     if (taken.emitted_counts[b] != accepted[b] + 1) {
       refuse(b, fmt::format("emitted {} tokens, not {}", taken.emitted_counts[b], accepted[b] + 1));
     }
-    if (!std::ranges::equal(drafts.first(kept), tokens.first(kept))) refuse(b, "emitted other tokens than its drafts");
+    if (!std::ranges::equal(drafts.first(kept), tokens.first(kept)))
+      refuse(b, "emitted tokens that differ from its drafts");
     if (kept < gamma && tokens[kept] == drafts[kept]) refuse(b, "emitted the draft that it rejected");
-    if (tokens[kept] < 0) refuse(b, "emitted no token behind its drafts");
+    if (tokens[kept] < 0) refuse(b, "emitted no token after its drafts");
   }
 }
 
@@ -195,7 +196,7 @@ class LoopRun {
     protocol.warm_up = 0;
     protocol.seed = seed;
     protocol.budget_s = std::max({until_s - now_s, min_samples * (now_s - warm_up_s), min_budget_s});
-    std::vector<latency::Measurement> arms = measure({{.name = "plain step",
+    std::vector<latency::Measurement> arms = measure({{.name = "decode step",
                                                        .run = [&side] { return Sample{.us = side.plain_step()}; },
                                                        .samples_a_round = plain_steps_a_round},
                                                       {.name = "iteration", .run = iterate}},

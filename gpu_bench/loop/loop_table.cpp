@@ -117,7 +117,7 @@ std::vector<Row> read_loop_csv(std::string_view csv, const std::string& name) {
   const std::string header = loop_csv_header<Row>();
   if (!csv.starts_with(header)) {
     throw DomainError(
-        fmt::format("{}:1: other columns than {}", name, std::string_view(header).substr(0, header.size() - 1)));
+        fmt::format("{}:1: wrong columns (must be {})", name, std::string_view(header).substr(0, header.size() - 1)));
   }
   csv.remove_prefix(header.size());
   std::vector<Row> rows;

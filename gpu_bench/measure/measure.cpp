@@ -194,7 +194,7 @@ latency::AgainstItself aa_test(const std::vector<latency::Measurement>& first,
                                const std::vector<latency::Measurement>& second) {
   const auto same_name = [](const latency::Measurement& a, const latency::Measurement& b) { return a.name == b.name; };
   if (!std::equal(first.begin(), first.end(), second.begin(), second.end(), same_name)) {
-    throw DomainError("the two measurements do not hold the same arms in the same order");
+    throw DomainError("the two measurements do not have the same arms in the same order");
   }
   std::vector<double> differences;
   for (std::size_t arm = 0; arm < first.size(); ++arm) {

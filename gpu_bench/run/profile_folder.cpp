@@ -54,7 +54,7 @@ std::optional<latency::Profile> claim_profile_folder(const std::string& folder) 
   if (!fs::is_directory(folder)) throw DomainError(folder + ": is a file - use another --out");
   for (const std::string& name : names_in_folder(folder)) {
     if (std::find(own_files.begin(), own_files.end(), name) == own_files.end()) {
-      throw DomainError(fmt::format("{}: holds {}, which is no part of a profile - use another --out", folder, name));
+      throw DomainError(fmt::format("{}: holds {}, which is not part of a profile - use another --out", folder, name));
     }
   }
   const std::string path = file_in(folder, "profile.json");
@@ -87,7 +87,7 @@ std::string read_samples(const std::string& folder, const latency::Profile& prof
   const bool there = bytes >= 0 && static_cast<std::uint64_t>(bytes) <= samples.size();
   if (there) samples.resize(static_cast<std::size_t>(bytes));
   if (!there || raw_samples_of(samples).crc32 != profile.raw_samples->crc32) {
-    throw DomainError(path + ": not the samples that profile.json was made of - use another --out");
+    throw DomainError(path + ": not the samples of profile.json - use another --out");
   }
   return samples;
 }

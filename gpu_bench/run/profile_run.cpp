@@ -89,7 +89,7 @@ std::vector<latency::Missing> GroupQueue::missing() const {
       case State::passed_over:
         return "no time left";
       case State::ended:
-        return entry.why.empty() ? "no sample that counts" : entry.why;
+        return entry.why.empty() ? "no valid sample" : entry.why;
       case State::waiting:
       case State::given:
         break;
@@ -144,7 +144,7 @@ class ProfileRun {
       repeat_groups();
     } catch (const Interrupted&) {
       not_repeated_ = "the run was interrupted";
-      add_note(profile_, "interrupted", "the run was interrupted; what it had measured is here");
+      add_note(profile_, "interrupted", "the run was interrupted; completed measurements are here");
       write();
       return MeasureEnd::interrupted;
     } catch (const std::exception& error) {

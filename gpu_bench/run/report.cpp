@@ -123,7 +123,8 @@ std::string point_text(const latency::Profile& profile, const latency::StepRow& 
 std::string steps_section(const latency::Profile& profile) {
   if (profile.steps.empty()) return "None.\n";
   std::string section =
-      "Each curve as `tokens: median in us (share of the ceiling)`; `*`: not known to the wanted spread. Intervals and "
+      "Each curve as `tokens: median in us (share of the ceiling)`; `*`: not known to the required precision. "
+      "Intervals and "
       "percentiles: steps.csv.\n\n| model | pass | dtype | batch | context | source | L2, launch | curve |\n"
       "|---|---|---|---:|---:|---:|---|---|\n";
   std::vector<std::string> order;
@@ -139,7 +140,7 @@ std::string steps_section(const latency::Profile& profile) {
 }
 
 std::string repeat_section(const latency::Profile& profile) {
-  if (!profile.aa_test) return "Not made: nothing says how well a second run would agree.\n";
+  if (!profile.aa_test) return "Not made: the run-to-run variation is unknown.\n";
   const latency::AgainstItself& repeat = *profile.aa_test;
   return fmt::format(
       "{} of the rows, measured a second time, differ by {:.2f} % (median) and {:.2f} % (95th percentile): "
@@ -281,11 +282,11 @@ std::string large_products(const latency::Profile& profile) {
 std::string breakdown_markdown(const latency::Profile& profile) {
   if (profile.breakdowns.empty()) return "None.\n";
   std::string section =
-      "Each step beside the sum of its operations, each timed alone: over other weights and keys each time where these "
-      "are large enough to be driven out of the L2 (cold), over activations that lie in it. `excess`: the step above "
-      "the sum, which is waiting of one operation for another and the reading of weights too small to be timed cold; "
-      "below 0, operations overlap. The sum holds the launches: `nodes` is what they cost as nodes of an empty "
-      "graph.\n\n"
+      "Each step and the sum of its operations, each timed separately: with a cold cache (other weights and keys each "
+      "time) if these are large enough to be evicted from the L2, with activations in it. `excess`: the step minus the "
+      "sum, the time that operations wait for each other and that reading weights takes which are too small to be "
+      "timed cold; below 0, operations overlap. The sum includes the launches: `nodes` is their cost as nodes of an "
+      "empty graph.\n\n"
       "| step | operations | whole us | sum of operations us | excess | sum of floors us | nodes us |\n"
       "|---|---:|---:|---:|---:|---:|---:|\n";
   for (const latency::Breakdown& breakdown : profile.breakdowns) section += overview_line(profile, breakdown);
@@ -368,9 +369,10 @@ std::string verification_markdown(const latency::Profile& profile) {
   }
   if (order.empty()) return "None.\n";
   std::string section = fmt::format(
-      "Microseconds a call, all of a line timed side by side. `goal`: the bytes of 2 gamma + 1 rows at {:.0f} % of the "
-      "bandwidth of reading, and {:.0f} us. `rival`: the fastest of the published verifiers, their kernels as a graph "
-      "or launch by launch (eager). Intervals, launches, bytes and memory: verifications.csv.\n\n"
+      "Microseconds per call, all of a line timed interleaved. `goal`: the bytes of 2 gamma + 1 rows at {:.0f} % of "
+      "the "
+      "read bandwidth, plus {:.0f} us. `rival`: the fastest of the published verifiers, their kernels as a graph or as "
+      "individual launches (eager). Intervals, launches, bytes and memory: verifications.csv.\n\n"
       "| dtype | batch | gamma | vocabulary | logits | L2 | {} | goal | | rival | others |\n"
       "|---|---:|---:|---:|---|---|---:|---:|---|---|---|\n",
       100.0 * wanted_share, wanted_fixed_us, ours);

@@ -100,7 +100,7 @@ class SheetReader {
     Limits& limits = sheet_.profile.limits;
     device.name = text("name").value_or(sheet_.name);
     source_ = text("source").value_or("");
-    if (table_->get("source") == nullptr) add(line_, "source", "missing", "a figure stands with its origin", "");
+    if (table_->get("source") == nullptr) add(line_, "source", "missing", "a figure needs its origin", "");
     device.compute_capability = text("compute_capability").value_or("");
     read_aliases();
     for (const auto& key : device_keys) read_figure(key, device);
@@ -123,14 +123,14 @@ class SheetReader {
   }
 
   void require(std::string_view key) {
-    if (table_->get(key) == nullptr) add(line_, key, "missing", "nothing follows without it", "");
+    if (table_->get(key) == nullptr) add(line_, key, "missing", "required", "");
   }
 
   std::optional<std::string> text(std::string_view key) {
     const toml::node* node = take(key);
     if (node == nullptr) return std::nullopt;
     if (const auto value = node->value_exact<std::string>(); value && !value->empty()) return *value;
-    refuse_type(key, *node, "a string that says something");
+    refuse_type(key, *node, "a nonempty string");
     return std::nullopt;
   }
 
@@ -156,8 +156,7 @@ class SheetReader {
       number = pair->get("value");
       const toml::node* source = pair->get("source");
       if (number == nullptr || source == nullptr || pair->size() != 2 || !source->is_string()) {
-        return add(sheet_line(node->source()), key.key, "not {value, source}", "a figure of its own source has both",
-                   "");
+        return add(sheet_line(node->source()), key.key, "not {value, source}", "a figure with a source needs both", "");
       }
       origin = source->value_or(std::string());
     }
@@ -167,7 +166,7 @@ class SheetReader {
     const double value = whole != nullptr ? static_cast<double>(whole->get()) : number->as_floating_point()->get();
     if (!(value >= key.low && value <= key.high)) {
       return add(sheet_line(node->source()), key.key, fmt::format("{} is implausible", value),
-                 fmt::format("devices have {} to {}", key.low, key.high), in_other_unit(value, key.low, key.high));
+                 fmt::format("must be {} to {}", key.low, key.high), in_other_unit(value, key.low, key.high));
     }
     // A figure printed in giga or tera is an integer number of units: 989.4e12 and not its neighbor.
     const double scaled = value * key.scale;
@@ -189,7 +188,7 @@ class SheetReader {
           fmt::format("a device of this memory bandwidth has {:.4g} to {:.4g}", low, high),
           in_other_unit(value, low, high));
     }
-    if (!any) add(line_, peak_keys.front().key, "missing", "one matrix peak at least is needed", "give that of fp16");
+    if (!any) add(line_, peak_keys.front().key, "missing", "at least one matrix peak is required", "give that of fp16");
   }
 
   void check_usable_memory(const Device& device) {
@@ -198,7 +197,7 @@ class SheetReader {
     if (share >= min_of_printed && share <= max_of_printed) return;
     add(sheet_line(table_->get(usable_key)->source()), usable_key,
         fmt::format("{:.6g} is implausible", *device.usable_memory_bytes.value / mebi),
-        fmt::format("drivers report {} to {} of what is printed", min_of_printed, max_of_printed), "");
+        fmt::format("drivers report {} to {} times the printed size", min_of_printed, max_of_printed), "");
   }
 
   void check_whole() {

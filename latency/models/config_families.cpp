@@ -84,7 +84,8 @@ void read_decoder(FamilyReading& reading, const Defaults& defaults = {}) {
   shape.max_context = config.whole("max_position_embeddings", longest_context).value_or(defaults.context);
   read_activation(reading, "silu");
   if (config.flag("is_encoder_decoder", false)) {
-    config.refuse("is_encoder_decoder", "is true", "decoders alone are read", "write a model file (docs/models.md)");
+    config.refuse("is_encoder_decoder", "is true", "only decoders are supported",
+                  "write a model file (docs/models.md)");
   }
 }
 
@@ -139,8 +140,8 @@ void add_router_bias(ModelShape& shape) { add_further(shape, product(mixtures(sh
 void note_drafting_layers(FamilyReading& reading, std::string_view key) {
   const std::int64_t layers = reading.config.whole_or(key, 0);
   if (layers == 0) return;
-  reading.notes.push_back(fmt::format("{}: {} layer{} for drafting (MTP) left out: it is no part of the target", key,
-                                      layers, layers == 1 ? "" : "s"));
+  reading.notes.push_back(fmt::format("{}: {} layer{} for drafting (MTP) ignored: not part of the target", key, layers,
+                                      layers == 1 ? "" : "s"));
 }
 
 /// attention_bias and mlp_bias of LLaMA: of all four projections, and of the feed-forward block.
@@ -252,7 +253,7 @@ void read_gemma4(FamilyReading& reading) {
   read_activation(reading, "gelu");
   for (const std::string_view key : {"hidden_size_per_layer_input", "num_kv_shared_layers"}) {
     const std::int64_t value = config.whole_or(key, 0);
-    if (value > 0) config.refuse(key, fmt::format("is {}", value), "a shape cannot express it", "");
+    if (value > 0) config.refuse(key, fmt::format("is {}", value), "not supported", "");
   }
   shape.attention_bias = config.flag("attention_bias", false);
   shape.norms_per_layer = 4;
@@ -299,7 +300,7 @@ void read_deepseek(FamilyReading& reading) {
   shape.experts.shared_d_ff = config.whole_or("n_shared_experts", 0) * shape.experts.d_ff;
   if (shape.experts.dense_layers == 0) shape.d_ff = 0;
   if (config.whole_or("moe_layer_freq", 1) != 1) {
-    config.refuse("moe_layer_freq", "is not 1", "a mixture at each layer behind the dense ones is known");
+    config.refuse("moe_layer_freq", "is not 1", "only a mixture at every layer after the dense ones is supported");
   }
   note_drafting_layers(reading, "num_nextn_predict_layers");
 }
@@ -455,7 +456,7 @@ std::string layer_pattern(const ConfigObject& config) {
   pattern = config.text(key).value_or("");
   const std::size_t unknown = pattern.find_first_not_of("M*-E");
   if (pattern.empty()) {
-    config.refuse(key, "missing", "it says what each layer is");
+    config.refuse(key, "missing", "it lists the type of each layer");
   } else if (unknown != std::string::npos) {
     config.refuse(key, fmt::format("has a layer \"{}\"", pattern[unknown]), "M, *, - and E are known");
   }
@@ -483,7 +484,7 @@ void read_nemotron_h(FamilyReading& reading) {
   if (shape.linear.layers > 0) read_mamba(reading);
   if (layers_of('E') == 0) return;
   if (config.has("moe_latent_size")) {
-    config.refuse("moe_latent_size", "is there", "experts behind a projection of their own cannot be expressed");
+    config.refuse("moe_latent_size", "is there", "experts with a projection of their own are not supported");
   }
   shape.experts = {.count = config.required("n_routed_experts"),
                    .per_token = config.required("num_experts_per_tok"),

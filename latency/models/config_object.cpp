@@ -143,7 +143,7 @@ std::optional<NumberFormat> read_scheme(const ConfigObject& scheme) {
   const std::string type = scheme.text("type").value_or("int");
   const auto format = format_of(bits, type, scheme.whole("group_size"));
   if (!format) {
-    scheme.refuse("num_bits", fmt::format("is {}", bits), "formats of 4 and 8 bits are known", say_format);
+    scheme.refuse("num_bits", fmt::format("is {}", bits), "only 4 and 8 bits are supported", say_format);
   }
   return format;
 }
@@ -158,9 +158,8 @@ std::optional<NumberFormat> read_groups(const ConfigObject& quantization) {
     if (!weights) continue;
     const auto one = read_scheme(*weights);
     if (format && one && *one != *format) {
-      quantization.refuse("config_groups",
-                          fmt::format("{} and {} beside each other", to_string(*format), to_string(*one)),
-                          "a model has one format of its layers", say_format);
+      quantization.refuse("config_groups", fmt::format("{} and {} in one model", to_string(*format), to_string(*one)),
+                          "all layers must have one format", say_format);
     }
     if (one) format = one;
   }
@@ -197,7 +196,7 @@ std::optional<NumberFormat> read_algorithm(const ConfigObject& quantization) {
   }
   const bool mixed = lower_case(*word) == "mixed_precision";
   quantization.refuse("quant_algo", fmt::format("\"{}\" is not known", *word),
-                      mixed ? "a model has one format of its layers" : "",
+                      mixed ? "all layers must have one format" : "",
                       mixed ? say_format : suggestion_for(lower_case(*word), known));
   return std::nullopt;
 }
@@ -206,7 +205,7 @@ std::optional<NumberFormat> read_bits(const ConfigObject& quantization) {
   const std::int64_t bits = quantization.whole_or("bits", quantization.whole_or("w_bit", 4));
   if (bits == 4) return NumberFormat::int4;
   if (bits == 8) return NumberFormat::int8;
-  quantization.refuse("bits", fmt::format("is {}", bits), "formats of 4 and 8 bits are known", say_format);
+  quantization.refuse("bits", fmt::format("is {}", bits), "only 4 and 8 bits are supported", say_format);
   return std::nullopt;
 }
 
@@ -240,8 +239,8 @@ void note_left_out(const ConfigObject& quantization, NumberFormat format, std::v
       return module.find("attn") != std::string::npos;
     });
     if (!attention) continue;
-    notes.push_back(fmt::format("{}: attention that stays unquantized is counted as {} like the rest of the layers",
-                                key, to_string(format)));
+    notes.push_back(
+        fmt::format("{}: unquantized attention is counted as {}, like the rest of the layers", key, to_string(format)));
   }
 }
 

@@ -75,7 +75,7 @@ std::string_view config_key(std::string_view shape_key) {
 std::optional<ConfigObject> nested_config(const ConfigObject& root, std::vector<std::string>& notes) {
   if (root.is_object("transformer_layer_config")) return root.object("transformer_layer_config");
   if (!root.is_object("text_config")) return std::nullopt;
-  notes.emplace_back("text_config: the text model alone; what sees and hears is left out");
+  notes.emplace_back("text_config: only the text model; vision and audio are ignored");
   return root.object("text_config");
 }
 
@@ -135,7 +135,7 @@ void add_quantization(HuggingFaceModel& model, std::string_view json, const std:
     if (formats.weights) model.weights = formats.weights;
     if (formats.kv_cache) model.kv_cache = formats.kv_cache;
   } else {
-    root.refuse("quantization", "missing", "it says the formats");
+    root.refuse("quantization", "missing", "it states the formats");
   }
   if (!problems.empty()) throw DomainError(problems.text());
 }

@@ -152,8 +152,8 @@ constexpr std::array head_flags{
 struct Elsewhere {
   std::string_view key, why, suggestion;
 };
-constexpr std::string_view stored = "one model is stored in many formats";
-constexpr std::string_view split_meaning = "one model is split over any number of devices";
+constexpr std::string_view stored = "a model can be stored in any format";
+constexpr std::string_view split_meaning = "a model can be split over any number of devices";
 constexpr std::string_view write_format = "use --target-format and --draft-format";
 constexpr std::string_view write_degree = "use --target-tp and --draft-tp";
 constexpr std::string_view write_experts = "write experts = {count = 8, per_token = 2, d_ff = 14336}";
@@ -243,7 +243,8 @@ class TableReader {
       const auto* place = std::find_if(elsewhere_keys.begin(), elsewhere_keys.end(),
                                        [name](const Elsewhere& entry) { return entry.key == name; });
       if (place != elsewhere_keys.end()) {
-        add(line_of(key.source()), name, "no part of a shape", std::string(place->why), std::string(place->suggestion));
+        add(line_of(key.source()), name, "not a key of model files", std::string(place->why),
+            std::string(place->suggestion));
       } else {
         add(line_of(key.source()), name, "unknown key", "", suggestion_for(name, known_));
       }

@@ -61,7 +61,7 @@ void check_dimensions(const ModelShape& shape, ShapeCheck& check) {
 
 /// Checks the members of an optional part: in range if it is present, all 0 if not.
 void check_absent(ShapeCheck& check, bool absent, const char* key, const std::string& why) {
-  check.require(absent, key, "has other numbers than 0", why);
+  check.require(absent, key, "has numbers other than 0", why);
 }
 
 void check_experts(const ModelShape& shape, ShapeCheck& check) {
@@ -99,9 +99,9 @@ void check_layers(const ModelShape& shape, ShapeCheck& check) {
   check.count("linear.state_elements", shape.linear.state_elements, 0);
   check.within("linear.layers", shape.linear.layers, 0, shape.layers, "layers");
   check.require((shape.linear.layers > 0) == (shape.linear.layer_parameters > 0), "linear.layer_parameters",
-                fmt::format("is {}", shape.linear.layer_parameters), "linear.layers have some, and nothing else has");
+                fmt::format("is {}", shape.linear.layer_parameters), "only for linear.layers");
   check.require((shape.linear.layers > 0) == (shape.linear.state_elements > 0), "linear.state_elements",
-                fmt::format("is {}", shape.linear.state_elements), "linear.layers have some, and nothing else has");
+                fmt::format("is {}", shape.linear.state_elements), "only for linear.layers");
   if (shape.attention_layers) {
     check.within("attention_layers", *shape.attention_layers, 0, shape.layers - shape.linear.layers,
                  "layers without linear.layers");
@@ -152,8 +152,9 @@ void check_architecture(const ModelShape& shape, ShapeCheck& check) {
     check.require(shape.source_length > 0, "source_length", "is 0", "an encoder_decoder has a source");
     const bool plain = shape.experts.count == 0 && shape.latent.kv_rank == 0 && shape.window.layers == 0 &&
                        shape.linear.layers == 0 && shape.norms_per_layer == 2 && !shape.query_key_norm;
-    check.require(plain, "architecture", "is \"encoder_decoder\"",
-                  "experts, latent, window, linear, norms_per_layer and query_key_norm are known of decoders alone");
+    check.require(
+        plain, "architecture", "is \"encoder_decoder\"",
+        "experts, latent, window, linear, norms_per_layer and query_key_norm are supported only for decoders");
   } else {
     check.require(shape.encoder_layers == 0, "encoder_layers", fmt::format("is {}", shape.encoder_layers),
                   "only with architecture = \"encoder_decoder\"");
@@ -193,7 +194,7 @@ std::optional<std::string> why_not_runnable(const ModelShape& shape) {
   if (shape.linear.layers > 0) return "linear attention is not run";
   if (shape.query_key_norm) return "norms of queries and keys are not run";
   if (shape.attention_gate) return "gates of attention are not run";
-  if (shape.norms_per_layer != 2) return "other than two norms a layer are not run";
+  if (shape.norms_per_layer != 2) return "other than two norms per layer are not run";
   if (shape.values_are_keys || shape.window.kv_heads > 0 || shape.window.head_dim > 0) {
     return "layers whose attention differs in shape are not run";
   }

@@ -31,8 +31,8 @@ void check_request(const ModelShape& shape, const PassRequest& request, std::int
   }
   if (shape.window.layers > 0 && last_position > shape.window.tokens) {
     throw DomainError(
-        fmt::format("invalid context={} (must leave room for the pass: {} positions are needed, windows of {} see {}, "
-                    "and what lies beyond them is not run)",
+        fmt::format("invalid context={} (must leave room for the pass: {} positions are needed, windows of {} see "
+                    "{}; longer contexts are not run)",
                     request.context, last_position, shape.name, shape.window.tokens));
   }
   if (shape.positions == Positions::learned && last_position > shape.learned_positions) {

@@ -118,7 +118,7 @@ void StepWriter::write_norms() {
   const double blocks = attention_layers_ + real(shape_.linear.layers) + feed_forward_layers_;
   norm("first norm", 1.0, d_model_, false);
   norm("norm", blocks - 1.0, d_model_, true);
-  if (shape_.norms_per_layer > 2) norm("norm behind block", blocks, d_model_, false);
+  if (shape_.norms_per_layer > 2) norm("norm after block", blocks, d_model_, false);
   // The hidden states that attention reads beside the embedding have their own norm.
   if (shape_.head.wide_attention) norm("norm of hidden states", 1.0, d_model_, false);
 }

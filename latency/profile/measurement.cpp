@@ -37,7 +37,7 @@ Ranks median_ranks(std::int64_t samples, double level) {
 }
 
 SampleSummary summarise(std::span<const double> samples_us) {
-  if (samples_us.empty()) throw DomainError("no samples to summarise");
+  if (samples_us.empty()) throw DomainError("no samples to summarize");
   for (const double us : samples_us) check_positive("sample_us", us);
   std::vector<double> sorted(samples_us.begin(), samples_us.end());
   std::sort(sorted.begin(), sorted.end());

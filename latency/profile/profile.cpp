@@ -55,7 +55,7 @@ void check_deployments(const Profile& profile) {
     check_name("deployments: weights", one.weights);
     check_name("deployments: kv_cache", one.kv_cache);
     check_at_least("deployments: tensor_parallel", one.tensor_parallel, 1);
-    if (!seen.insert(one.model).second) throw DomainError(fmt::format("deployments: {} stands twice", one.model));
+    if (!seen.insert(one.model).second) throw DomainError(fmt::format("deployments: {} is given twice", one.model));
   }
 }
 
@@ -67,7 +67,8 @@ void check_step_error(const Profile& profile) {
   }
   check_positive("step_error", *error.value);
   if (*error.value >= 1.0) {
-    throw DomainError(fmt::format("invalid step_error={} (a half width over the time, must be below 1)", *error.value));
+    throw DomainError(
+        fmt::format("invalid step_error={} (half width divided by the time, must be below 1)", *error.value));
   }
   if (error.origin.empty()) throw DomainError("step_error: a figure without its origin");
 }
@@ -147,7 +148,7 @@ void check_breakdowns(const Profile& profile) {
     const std::string what = to_text(breakdown.cell);
     check_name("model", breakdown.cell.model);
     if (breakdown.parts.empty()) throw DomainError(what + ": a step without operations");
-    if (!seen.insert(breakdown.cell).second) throw DomainError(what + ": broken down twice");
+    if (!seen.insert(breakdown.cell).second) throw DomainError(what + ": measured by operation twice");
     for (const Part& part : breakdown.parts) {
       check_at_least(what + ": count", part.count, 1);
       const KernelRow* row = find_part(profile, breakdown.cell.dtype, part);
@@ -250,7 +251,7 @@ void check_profile(const Profile& profile) {
   check_figures(profile.limits);
   if (profile.source == Source::datasheet &&
       !(profile.steps.empty() && profile.kernels.empty() && profile.verifications.empty())) {
-    throw DomainError("a data sheet times nothing: a profile of source datasheet has no steps and no kernels");
+    throw DomainError("a profile of source datasheet must not have steps or kernels: a data sheet has no times");
   }
   if (profile.source != Source::measured && (profile.protocol || profile.aa_test)) {
     throw DomainError(fmt::format("a profile of source {} has no protocol and no A/A run", to_string(profile.source)));

@@ -177,7 +177,7 @@ void check_same(const Json& read, const Json& written) {
   const std::string path = first.at("path");
   if (operation == "add") refuse(path, "unknown key");
   if (operation == "remove") refuse(path, "missing");
-  refuse(path, fmt::format("{} does not follow from the other values", first.at("value").dump()));
+  refuse(path, fmt::format("{} is inconsistent with the other values", first.at("value").dump()));
 }
 
 }  // namespace
@@ -247,13 +247,12 @@ std::optional<Profile> claim_profile_file(const std::string& path) {
   const fs::path folder = fs::absolute(path).parent_path();
   if (!fs::is_directory(folder, error)) throw DomainError(fmt::format("{}: no such folder", folder.string()));
   if (!fs::exists(path, error)) return std::nullopt;
-  if (!fs::is_regular_file(path, error)) throw DomainError(path + ": is no file - use another --out");
+  if (!fs::is_regular_file(path, error)) throw DomainError(path + ": is not a file - use another --out");
   std::optional<Profile> before;
   try {
     before = from_json(read_result_file(path), path);
   } catch (const DomainError& problem) {
-    throw DomainError(
-        fmt::format("{} (the file is no profile, and is not overwritten) - use another --out", problem.what()));
+    throw DomainError(fmt::format("{} (not a profile; it is not overwritten) - use another --out", problem.what()));
   }
   if (before->complete() || before->source != Source::measured) {
     throw DomainError(fmt::format("{}: holds a finished profile of {} - use another --out", path, before->device.name));

@@ -60,7 +60,7 @@ std::string measured_kinds(const Profile& profile, const std::string& model) {
   if (std::find(known.begin(), known.end(), name) != known.end()) {
     const std::string kinds = measured_kinds(profile, name);
     throw DomainError(
-        fmt::format("no times of {} (the profile of {} has {} of this model, and its shape is not known) "
+        fmt::format("no times for {} (the profile of {} has {} of this model, and its shape is not known) "
                     "- measure it",
                     name_of(kind), profile.device.name, kinds.empty() ? "no times" : kinds));
   }
@@ -178,7 +178,7 @@ Latency CostSurface::at(const PassPoint& point) const {
   throw DomainError(
       fmt::format("{}: no time for batch {}, {} tokens and context {} ({}) - measure it, or ask within {}",
                   name_of(kind_), point.batch, point.tokens, point.context,
-                  table_ ? "outside of what the profile measured" : "the profile has no times of it",
+                  table_ ? "outside of what the profile measured" : "the profile has no times for it",
                   table_ ? "the table" : "the models of the profile"));
 }
 

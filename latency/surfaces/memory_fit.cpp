@@ -112,8 +112,8 @@ void MemoryLimit::check(std::int64_t batch, std::int64_t tokens, std::int64_t co
   if (fits(batch, tokens, context)) return;
   constexpr double gb = 1e9;
   throw DomainError(fmt::format(
-      "does not fit: {:.1f} GB of {:.1f} GB a device at batch {}, context {}; the largest batch there is {} "
-      "- ask for that, for more devices or narrower formats, or ignore memory",
+      "does not fit: {:.1f} GB of {:.1f} GB per device at batch {}, context {}; the largest batch that fits is "
+      "{} - use a smaller batch, more devices or narrower formats, or ignore memory",
       need_bytes(*this, batch, tokens, context) / gb, capacity_bytes / gb, batch, context, max_batch(tokens, context)));
 }
 

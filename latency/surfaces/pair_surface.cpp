@@ -47,7 +47,7 @@ std::optional<Role> role_of_drafter(std::string_view word) {
 Role drafting_role(const Drafter& drafter) {
   if (const std::optional<Role> role = role_of_drafter(scenario::name_of(drafter))) return *role;
   throw DomainError(
-      fmt::format("no times of drafter {} (known: {})", scenario::name_of(drafter), fmt::join(drafter_words(), ", ")));
+      fmt::format("no times for drafter {} (known: {})", scenario::name_of(drafter), fmt::join(drafter_words(), ", ")));
 }
 
 std::string_view drafter_word(Role drafting) {
@@ -184,7 +184,7 @@ Latency PairSurface::draws(std::int64_t positions, std::int64_t batch) const {
 }
 
 Latency PairSurface::drafter_pass(std::int64_t tokens, std::int64_t batch, std::int64_t context) const {
-  if (!drafter_pass_) throw DomainError("only a drafter that drafts one by one makes passes over given tokens");
+  if (!drafter_pass_) throw DomainError("only an autoregressive drafter has passes over given tokens");
   return drafter_pass_->at({batch, tokens, context});
 }
 

@@ -157,7 +157,7 @@ Range read_range(const toml::table& file, const std::string& path, double least,
     problems.add({.key = path, .text = "low, value and high are not in order"});
   }
   if (!file.at_path(path + ".source").value<std::string>()) {
-    problems.add({.key = path + ".source", .text = "missing", .why = "every number says where it comes from"});
+    problems.add({.key = path + ".source", .text = "missing", .why = "every number needs its source"});
   }
   return {numbers[0], numbers[1], numbers[2]};
 }

@@ -94,8 +94,8 @@ void StepTable::refuse_decrease(const std::string& name) const {
   const auto compare = [&](const Anchor& less, const Anchor& more, const std::string& what) {
     const double noise = std::hypot(less.spread, more.spread);
     if (more.log_us >= less.log_us + std::log1p(-largest_decrease) - noise) return;
-    throw DomainError(fmt::format("{}: {:.5g} us for {} {} and {:.5g} us for {} (more work takes no less time)", name,
-                                  std::exp(less.log_us), what, less.count, std::exp(more.log_us), more.count));
+    throw DomainError(fmt::format("{}: {:.5g} us for {} {} and {:.5g} us for {} (more work must not take less time)",
+                                  name, std::exp(less.log_us), what, less.count, std::exp(more.log_us), more.count));
   };
   for (const Context& context : contexts_) {
     for (std::size_t i = 0; i < context.batches.size(); ++i) {

@@ -97,8 +97,8 @@ class SurfaceTimes final : public PassTimes {
   [[nodiscard]] double inside_us(const Latency& latency) const {
     if (latency.inside) return latency.time_us;
     throw DomainError(name_ +
-                      ": this batch, context and gamma lie outside the domain of its fit - ask within it, or "
-                      "measure there (foredraft calibrate --batch --context)");
+                      ": this batch, context and gamma are outside the domain of its fit - choose values within "
+                      "it, or measure there (foredraft calibrate --batch --context)");
   }
 
   /// Whether the pass verifies drafts, that is, is neither a prefill nor a decode step.

@@ -119,7 +119,7 @@ def question_of(scenario: Scenario | None, parameters: Mapping[str, object]) -> 
     if not isinstance(scenario, Scenario):
         raise TypeError(f"foredraft: must be a Scenario, is {type(scenario).__name__} - give parameters as keywords")
     if parameters:
-        raise TypeError(f"foredraft: {', '.join(parameters)} beside a Scenario - use Scenario.replace")
+        raise TypeError(f"foredraft: {', '.join(parameters)} mutually exclusive with a Scenario - use Scenario.replace")
     return scenario._question
 
 
@@ -296,7 +296,7 @@ def simulate(scenario: Scenario | None = None,
     if target is not None or draft is not None or callable(rule):
         from foredraft._rules import question_of_distributions  # which builds on this module
         if acceptances is not None or scenario is not None:
-            raise TypeError("foredraft: target and draft beside acceptances or a Scenario - keep one")
+            raise TypeError("foredraft: target and draft are mutually exclusive with acceptances and with a Scenario - keep one")
         for name, value in (("target", target), ("draft", draft)):
             if value is None:
                 raise ValueError(f"foredraft: {name}: missing")
@@ -326,7 +326,7 @@ def _replay(scenario: Scenario | None, parameters: Mapping[str, object], accepta
     stated: dict[str, object] = dict(scenario.parameters if scenario is not None else parameters)
     for name in ("process", "process.file", "process_file", "alpha"):
         if name in stated:
-            raise ValueError(f"foredraft: {name}: given beside acceptances - remove one")
+            raise ValueError(f"foredraft: {name}: mutually exclusive with acceptances - remove one")
     outcomes = np.asarray(acceptances)
     if outcomes.ndim != 2 or outcomes.size == 0:
         raise ValueError(f"foredraft: acceptances: wrong shape {outcomes.shape} (must be [sequences, positions])")

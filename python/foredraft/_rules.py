@@ -71,9 +71,9 @@ def question_of_distributions(parameters: Mapping[str, object], target: npt.Arra
     stated = {toml_name(name): plain(value) for name, value in parameters.items()}
     for name in stated:
         if name.startswith("models.") or name == "contexts":
-            raise ValueError(f"foredraft: {name}: given beside target and draft - remove one")
+            raise ValueError(f"foredraft: {name}: mutually exclusive with target and draft - remove one")
         if name.startswith("rule.") and callable(rule):
-            raise ValueError(f"foredraft: {name}: given beside a rule of one's own - make it a part of the function")
+            raise ValueError(f"foredraft: {name}: mutually exclusive with your own rule - make it part of the function")
     if stated.setdefault("fidelity", "token") != "token":
         raise ValueError(f"foredraft: fidelity: invalid {stated['fidelity']!r} (must be token for distributions)")
     stated |= {"models.alpha": 1.0}  # of the models that target and draft replace
@@ -107,7 +107,7 @@ def lossiness(scenario: Scenario | None = None,
         question = question_of(scenario, stated)
     else:
         if scenario is not None:
-            raise TypeError("foredraft: target and draft beside a Scenario - give its parameters as keywords")
+            raise TypeError("foredraft: target and draft are mutually exclusive with a Scenario - give its parameters as keywords")
         if target is None or draft is None:
             raise ValueError(f"foredraft: {'target' if target is None else 'draft'}: missing")
         question = question_of_distributions({"gamma": 1} | parameters, target, draft, rule)
@@ -151,7 +151,7 @@ def check_rule(rule: Rule, *, lossless: bool | None = None) -> None:
             alone.append(_rows_of_rule(rule, p, q))
             losses.append(lossiness(target=p, draft=q, rule=rule).lossless)
             if any((one != other).any() for one, other in zip(alone[-1], _rows_of_rule(rule, p, q))):
-                problems.append(f"foredraft: rule: does not answer the same twice {where}")
+                problems.append(f"foredraft: rule: gives different results for the same arguments {where}")
         except ValueError as error:
             problems += [f"{line} {where}" for line in str(error).splitlines()]
     if not problems:
@@ -160,7 +160,7 @@ def check_rule(rule: Rule, *, lossless: bool | None = None) -> None:
             if not np.allclose(rows, np.concatenate(single), rtol=0.0, atol=ROUND_OFF):
                 problems.append(f"foredraft: rule: {name} of a row depends on other rows")
     if not problems and lossless is not None and lossless != all(losses):
-        problems.append("foredraft: rule: claims to be lossless and emits another distribution than p"
-                        if lossless else "foredraft: rule: emits p everywhere, and claims a loss")
+        problems.append("foredraft: rule: claims to be lossless but does not emit p"
+                        if lossless else "foredraft: rule: claims a loss but emits p everywhere")
     if problems:
         raise ValueError("\n".join(problems))

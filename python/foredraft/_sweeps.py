@@ -84,7 +84,7 @@ def sweep(config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
 
 def _document(config: str | os.PathLike[str] | Mapping[str, Any] | None, parameters: Mapping[str, object]) -> str:
     if config is not None and parameters:
-        raise TypeError(f"foredraft: {', '.join(parameters)} beside a configuration - state them there")
+        raise TypeError(f"foredraft: {', '.join(parameters)} mutually exclusive with a configuration - set them there")
     if isinstance(config, (str, os.PathLike)):
         return _core.config_of_file(os.fspath(config))
     if config is None:

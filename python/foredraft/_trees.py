@@ -63,7 +63,7 @@ def tree(accuracies: Sequence[Sequence[float]] | npt.NDArray[Any],
     times: list[float] | None = None
     if verification is not None:
         if verify_growth:
-            raise ValueError("foredraft: verify_growth: given beside verification - keep one")
+            raise ValueError("foredraft: verify_growth: mutually exclusive with verification - keep one")
         times = [float(time) for time in np.asarray(verification).ravel()]
     elif c is not None or verify_growth:
         times = [1.0 + verify_growth * node for node in range(size)]

@@ -179,7 +179,8 @@ struct MakePolicySimulator {
     }
     if (simulation.drafting != Drafting::autoregressive) {
       throw DomainError(
-          "invalid drafter for policy optimal_stopping (must pay for each draft: it has nothing to stop)");
+          "invalid drafter for policy optimal_stopping (must have a cost per draft: otherwise there is nothing to "
+          "stop)");
     }
     check_range("gamma", simulation.gamma, 1, max_policy_gamma);
     check_nonnegative("c", simulation.draft_ratio);

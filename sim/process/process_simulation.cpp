@@ -174,7 +174,7 @@ class Draft {
     }
     static_cast<void>(first_acceptance());
     if (drafter.decay != 1.0) {
-      throw DomainError(fmt::format("invalid drafter.decay={} (must be 1 beside drafter.accuracies)", drafter.decay));
+      throw DomainError(fmt::format("invalid drafter.decay={} (must be 1 with drafter.accuracies)", drafter.decay));
     }
     simulation_.process = Positional{drafter.accuracies};
   }
@@ -194,15 +194,15 @@ class Draft {
 
  private:
   [[noreturn]] void refuse_real_tokens() const {
-    throw DomainError(
-        fmt::format("invalid drafter={} (must be one of process fidelity: {} drafts real tokens)", name_, name_));
+    throw DomainError(fmt::format(
+        "invalid drafter={} (must be one that process fidelity supports: {} drafts real tokens)", name_, name_));
   }
 
   /// Requires an Iid process; returns the acceptance of its first draft.
   [[nodiscard]] double first_acceptance() const {
     if (const auto* iid = std::get_if<Iid>(&simulation_.process)) return iid->alpha;
     throw DomainError(
-        fmt::format("invalid process for drafter {} (must be iid: the drafter says how acceptance goes on)", name_));
+        fmt::format("invalid process for drafter {} (must be iid: the drafter determines later acceptances)", name_));
   }
 
   /// Replaces an Iid process by one whose acceptance falls by `factor` from each position to the next; leaves any

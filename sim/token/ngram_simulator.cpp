@@ -85,7 +85,7 @@ constexpr std::int64_t copied_settling_iterations = 64;
 
 const PromptLookupPair& lookup_of(const TokenSimulation& simulation) {
   const auto* pair = std::get_if<PromptLookupPair>(&simulation.models);
-  if (pair == nullptr) throw DomainError("invalid models=other (must be a text that is looked up)");
+  if (pair == nullptr) throw DomainError("invalid models=other (must be a text for prompt lookup)");
   check_ranges(scenario::drafters(), Drafter(pair->lookup));
   return *pair;
 }

@@ -29,7 +29,7 @@ std::string json_problem(const std::string& text) {
   return problems.text();
 }
 
-const std::string too_deep = "nested deeper than 64 levels (tables and lists within each other) - remove levels";
+const std::string too_deep = "nested deeper than 64 levels (nested tables and lists) - remove levels";
 
 }  // namespace
 
@@ -87,24 +87,24 @@ TEST_CASE("JSON is read down to 64 levels and up to 256 keys of an object, and t
 }
 
 TEST_CASE("a text that is no JSON is refused with line, column and what stands there") {
-  CHECK(json_problem("") == "f:1: syntax: no JSON at column 1 (the text ends too early)");
-  CHECK(json_problem(" \n ") == "f:2: syntax: no JSON at column 2 (the text ends too early)");
-  CHECK(json_problem("[1, ") == "f:1: syntax: no JSON at column 5 (the text ends too early)");
-  CHECK(json_problem("{\"a\": \"b") == "f:1: syntax: no JSON at column 9 (the text ends too early)");
-  CHECK(json_problem("{\n  \"a\": 1,\n  b: 2\n}") == "f:3: syntax: no JSON at column 3 (unexpected \"b\")");
-  CHECK(json_problem("[1, 2]\n]") == "f:2: syntax: no JSON at column 1 (unexpected \"]\")");
-  CHECK(json_problem("[1,\n 1e999]") == "f:2: syntax: no JSON at column 2 (the number 1e999 is too large)");
-  CHECK(json_problem("[1, truth]") == "f:1: syntax: no JSON at column 5 (unexpected \"truth\")");
-  CHECK(json_problem("not") == "f:1: syntax: no JSON at column 1 (unexpected \"not\")");
+  CHECK(json_problem("") == "f:1: syntax: invalid JSON at column 1 (unexpected end of the text)");
+  CHECK(json_problem(" \n ") == "f:2: syntax: invalid JSON at column 2 (unexpected end of the text)");
+  CHECK(json_problem("[1, ") == "f:1: syntax: invalid JSON at column 5 (unexpected end of the text)");
+  CHECK(json_problem("{\"a\": \"b") == "f:1: syntax: invalid JSON at column 9 (unexpected end of the text)");
+  CHECK(json_problem("{\n  \"a\": 1,\n  b: 2\n}") == "f:3: syntax: invalid JSON at column 3 (unexpected \"b\")");
+  CHECK(json_problem("[1, 2]\n]") == "f:2: syntax: invalid JSON at column 1 (unexpected \"]\")");
+  CHECK(json_problem("[1,\n 1e999]") == "f:2: syntax: invalid JSON at column 2 (the number 1e999 is too large)");
+  CHECK(json_problem("[1, truth]") == "f:1: syntax: invalid JSON at column 5 (unexpected \"truth\")");
+  CHECK(json_problem("not") == "f:1: syntax: invalid JSON at column 1 (unexpected \"not\")");
   for (const char* hostile : {"[\"\x1b[2J\x07", "[\xff]", "{\"a\":\"\xff\"}", "\"\\u12"}) {
     CAPTURE(hostile);
-    CHECK_THAT(json_problem(hostile), Catch::StartsWith("f:1: syntax: no JSON at column "));
+    CHECK_THAT(json_problem(hostile), Catch::StartsWith("f:1: syntax: invalid JSON at column "));
     CHECK(json_problem(hostile).find('\x1b') == std::string::npos);
   }
   CHECK(json_problem("[\"" + std::string(1'000'000, 'x')).size() < 500);
   ProblemList problems("f");
   CHECK(parse_json("[1,\n2,,", problems, 41).is_discarded());
-  CHECK_THAT(problems.text(), Catch::StartsWith("f:42: syntax: no JSON at column 3 "));
+  CHECK_THAT(problems.text(), Catch::StartsWith("f:42: syntax: invalid JSON at column 3 "));
   CHECK(json_reason("[json.exception.out_of_range.403] key 'a' not found") == "key 'a' not found");
   CHECK(json_reason("no library's") == "no library's");
 }

@@ -117,7 +117,7 @@ TEST_CASE("what a link in a results folder names is neither written nor read") {
   CHECK(read_file(folder / "link") == "mine");  // the user's word
 
   fs::create_hard_link(folder / "victim", folder / "second_name");
-  CHECK_THROWS_WITH(AppendFile(folder / "second_name"), Catch::Contains("it has several names"));
+  CHECK_THROWS_WITH(AppendFile(folder / "second_name"), Catch::Contains("it has several hard links"));
   CHECK(text_of(folder / "victim") == "mine");
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("bytes come in pieces no larger than asked for") {
   ResultReader again(folder / "file");
   again.skip(5);
   CHECK(again.read() == "f");
-  CHECK_THROWS_WITH(again.skip(1), (folder / "file") + ": ends early (it was changed meanwhile)");
+  CHECK_THROWS_WITH(again.skip(1), (folder / "file") + ": ends early (it was changed while it was read)");
 }
 
 TEST_CASE("an append that fails leaves the whole rows and gives the reason") {

@@ -42,7 +42,8 @@ TEST_CASE("options take quantities, and one quantity in either of two units") {
   CommandLine both(command, {"--x-us", "1", "--x-ms", "1", "--context", "1.5"});
   both.convert("x-ms", "x-us", 1e3);
   CHECK_FALSE(both.integers("context", 1, 10));
-  CHECK_THROWS_WITH(both.done(), Catch::Contains("--x-ms: given beside --x-us") && Catch::Contains("invalid entry 1"));
+  CHECK_THROWS_WITH(both.done(),
+                    Catch::Contains("--x-ms: mutually exclusive with --x-us") && Catch::Contains("invalid entry 1"));
 }
 
 }  // namespace foredraft

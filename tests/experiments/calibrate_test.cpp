@@ -156,7 +156,7 @@ TEST_CASE("calibrate refuses what it cannot measure or must not overwrite, with 
   CHECK_THAT(refused("--out cpu.json --backend cuda --threads 2"), Catch::Contains("--threads"));
 
   write_text(folder / "mine.json", "{\"schema\": \"something else\"}");
-  CHECK_THAT(refused("--out mine.json"), Catch::Contains("is no profile, and is not overwritten"));
+  CHECK_THAT(refused("--out mine.json"), Catch::Contains("not a profile; it is not overwritten"));
   CHECK(content_of(folder / "mine.json") == "{\"schema\": \"something else\"}");
 }
 

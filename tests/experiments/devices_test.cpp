@@ -64,8 +64,7 @@ TEST_CASE("a data sheet of the user's own is read from TOML, and nothing else is
         path + ": 2 devices (mine, yours) - a file that is named here holds one");
   write_text(path, "[mine]\nsource = \"s\"\nmemory_gb = 48\nmemory_bandwidth_gb_per_s = 0.864\n");
   CHECK(device_refusal([&] { return read_device(path); }) ==
-        path +
-            ":4: mine.memory_bandwidth_gb_per_s: 0.864 is implausible (devices have 15 to 50000) - did you mean 864?");
+        path + ":4: mine.memory_bandwidth_gb_per_s: 0.864 is implausible (must be 15 to 50000) - did you mean 864?");
   const std::string profile = folder / "h200.json";
   write_text(profile, latency::to_json(read_profile("h200").profile));
   CHECK(read_profile(profile).profile.device.name == "NVIDIA H200 SXM 141GB");

@@ -201,7 +201,7 @@ TEST_CASE("a folder whose manifest is nested too deep is rejected with its line"
   tests::write_text(folder / "manifest.json",
                     "{\"schema\":\n" + std::string(100'000, '[') + std::string(100'000, ']') + "}");
   const std::string why =
-      "manifest.json:2: nested deeper than 64 levels (tables and lists within each other) - remove "
+      "manifest.json:2: nested deeper than 64 levels (nested tables and lists) - remove "
       "levels";
   CHECK_THROWS_WITH(ResultFolder(folder.path(), {.schema = "s"}, {}), Catch::Contains(why));
   CHECK_THROWS_WITH(parse_manifest(tests::content_of(folder / "manifest.json"), "manifest.json"), why);

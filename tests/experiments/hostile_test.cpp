@@ -211,7 +211,7 @@ TEST_CASE("a model without times of a role is not unknown, and nobody is asked w
   const std::string prediction = "predict --steps-file steps.csv --alpha 0.5 --target T --draft ";
   const Outcome known = foredraft(folder, "predict --steps-file steps.csv --alpha 0.5 --target D --draft T");
   CHECK(known.code == 2);
-  CHECK_THAT(known.err, Catch::Contains("no times of D decoder_pass user") &&
+  CHECK_THAT(known.err, Catch::Contains("no times for D decoder_pass user") &&
                             Catch::Contains("has autoregressive_drafting user of this model") &&
                             !Catch::Contains("did you mean"));
   CHECK_THAT(foredraft(folder, prediction + "'D '").err,

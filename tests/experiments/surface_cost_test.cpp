@@ -141,9 +141,9 @@ TEST_CASE("what does not fit into memory has no speedup in a sweep, and no serve
       "\"cost.target\" = \"llama-2-7b\"\n\"cost.draft\" = \"sheared-llama-1.3b\"\nmax_batch = 64\n"
       "arrivals = \"closed\"\n\"arrivals.clients\" = 4\nprompt_tokens = 900\noutput_tokens = 100\n";
   const std::string simulation = "[simulation]\nrequests = 10\n";
-  CHECK_THAT(
-      refused_by_inputs(server + simulation),
-      Catch::Contains("does not fit: ") && Catch::Contains(" at batch 64, context 1000; the largest batch there is "));
+  CHECK_THAT(refused_by_inputs(server + simulation),
+             Catch::Contains("does not fit: ") &&
+                 Catch::Contains(" at batch 64, context 1000; the largest batch that fits is "));
   CHECK(refused_by_inputs(server + "\"cost.ignore_memory\" = 1\n" + simulation) == "accepted");
   CHECK(refused_by_inputs(server + "\"cost.kv_format\" = \"fp8\"\n\"cost.target_tp\" = 2\n" + simulation) ==
         "accepted");

@@ -202,7 +202,7 @@ TEST_CASE("a tree is read as paths or as Medusa's list, and refused where it is 
   CHECK(parse_tree("[]", "f") == analytic::TokenTree());
   CHECK(parse_tree(path_list(tree), "f") == tree);
   CHECK_THROWS_WITH(parse_tree("0\n1,0\n", "f"),
-                    "f: invalid path=\"1,0\" (must hang on a node of the tree: its parent \"1\" is missing)");
+                    "f: invalid path=\"1,0\" (must have its parent in the tree: its parent \"1\" is missing)");
   CHECK_THROWS_WITH(parse_tree("0\n0,a\n", "f"),
                     "f:2: invalid rank \"a\" (must be a whole number from 0 to 2147483647)");
   CHECK_THROWS_WITH(parse_tree("[[0], 1]", "f"), "f: no list of paths (must be one list such as [[0], [0, 1], [1]])");

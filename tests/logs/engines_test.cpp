@@ -194,7 +194,8 @@ TEST_CASE("a table of acceptance lengths has an observation for each draft lengt
   CHECK(contents.observations[2].stratum.temperature == 0.6);
   const std::string text = sample("acceptance_table.yaml");
   CHECK(refusal(text + "    2: 3.5\n") == "some.log:10: 2: acceptance length 3.5 (must lie between 1 and 3)");
-  CHECK(refusal(text + "other-model:\n  thinking_on:\n    1: 1.5\n").starts_with("some.log:12: other-model: stands"));
+  CHECK(refusal(text + "other-model:\n  thinking_on:\n    1: 1.5\n")
+            .starts_with("some.log:12: other-model: a second model"));
   CHECK(refusal("    1: 1.5\n").ends_with("run `foredraft list formats`"));
 }
 

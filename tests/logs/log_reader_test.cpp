@@ -133,15 +133,15 @@ TEST_CASE("a format without a line in the log does not change what others found"
 
 TEST_CASE("lines of two engines in one log are refused with the line") {
   CHECK(error_of("mark\ntext\nother\n") ==
-        "some.log:3: written by two, lines before by one (observations of two engines are not comparable) - give the "
-        "log of each as a file of its own");
+        "some.log:3: a line of two after lines of one (observations of two engines are not comparable) - "
+        "split the log by engine");
 }
 
 TEST_CASE("everything that formats refuse is reported at once with file and line") {
   CHECK(error_of("text\nmark refused\nmark\n{\"bad\": 1, \"a\": 2}\nk,l,bad\n1,2,3\nmark refused\n") ==
         "some.log:2: mark: bad\nsome.log:4: a: bad\nsome.log:4: b: bad\nsome.log:5: bad: no column\n"
         "some.log:7: mark: bad");
-  CHECK(error_of("mark refused\nother\n").starts_with("some.log:1: mark: bad\nsome.log:2: written by two"));
+  CHECK(error_of("mark refused\nother\n").starts_with("some.log:1: mark: bad\nsome.log:2: a line of two"));
 }
 
 TEST_CASE("a log of refused lines is read no further than what is printed of it") {

@@ -113,14 +113,14 @@ TEST_CASE("an observations file is a log itself") {
   CHECK(contents.settings.target == "lab/target-9b");
   CHECK(contents.observations.size() == 4);
   const std::vector<logs::ObservedLog> mixed{observed("vllm_bench.jsonl"), observed("sglang_bench.jsonl")};
-  CHECK(refusal(logs::observations_text(mixed)).find("observations of sglang beside those of vllm") !=
+  CHECK(refusal(logs::observations_text(mixed)).find("observations of sglang after those of vllm") !=
         std::string::npos);
 }
 
 TEST_CASE("an observations file with a key that is missing, unknown or of another type is refused by its name") {
   CHECK(refused(changed("\"gamma\":3,\"graph_sizes\"", "\"gama\":3,\"graph_sizes\"")) ==
-        "o.json: logs[0].settings.gamma: missing (every key is there; null says that nothing was logged)\n"
-        "o.json: logs[0].settings.gama: unknown key (foredraft.observations/1 has none of this name)");
+        "o.json: logs[0].settings.gamma: missing (all keys are required; null: not logged)\n"
+        "o.json: logs[0].settings.gama: unknown key (not in foredraft.observations/1)");
   CHECK(refused(changed("observations/1", "observations/9")).find("schema: foredraft.observations/9") !=
         std::string::npos);
   CHECK(refused(changed("\"span\":\"request\"", "\"span\":\"year\"")).find("observations[0].span") !=
@@ -140,8 +140,8 @@ TEST_CASE("an observations file with a key that is missing, unknown or of anothe
 
 TEST_CASE("a broken observations file among logs is refused with its line and all problems") {
   CHECK(refusal("\n{\"schema\": \"foredraft.observations/1\", \"log\": []}\n") ==
-        "some.log:2: logs: missing (every key is there; null says that nothing was logged)\n"
-        "some.log:2: log: unknown key (foredraft.observations/1 has none of this name)");
+        "some.log:2: logs: missing (all keys are required; null: not logged)\n"
+        "some.log:2: log: unknown key (not in foredraft.observations/1)");
 }
 
 TEST_CASE("an observations file whose counts contradict each other is refused") {

@@ -111,7 +111,7 @@ class Simulation(unittest.TestCase):
         for bad, message in ((outcomes[0], "wrong shape"), (outcomes * 2, "invalid outcome 2"), (outcomes * 0.5, "whole numbers")):
             with self.assertRaisesRegex(ValueError, message):
                 fd.simulate(acceptances=bad, gamma=1, iterations=10)
-        with self.assertRaisesRegex(ValueError, "alpha: given beside acceptances"):
+        with self.assertRaisesRegex(ValueError, "alpha: mutually exclusive with acceptances"):
             fd.simulate(acceptances=outcomes, alpha=0.5, gamma=1, iterations=10)
 
     def test_counts_are_checked(self):

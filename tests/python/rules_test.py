@@ -43,7 +43,7 @@ class Distributions(unittest.TestCase):
         for bad, message in ((dict(draft=2 * Q), r"sum of draft\[0\]"), (dict(draft=Q[:, :5]), "wrong shape"),
                              (dict(draft=-Q), r"draft\[0\]\[0\]"), (dict(draft=Q * np.nan), r"draft\[0\]\[0\]"),
                              (dict(draft=Q[0]), "must be \\[contexts, vocabulary\\]"), (dict(draft=None), "missing"),
-                             (dict(draft=Q.astype(str)), "must be numbers"), (dict(models_alpha=0.5), "given beside"),
+                             (dict(draft=Q.astype(str)), "must be numbers"), (dict(models_alpha=0.5), "mutually exclusive"),
                              (dict(fidelity="process"), "must be token"), (dict(rule="lenint"), "did you mean"),
                              (dict(drafter="prompt_lookup"), "drafter")):
             with self.subTest(str(bad)[:40]), self.assertRaisesRegex(ValueError, message):
@@ -95,7 +95,7 @@ class Rules(unittest.TestCase):
                 fd.check_rule(rule, lossless=lossless)
 
     def test_parameters_of_built_in_rules_do_not_go_with_a_function(self):
-        with self.assertRaisesRegex(ValueError, "rule.lenience: given beside"):
+        with self.assertRaisesRegex(ValueError, "rule.lenience: mutually exclusive"):
             fd.simulate(target=P, draft=Q, rule=accept_all, rule_lenience=0.5, gamma=2, iterations=10)
         with self.assertRaisesRegex(ValueError, "temperature"):
             fd.simulate(target=P, draft=Q, rule=accept_all, temperature=0.5, gamma=2, iterations=10)

@@ -109,7 +109,7 @@ TEST_CASE("conversions refuse lengths and shares that no alpha gives") {
   CHECK_THROWS_WITH(alpha_from_acceptance_length(0.5, 5, Convention::bonus),
                     "invalid acceptance_length=0.5 (must lie in [1, 6])");
   CHECK_THROWS_WITH(alpha_from_acceptance_length(1.0, 1, Convention::no_bonus),
-                    "invalid gamma=1 (must be at least 2 under no_bonus: an iteration of one token says nothing about "
+                    "invalid gamma=1 (must be at least 2 under no_bonus: an iteration of one token does not determine "
                     "alpha)");
   CHECK_THROWS_WITH(alpha_from_accepted_over_drafted(nan, 5), "invalid accepted_over_drafted=nan (must lie in [0, 1])");
   CHECK_THROWS_WITH(alpha_from_accepted_over_drafted(0.5, 0), "invalid gamma=0 (must be at least 1)");

@@ -50,9 +50,9 @@ TEST_CASE("a tree is the same value in whatever order its paths are given, nodes
 
 TEST_CASE("a tree that is not connected is refused with the path and its missing parent") {
   CHECK_THROWS_WITH(tree_from_paths(std::vector<TreePath>{{0}, {1, 0}}),
-                    "invalid path=\"1,0\" (must hang on a node of the tree: its parent \"1\" is missing)");
+                    "invalid path=\"1,0\" (must have its parent in the tree: its parent \"1\" is missing)");
   CHECK_THROWS_WITH(tree_from_paths(std::vector<TreePath>{{0}, {0, 1, 2}}),
-                    "invalid path=\"0,1,2\" (must hang on a node of the tree: its parent \"0,1\" is missing)");
+                    "invalid path=\"0,1,2\" (must have its parent in the tree: its parent \"0,1\" is missing)");
   CHECK_THROWS_WITH(tree_from_paths(std::vector<TreePath>{{0}, {0}}), "invalid path=\"0\" (must be given once)");
   CHECK_THROWS_WITH(tree_from_paths(std::vector<TreePath>{{0}, {0, -1}}),
                     "invalid path=\"0,-1\" (must hold ranks, from 0)");

@@ -53,8 +53,8 @@ TOML
 own_model | sed 's/kv_heads = 2/kv_heads = 3/' >"$out/heads.toml"
 expect 2 "kv_heads: is 3 (must divide heads, 4)" measure --out "$out/a" --file "$out/heads.toml"
 own_model "fp8 = true" "tensor_parallel = 2" >"$out/later.toml"
-expect 2 "fp8: no part of a shape" measure --out "$out/a" --file "$out/later.toml"
-expect 2 "tensor_parallel: no part of a shape" measure --out "$out/a" --file "$out/later.toml"
+expect 2 "fp8: not a key of model files" measure --out "$out/a" --file "$out/later.toml"
+expect 2 "tensor_parallel: not a key of model files" measure --out "$out/a" --file "$out/later.toml"
 [ -e "$out/a" ] && { echo "a folder was left behind a refusal" >&2; failed=1; }
 
 expect 2 "mixtures of experts" measure --out "$out/a" --models mixtral-8x7b,mistral-7b

@@ -147,10 +147,10 @@ TEST_CASE("a verifier that emits something else than what it was forced to ends 
   CHECK_THROWS_WITH(run_with([](Tokens& tokens, Tokens& counts) {
                       if (counts[0] > 1) ++tokens[0];
                     }),
-                    Catch::Contains("other tokens than its drafts"));
+                    Catch::Contains("tokens that differ from its drafts"));
   CHECK_THROWS_WITH(
       run_with([](Tokens& tokens, Tokens& counts) { tokens[static_cast<std::size_t>(counts[0] - 1)] = -1; }),
-      Catch::Contains("no token behind its drafts"));
+      Catch::Contains("no token after its drafts"));
   MadeUpDevice stubborn;
   stubborn.lie = [&](Tokens& tokens, Tokens& counts) {
     tokens[static_cast<std::size_t>(counts[0] - 1)] = stubborn.drafts[0];

@@ -55,7 +55,7 @@ TEST_CASE("a file of cells that was not written here is refused with its line") 
     return "";
   };
   CHECK(refusal("") ==
-        "cells.csv:1: other columns than target,drafter,drafting,dtype,launch,gamma,alpha,batch,context");
+        "cells.csv:1: wrong columns (must be target,drafter,drafting,dtype,launch,gamma,alpha,batch,context)");
   CHECK(refusal(loop_cells_csv({}) + "a,b,decoder_pass,fp32,graph,1,0.5,1,0\n") ==
         "cells.csv:2: invalid drafting=\"decoder_pass\"");
   CHECK(refusal(csv + "a,b,block_drafting,fp32,graph,1x,0.5,1,0\n") == "cells.csv:3: invalid gamma=\"1x\"");

@@ -264,7 +264,7 @@ TEST_CASE("what failed, what gave no sample and what an interrupt cut off have t
   const auto missing = queue.missing();
   REQUIRE(missing.size() == 3);
   CHECK(missing[0].what == to_text(plan[0].cells[1]));
-  CHECK(missing[0].why == "no sample that counts");
+  CHECK(missing[0].why == "no valid sample");
   CHECK(missing[1].why == "needs 3 GB of memory, 2 GB are free");
   CHECK(missing[2].why == "the run ended before it was measured");
   CHECK_FALSE(queue.next(100.0));

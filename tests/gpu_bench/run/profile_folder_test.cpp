@@ -77,7 +77,7 @@ TEST_CASE("finished profiles, other people's files and files in place of a folde
   const Scratch foreign("foreign");
   foreign.put("thesis.tex", "");
   CHECK_THROWS_WITH(claim_profile_folder(foreign.path()),
-                    foreign.path() + ": holds thesis.tex, which is no part of a profile - use another --out");
+                    foreign.path() + ": holds thesis.tex, which is not part of a profile - use another --out");
   CHECK_THROWS_WITH(claim_profile_folder(foreign.path() + "/thesis.tex"),
                     foreign.path() + "/thesis.tex: is a file - use another --out");
   const Scratch damaged("damaged");
@@ -110,8 +110,7 @@ TEST_CASE("samples are written line by line, and come back as far as their profi
   CHECK(read_samples(scratch.path(), profile) == samples);
   scratch.put("samples.csv", samples + "what a killed run wrote");
   CHECK(read_samples(scratch.path(), profile) == samples);
-  const std::string refusal =
-      scratch.path() + "/samples.csv: not the samples that profile.json was made of - use another --out";
+  const std::string refusal = scratch.path() + "/samples.csv: not the samples of profile.json - use another --out";
   std::string changed = samples;
   changed[20] = 'b';
   scratch.put("samples.csv", changed);

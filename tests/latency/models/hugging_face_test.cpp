@@ -159,7 +159,7 @@ TEST_CASE("multimodal configs are read for their text model") {
       "config.json");
   check_like_shipped(gemma3.shape, "gemma-3-4b");
   CHECK(gemma3.weights == NumberFormat::bf16);
-  CHECK(gemma3.notes == std::vector<std::string>{"text_config: the text model alone; what sees and hears is left out"});
+  CHECK(gemma3.notes == std::vector<std::string>{"text_config: only the text model; vision and audio are ignored"});
 
   std::string types;
   for (int layer = 0; layer < 30; ++layer) {
@@ -180,7 +180,7 @@ TEST_CASE("multimodal configs are read for their text model") {
           .shape,
       "gemma-4-26b-a4b");
   CHECK(problems_of(config_of(gemma4, "\"num_kv_shared_layers\": 20")) ==
-        "config.json: num_kv_shared_layers: is 20 (a shape cannot express it)");
+        "config.json: num_kv_shared_layers: is 20 (not supported)");
 }
 
 TEST_CASE("families without a shipped shape: biases, shared experts, alternating windows, lightning attention") {
@@ -272,16 +272,14 @@ TEST_CASE("heads say what they read: EAGLE, EAGLE-3, and the format of speculato
 }
 
 TEST_CASE("what is left out or assumed is a note") {
-  CHECK(parsed(deepseek_v3).notes ==
-        std::vector<std::string>{
-            "num_nextn_predict_layers: 1 layer for drafting (MTP) left out: it is no part of the target"});
   CHECK(
-      parsed(gpt_oss_20b).notes ==
-      std::vector<std::string>{"modules_to_not_convert: attention that stays unquantized is counted as mxfp4 like the "
-                               "rest of the layers"});
-  CHECK(parsed(minimax_m2).notes ==
-        std::vector<std::string>{"num_mtp_modules: 3 layers for drafting (MTP) left out: it "
-                                 "is no part of the target"});
+      parsed(deepseek_v3).notes ==
+      std::vector<std::string>{"num_nextn_predict_layers: 1 layer for drafting (MTP) ignored: not part of the target"});
+  CHECK(parsed(gpt_oss_20b).notes ==
+        std::vector<std::string>{"modules_to_not_convert: unquantized attention is counted as mxfp4, like the "
+                                 "rest of the layers"});
+  CHECK(parsed(minimax_m2).notes == std::vector<std::string>{"num_mtp_modules: 3 layers for drafting (MTP) ignored: "
+                                                             "not part of the target"});
 }
 
 TEST_CASE("formats of weights and KV cache are those of the quantization, else of the type") {
@@ -321,7 +319,7 @@ TEST_CASE("a hf_quant_config.json says the formats of a config that does not") {
   CHECK(model.weights == NumberFormat::fp8);
   CHECK(model.kv_cache == NumberFormat::fp8);
   CHECK_THROWS_WITH(add_quantization(model, "{}", "hf_quant_config.json"),
-                    "hf_quant_config.json: quantization: missing (it says the formats)");
+                    "hf_quant_config.json: quantization: missing (it states the formats)");
 }
 
 TEST_CASE("a quantization that a model cannot have here is named with what to do") {
@@ -334,11 +332,11 @@ TEST_CASE("a quantization that a model cannot have here is named with what to do
   CHECK(refused(R"({"quant_method": "awk", "bits": 3})") ==
         "config.json: quantization_config.quant_method: \"awk\" is not known - did you mean awq?");
   CHECK(refused(R"({"quant_method": "gptq", "bits": 3})") ==
-        "config.json: quantization_config.bits: is 3 (formats of 4 and 8 bits are known) - use --target-format or "
+        "config.json: quantization_config.bits: is 3 (only 4 and 8 bits are supported) - use --target-format or "
         "--draft-format on a config without it");
   CHECK(refused(R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION"})") ==
-        "config.json: quantization_config.quant_algo: \"MIXED_PRECISION\" is not known (a model has one format of its "
-        "layers) - use --target-format or --draft-format on a config without it");
+        "config.json: quantization_config.quant_algo: \"MIXED_PRECISION\" is not known (all layers must have one "
+        "format) - use --target-format or --draft-format on a config without it");
   CHECK(refused(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})") ==
         "config.json: quantization_config.load_in_4bit: is not known (nf4 and fp4 by bitsandbytes have scales of their "
         "own) - use --target-format or --draft-format on a config without it");
@@ -358,9 +356,9 @@ TEST_CASE("an architecture or a layer that is not known is named with the neares
   CHECK(problems_of(config_of(nemotron_3, "\"hybrid_override_pattern\": \"ME*X\", \"moe_latent_size\": 8")) ==
         "config.json: hybrid_override_pattern: has a layer \"X\" (M, *, - and E are known)\n"
         "config.json: num_hidden_layers: is 52 (4 layers are named)\n"
-        "config.json: moe_latent_size: is there (experts behind a projection of their own cannot be expressed)");
+        "config.json: moe_latent_size: is there (experts with a projection of their own are not supported)");
   CHECK(problems_of(config_of(nemotron_3, "\"moe_latent_size\": 1024")) ==
-        "config.json: moe_latent_size: is there (experts behind a projection of their own cannot be expressed)");
+        "config.json: moe_latent_size: is there (experts with a projection of their own are not supported)");
   CHECK(problems_of(config_of(gpt_oss_20b, "\"layer_types\": [\"full_attention\", \"chunked_attention\"]")) ==
         "config.json: layer_types: names 2 layers (num_hidden_layers is 24)\n"
         "config.json: layer_types: \"chunked_attention\" is not known - known: full_attention, "
@@ -389,9 +387,9 @@ TEST_CASE("all problems of a config are reported at once, under its own keys") {
 }
 
 TEST_CASE("hostile configs end with a message") {
-  CHECK(problems_of("") == "config.json:1: syntax: no JSON at column 1 (the text ends too early)");
+  CHECK(problems_of("") == "config.json:1: syntax: invalid JSON at column 1 (unexpected end of the text)");
   CHECK(problems_of("[]") == "config.json: no config.json (must be an object)");
-  CHECK(problems_of("{\"model_type\": \"llama\xff\"}").starts_with("config.json:1: syntax: no JSON"));
+  CHECK(problems_of("{\"model_type\": \"llama\xff\"}").starts_with("config.json:1: syntax: invalid JSON"));
   CHECK(problems_of(std::string(100, '[')).find("nested deeper than 64 levels") != std::string::npos);
   CHECK(problems_of("{\"a\": \"Infinity \\\" NaN\", \"model_type\": NaN}")
             .starts_with("config.json: model_type: missing"));

@@ -90,12 +90,13 @@ TEST_CASE("numbers that no model has are refused where they stand") {
 
 TEST_CASE("what is no part of a shape is named with the flag that says it") {
   CHECK(problems_of_models(sound + "quantization = \"fp8\"\nexperts = 8\ntensor_parallel = 2\nnum_experts = 8\n") ==
-        "mine.toml:15: mine.quantization: no part of a shape (one model is stored in many formats) - use "
+        "mine.toml:15: mine.quantization: not a key of model files (a model can be stored in any format) - use "
         "--target-format and --draft-format\n"
         "mine.toml:16: mine.experts: wrong type (must be a table, is integer)\n"
-        "mine.toml:17: mine.tensor_parallel: no part of a shape (one model is split over any number of devices) - use "
+        "mine.toml:17: mine.tensor_parallel: not a key of model files (a model can be split over any number of "
+        "devices) - use "
         "--target-tp and --draft-tp\n"
-        "mine.toml:18: mine.num_experts: no part of a shape (experts are a table) - write experts = {count = 8, "
+        "mine.toml:18: mine.num_experts: not a key of model files (experts are a table) - write experts = {count = 8, "
         "per_token = 2, d_ff = 14336}");
 }
 
@@ -149,7 +150,7 @@ TEST_CASE("tables within a model are refused where they stand") {
         "mine.toml:17: mine.window.layers: is 3 (must be 0 to -1 (the layers with attention))\n"
         "mine.toml:17: mine.window.tokens: is 0 (a window has tokens and layers)\n"
         "mine.toml:18: mine.linear.layers: is 3 (must be 0 to 2 (layers))\n"
-        "mine.toml:18: mine.linear.layer_parameters: is 0 (linear.layers have some, and nothing else has)\n"
+        "mine.toml:18: mine.linear.layer_parameters: is 0 (only for linear.layers)\n"
         "mine.toml:19: mine.head: describes inputs (only with architecture = \"head\")");
   CHECK(problems_of_models(sound + "latent = {kv_rank = 3, rope_dim = 3, nope_dim = 4, value_dim = 7}\n") ==
         "mine.toml:7: mine.kv_heads: is 2 (latent attention has keys and values for every head, 4)\n"

@@ -119,7 +119,7 @@ TEST_CASE("shapes whose passes cannot be run are refused by every pass, with the
   CHECK(refused(shape) == "norms of queries and keys are not run");
   shape = tests::tiny_decoder();
   shape.norms_per_layer = 4;
-  CHECK(refused(shape) == "other than two norms a layer are not run");
+  CHECK(refused(shape) == "other than two norms per layer are not run");
   shape = tests::tiny_head();
   shape.head = {.hidden_states = 3, .wide_attention = true, .draft_vocabulary = 5, .own_vocabulary = true};
   CHECK(refused(shape) == "heads of several hidden states or a vocabulary of their own are not run");
@@ -134,7 +134,7 @@ TEST_CASE("a pass that ends within a sliding window is run, a longer one is not"
   CHECK_NOTHROW(decoder_pass(shape, {.tokens = 3, .batch = 1, .context = 5}));
   CHECK_THROWS_WITH(decoder_pass(shape, {.tokens = 4, .batch = 1, .context = 5}),
                     "invalid context=5 (must leave room for the pass: 9 positions are needed, windows of tiny decoder "
-                    "see 8, and what lies beyond them is not run)");
+                    "see 8; longer contexts are not run)");
 }
 
 }  // namespace foredraft::latency

@@ -156,10 +156,10 @@ TEST_CASE("values that do not follow from the others are refused") {
     document.at(json::json_pointer(place)) = value;
     return refusal(document);
   };
-  CHECK(changed("/complete", true) == "p.json: /complete: true does not follow from the other values");
+  CHECK(changed("/complete", true) == "p.json: /complete: true is inconsistent with the other values");
   CHECK(changed("/against_itself/valid", false) ==
-        "p.json: /against_itself/valid: false does not follow from the other values");
-  CHECK(changed("/steps/0/floor_us", 5.0) == "p.json: /steps/0/floor_us: 5.0 does not follow from the other values");
+        "p.json: /against_itself/valid: false is inconsistent with the other values");
+  CHECK(changed("/steps/0/floor_us", 5.0) == "p.json: /steps/0/floor_us: 5.0 is inconsistent with the other values");
 }
 
 TEST_CASE("other schemas and what is no JSON are refused") {
@@ -169,11 +169,12 @@ TEST_CASE("other schemas and what is no JSON are refused") {
         "p.json: schema: \"foredraft.profile/3\", this program reads \"foredraft.profile/1\" and "
         "\"foredraft.profile/2\"");
   document["schema"] = "foredraft.profile/2";  // says what 1 can say
-  CHECK(refusal(document) == "p.json: /schema: \"foredraft.profile/2\" does not follow from the other values");
+  CHECK(refusal(document) == "p.json: /schema: \"foredraft.profile/2\" is inconsistent with the other values");
   document.erase("schema");
   CHECK(refusal(document) ==
         "p.json: schema: missing, this program reads \"foredraft.profile/1\" and \"foredraft.profile/2\"");
-  CHECK_THROWS_WITH(from_json("{", "p.json"), "p.json:1: syntax: no JSON at column 2 (the text ends too early)");
+  CHECK_THROWS_WITH(from_json("{", "p.json"),
+                    "p.json:1: syntax: invalid JSON at column 2 (unexpected end of the text)");
   CHECK_THROWS_WITH(read_profile("/nonexistent/p.json"),
                     "/nonexistent/p.json: cannot be read (No such file or directory)");
 }
@@ -196,7 +197,7 @@ TEST_CASE("what the first schema cannot say makes the second, and nothing else d
     CHECK(to_json(read) == text);
     json older = document;
     older["schema"] = "foredraft.profile/1";
-    CHECK(refusal(older) == "p.json: /schema: \"foredraft.profile/1\" does not follow from the other values");
+    CHECK(refusal(older) == "p.json: /schema: \"foredraft.profile/1\" is inconsistent with the other values");
   }
 }
 
@@ -226,7 +227,7 @@ TEST_CASE("steps of an engine and of operators may state their error, others not
     profile.step_error.origin = "";
     CHECK_THROWS_WITH(to_json(profile), "step_error: a figure without its origin");
     profile.step_error = {.value = 19.0, .ci95 = {}, .origin = "per cent"};
-    CHECK_THROWS_WITH(to_json(profile), "invalid step_error=19 (a half width over the time, must be below 1)");
+    CHECK_THROWS_WITH(to_json(profile), "invalid step_error=19 (half width divided by the time, must be below 1)");
   }
   Profile measured = synthetic_profile();
   measured.step_error = {.value = 0.19, .ci95 = {}, .origin = "held-out models"};
@@ -258,7 +259,7 @@ TEST_CASE("a profile that cannot be is not written") {
   CHECK(refused([](Profile& p) { p.kernels.push_back(p.kernels[1]); }) ==
         "project rows 1 outputs 30000 inputs 10000 fp16: measured twice");
   const std::string step = "model-a decoder_pass fp16 batch 1 tokens 1 context 512 cold graph: ";
-  CHECK(refused([](Profile& p) { p.breakdowns.push_back(p.breakdowns[0]); }) == step + "broken down twice");
+  CHECK(refused([](Profile& p) { p.breakdowns.push_back(p.breakdowns[0]); }) == step + "measured by operation twice");
   CHECK(refused([](Profile& p) { p.breakdowns[0].parts.clear(); }) == step + "a step without operations");
   CHECK(refused([](Profile& p) { p.breakdowns[0].parts[0].cache = Cache::hot; }) ==
         step + "project rows 1 outputs 30000 inputs 10000 has no time");
@@ -271,7 +272,7 @@ TEST_CASE("a profile that cannot be is not written") {
   CHECK(refused([](Profile& p) { p.verifications[0].memory_bytes = -1.0; }) != "accepted");
   CHECK(refused([](Profile& p) { p.verifications[0].cell.verifier = "a,b"; }) != "accepted");
   CHECK(refused([](Profile& p) { p.source = Source::datasheet; }) ==
-        "a data sheet times nothing: a profile of source datasheet has no steps and no kernels");
+        "a profile of source datasheet must not have steps or kernels: a data sheet has no times");
   CHECK(refused([](Profile& p) { p.source = Source::user; }) ==
         "a profile of source user has no protocol and no A/A run");
 }

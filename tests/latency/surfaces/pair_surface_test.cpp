@@ -103,7 +103,7 @@ TEST_CASE("a user's pair needs its passes alone") {
   CHECK(pair.drafting(5, 1, 0).time_us == Approx(10.0).epsilon(foredraft::tests::few_ulp));
   CHECK(pair.target_pass(3, 1, 0).time_us == Approx(21.0).epsilon(foredraft::tests::few_ulp));
   CHECK_THROWS_WITH(PairSurface(profile, model_registry(), "big", "small", Role::block_drafting),
-                    Catch::Contains("no times of small block_drafting"));
+                    Catch::Contains("no times for small block_drafting"));
   CHECK_THROWS_WITH(PairSurface(profile, model_registry(), "big", "none", Role::autoregressive_drafting),
                     Catch::Contains("unknown model \"none\""));
 }

@@ -134,8 +134,8 @@ TEST_CASE("times that fall where there is more to do are refused, beyond what a 
   };
   CHECK(refused({1, 8, 128}, 0.9) == "accepted");
   CHECK(refused({1, 4, 128}, 0.7) ==
-        "model-a decoder_pass fp16: 107.4 us for batch 1 context 128 tokens 1 and 77.28 us for 4 (more work takes no "
-        "less time)");
+        "model-a decoder_pass fp16: 107.4 us for batch 1 context 128 tokens 1 and 77.28 us for 4 (more work must not "
+        "take less time)");
   CHECK(refused({8, 1, 128}, 0.45).find("us for tokens 1 context 128 batch 1 and") != std::string::npos);
   CHECK(refused({1, 4, 128}, 0.7, 0.1) == "accepted");
   CHECK(refused({1, 4, 128}, 0.6, 0.1) != "accepted");
