@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -16,7 +17,10 @@
 namespace foredraft::experiments {
 
 SweepConfig load_sweep_config(const std::string& path) {
-  return read_sweep_config(parse_toml(read_file(path), path), path);
+  SweepConfig config = read_sweep_config(parse_toml(read_file(path), path), path);
+  config.folder = std::filesystem::path(path).parent_path().lexically_normal().string();
+  if (config.folder == ".") config.folder.clear();
+  return config;
 }
 
 std::uint64_t point_count(const SweepConfig& config) {

@@ -33,7 +33,8 @@ using BytesRead = std::function<void(std::uint64_t bytes)>;
 /// The process that takes the place of Observed.
 struct ObservedAcceptance {
   FileDigest file;
-  AcceptanceProcess process;  ///< a Trace where each observation recorded its steps or text positions, else Runs
+  AcceptanceProcess process;        ///< a Trace where each observation recorded its steps or text positions, else Runs
+  std::int64_t recorded_gamma = 0;  ///< of recorded steps, the smallest; 0: there are none
 };
 
 /// What was fitted to the counts of a log.
