@@ -163,6 +163,8 @@ TEST_CASE("values that do not fit together are refused") {
                     "\"process.conditional\" = [0.9, 0.8]\n") ==
         "e.toml:3: axes.gamma: invalid gamma=4 (process.conditional has 2 entries) - keep gamma at or below 2, or give "
         "more entries");
+  CHECK(problems_of("[fixed]\ngamma = 2\nprocess = \"positional\"\n\"process.marginal\" = [0.7, 1.5]\n") ==
+        "e.toml:5: fixed.process.marginal: invalid entry 2=1.5 (must lie in [0, 1])");
   CHECK(problems_of("[fixed]\ngamma = 2\nprocess = \"positional\"\n\"process.marginal\" = [0.7, 0.75]\n") ==
         "e.toml:5: fixed.process.marginal: rises from 0.7 to 0.75 at position 2 (a marginal is P(this draft and all "
         "before it accepted)) - did you mean process.conditional?");
