@@ -146,7 +146,8 @@ void read_acceptance(const CommandLine& line, Question& question) {
 
 Answered answer(CommandLine& line) {
   Question question = read_question(line, {});
-  if (!states_times(line)) {
+  // Under this policy the scenario's own check says so.
+  if (!states_times(line) && line.text("policy") != scenario::name_of(Policy(OptimalStopping{}))) {
     line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
   }
   line.done();

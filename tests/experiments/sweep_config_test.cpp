@@ -103,6 +103,15 @@ TEST_CASE("every kind of wrong value has a line of its own with file, line, key,
         "value into [fixed]");
 }
 
+TEST_CASE("one mistake is one problem: nothing that follows from it is told") {
+  CHECK(problems_of("[axes]\ngama = [1, 2]\n[fixed]\nalpha = 0.8\n") ==
+        "e.toml:3: axes.gama: unknown key - did you mean gamma?");
+  CHECK(problems_of("[axis]\nalpha = [0.5]\n[fixed]\ngamma = 3\n") ==
+        "e.toml:2: axis: unknown key - did you mean axes?");
+  CHECK(problems_of("[fixed]\nalpha = 0.8\ngamma = 3\n[simulation]\niterations = \"x\"\n") ==
+        "e.toml:6: simulation.iterations: wrong type (must be a whole number, is a string)");
+}
+
 TEST_CASE("misspelt keys and words are refused with the nearest known one") {
   CHECK(problems_of("[axes]\nalpha = [0.5]\ngama = [1, 2]\n[fixed]\ngamma = 5\n") ==
         "e.toml:4: axes.gama: unknown key - did you mean gamma?");
