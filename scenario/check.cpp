@@ -45,6 +45,9 @@ std::string instead_of_cost(std::string_view name, const Usage& usage) {
 
 /// Why no scenario uses a parameter.
 std::string why_unused(const Space& space, const Parameter& parameter, const Usage& usage) {
+  if ((parameter.name == "process.a" || parameter.name == "process.b") && has_input(space, "process.mean")) {
+    return fmt::format("{} is given in its place", name_for_user(space, "process.mean"));
+  }
   if (space.wording == Wording::file) return "no point of this sweep reads it";
   for (const MemberRange& of : parameter.members) {
     const auto words = usage.words.find(of.family);
@@ -233,6 +236,31 @@ void check_chain(const Space& space, const Usage& usage, ProblemList& problems) 
   }
 }
 
+/// Not every mean goes with every correlation.
+void check_moments(const Space& space, const Usage& usage, ProblemList& problems) {
+  for (const Member<AcceptanceProcess>& member : processes()) {
+    if (!usage.takes("process", member.name)) continue;
+    for (const Value& mean : values_of(space, "process.mean")) {
+      for (const Value& correlation : values_of(space, "process.correlation")) {
+        const double m = std::get<double>(mean);
+        const double r = std::get<double>(correlation);
+        try {
+          check_ranges(processes(), with_moments(member.value, m, r));
+          if (r < 1.0) continue;
+        } catch (const DomainError&) {  // told below
+        }
+        report(space, "process.correlation",
+               {.text = fmt::format("no process {} has mean {} and correlation {}", member.name, m, r),
+                .why = "its parameters would leave their ranges",
+                .suggestion = "beta_mixture: both between 0 and 1; markov: correlation from -mean / (1 - mean) and "
+                              "1 - 1 / mean up to below 1"},
+               problems);
+        return;
+      }
+    }
+  }
+}
+
 void check_endless(const Space& space, const Usage& usage, const AcceptanceProcess& process, ProblemList& problems) {
   const std::string_view name = name_of(process);
   if (!usage.takes("process", name)) return;
@@ -381,6 +409,7 @@ void resolve_and_check(Space& space, const std::vector<const Parameter*>& refuse
   check_positional(space, usage, refused, problems);
   check_ranges_of_members(space, usage, problems);
   check_chain(space, usage, problems);
+  check_moments(space, usage, problems);
   for (const Member<AcceptanceProcess>& process : processes()) {
     if (needs_endless_text(process.value)) check_endless(space, usage, process.value, problems);
   }

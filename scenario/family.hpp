@@ -229,6 +229,11 @@ struct RuleMember : Member<Rule> {
 /// What users call it.
 [[nodiscard]] std::string_view name_of(const AcceptanceProcess& process);
 
+/// A BetaMixture or Markov of another mean acceptance, or of another correlation of the acceptances of two successive
+/// drafts; other processes unchanged. Nothing says whether its parameters are legal.
+[[nodiscard]] AcceptanceProcess with_moments(const AcceptanceProcess& process, std::optional<double> mean,
+                                             std::optional<double> correlation);
+
 /// The process of a scenario in process or system fidelity; null in token fidelity.
 [[nodiscard]] AcceptanceProcess* acceptance_of(Scenario& scenario);
 [[nodiscard]] const AcceptanceProcess* acceptance_of(const Scenario& scenario);

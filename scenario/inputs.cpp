@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario/inputs.hpp"
 
-#include <cmath>
 #include <utility>
 
 #include "scenario/check.hpp"
@@ -19,14 +18,8 @@ Node node_of(const Entries& entries) {
   return {0, std::move(list)};
 }
 
-/// As a document would say it: a whole number is a whole number, however it was written.
-Node node_of(const Parameter& parameter, const Value& value) {
-  const auto* real = std::get_if<double>(&value);
-  constexpr double exact = 0x1p53;
-  if (real != nullptr && parameter.type == ValueType::integer && std::abs(*real) <= exact &&
-      *real == static_cast<double>(static_cast<std::int64_t>(*real))) {
-    return node_of(static_cast<std::int64_t>(*real));
-  }
+/// As a document would say it.
+Node node_of(const Value& value) {
   return std::visit([](const auto& held) { return node_of(held); }, value);
 }
 
@@ -46,7 +39,7 @@ Scenario scenario_of(const std::vector<Input>& inputs, ProblemList& problems) {
       unknown = true;
     } else if (has_input(space, input.parameter)) {
       problems.add({.key = input.parameter, .text = "given twice", .suggestion = "remove one"});
-    } else if (auto value = read_value(*parameter, node_of(*parameter, input.value), input.parameter, problems)) {
+    } else if (auto value = read_value(*parameter, node_of(input.value), input.parameter, problems)) {
       space.fixed.push_back({parameter, std::move(*value), 0});
     } else {
       refused.push_back(parameter);

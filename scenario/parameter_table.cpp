@@ -30,6 +30,8 @@ bool with_sequences(const Usage& usage) { return in_process(usage) && usage.stat
 bool in_continuous_batch(const Usage& usage) { return in_server(usage) && usage.takes("batching", "continuous"); }
 /// A server's is Iid where it is not stated, and then not among its inputs.
 bool with_process(const Usage& usage) { return in_process(usage) || (in_server(usage) && usage.states("process")); }
+/// A mean and a correlation in place of the two parameters of a process.
+bool states_moments(const Usage& usage) { return usage.states("process.mean") || usage.states("process.correlation"); }
 /// A schedule takes the place of gamma.
 bool with_gamma(const Usage& usage) { return !(in_server(usage) && usage.states("gamma_schedule")); }
 
@@ -285,9 +287,35 @@ void add_processes(Table& table) {
                                    }
                                  })));
   for (const auto& process : processes()) {
-    add_member<Member<AcceptanceProcess>, AcceptanceProcess>(table, "process", process, with_process,
-                                                             stated_acceptance);
+    const bool has_moments =
+        std::holds_alternative<BetaMixture>(process.value) || std::holds_alternative<Markov>(process.value);
+    add_member<Member<AcceptanceProcess>, AcceptanceProcess>(
+        table, "process", process, with_process, stated_acceptance,
+        [has_moments](const MemberParameter<AcceptanceProcess>&) -> Used {
+          return [has_moments](const Usage& usage) { return !(has_moments && states_moments(usage)); };
+        });
   }
+  const Used by_moments = [](const Usage& usage) {
+    return with_process(usage) && states_moments(usage) &&
+           (usage.takes("process", name_of(AcceptanceProcess(BetaMixture{}))) ||
+            usage.takes("process", name_of(AcceptanceProcess(Markov{}))));
+  };
+  table.push_back(
+      mandatory(real("process.mean", {.maximum = 1.0},
+                     "beta_mixture, markov: mean acceptance of a draft; with process.correlation in place of a and b",
+                     by_moments, [](Scenario& to, const Value& value) {
+                       if (AcceptanceProcess* process = acceptance_of(to)) {
+                         *process = with_moments(*process, std::get<double>(value), std::nullopt);
+                       }
+                     })));
+  table.push_back(mandatory(real("process.correlation", {.minimum = -1.0, .maximum = 1.0},
+                                 "beta_mixture, markov: correlation of the acceptances of two successive drafts: "
+                                 "1 / (a + b + 1), a - b",
+                                 by_moments, [](Scenario& to, const Value& value) {
+                                   if (AcceptanceProcess* process = acceptance_of(to)) {
+                                     *process = with_moments(*process, std::nullopt, std::get<double>(value));
+                                   }
+                                 })));
   const auto sequence = [](Scenario& to) -> SequenceLength* {
     ProcessFidelity* process = process_of(to);
     if (process == nullptr) return nullptr;
@@ -392,10 +420,11 @@ void add_models(Table& table) {
   table.push_back(with_default(integer("models.pool", 1, 65536, "prepared contexts", synthetic,
                                        into<SyntheticModels>(of_synthetic, &SyntheticModels::pool)),
                                std::int64_t{256}));
-  table.push_back(
-      with_default(plain("models.corpus", ValueType::texts, {}, "\"prose\", \"code\" or a list of text files", ngram,
-                         into<NgramModels>(of_ngram, &NgramModels::corpus)),
-                   std::vector<std::string>{"prose"}));
+  table.push_back(with_default(
+      plain("models.corpus", ValueType::texts, {},
+            "\"prose\" (license texts, manuals of CMake), \"code\" (headers of Boost) or a list of text files", ngram,
+            into<NgramModels>(of_ngram, &NgramModels::corpus)),
+      std::vector<std::string>{"prose"}));
   table.push_back(
       with_default(integer("models.target_order", 1, max_ngram_order, "order of the n-gram model that writes", ngram,
                            into<NgramModels>(of_ngram, &NgramModels::target_order)),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <span>
 
 #include "core/marginals.hpp"
@@ -47,7 +48,8 @@ template <class Alternative>
 ProcessParameter file() {
   return parameter<AcceptanceProcess, Alternative>(
       "process.file", ValueType::text, &Alternative::file,
-      "trace: recorded outcomes or accepted counts, CSV or JSONL; observed: a log or an observations file");
+      "trace: recorded outcomes or accepted counts, CSV or JSONL (docs/logs.md, Traces); observed: a log or an "
+      "observations file; a relative path is looked for beside the configuration, then in the working directory");
 }
 
 ProcessParameter recorded_gamma() {
@@ -120,6 +122,21 @@ const std::vector<Member<AcceptanceProcess>>& processes() {
 }
 
 std::string_view name_of(const AcceptanceProcess& process) { return entry_of(processes(), process).name; }
+
+AcceptanceProcess with_moments(const AcceptanceProcess& process, std::optional<double> mean,
+                               std::optional<double> correlation) {
+  if (const auto* beta = std::get_if<BetaMixture>(&process)) {
+    const double m = mean.value_or(beta->a / (beta->a + beta->b));
+    const double concentration = correlation ? 1.0 / *correlation - 1.0 : beta->a + beta->b;
+    return BetaMixture{m * concentration, (1.0 - m) * concentration};
+  }
+  if (const auto* markov = std::get_if<Markov>(&process)) {
+    const double m = mean.value_or(markov->b / (1.0 - markov->a + markov->b));
+    const double r = correlation.value_or(markov->a - markov->b);
+    return Markov{m + r * (1.0 - m), m * (1.0 - r)};
+  }
+  return process;
+}
 
 AcceptanceProcess* acceptance_of(Scenario& scenario) {
   if (auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity)) return &process->acceptance;

@@ -106,7 +106,7 @@ int run_check(const std::vector<std::string>& arguments) {
   if (manifest.version != build_info().version) {
     say("note: made by version {}, repeated by {}", manifest.version, build_info().version);
   }
-  Inputs inputs;
+  Inputs inputs(manifest.config.folder);
   {
     const Progress progress{"reading inputs"};
     read_inputs(manifest.config, inputs);

@@ -25,8 +25,9 @@ constexpr std::int64_t longest_predicted_draft = 1'000'000'000'000;
 
 /// The ways to state how often drafts are accepted but for --process, which may stand beside one.
 const std::vector<std::string_view>& ways_of_acceptance() {
-  static const std::vector<std::string_view> ways{"alpha",      "conditional", "marginal",  "acceptance-length",
-                                                  "accuracies", "edit-rate",   "acceptance"};
+  static const std::vector<std::string_view> ways{
+      "alpha",      "conditional", "marginal",  "acceptance-length", "accepted-over-drafted",
+      "accuracies", "edit-rate",   "acceptance"};
   return ways;
 }
 
@@ -75,12 +76,24 @@ double invert_acceptance_length(CommandLine& line, const Question& question, Con
   return analytic::alpha_from_acceptance_length(*question.acceptance_length, *question.gamma, convention);
 }
 
+/// The alpha behind a share of accepted drafts, which a bonus token does not change.
+double invert_accepted_over_drafted(CommandLine& line, const Question& question) {
+  if (!question.gamma || *question.gamma < 1) {
+    line.require("gamma", "a share of accepted drafts says something about alpha only at the gamma it was measured at",
+                 "add --gamma G");
+    return 0.0;
+  }
+  return analytic::alpha_from_acceptance_length(
+      1.0 + static_cast<double>(*question.gamma) * *question.accepted_over_drafted, *question.gamma, Convention::bonus);
+}
+
 /// What the options say, beside what is `known` already. ProblemList go to the line.
 Question read_question(CommandLine& line, const std::vector<StatedValue>& known) {
   const bool stated_acceptance = require_one_acceptance(line);
   Question question;
   question.gamma = line.integer("gamma", 0, longest_predicted_draft);
   question.acceptance_length = line.real("acceptance-length", 1.0, unlimited);
+  question.accepted_over_drafted = line.real("accepted-over-drafted", 0.0, 1.0);
   // A scenario has a gamma that can be simulated; here it may be longer, or be sought.
   const auto longest = static_cast<std::int64_t>(scenario::find_parameter("gamma")->range.maximum);
   std::vector<StatedValue> stated = known;
@@ -89,6 +102,7 @@ Question read_question(CommandLine& line, const std::vector<StatedValue>& known)
     const auto convention = parse_convention(line.text("convention").value_or("")).value_or(Convention::bonus);
     stated.push_back({"alpha", invert_acceptance_length(line, question, convention)});
   }
+  if (question.accepted_over_drafted) stated.push_back({"alpha", invert_accepted_over_drafted(line, question)});
   if (!stated_acceptance) stated.push_back({"alpha", std::nullopt});
   if (const auto log = line.text("acceptance")) {
     line.refuse_any({"process"}, "given beside --acceptance", "the log tells the process", "remove one");
@@ -132,7 +146,8 @@ void read_acceptance(const CommandLine& line, Question& question) {
 
 Answered answer(CommandLine& line) {
   Question question = read_question(line, {});
-  if (!states_times(line)) {
+  // Under this policy the scenario's own check says so.
+  if (!states_times(line) && line.text("policy") != scenario::name_of(Policy(OptimalStopping{}))) {
     line.require("c", "draft/target time of one step; or --step-ms, --draft-ms and --verify-ms", "e.g. --c 0.05");
   }
   line.done();
@@ -179,8 +194,8 @@ int predict_inverse(CommandLine& line) {
     line.refuse_any({"acceptance-length"}, "given beside --measured-speedup", "one number is explained",
                     "give the acceptance as --alpha, --conditional or --marginal");
   }
-  line.refuse_any({"operations-ratio", "policy", "acceptance"}, "not used where a measured number is explained", "",
-                  "remove it");
+  line.refuse_any({"operations-ratio", "policy", "acceptance", "accepted-over-drafted"},
+                  "not used where a measured number is explained", "", "remove it");
   line.require("gamma", "a measured number says something only of the draft length it was measured at",
                "e.g. --gamma 5");
   const bool has_cost = line.has("c") || states_times(line);
@@ -234,11 +249,15 @@ CommandSpec predict_spec() {
             {"marginal", "m1,m2,...",
              "or: share of iterations that accept draft i and all before it, as engines log it"},
             {"acceptance-length", "X", "or: measured tokens per iteration at --gamma; alpha is computed from it"},
+            {"accepted-over-drafted", "R", "or: accepted over drafted tokens at --gamma; alpha is computed from it"},
+            {"acceptance-rate", "R", "the same, under the name that engines log"},
             {"acceptance", "FILE", "or: an engine log, or an observations file of foredraft import"},
             {"process", "P", "or: beta_mixture, markov or runs; foredraft list processes", false,
              [] { return scenario::find_parameter("process")->choices; }},
             {"a", "A", "beta_mixture: first shape; markov, runs: P(accept | previous accepted)"},
             {"b", "B", "beta_mixture: second shape; markov, runs: P(accept | previous rejected)"},
+            {"mean", "M", "beta_mixture, markov: mean acceptance; with --correlation, replaces --a and --b"},
+            {"correlation", "R", "beta_mixture, markov: correlation of the acceptances of two successive drafts"},
             {"spread", "S", "runs: log odds of easy runs above the mean, of hard runs below (default 0)"},
             {"rho", "R", "runs: odds ratio of a run continuing across the bonus token (default 1)"},
             {"measured-speedup", "S", "find the alpha that explains it; with --alpha the c; with both the overhead"},
@@ -252,9 +271,11 @@ CommandSpec predict_spec() {
 
 int run_predict(const std::vector<std::string>& arguments) {
   CommandLine line(predict_spec(), arguments);
+  line.convert("acceptance-rate", "accepted-over-drafted", 1.0);
   const bool of_device = line.has("device") || line.has("profile") || line.has("steps-file");
   of_device ? line.convert("overhead-ms", "overhead-us", 1e3) : line.convert("overhead-us", "overhead-ms", 1e-3);
   const bool from_profile = takes_profile(line);
+  line.done();  // without the times of a device that were meant, what else is missing would mislead
   if (!from_profile && asks_inverse(line)) return predict_inverse(line);
   std::vector<CommandLine> lines = combinations(line);
   if (lines.size() > 1 && line.has("acceptance")) {

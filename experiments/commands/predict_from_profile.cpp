@@ -126,6 +126,7 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
       .drafting =
           latency::role_of_drafter(line.text("drafter").value_or("")).value_or(latency::Role::autoregressive_drafting),
       .acceptance_length = acceptance.acceptance_length,
+      .accepted_over_drafted = acceptance.accepted_over_drafted,
       .convention = acceptance.scenario.convention,
       .gamma = acceptance.gamma};
   // Of a line with problems, which are told together, this is the default.

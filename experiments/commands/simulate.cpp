@@ -30,6 +30,7 @@ using Json = nlohmann::ordered_json;
 struct Simulation {
   Scenario scenario;
   SimulationPlan plan;
+  std::string folder;  ///< where the files that it names are looked for first
 };
 
 std::vector<std::string> path_names() { return {"fast", "reference"}; }
@@ -66,7 +67,7 @@ Simulation from_config(CommandLine& line) {
                     config.axes.front().line));
   }
   if (!config.simulation) throw InputError(fmt::format("{}: simulation: missing (nothing to run)", path));
-  return {Points(config).scenario(0), *config.simulation};
+  return {Points(config).scenario(0), *config.simulation, config.folder};
 }
 
 Json estimate_json(const Estimate& estimate) {
@@ -252,7 +253,7 @@ int run_simulate(const std::vector<std::string>& arguments) {
   const unsigned threads = line.threads();
   Simulation simulation = line.positional().empty() ? from_options(line) : from_config(line);
   line.done();
-  Inputs inputs;
+  Inputs inputs(simulation.folder);
   const Scenario& scenario = simulation.scenario;
   const SimulationPlan& plan = simulation.plan;
   const auto in_phase = [](std::string name, const auto& work) {
@@ -263,6 +264,7 @@ int run_simulate(const std::vector<std::string>& arguments) {
     inputs.attach(simulation.scenario);
     return sim::make_simulator(scenario, plan);
   });
+  for (const std::string& note : inputs.notes()) say("note: {}", note);
   const sim::Tally tally = run_with_progress(*simulator, plan, threads);
   const Simulated simulated = sim::estimates_of(scenario, tally);
   const ClosedForm closed_form =

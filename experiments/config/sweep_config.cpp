@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -16,7 +17,10 @@
 namespace foredraft::experiments {
 
 SweepConfig load_sweep_config(const std::string& path) {
-  return read_sweep_config(parse_toml(read_file(path), path), path);
+  SweepConfig config = read_sweep_config(parse_toml(read_file(path), path), path);
+  config.folder = std::filesystem::path(path).parent_path().lexically_normal().string();
+  if (config.folder == ".") config.folder.clear();
+  return config;
 }
 
 std::uint64_t point_count(const SweepConfig& config) {
@@ -96,7 +100,7 @@ const scenario::Parameter* known_parameter(const scenario::Entry& entry, const s
   if (parameter == nullptr) {
     problems.add({.line = entry.node.line,
                   .key = table + "." + entry.key,
-                  .text = "unknown key",
+                  .text = std::string(unknown_key),
                   .suggestion = instead_of_key(entry.key, table)});
   }
   return parameter;
@@ -254,24 +258,29 @@ SweepConfig read_sweep_config(const scenario::Mapping& document, const std::stri
     read_fixed(*table, config, refused, problems);
   const scenario::Node* simulation = reader.take("simulation");
   const scenario::Mapping* plan = table_of(simulation, "simulation", problems);
+  const scenario::Node* figures = reader.take("figure");
+  static const std::vector<std::string> known{"schema", "axes", "fixed", "simulation", "figure"};
+  reader.refuse_unread(known);
+  const bool misspelt_key = std::any_of(problems.problems().begin(), problems.problems().end(),
+                                        [](const Problem& problem) { return problem.text == unknown_key; });
+  const std::size_t before_plan = problems.problems().size();
   if (plan != nullptr) read_simulation(*simulation, *plan, config, problems);
-  // A misspelt word (a process, a rule) leaves open what the sweep uses: what follows from it would mislead.
-  if (std::none_of(refused.begin(), refused.end(), [](const scenario::Parameter* parameter) {
+  const bool sound_plan = problems.problems().size() == before_plan;
+  // A misspelt key or word (a process, a rule) leaves open what the sweep uses: what follows from it would mislead.
+  if (!misspelt_key && std::none_of(refused.begin(), refused.end(), [](const scenario::Parameter* parameter) {
         return parameter->type == scenario::ValueType::choice;
       })) {
-    check_plan(config, plan, problems);
+    if (sound_plan) check_plan(config, plan, problems);
     resolve_and_check(config, refused, problems);
   }
   check_size(config, points, axes != nullptr ? axes->line : 0, problems);
-  if (const scenario::Node* figures = reader.take("figure")) {
+  if (figures != nullptr) {
     if (const auto* list = std::get_if<scenario::Array>(&figures->value)) {
       for (const scenario::Node& figure : *list) read_figure(figure, config, problems);
     } else {
       problems.add({.line = figures->line, .key = "figure", .text = "wrong type", .suggestion = "write [[figure]]"});
     }
   }
-  static const std::vector<std::string> known{"schema", "axes", "fixed", "simulation", "figure"};
-  reader.refuse_unread(known);
   problems.raise();
   return config;
 }

@@ -36,6 +36,7 @@ struct SweepConfig : scenario::Space {
   std::optional<SimulationPlan> simulation;  ///< what to simulate at every point; absent: closed form alone
   std::vector<Figure> figures;
   std::string source;  ///< the file that was read
+  std::string folder;  ///< where the files that it names are looked for first; empty: the working directory
 };
 
 /// Throws InputError with every problem, one a line. `source` names the file in messages.

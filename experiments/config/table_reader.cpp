@@ -83,7 +83,7 @@ void TableReader::refuse_unread(std::span<const std::string> known) {
     const scenario::Entry& entry = (*table_)[i];
     problems_->add({.line = entry.node.line,
                     .key = full_key(entry.key),
-                    .text = "unknown key",
+                    .text = std::string(unknown_key),
                     .suggestion = suggestion_for(entry.key, known)});
   }
 }

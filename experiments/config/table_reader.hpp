@@ -13,6 +13,9 @@
 
 namespace foredraft::experiments {
 
+/// The problem of a key that nobody reads.
+inline constexpr std::string_view unknown_key = "unknown key";
+
 /// Reads a table so that every key is read exactly once and what nobody read becomes a problem.
 class TableReader {
  public:

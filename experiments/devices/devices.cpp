@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,10 +32,30 @@ std::vector<std::string> device_words() {
   return words;
 }
 
-/// What is near among all names and aliases, which are too many to list.
+/// Whether a name is of another device rather than mistyped: b100 and h101 are no h100.
+bool names_another(std::string_view name, std::string_view word) {
+  if (name.size() != word.size() || std::is_permutation(name.begin(), name.end(), word.begin())) return false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != word[i] && (i == 0 || (name[i] >= '0' && name[i] <= '9'))) return true;
+  }
+  return false;
+}
+
+/// A name or alias that was mistyped; of a word that is no path, else the shortest name of each device.
 std::string device_suggestion(const std::string& name) {
-  const std::vector<std::string> words = device_words();
-  return nearest(name, words).empty() ? "foredraft list devices shows those that ship" : suggestion_for(name, words);
+  std::vector<std::string> words = device_words();
+  std::erase_if(words, [&](const std::string& word) { return names_another(name, word); });
+  if (!nearest(name, words).empty()) return suggestion_for(name, words);
+  if (name.find_first_of("./") != std::string::npos) return "foredraft list devices shows those that ship";
+  std::vector<std::string_view> known;
+  for (const latency::DeviceSheet& sheet : latency::device_registry()) {
+    std::string_view shortest = sheet.name;
+    for (const std::string& alias : sheet.aliases) {
+      if (alias.size() < shortest.size()) shortest = alias;
+    }
+    known.push_back(shortest);
+  }
+  return fmt::format("known: {}; foredraft list devices shows all that ship", fmt::join(known, ", "));
 }
 
 latency::Profile one_device(std::string_view text, const std::string& name) {

@@ -101,9 +101,9 @@ void Inputs::attach(Scenario& scenario) {
   }
   if (AcceptanceProcess* stated = scenario::acceptance_of(scenario)) {
     if (const auto* observed = std::get_if<Observed>(stated)) {
-      *stated = acceptance(*observed);
+      *stated = acceptance(*observed, scenario.gamma);
     } else if (auto* trace = std::get_if<Trace>(stated)) {
-      trace->recording = recording(*trace, scenario.convention);
+      trace->recording = recording(*trace, scenario);
     }
   } else if (auto* token = std::get_if<TokenFidelity>(&scenario.fidelity)) {
     if (auto* models = std::get_if<NgramModels>(&token->models)) {
@@ -112,27 +112,57 @@ void Inputs::attach(Scenario& scenario) {
   }
 }
 
-std::shared_ptr<const Recording> Inputs::recording(const Trace& trace, Convention convention) {
+std::string Inputs::located(const std::string& name) const {
+  if (folder_.empty() || std::filesystem::path(name).is_absolute()) return name;
+  std::string beside = (std::filesystem::path(folder_) / name).lexically_normal().string();
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(beside, unknown) ? beside : name;
+}
+
+std::string Inputs::located_file(const std::string& name) {
+  std::string path = located(name);
+  if (path != name || folder_.empty() || std::filesystem::path(name).is_absolute()) return path;
+  std::string beside = (std::filesystem::path(folder_) / name).lexically_normal().string();
+  std::error_code unknown;
+  if (!std::filesystem::exists(name, unknown)) return beside;
+  notes_.insert(
+      fmt::format("{}: taken from the working directory; beside the configuration there is no {}", name, beside));
+  return path;
+}
+
+void Inputs::note_extrapolation(const std::string& file, std::int64_t recorded_gamma, std::int64_t gamma) {
+  if (recorded_gamma == 0 || gamma <= recorded_gamma) return;
+  notes_.insert(fmt::format(
+      "{}: recorded at gamma {}; longer drafts are extrapolated: what follows {} accepted drafts is drawn with the "
+      "acceptance rate of the whole recording",
+      file, recorded_gamma, recorded_gamma));
+}
+
+std::shared_ptr<const Recording> Inputs::recording(const Trace& trace, const Scenario& scenario) {
   const std::lock_guard lock(mutex_);
-  const std::string key = fmt::format("{}|{}|{}", trace.file, trace.recorded_gamma, to_string(convention));
+  const std::string file = located_file(trace.file);
+  note_extrapolation(file, trace.recorded_gamma, scenario.gamma);
+  const std::string key = fmt::format("{}|{}|{}", file, trace.recorded_gamma, to_string(scenario.convention));
   std::shared_ptr<const Recording>& held = recordings_[key];
   if (held) return held;
-  auto text = recorded_texts_.find(trace.file);
+  auto text = recorded_texts_.find(file);
   if (text == recorded_texts_.end()) {
-    text = recorded_texts_.emplace(trace.file, read_file(trace.file)).first;
-    files_[trace.file] = digest_text(trace.file, text->second);
+    text = recorded_texts_.emplace(file, read_file(file)).first;
+    files_[file] = digest_text(file, text->second);
   }
-  held = std::make_shared<const Recording>(parse_trace(text->second, trace.file, trace.recorded_gamma, convention));
+  held = std::make_shared<const Recording>(parse_trace(text->second, file, trace.recorded_gamma, scenario.convention));
   return held;
 }
 
-AcceptanceProcess Inputs::acceptance(const Observed& log) {
+AcceptanceProcess Inputs::acceptance(const Observed& log, std::int64_t gamma) {
   const std::lock_guard lock(mutex_);
-  auto held = observed_.find(log.file);
+  const std::string file = located_file(log.file);
+  auto held = observed_.find(file);
   if (held == observed_.end()) {
-    held = observed_.emplace(log.file, read_observed_acceptance(log.file)).first;
-    files_[log.file] = held->second.file;
+    held = observed_.emplace(file, read_observed_acceptance(file)).first;
+    files_[file] = held->second.file;
   }
+  note_extrapolation(file, held->second.recorded_gamma, gamma);
   return held->second.process;
 }
 
@@ -150,15 +180,15 @@ std::shared_ptr<const PassTimes> Inputs::times(const LookedUpTimes& asked, const
                                       scenario::name_of(drafter), roofline == nullptr ? "" : deployment_key(*roofline));
   std::shared_ptr<const PassTimes>& held = times_[key];
   if (held) return held;
-  const latency::Profile& read = profile(asked.source);
+  const latency::Profile& read = profile(located(asked.source));
   // A roofline is of a data sheet, measured times are of what was measured.
   if ((read.source == latency::Source::datasheet) != (roofline != nullptr)) {
     throw DomainError(fmt::format("{}: a profile of source {} - use cost = \"{}\"", asked.source,
                                   to_string(read.source),
                                   scenario::name_of(roofline != nullptr ? Cost(Measured{}) : Cost(Roofline{}))));
   }
-  const DeployedPair pair = read_pair({.target = asked.target,
-                                       .draft = asked.draft,
+  const DeployedPair pair = read_pair({.target = located(asked.target),
+                                       .draft = located(asked.draft),
                                        .heads = std::holds_alternative<Heads>(drafter),
                                        .deployment = asked_deployment(roofline)},
                                       read);
@@ -171,7 +201,9 @@ Inputs::TrainedCorpus& Inputs::corpus(const std::vector<std::string>& names, std
   const std::string key = fmt::format("{}|{}", fmt::join(names, "|"), vocabulary);
   const auto found = corpora_.find(key);
   if (found != corpora_.end()) return found->second;
-  const Corpus read = read_named_corpus(names);
+  std::vector<std::string> paths;
+  for (const std::string& name : names) paths.push_back(located(name));
+  const Corpus read = read_named_corpus(paths);
   for (const FileDigest& file : read.files) files_[file.path] = file;
   TrainedCorpus trained{ngram::Vocabulary::build(read.texts, vocabulary), {}, {}};
   for (const std::string& text : read.texts) trained.documents.push_back(trained.vocabulary.encode(text));
@@ -212,6 +244,11 @@ std::vector<FileDigest> Inputs::files() const {
   std::vector<FileDigest> result;
   for (const auto& [path, file] : files_) result.push_back(file);
   return result;
+}
+
+std::set<std::string> Inputs::notes() const {
+  const std::lock_guard lock(mutex_);
+  return notes_;
 }
 
 void ask_extreme_passes(const Server& server, const Scenario& scenario) {

@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/inputs/corpus.hpp"
@@ -21,12 +23,19 @@ namespace foredraft::experiments {
 /// digest is that of the bytes that were used. Thread-safe.
 class Inputs {
  public:
+  Inputs() = default;
+  /// Relative paths are looked for in `folder`, that of a configuration, and then in the working directory.
+  explicit Inputs(std::string folder) : folder_(std::move(folder)) {}
+
   /// Reads into the scenario what it names. Throws InputError for a file that cannot be read and DomainError for models
   /// that a profile does not have.
   void attach(Scenario& scenario);
 
   /// Every file read so far, sorted by path, for the manifest.
   [[nodiscard]] std::vector<FileDigest> files() const;
+
+  /// What the user should know of the files read so far: where one was found, what is extrapolated. A sentence each.
+  [[nodiscard]] std::set<std::string> notes() const;
 
  private:
   struct TrainedCorpus {
@@ -35,8 +44,13 @@ class Inputs {
     std::map<std::vector<int>, std::shared_ptr<const ngram::Model>> models;  ///< by the distances of their window
   };
 
-  AcceptanceProcess acceptance(const Observed& log);
-  std::shared_ptr<const Recording> recording(const Trace& trace, Convention convention);
+  /// The path of a file that the configuration names; unchanged where it is none.
+  [[nodiscard]] std::string located(const std::string& name) const;
+  /// The same for what must be a file.
+  std::string located_file(const std::string& name);
+  void note_extrapolation(const std::string& file, std::int64_t recorded_gamma, std::int64_t gamma);
+  AcceptanceProcess acceptance(const Observed& log, std::int64_t gamma);
+  std::shared_ptr<const Recording> recording(const Trace& trace, const Scenario& scenario);
   /// `roofline`: settings of a data sheet; null: measured times.
   std::shared_ptr<const PassTimes> times(const LookedUpTimes& asked, const Roofline* roofline, const Drafter& drafter);
   const latency::Profile& profile(const std::string& name);
@@ -44,6 +58,7 @@ class Inputs {
   TrainedCorpus& corpus(const std::vector<std::string>& names, std::int64_t vocabulary);
   std::shared_ptr<const ngram::Model> model(TrainedCorpus& trained, const ngram::Window& window);
 
+  std::string folder_;
   mutable std::mutex mutex_;
   std::map<std::string, std::string> recorded_texts_;
   std::map<std::string, std::shared_ptr<const Recording>> recordings_;  ///< by file and its format
@@ -52,6 +67,7 @@ class Inputs {
   std::map<std::string, std::shared_ptr<const PassTimes>> times_;
   std::map<std::string, TrainedCorpus> corpora_;
   std::map<std::string, FileDigest> files_;
+  std::set<std::string> notes_;
 };
 
 /// Evaluates the times of the smallest and largest passes of a server. Throws DomainError if one is not known.

@@ -377,7 +377,12 @@ Runs fitted_runs(const analytic::AcceptanceFit& fit) {
 ObservedAcceptance read_observed_acceptance(const std::string& path, StopToken stop) {
   const auto used = read_used_log(path, stop);
   if (const auto recording = recording_of(path, used->used)) {
-    return {.file = used->file, .process = Trace{.recording = recording, .file = path}};
+    std::int64_t shortest = 0;
+    for (const Observation* observation : used->used) {
+      if (observation->trace.by_step.empty()) continue;
+      shortest = shortest == 0 ? *observation->gamma : std::min(shortest, *observation->gamma);
+    }
+    return {.file = used->file, .process = Trace{.recording = recording, .file = path}, .recorded_gamma = shortest};
   }
   return {.file = used->file, .process = fitted_runs(fit_of(*used))};
 }

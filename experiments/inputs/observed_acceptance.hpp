@@ -33,7 +33,8 @@ using BytesRead = std::function<void(std::uint64_t bytes)>;
 /// The process that replaces Observed.
 struct ObservedAcceptance {
   FileDigest file;
-  AcceptanceProcess process;  ///< a Trace if each observation recorded its steps or text positions, else Runs
+  AcceptanceProcess process;        ///< a Trace if each observation recorded its steps or text positions, else Runs
+  std::int64_t recorded_gamma = 0;  ///< smallest gamma of the recorded steps; 0: none were recorded
 };
 
 /// Fit to the counts of a log.

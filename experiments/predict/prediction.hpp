@@ -18,6 +18,7 @@ struct Question {
   Scenario scenario;
   std::optional<std::int64_t> gamma = {};                 ///< nothing: the best one
   std::optional<double> acceptance_length = {};           ///< what alpha was inferred from
+  std::optional<double> accepted_over_drafted = {};       ///< likewise
   std::shared_ptr<const FittedAcceptance> observed = {};  ///< the log that the acceptance is of
 };
 

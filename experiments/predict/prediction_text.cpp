@@ -39,6 +39,7 @@ Json to_json(const Answered& answered) {
   } else if (prediction.marginal.empty()) {
     json["alpha"] = iid->alpha;
     if (question.acceptance_length) json["acceptance_length"] = *question.acceptance_length;
+    if (question.accepted_over_drafted) json["accepted_over_drafted"] = *question.accepted_over_drafted;
   } else {
     json["conditional"] = conditional_from_marginal(prediction.marginal);
     json["marginal"] = prediction.marginal;
@@ -223,8 +224,9 @@ std::string bounds_line(const Answered& answered) {
   const analytic::Prediction& prediction = answered.prediction;
   const auto& bounds = *prediction.any_process;
   const double cost = iteration_steps(answered);
-  const std::string mean =
-      question.acceptance_length ? fmt::format("{:.4f}", alpha_of(answered)) : number_text(alpha_of(answered));
+  const std::string mean = question.acceptance_length || question.accepted_over_drafted
+                               ? fmt::format("{:.4f}", alpha_of(answered))
+                               : number_text(alpha_of(answered));
   return fmt::format("any process acceptances of mean {}, however dependent: {} to {} tokens, {}x to {}x\n", mean,
                      decimal_text(bounds.low, 2), decimal_text(bounds.high, 2), decimal_text(bounds.low / cost, 2),
                      decimal_text(bounds.high / cost, 2));
@@ -240,6 +242,10 @@ std::string assumptions_line(const Answered& answered, std::optional<std::int64_
   if (question.acceptance_length) {
     acceptance += fmt::format(" (alpha {:.4f} from {} tokens per iteration)", alpha_of(answered),
                               number_text(*question.acceptance_length));
+  }
+  if (question.accepted_over_drafted) {
+    acceptance += fmt::format(" (alpha {:.4f} from {} of the drafted tokens accepted)", alpha_of(answered),
+                              number_text(*question.accepted_over_drafted));
   }
   std::string verified = "all tokens of an iteration";
   if (gamma) {

@@ -29,6 +29,7 @@ struct ProfileQuestion {
   std::vector<double> marginal = {};
   std::optional<AcceptanceProcess> process = {};  ///< one with a closed form: BetaMixture, Markov
   std::optional<double> acceptance_length = {};
+  std::optional<double> accepted_over_drafted = {};
   Convention convention = Convention::bonus;
   std::optional<std::int64_t> gamma = {};   ///< the longest draft that is looked at; nothing: max_drafts() says
   std::vector<std::int64_t> batches = {1};  ///< ascending

@@ -111,6 +111,7 @@ void add_acceptance(const ProfileQuestion& question, nlohmann::ordered_json& jso
   } else if (question.marginal.empty()) {
     json["alpha"] = question.alpha;
     if (question.acceptance_length) json["acceptance_length"] = *question.acceptance_length;
+    if (question.accepted_over_drafted) json["accepted_over_drafted"] = *question.accepted_over_drafted;
   } else {
     json["conditional"] = conditional_from_marginal(question.marginal);
     json["marginal"] = question.marginal;

@@ -197,6 +197,8 @@ std::string to_text(const Manifest& manifest) {
             {"config", to_json(manifest.config)}};
   if (manifest.shard) json["shard"] = {{"index", manifest.shard->index}, {"count", manifest.shard->count}};
   json["config"]["figure"] = figures_json(manifest.config);
+  // From there the paths of the inputs are repeated; without inputs it means nothing.
+  if (!manifest.inputs.empty() && !manifest.config.folder.empty()) json["config_folder"] = manifest.config.folder;
   json["inputs"] = files_json(manifest.inputs);
   json["outputs"] = files_json(manifest.outputs);
   json["program"] = manifest.program;
@@ -225,6 +227,7 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
                       .outputs = parse_files(json.at("outputs")),
                       .program = json.at("program"),
                       .run = json.at("run")};
+    manifest.config.folder = json.value("config_folder", "");
     if (const Json& shard = json.at("shard"); !shard.is_null()) {
       manifest.shard = Shard{count_at(shard, "index"), count_at(shard, "count")};
     }

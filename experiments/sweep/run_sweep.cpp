@@ -58,8 +58,11 @@ SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order) {
     if (order.talk) progress.emplace(name);
     work();
   };
-  Inputs inputs;
+  Inputs inputs(config.folder);
   in_phase("reading inputs", [&] { read_inputs(config, inputs); });
+  if (order.talk) {
+    for (const std::string& note : inputs.notes()) say("note: {}", note);
+  }
   Manifest manifest = new_manifest(config, order.shard, inputs.files(), order.command_line, order.threads);
   WriteLock lock = WriteLock::of_folder(order.folder);
   std::optional<Manifest> before = claim_folder(order.folder, manifest);

@@ -44,6 +44,12 @@ TEST_CASE("a shipped data sheet is found by its name") {
         "h2000: neither a file nor a shipped device - did you mean h200?");
   CHECK(device_refusal([] { return read_device("mi300"); }) ==
         "mi300: neither a TOML file nor a shipped device - did you mean mi300x?");
+  // Other devices, not typing mistakes.
+  for (const char* other : {"b100", "h101", "tpu"}) {
+    CHECK_THAT(device_refusal([&] { return read_device(other); }),
+               Catch::StartsWith(std::string(other) + ": neither a TOML file nor a shipped device - known: a10, ") &&
+                   Catch::Contains(", h100, "));
+  }
 }
 
 TEST_CASE("a data sheet of the user's own is read from TOML, and nothing else is a data sheet") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -141,6 +142,18 @@ TEST_CASE("beside --json what ends a command is a document on stdout too, as its
 
 TEST_CASE("predict and simulate print one JSON document, the same bytes every time") {
   const TemporaryFolder folder;
+  // (2.5 - 1) of 3 drafted tokens.
+  for (const char* option : {"--acceptance-rate 0.5", "--accepted-over-drafted 50%"}) {
+    const Outcome rate = foredraft(folder, std::string("predict --gamma 3 --c 0.05 --json ") + option);
+    CHECK_THAT(rate.out,
+               Catch::Contains("\"accepted_over_drafted\": 0.5,") && Catch::Contains("\"tokens_per_iteration\": 2.5,"));
+  }
+  CHECK_THAT(foredraft(folder, "predict --gamma 3 --c 0.05 --acceptance-rate 0.5").out,
+             Catch::Contains("from 0.5 of the drafted tokens accepted"));
+  CHECK_THAT(foredraft(folder, "predict --c 0.05 --acceptance-rate 0.5").err, Catch::Contains("--gamma: missing"));
+  // What follows from the device that is missing is not told.
+  const Outcome no_device = foredraft(folder, "predict --request-rate 5");
+  CHECK(std::count(no_device.err.begin(), no_device.err.end(), '\n') == 1);
   const Outcome predicted = foredraft(folder, "predict --acceptance-length 2.5 --gamma 3 --c 0.05 --json");
   CHECK(predicted.code == 0);
   CHECK(predicted.err.empty());
@@ -351,6 +364,49 @@ TEST_CASE("a name that no file can have is bad input, and a name that is no text
   CHECK_THAT(config.err, Catch::EndsWith(": cannot be read (File name too long)\n"));
   CHECK(foredraft(folder, "sweep s.toml --no-figures --out \"$(printf 'caf\\351')\"").code == 0);
   CHECK(foredraft(folder, "check \"$(printf 'caf\\351')\"").code == 0);
+}
+
+TEST_CASE("files that a configuration names are looked for beside it, then in the working directory") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "sub");
+  write_text(folder / "sub/c.toml",
+             "schema = \"foredraft.sweep/1\"\n[axes]\ngamma = [1, 2]\n[fixed]\nprocess = \"trace\"\n"
+             "\"process.file\" = \"t.csv\"\n[simulation]\nseed = 1\n");
+  const Outcome neither = foredraft(folder, "sweep sub/c.toml --out none --no-figures");
+  CHECK(neither.code == 2);
+  CHECK_THAT(neither.err, Catch::StartsWith("sub/t.csv: cannot be read"));
+
+  write_text(folder / "t.csv", "sequence,outcome\n0,1\n0,0\n0,0\n");
+  const Outcome elsewhere = foredraft(folder, "sweep sub/c.toml --out elsewhere --no-figures");
+  CHECK(elsewhere.code == 0);
+  CHECK_THAT(elsewhere.err, Catch::StartsWith("note: t.csv: taken from the working directory; beside the configuration "
+                                              "there is no sub/t.csv\n"));
+  CHECK_THAT(content_of(folder / "elsewhere/manifest.json"), Catch::Contains("\"path\": \"t.csv\""));
+
+  write_text(folder / "sub/t.csv", "sequence,outcome\n0,1\n0,1\n0,1\n0,0\n");
+  const Outcome beside = foredraft(folder, "sweep sub/c.toml --out beside --no-figures");
+  CHECK(beside.code == 0);
+  CHECK_THAT(beside.err, !Catch::Contains("note:"));
+  CHECK_THAT(content_of(folder / "beside/manifest.json"),
+             Catch::Contains("\"config_folder\": \"sub\"") && Catch::Contains("\"path\": \"sub/t.csv\""));
+  CHECK(foredraft(folder, "check beside").code == 0);
+  CHECK(foredraft(folder, "sweep c.toml --out here --no-figures", "env -C sub").code == 0);
+  CHECK(content_of(folder / "sub/here/points.csv") == content_of(folder / "beside/points.csv"));
+}
+
+TEST_CASE("draft lengths beyond a recorded one are said to be extrapolated") {
+  const TemporaryFolder folder;
+  const auto config = [](const char* gammas) {
+    return std::string("schema = \"foredraft.sweep/1\"\n[axes]\ngamma = ") + gammas +
+           "\n[fixed]\nprocess = \"trace\"\n\"process.file\" = \"t.csv\"\n\"process.recorded_gamma\" = 3\n"
+           "[simulation]\nseed = 1\n";
+  };
+  write_text(folder / "t.csv", "sequence,accepted\n0,3\n0,1\n0,2\n");
+  write_text(folder / "short.toml", config("[1, 3]"));
+  write_text(folder / "long.toml", config("[1, 4]"));
+  CHECK_THAT(foredraft(folder, "sweep short.toml --out a --no-figures").err, !Catch::Contains("extrapolated"));
+  CHECK_THAT(foredraft(folder, "sweep long.toml --out b --no-figures").err,
+             Catch::Contains("note: t.csv: recorded at gamma 3; longer drafts are extrapolated: "));
 }
 
 TEST_CASE("an interrupted sweep exits with 130 and says how to go on") {

@@ -103,6 +103,15 @@ TEST_CASE("every kind of wrong value has a line of its own with file, line, key,
         "value into [fixed]");
 }
 
+TEST_CASE("one mistake is one problem: nothing that follows from it is told") {
+  CHECK(problems_of("[axes]\ngama = [1, 2]\n[fixed]\nalpha = 0.8\n") ==
+        "e.toml:3: axes.gama: unknown key - did you mean gamma?");
+  CHECK(problems_of("[axis]\nalpha = [0.5]\n[fixed]\ngamma = 3\n") ==
+        "e.toml:2: axis: unknown key - did you mean axes?");
+  CHECK(problems_of("[fixed]\nalpha = 0.8\ngamma = 3\n[simulation]\niterations = \"x\"\n") ==
+        "e.toml:6: simulation.iterations: wrong type (must be a whole number, is a string)");
+}
+
 TEST_CASE("misspelt keys and words are refused with the nearest known one") {
   CHECK(problems_of("[axes]\nalpha = [0.5]\ngama = [1, 2]\n[fixed]\ngamma = 5\n") ==
         "e.toml:4: axes.gama: unknown key - did you mean gamma?");
@@ -163,6 +172,8 @@ TEST_CASE("values that do not fit together are refused") {
                     "\"process.conditional\" = [0.9, 0.8]\n") ==
         "e.toml:3: axes.gamma: invalid gamma=4 (process.conditional has 2 entries) - keep gamma at or below 2, or give "
         "more entries");
+  CHECK(problems_of("[fixed]\ngamma = 2\nprocess = \"positional\"\n\"process.marginal\" = [0.7, 1.5]\n") ==
+        "e.toml:5: fixed.process.marginal: invalid entry 2=1.5 (must lie in [0, 1])");
   CHECK(problems_of("[fixed]\ngamma = 2\nprocess = \"positional\"\n\"process.marginal\" = [0.7, 0.75]\n") ==
         "e.toml:5: fixed.process.marginal: rises from 0.7 to 0.75 at position 2 (a marginal is P(this draft and all "
         "before it accepted)) - did you mean process.conditional?");

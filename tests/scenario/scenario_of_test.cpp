@@ -48,6 +48,47 @@ TEST_CASE("the order of names means nothing, and a whole number may be written w
   CHECK(std::get<Plus2Minus1>(process.policy).start == 2);
 }
 
+TEST_CASE("a mean and a correlation take the place of the two parameters of a process, whichever comes first") {
+  const auto process = [](const char* name, const char* first, double one, const char* then, double other) {
+    return std::get<ProcessFidelity>(
+               sound({{"gamma", std::int64_t{3}}, {"process", name}, {first, one}, {then, other}}).fidelity)
+        .acceptance;
+  };
+  for (const bool mean_first : {true, false}) {
+    const auto of = [&](const char* name) {
+      return mean_first ? process(name, "process.mean", 0.8, "process.correlation", 0.2)
+                        : process(name, "process.correlation", 0.2, "process.mean", 0.8);
+    };
+    const auto beta = std::get<BetaMixture>(of("beta_mixture"));
+    CHECK(beta.a == Approx(3.2));  // 0.8 of 1 / 0.2 - 1
+    CHECK(beta.b == Approx(0.8));
+    const auto markov = std::get<Markov>(of("markov"));
+    CHECK(markov.a == Approx(0.84));
+    CHECK(markov.b == Approx(0.64));
+  }
+}
+
+TEST_CASE("means and correlations that no process has, and those beside a and b, are refused") {
+  const auto problems = [](const char* name, double mean, double correlation) {
+    return problems_of(
+        {{"gamma", std::int64_t{3}}, {"process", name}, {"process.mean", mean}, {"process.correlation", correlation}});
+  };
+  CHECK(problems("markov", 0.8, -0.25).empty());
+  CHECK_THAT(problems("markov", 0.8, -0.3),
+             Catch::StartsWith("s: process.correlation: no process markov has mean 0.8 and correlation -0.3"));
+  CHECK_THAT(problems("markov", 0.8, 1.0), Catch::Contains("no process markov has"));
+  CHECK_THAT(problems("beta_mixture", 0.8, 0.0), Catch::Contains("no process beta_mixture has"));
+  CHECK_THAT(problems("beta_mixture", 1.0, 0.5), Catch::Contains("no process beta_mixture has"));
+  CHECK_THAT(problems_of({{"gamma", std::int64_t{3}}, {"process", "markov"}, {"process.mean", 0.5}}),
+             Catch::StartsWith("s: process.correlation: missing"));
+  CHECK_THAT(problems_of({{"gamma", std::int64_t{3}},
+                          {"process", "markov"},
+                          {"process.a", 0.5},
+                          {"process.mean", 0.5},
+                          {"process.correlation", 0.1}}),
+             Catch::StartsWith("s: process.a: not used (process.mean is given in its place)"));
+}
+
 TEST_CASE("every fidelity is reached by name") {
   const Scenario token = sound({{"fidelity", "token"},
                                 {"gamma", std::int64_t{4}},
