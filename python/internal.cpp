@@ -184,11 +184,19 @@ experiments::SweepConfig config_of(const std::string& json, const std::string& s
   return experiments::read_sweep_config(experiments::parse_json_document(json, source), source);
 }
 
+/// What resolved_config() reads again. A string of JSON, so that a worker of an executor can be sent it.
 std::string resolved(const experiments::SweepConfig& config) {
   Json json = experiments::to_json(config);
   Json figures = experiments::figures_json(config);
   if (!figures.empty()) json["figure"] = std::move(figures);
-  return json.dump();
+  return Json{{"config", json.dump()}, {"folder", config.folder}}.dump();
+}
+
+experiments::SweepConfig resolved_config(const std::string& document) {
+  const Json json = Json::parse(document);
+  experiments::SweepConfig config = config_of(json.at("config").get<std::string>(), std::string(messages_from));
+  config.folder = json.at("folder").get<std::string>();
+  return config;
 }
 
 }  // namespace
@@ -298,13 +306,11 @@ std::string config_of_document(const std::string& json, const std::string& sourc
   return resolved(config_of(json, source));
 }
 
-std::uint64_t config_points(const std::string& json) {
-  return experiments::point_count(config_of(json, std::string(messages_from)));
-}
+std::uint64_t config_points(const std::string& resolved) { return experiments::point_count(resolved_config(resolved)); }
 
-bool holds_whole_sweep(const std::string& json, const std::string& folder) {
-  const experiments::SweepConfig config = config_of(json, std::string(messages_from));
-  experiments::Inputs inputs;
+bool holds_whole_sweep(const std::string& resolved, const std::string& folder) {
+  const experiments::SweepConfig config = resolved_config(resolved);
+  experiments::Inputs inputs(config.folder);
   experiments::read_inputs(config, inputs);
   if (!std::filesystem::exists(folder)) return false;
   const WriteLock lock = WriteLock::of_folder(folder);
@@ -313,8 +319,8 @@ bool holds_whole_sweep(const std::string& json, const std::string& folder) {
   return before && before->state == "complete";
 }
 
-SweepResult run_config(const std::string& json, const std::string& folder, const SweepOptions& options) {
-  const experiments::SweepConfig config = config_of(json, std::string(messages_from));
+SweepResult run_config(const std::string& resolved, const std::string& folder, const SweepOptions& options) {
+  const experiments::SweepConfig config = resolved_config(resolved);
   const experiments::SweepOutcome outcome = experiments::run_sweep(config, {.folder = folder,
                                                                             .shard = options.shard,
                                                                             .threads = options.threads,

@@ -88,16 +88,17 @@ struct Columns {
 [[nodiscard]] Columns predict_points(const Question& base, const std::vector<Varying>& varying, std::size_t points,
                                      bool best, unsigned threads, const std::atomic<bool>* stop);
 
-/// The configuration of a TOML file as JSON, resolved, with its figures.
+/// The configuration of a TOML file, resolved, with its figures and its folder, as a string that the functions below
+/// read.
 [[nodiscard]] std::string config_of_file(const std::string& path);
 /// The same for a JSON document in the shape of the TOML file. `source` names it in messages.
 [[nodiscard]] std::string config_of_document(const std::string& json, const std::string& source);
-[[nodiscard]] std::uint64_t config_points(const std::string& json);
+[[nodiscard]] std::uint64_t config_points(const std::string& resolved);
 /// Reads the files that the configuration names; returns whether the folder has its complete run. Throws InputError if
 /// a run of it could not be written there.
-[[nodiscard]] bool holds_whole_sweep(const std::string& json, const std::string& folder);
+[[nodiscard]] bool holds_whole_sweep(const std::string& resolved, const std::string& folder);
 /// run_sweep() for such a configuration.
-SweepResult run_config(const std::string& json, const std::string& folder, const SweepOptions& options);
+SweepResult run_config(const std::string& resolved, const std::string& folder, const SweepOptions& options);
 
 /// The document of `foredraft import --json`, schema foredraft.observations/1.
 [[nodiscard]] std::string observations_document(const std::vector<std::string>& paths, const std::string& format,

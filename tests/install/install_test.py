@@ -113,6 +113,11 @@ def check_program(prefix, folder, version):
     answer = run(program, "predict", "--alpha", "0.8", "--gamma", "5", "--c", "0.05")
     check(answer.startswith("speedup 2.95x: an iteration yields 3.69 tokens"), f"predict: {answer}")
     check((prefix / "share/foredraft/plots/report.py").is_file(), "report.py is not installed")
+    for name, beginning in (("man/man1/foredraft.1", ".TH FOREDRAFT 1"), ("zsh/site-functions/_foredraft", "#compdef"),
+                            ("bash-completion/completions/foredraft", "# bash"),
+                            ("fish/vendor_completions.d/foredraft.fish", "# fish")):
+        file = prefix / "share" / name
+        check(file.is_file() and file.read_text().startswith(beginning), f"share/{name} is not installed")
     for script in ("plot.py", "report.py"):
         (prefix / "share/foredraft/plots" / script).write_text(STAND_IN)
     done = subprocess.run([program, "sweep", "sweep.toml", "--out", "drawn"], cwd=folder, capture_output=True, text=True)

@@ -82,6 +82,18 @@ class Sweeps(unittest.TestCase):
                 fd.sweep(**(AXES | dict(c=0.1)), out=self.out, executor=executor, progress=False)
         self.assertEqual(self.rows(self.out), self.whole(**AXES))
 
+    def test_files_are_looked_for_beside_the_configuration(self):
+        place = self.out.with_name("place")
+        place.mkdir()
+        (place / "trace.csv").write_text("sequence,outcome\n" + "0,1\n0,1\n0,0\n" * 20)
+        config = place / "sweep.toml"
+        config.write_text('schema = "foredraft.sweep/1"\n[axes]\ngamma = [2, 4]\n[fixed]\nprocess = "trace"\n'
+                          'process.file = "trace.csv"\n[simulation]\niterations = 100\n')
+        alone = fd.sweep(config, out=self.other, progress=False)
+        self.assertTrue((alone.simulated_tokens_per_iteration > 1).all())
+        fd.sweep(config, out=self.out, executor=InProcess(), shards=2, progress=False)
+        self.assertEqual(self.rows(self.out), self.rows(self.other))
+
     def test_mistakes(self):
         for bad, message in ((dict(alph=[1]), "did you mean alpha"), (dict(c=[]), "c"), (dict(c=np.nan), "must be finite"),
                              (dict(executor=InProcess(), shards=13), "must lie in \\[1, 12\\]"),
