@@ -87,7 +87,7 @@ class Rules(unittest.TestCase):
         broken = ((lambda p, q: (2 * np.ones_like(p), p), None, r"invalid acceptance\[0\]\[0\]=2"),
                   (lambda p, q: (np.ones_like(p), 0.5 * p), None, r"sum of replacement\[0\]"),
                   (lambda p, q: np.ones_like(p), None, "must return"),
-                  (lambda p, q: (np.ones(3), p), None, "wrong shape"), (random, None, "the same twice"),
+                  (lambda p, q: (np.ones(3), p), None, "wrong shape"), (random, None, "different results for the same arguments"),
                   (mixes_rows, None, "depends on other rows"), (accept_all, True, "claims to be lossless"),
                   (speculative_sampling, False, "claims a loss"))
         for rule, lossless, message in broken:

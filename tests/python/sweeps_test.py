@@ -88,7 +88,7 @@ class Sweeps(unittest.TestCase):
         (place / "trace.csv").write_text("sequence,outcome\n" + "0,1\n0,1\n0,0\n" * 20)
         config = place / "sweep.toml"
         config.write_text('schema = "foredraft.sweep/1"\n[axes]\ngamma = [2, 4]\n[fixed]\nprocess = "trace"\n'
-                          'process.file = "trace.csv"\n[simulation]\niterations = 100\n')
+                          '"process.file" = "trace.csv"\n[simulation]\niterations = 100\n')
         alone = fd.sweep(config, out=self.other, progress=False)
         self.assertTrue((alone.simulated_tokens_per_iteration > 1).all())
         fd.sweep(config, out=self.out, executor=InProcess(), shards=2, progress=False)
