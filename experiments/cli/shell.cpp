@@ -12,7 +12,8 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::string_view title = "foredraft: what speculative decoding will do, by closed form and by simulation";
+constexpr std::string_view program_title =
+    "foredraft: what speculative decoding will do, by closed form and by simulation";
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> exit_codes{{
     {"0", "done"},
@@ -28,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> environme
     {"FOREDRAFT_OPERATORS", "the folder of the scripts that ask for operators' times (default likewise)"},
 }};
 
-const CommandSpec* find(const std::vector<CommandSpec>& commands, std::string_view name) {
+const CommandSpec* command_named(const std::vector<CommandSpec>& commands, std::string_view name) {
   const auto found =
       std::find_if(commands.begin(), commands.end(), [&](const CommandSpec& command) { return command.name == name; });
   return found == commands.end() ? nullptr : &*found;
@@ -71,7 +72,7 @@ std::string options_roff(std::string_view heading, const std::vector<OptionSpec>
 std::string command_roff(const CommandSpec& command) {
   std::string text = fmt::format(".SS {}\n\\fBforedraft {}\\fR {}\n.PP\n{}\n", roff(command.name), roff(command.name),
                                  roff(command.arguments), roff(command.summary));
-  for (const OptionGroup& group : command.groups) text += options_roff(group.title, group.options);
+  for (const OptionGroup& group : command.groups) text += options_roff(group.program_title, group.options);
   text += options_roff(command.groups.empty() ? "" : "options", command.options);
   if (!command.notes.empty()) text += fmt::format(".PP\n.nf\n{}.fi\n", roff(command.notes));
   return text;
@@ -110,7 +111,7 @@ std::vector<std::string> candidates(const CommandSpec& command, const std::vecto
 
 std::string program_help(const std::vector<CommandSpec>& commands) {
   constexpr std::size_t name_columns = 11;
-  std::string text = fmt::format("{}\n\nusage: foredraft COMMAND [options]\n\ncommands\n", title);
+  std::string text = fmt::format("{}\n\nusage: foredraft COMMAND [options]\n\ncommands\n", program_title);
   for (const CommandSpec& command : commands) {
     text += wrapped(fmt::format("  {:<{}} {}\n", command.name, name_columns, command.summary), name_columns + 3);
   }
@@ -123,9 +124,10 @@ std::string program_help(const std::vector<CommandSpec>& commands) {
 }
 
 std::string manual_page(const std::vector<CommandSpec>& commands, std::string_view version) {
-  const std::size_t colon = title.find(':');
-  std::string text = fmt::format(".TH FOREDRAFT 1 \"\" \"foredraft {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n",
-                                 roff(version), roff(title.substr(0, colon)), roff(title.substr(colon + 2)));
+  const std::size_t colon = program_title.find(':');
+  std::string text =
+      fmt::format(".TH FOREDRAFT 1 \"\" \"foredraft {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n", roff(version),
+                  roff(program_title.substr(0, colon)), roff(program_title.substr(colon + 2)));
   text += ".SH SYNOPSIS\n\\fBforedraft\\fR \\fICOMMAND\\fR [\\fIoptions\\fR]\n.SH COMMANDS\n";
   for (const CommandSpec& command : commands) text += command_roff(command);
   text += ".SH EXIT STATUS\n";
@@ -196,7 +198,7 @@ std::vector<std::string> completions(const std::vector<CommandSpec>& commands, s
   if (words.empty() || (words.size() == 1 && words.front() == "help")) {
     for (const CommandSpec& command : commands) all.emplace_back(command.name);
     if (begins(last, "-")) all = {"--help", "--version"};
-  } else if (const CommandSpec* command = find(commands, words.front())) {
+  } else if (const CommandSpec* command = command_named(commands, words.front())) {
     all = candidates(*command, {words.begin() + 1, words.end()}, last);
   }
   std::erase_if(all, [&](const std::string& candidate) { return !begins(candidate, last); });

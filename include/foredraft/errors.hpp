@@ -9,8 +9,8 @@
 /// mistake in the use of the library or in the library itself.
 namespace foredraft {
 
-/// An argument lies outside the domain of a function, or arguments contradict each other. what() reads `invalid
-/// NAME=VALUE (must ...)` if a single value is to blame.
+/// An argument lies outside the domain of a function, or arguments contradict each other. what() reads
+/// `invalid NAME=VALUE (must ...)` if a single value is to blame.
 class DomainError : public std::domain_error {
  public:
   using std::domain_error::domain_error;
