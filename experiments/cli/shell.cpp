@@ -72,7 +72,7 @@ std::string options_roff(std::string_view heading, const std::vector<OptionSpec>
 std::string command_roff(const CommandSpec& command) {
   std::string text = fmt::format(".SS {}\n\\fBforedraft {}\\fR {}\n.PP\n{}\n", roff(command.name), roff(command.name),
                                  roff(command.arguments), roff(command.summary));
-  for (const OptionGroup& group : command.groups) text += options_roff(group.program_title, group.options);
+  for (const OptionGroup& group : command.groups) text += options_roff(group.title, group.options);
   text += options_roff(command.groups.empty() ? "" : "options", command.options);
   if (!command.notes.empty()) text += fmt::format(".PP\n.nf\n{}.fi\n", roff(command.notes));
   return text;
