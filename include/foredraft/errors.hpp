@@ -16,8 +16,8 @@ class DomainError : public std::domain_error {
   using std::domain_error::domain_error;
 };
 
-/// A file cannot be read or its contents are invalid. Nothing was written. The program's exit code is 2. what() holds one
-/// line per problem: `file:line: key: problem (why) - suggestion`.
+/// A file cannot be read or its contents are invalid. Nothing was written. The program's exit code is 2. what() holds
+/// one line per problem: `file:line: key: problem (why) - suggestion`.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
