@@ -39,10 +39,12 @@ bool takes_colors(int descriptor) {
   return ::isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
-/// The width of a label at the beginning of a line: one or two short words, then blanks up to the text.
+/// The width of a label at the beginning of a line: one or two short words, then blanks up to the column of the texts.
 std::size_t label_columns(std::string_view line) {
-  const std::size_t end = line.find("  ");
-  if (end == std::string_view::npos || end == 0 || end > 12) return 0;
+  constexpr std::size_t max_columns = 16;
+  const std::size_t end = std::min(line.find("  "), line.size());
+  const std::size_t text = line.find_first_not_of(' ', end);
+  if (end == 0 || text == std::string_view::npos || text > max_columns) return 0;
   const bool words = std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(end),
                                  [](char c) { return (c >= 'a' && c <= 'z') || c == ' ' || c == '-'; });
   return words ? end : 0;

@@ -335,7 +335,7 @@ std::string overview() {
 CommandSpec list_spec() {
   return {
       .name = "list",
-      .arguments = "[drafters|rules|policies|processes|costs|models|devices|experiments|formats|parameters|metrics]",
+      .arguments = "[NAME] [--json | --markdown]",
       .summary = "Prints what can be named in a configuration or on the command line.",
       .options = {{"json", "", "one JSON document, schema foredraft.list/1"}, {"markdown", "", "the tables of docs/"}},
       .min_positional = 0,

@@ -73,8 +73,10 @@ TEST_CASE("colors mark the first line and labels, and leave JSON, tables for doc
        {"{\n  \"a\": 1\n}\n", "| a | b |\n|---|---|\n", "# a script\n", "one line\n", "1,2\n3,4\n", ""}) {
     CHECK(terminal_text(same) == same);
   }
-  CHECK(terminal_text("answer\n\nnear best   7 to 9\n  0.5  1.2\nA longer sentence  here\nend") ==
-        "\x1b[1manswer\x1b[0m\n\n\x1b[2mnear best\x1b[0m   7 to 9\n  0.5  1.2\nA longer sentence  here\nend");
+  CHECK(terminal_text(
+            "answer\n\nnear best   7 to 9\nspeedup                 3.1\n  0.5  1.2\nA longer sentence  here\nend") ==
+        "\x1b[1manswer\x1b[0m\n\n\x1b[2mnear best\x1b[0m   7 to 9\nspeedup                 3.1\n  0.5  1.2\nA longer "
+        "sentence  here\nend");
 }
 
 TEST_CASE("no file gets the number of a standard stream that was closed") {
