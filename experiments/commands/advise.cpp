@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "core/streams.hpp"
@@ -113,13 +114,16 @@ struct AskedAdvice {
   Advice advice;
 };
 
-AskedAdvice answer(CommandLine& line, StopToken stop) {
+using LogsReader =
+    std::function<std::vector<logs::ObservedLog>(const std::vector<std::string>& paths, std::string_view format)>;
+
+AskedAdvice answer(CommandLine& line, const LogsReader& read) {
   check_options(line);
   const auto batch = line.integer("batch", 1, largest_advised_batch);
   line.done();
   const std::string format = line.text("format").value_or("");
-  AdviceQuestion question{.logs = read_logs(line.positional(), format, stop)};
-  if (const auto plain = line.texts("plain")) question.plain = read_logs(*plain, "", stop);
+  AdviceQuestion question{.logs = read(line.positional(), format)};
+  if (const auto plain = line.texts("plain")) question.plain = read(*plain, "");
   if (batch) {
     set_requests(question.logs, static_cast<double>(*batch));
     set_requests(question.plain, static_cast<double>(*batch));
@@ -181,7 +185,7 @@ CommandSpec advise_spec() {
 
 int run_advise(const std::vector<std::string>& arguments) {
   CommandLine line(advise_spec(), arguments);
-  const auto [question, files, advice] = answer(line, &catch_interrupts(default_patience));
+  const auto [question, files, advice] = answer(line, read_logs_with_progress);
   const std::string settings = settings_of(line, advice);
   const std::string version = line.text("engine-version").value_or("");
   std::optional<ResultFolder> folder;
@@ -198,7 +202,9 @@ int run_advise(const std::vector<std::string>& arguments) {
 
 AdviceDocuments advice_documents(const std::vector<std::string>& arguments, StopToken stop) {
   CommandLine line(advise_spec(), arguments);
-  const AskedAdvice asked = answer(line, stop);
+  const AskedAdvice asked = answer(line, [&](const std::vector<std::string>& paths, std::string_view format) {
+    return read_logs(paths, format, stop);
+  });
   return {.json = document_text(to_json(asked.advice, line.text("engine-version").value_or(""))),
           .text = to_text(asked.advice, settings_of(line, asked.advice))};
 }

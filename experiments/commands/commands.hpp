@@ -6,6 +6,7 @@
 
 #include "core/command_line.hpp"
 #include "core/parallel.hpp"
+#include "logs/observations_file.hpp"
 
 /// The commands of the program: one file each, one visible list.
 namespace foredraft::experiments {
@@ -50,6 +51,10 @@ struct AdviceDocuments {
 
 /// The answer of `advise` to these arguments, printed and written nowhere. Throws as run_advise does.
 [[nodiscard]] AdviceDocuments advice_documents(const std::vector<std::string>& arguments, StopToken stop);
+
+/// read_logs() with its progress on stderr; ends at an interrupt.
+[[nodiscard]] std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths,
+                                                                     std::string_view format);
 
 CommandSpec import_spec();
 int run_import(const std::vector<std::string>& arguments);

@@ -29,7 +29,7 @@ std::vector<Requirement> read_requirements(CommandLine& line) {
 ComparisonQuestion read_question(const CommandLine& line, std::vector<Requirement> requirements) {
   std::vector<std::string> paths = line.positional();
   if (const auto plain = line.texts("plain")) paths.insert(paths.end(), plain->begin(), plain->end());
-  std::vector<logs::ObservedLog> logs = read_logs(paths, "", StopToken(&catch_interrupts(default_patience)));
+  std::vector<logs::ObservedLog> logs = read_logs_with_progress(paths, "");
   ComparisonQuestion question{.reference = std::move(logs.front()), .requirements = std::move(requirements)};
   const std::size_t compared = line.positional().size();
   if (compared > 1) question.candidate = std::move(logs[1]);

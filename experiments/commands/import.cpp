@@ -228,21 +228,6 @@ void require_new_file(const std::string& path) {
   }
 }
 
-std::vector<logs::ObservedLog> read_with_progress(const std::vector<std::string>& paths, std::string_view format) {
-  double total_mb = 0.0;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    const auto bytes = fs::file_size(path, error);
-    if (!error) total_mb += static_cast<double>(bytes) / 1e6;
-  }
-  std::uint64_t bytes_read = 0;
-  Progress progress("MB", total_mb);
-  return read_logs(paths, format, StopToken(&catch_interrupts(default_patience)), [&](std::uint64_t bytes) {
-    bytes_read += bytes;
-    progress.show(static_cast<double>(bytes_read) / 1e6);
-  });
-}
-
 void require_observations(const std::vector<logs::ObservedLog>& logs) {
   for (const logs::ObservedLog& log : logs) {
     if (!log.contents.observations.empty()) continue;
@@ -268,6 +253,21 @@ const logs::Interchange& written_format(CommandLine& line) {
 }
 
 }  // namespace
+
+std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths, std::string_view format) {
+  double total_mb = 0.0;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const auto bytes = fs::file_size(path, error);
+    if (!error) total_mb += static_cast<double>(bytes) / 1e6;
+  }
+  std::uint64_t bytes_read = 0;
+  Progress progress("MB", total_mb);
+  return read_logs(paths, format, StopToken(&catch_interrupts(default_patience)), [&](std::uint64_t bytes) {
+    bytes_read += bytes;
+    progress.show(static_cast<double>(bytes_read) / 1e6);
+  });
+}
 
 CommandSpec import_spec() {
   return {.name = "import",
@@ -295,7 +295,8 @@ int run_import(const std::vector<std::string>& arguments) {
   const logs::Interchange& format = written_format(line);
   line.done();
   if (out) require_new_file(*out);
-  const std::vector<logs::ObservedLog> logs = read_with_progress(line.positional(), line.text("format").value_or(""));
+  const std::vector<logs::ObservedLog> logs =
+      read_logs_with_progress(line.positional(), line.text("format").value_or(""));
   require_observations(logs);
   if (out) {
     const std::string document = format.text(logs);

@@ -156,6 +156,10 @@ TEST_CASE("whatever takes long says so and ends at an interrupt") {
     CHECK_THAT(outcome.err, Catch::Contains(lengthy.said) && Catch::Contains("interrupted; "));
     CHECK(outcome.out.empty());
   }
+  for (const char* reads : {"advise -", "compare - -", "import -"}) {
+    CAPTURE(reads);
+    CHECK_THAT(foredraft(folder, reads, "sleep 2.5 |").err, Catch::StartsWith("  ...  MB: 2 s so far\n"));
+  }
   // As `timeout` without --foreground: to the program, and to its group.
   const Outcome twice = foredraft(
       folder, "sweep drafts.toml --out twice",
