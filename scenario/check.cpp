@@ -113,8 +113,9 @@ void fill_defaults(Space& space, const Usage& usage, const std::vector<const Par
       if (laws.size() == 1) {
         resolved.push_back({&parameter, target_parameter_default(laws.front()), 0});
       } else {
-        problems.add(
-            {.key = "fixed.models.parameter", .text = "missing", .why = "the target laws have no common default"});
+        problems.add({.key = "fixed.models.parameter",
+                      .text = "missing",
+                      .why = "the target distributions have no common default"});
       }
     } else if (parameter.required(usage)) {
       problems.add({.key = key_of(space, parameter.name),
@@ -181,11 +182,12 @@ void check_positional(const Space& space, const Usage& usage, const std::vector<
   const bool marginal = given("process.marginal");
   const bool stated = usage.takes("fidelity", "process") || usage.takes("fidelity", "system");
   if (stated && usage.takes("process", "positional") && conditional == marginal) {
-    problems.add({.key = key_of(space, "process.conditional"),
-                  .text = conditional ? "given beside " + name_for_user(space, "process.marginal") : "missing",
-                  .why = fmt::format("process positional takes {} or {}", name_for_user(space, "process.conditional"),
-                                     name_for_user(space, "process.marginal")),
-                  .suggestion = conditional ? "remove one" : "add one of them to [fixed] or [axes]"});
+    problems.add(
+        {.key = key_of(space, "process.conditional"),
+         .text = conditional ? "mutually exclusive with " + name_for_user(space, "process.marginal") : "missing",
+         .why = fmt::format("process positional takes {} or {}", name_for_user(space, "process.conditional"),
+                            name_for_user(space, "process.marginal")),
+         .suggestion = conditional ? "remove one" : "add one of them to [fixed] or [axes]"});
   }
   for (const Value& value : values_of(space, "process.marginal")) {
     const auto& entries = std::get<std::vector<double>>(value);

@@ -105,19 +105,20 @@ CostParameter once_a_sequence(const std::string& name, double MeasuredTimes::*fi
 }
 
 std::vector<CostParameter> measured_times() {
-  return {given("cost.step_ms", &MeasuredTimes::step_ms,
-                "block: a token of plain decoding, the baseline of the speedup", positive_ms),
-          given("cost.draft_ms", &MeasuredTimes::draft_ms, "block: one pass of the drafter (t_d)", time_ms),
-          given("cost.verify_ms", &MeasuredTimes::verify_ms, "block: one pass of the target over a draft (t_v)",
-                positive_ms),
-          overhead<MeasuredTimes>(&MeasuredTimes::overhead_ms),
-          once_a_sequence("cost.target_encoder_ms", &MeasuredTimes::target_encoder_ms,
-                          "block: the target's encoder or prefill, once a sequence; plain decoding pays it too"),
-          once_a_sequence("cost.drafter_encoder_ms", &MeasuredTimes::drafter_encoder_ms,
-                          "block: the drafter's encoder or prefill, once a sequence"),
-          once_a_sequence("cost.fixed_ms", &MeasuredTimes::fixed_ms,
-                          "block: whatever else a sequence costs under speculation alone"),
-          growth<MeasuredTimes>()};
+  return {
+      given("cost.step_ms", &MeasuredTimes::step_ms,
+            "block: one token of autoregressive decoding, the baseline of the speedup", positive_ms),
+      given("cost.draft_ms", &MeasuredTimes::draft_ms, "block: one forward pass of the drafter (t_d)", time_ms),
+      given("cost.verify_ms", &MeasuredTimes::verify_ms, "block: one forward pass of the target over a draft (t_v)",
+            positive_ms),
+      overhead<MeasuredTimes>(&MeasuredTimes::overhead_ms),
+      once_a_sequence("cost.target_encoder_ms", &MeasuredTimes::target_encoder_ms,
+                      "block: the target's encoder or prefill, once a sequence; autoregressive decoding pays it too"),
+      once_a_sequence("cost.drafter_encoder_ms", &MeasuredTimes::drafter_encoder_ms,
+                      "block: the drafter's encoder or prefill, once a sequence"),
+      once_a_sequence("cost.fixed_ms", &MeasuredTimes::fixed_ms,
+                      "block: whatever else a sequence costs, only under speculation"),
+      growth<MeasuredTimes>()};
 }
 
 CostParameter for_servers(CostParameter parameter) {
@@ -136,13 +137,11 @@ std::vector<CostParameter> looked_up_parameters(const std::string& source, std::
   };
   return {
       text(source, &LookedUpTimes::source, std::move(summary)),
-      text("cost.target", &LookedUpTimes::target, "roofline, measured: the model that verifies; foredraft list models"),
-      text("cost.draft", &LookedUpTimes::draft,
-           "roofline, measured: the model that drafts; of heads the target itself"),
+      text("cost.target", &LookedUpTimes::target, "roofline, measured: target model; foredraft list models"),
+      text("cost.draft", &LookedUpTimes::draft, "roofline, measured: draft model; for heads the target itself"),
       count("cost.batch", &LookedUpTimes::batch, {.minimum = 1.0, .maximum = 65536.0},
-            "roofline, measured: sequences at once"),
-      count("cost.context", &LookedUpTimes::context, {.maximum = 1e6},
-            "roofline, measured: tokens that each sequence already holds"),
+            "roofline, measured: batch size"),
+      count("cost.context", &LookedUpTimes::context, {.maximum = 1e6}, "roofline, measured: context length in tokens"),
       overhead<Alternative>(&LookedUpTimes::overhead_ms)};
 }
 
@@ -180,12 +179,13 @@ std::vector<CostParameter> deployment_parameters() {
       optional("cost.compute_efficiency", ValueType::real, &Roofline::compute_efficiency, efficiency,
                "share of its matrix peak"),
       optional("cost.step_overhead_us", ValueType::real, &Roofline::step_overhead_us, time_us,
-               "what every forward pass costs beside its operators"),
-      optional("cost.iteration_us", ValueType::real, &Roofline::iteration_us, time_us,
-               "what an iteration of speculation costs beside its passes; these four without a value: what engines "
-               "reach, docs/step-times.md"),
+               "overhead of every forward pass beside its operators"),
+      optional(
+          "cost.iteration_us", ValueType::real, &Roofline::iteration_us, time_us,
+          "overhead of an iteration of speculation beside its forward passes; these four without a value: what engines "
+          "reach, docs/step-times.md"),
       with_default("cost.memory_utilization", ValueType::real, &Roofline::memory_utilization, efficiency,
-                   "share of a device's memory for weights and caches"),
+                   "share of a device's memory for weights and KV cache"),
       with_default("cost.ignore_memory", ValueType::real, &Roofline::ignore_memory, flag,
                    "1: answer also where the deployment does not fit into memory"),
       with_default("cost.allow_vocabulary_mismatch", ValueType::real, &Roofline::allow_vocabulary_mismatch, flag,
@@ -205,7 +205,8 @@ const std::vector<Member<Cost>>& costs() {
   static const std::vector<Member<Cost>> all = [] {
     std::vector<Member<Cost>> members{
         {.name = "constant_ratio",
-         .summary = "a pass of the drafter takes c target steps, a verification one, whatever gamma",
+         .summary =
+             "a forward pass of the drafter takes c decode steps of the target, a verification one, for any gamma",
          .source = "Leviathan2023, Thm. 3.8",
          .value = ConstantRatio{},
          .parameters = {ratio(), growth<ConstantRatio>()}},
@@ -215,8 +216,7 @@ const std::vector<Member<Cost>>& costs() {
          .value = MeasuredTimes{},
          .parameters = measured_times()},
         {.name = "roofline",
-         .summary =
-             "times of passes from a data sheet: what they move and compute, at what engines reach of its limits",
+         .summary = "forward-pass times estimated from a data sheet, at the efficiency that engines attain",
          .source = "Williams2009",
          .value = Roofline{},
          .parameters =
@@ -224,7 +224,7 @@ const std::vector<Member<Cost>>& costs() {
                         "cost.device", "roofline: a shipped data sheet, or FILE.toml; foredraft list devices"),
                     deployment_parameters())},
         {.name = "measured",
-         .summary = "times of passes from a measured profile: its table, else its fit",
+         .summary = "forward-pass times from a measured profile: its table, else its fit",
          .source = "ours",
          .value = Measured{},
          .parameters = looked_up_parameters<Measured>("cost.profile",

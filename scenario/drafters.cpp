@@ -71,7 +71,7 @@ const std::vector<DrafterMember>& drafters() {
                                                        "input_copy: probability that the next token is not the input's",
                                                        probability),
                          parameter<Drafter, InputCopy>("drafter.realign", ValueType::integer, &InputCopy::realign,
-                                                       "input_copy: tokens written one by one behind each edit",
+                                                       "input_copy: tokens decoded one by one after each edit",
                                                        {.maximum = 1e6, .whole = true})}},
          Drafting::free,
          true,
@@ -204,9 +204,8 @@ class DraftingCheck {
                          [&](const Drafter& drafter) { return goes_with(drafter, other); });
     };
     if (takes_other("process", processes(), all_go_with)) {
-      refuse("drafter", fmt::format("{} goes with process iid alone", member.name),
-             "it says itself how acceptance goes on behind the first draft",
-             "use " + statement(space_, "process", "iid"));
+      refuse("drafter", fmt::format("{} works only with process iid", member.name),
+             "it determines acceptance after the first draft itself", "use " + statement(space_, "process", "iid"));
     }
     if (const Policy policy = ConfidenceThreshold{}; usage_.takes("policy", name_of(policy)) && !all_go_with(policy)) {
       refuse("drafter",
@@ -220,7 +219,7 @@ class DraftingCheck {
              "the copy runs to gamma tokens and realigns by itself", "use " + statement(space_, "policy", "constant"));
     }
     if (accuracies && has_decay()) {
-      refuse("drafter.decay", "given beside " + name_for_user(space_, "drafter.accuracies"),
+      refuse("drafter.decay", "mutually exclusive with " + name_for_user(space_, "drafter.accuracies"),
              "the accuracies say how they fall", "remove one");
     }
   }

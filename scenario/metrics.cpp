@@ -19,20 +19,20 @@ const std::vector<Metric>& metrics() {
        &Estimates::tokens_variance, Needs::nothing,
        "variance of the tokens that one iteration emits; closed form for endless text and independent iterations",
        "sample variance of the histogram; sqrt((m4 - m2^2) / n), given only where iterations are independent"},
-      {"speedup", "", "speedup over plain decoding", &ClosedForm::speedup, &Estimates::speedup, Needs::cost,
-       "time of plain decoding over that of speculation; without costs per sequence tokens over target steps, an "
-       "iteration costing 1 + draft passes * c under constant_ratio, (t_v + overhead + draft passes * t_d) / step "
+      {"speedup", "", "speedup over autoregressive decoding", &ClosedForm::speedup, &Estimates::speedup, Needs::cost,
+       "time of autoregressive decoding over that of speculation; without costs per sequence tokens over target decode "
+       "steps, an iteration costing 1 + draft passes * c under constant_ratio, (t_v + overhead + draft passes * t_d) / "
+       "step "
        "under "
-       "block, the times of the passes over that of a plain step under roofline and measured",
+       "block, the times of the forward passes over that of a decode step under roofline and measured",
        "ratio of totals; delta method over independent units"},
-      {"operations_factor", "", "operations relative to plain decoding", &ClosedForm::operations_factor,
-       &Estimates::operations_factor, Needs::operations_ratio,
-       "(drafted * operations_ratio + verified positions) over tokens",
+      {"operations_factor", "", "relative operations", &ClosedForm::operations_factor, &Estimates::operations_factor,
+       Needs::operations_ratio, "(drafted * operations_ratio + verified positions) over tokens",
        "ratio of totals; delta method over independent units"},
-      {"memory_access_factor", "", "target memory accesses relative to plain decoding",
-       &ClosedForm::memory_access_factor, &Estimates::memory_access_factor, Needs::nothing,
-       "reads of the target's weights and cache against plain decoding: iterations over tokens; the drafter's not "
-       "counted",
+      {"memory_access_factor", "", "relative target memory accesses", &ClosedForm::memory_access_factor,
+       &Estimates::memory_access_factor, Needs::nothing,
+       "reads of the target's weights and KV cache relative to autoregressive decoding: iterations over tokens; the "
+       "drafter's are not counted",
        "ratio of totals; delta method over independent units"},
       {"per_token", "", "acceptance per tested draft", &ClosedForm::per_token, &Estimates::per_token, Needs::nothing,
        "accepted drafts over tested ones (those up to the first rejection, that one included)",
@@ -59,8 +59,8 @@ const std::vector<Metric>& metrics() {
       {"goodput_tokens_per_s", "1/s", "tokens per second in time", nullptr, &Estimates::goodput_tokens_per_s,
        Needs::latency_goal, "the share of tokens_per_s that belongs to requests answered within latency_goal_ms",
        served},
-      {"mean_batch", "rows", "rows of an iteration", nullptr, &Estimates::mean_batch, Needs::serving,
-       "rows that an iteration computes, finished rows of a static batch included", served},
+      {"mean_batch", "sequences", "batch size", nullptr, &Estimates::mean_batch, Needs::serving,
+       "sequences that an iteration computes, finished ones of a static batch included", served},
       {"mean_in_system", "requests", "requests waiting or served", nullptr, &Estimates::mean_in_system, Needs::serving,
        "requests that wait or are served, over time", served},
       {"wait_ms", "ms", "wait before service", &ClosedForm::wait_ms, &Estimates::wait_ms, Needs::serving,
@@ -114,7 +114,7 @@ std::vector<ResultColumn> result_columns() {
       {"index", "", "number of the point in the whole sweep, from 0; the last axis varies fastest", ""},
       {"simulated_iterations", "iterations", "draft-and-verify rounds that were simulated", "counted"},
       {"simulated_units", "units",
-       "independent units behind the standard errors: iterations, batches, sequences or replicas", "counted"}};
+       "independent units of the standard errors: iterations, batches, sequences or replicas", "counted"}};
   for (const Metric& metric : metrics()) {
     if (metric.closed_form != nullptr) {
       columns.push_back({fmt::format("analytic_{}", metric.name), metric.unit, metric.meaning, "closed form"});

@@ -267,14 +267,15 @@ void add_costs(Table& table) {
     if (&cost != &first) add_member<Member<Cost>, Cost>(table, "cost", cost, always, cost_of, paid_when);
   }
   // Stands in the rows and changes nothing.
-  table.push_back(with_default(plain(
-                                   "cost.baseline", ValueType::text, {},
-                                   "block: how plain decoding was timed for cost.step_ms; a label, e.g. \"beam 5\"",
-                                   [](const Usage& usage) {
-                                     return not_in_server(usage) && usage.takes("cost", name_of(Cost(MeasuredTimes{})));
-                                   },
-                                   [](Scenario& /*to*/, const Value& /*value*/) {}),
-                               std::string("greedy")));
+  table.push_back(
+      with_default(plain(
+                       "cost.baseline", ValueType::text, {},
+                       "block: how autoregressive decoding was timed for cost.step_ms; a label, e.g. \"beam 5\"",
+                       [](const Usage& usage) {
+                         return not_in_server(usage) && usage.takes("cost", name_of(Cost(MeasuredTimes{})));
+                       },
+                       [](Scenario& /*to*/, const Value& /*value*/) {}),
+                   std::string("greedy")));
 }
 
 void add_processes(Table& table) {
@@ -394,7 +395,7 @@ void add_models(Table& table) {
                                              {{"gaussian_logits", TargetDistribution::gaussian_logits},
                                               {"zipf", TargetDistribution::zipf},
                                               {"dirichlet", TargetDistribution::dirichlet}},
-                                             "law of the target's distributions", synthetic,
+                                             "family of the target's distributions", synthetic,
                                              store(&SyntheticModels::target)));
   // Its default depends on the target law: target_parameter_default() in check.cpp.
   table.push_back(real("models.parameter", {.maximum = 1e6, .excludes_minimum = true},
@@ -425,15 +426,14 @@ void add_models(Table& table) {
             "\"prose\" (license texts, manuals of CMake), \"code\" (headers of Boost) or a list of text files", ngram,
             into<NgramModels>(of_ngram, &NgramModels::corpus)),
       std::vector<std::string>{"prose"}));
+  table.push_back(with_default(integer("models.target_order", 1, max_ngram_order, "order of the target's n-gram model",
+                                       ngram, into<NgramModels>(of_ngram, &NgramModels::target_order)),
+                               std::int64_t{5}));
   table.push_back(
-      with_default(integer("models.target_order", 1, max_ngram_order, "order of the n-gram model that writes", ngram,
-                           into<NgramModels>(of_ngram, &NgramModels::target_order)),
-                   std::int64_t{5}));
-  table.push_back(with_default(
-      integer("models.draft_order", 1, max_ngram_order,
-              "order of the n-gram model that drafts; heads and mlp_speculator see order - 1 tokens of text",
-              with_draft_model, into<NgramModels>(of_ngram, &NgramModels::draft_order)),
-      std::int64_t{2}));
+      with_default(integer("models.draft_order", 1, max_ngram_order,
+                           "order of the drafter's n-gram model; heads and mlp_speculator see order - 1 tokens of text",
+                           with_draft_model, into<NgramModels>(of_ngram, &NgramModels::draft_order)),
+                   std::int64_t{2}));
 }
 
 void add_token_count(Table& table, const std::string& name, TokenCount Server::*count, Parameter tokens) {
@@ -465,17 +465,17 @@ void add_step(Table& table, const std::string& name, const std::string& who, Roo
                   if (Server* server = server_of(to)) server->*step.*member = us_per_ms * std::get<double>(value);
                 });
   };
-  table.push_back(mandatory(part("weights_ms", &RooflineStep::weights_us, "reading the weights in a pass")));
+  table.push_back(mandatory(part("weights_ms", &RooflineStep::weights_us, "reading the weights in a forward pass")));
   const auto further = [&](Parameter parameter) { table.push_back(with_default(std::move(parameter), 0.0)); };
-  further(part("launch_ms", &RooflineStep::launch_us, "what a pass costs whatever it does"));
-  further(part("context_ms", &RooflineStep::context_us, "reading one cached token of one row"));
-  further(part("token_ms", &RooflineStep::token_us, "computing one new token of one row"));
+  further(part("launch_ms", &RooflineStep::launch_us, "fixed cost of a forward pass"));
+  further(part("context_ms", &RooflineStep::context_us, "reading one token of one sequence's KV cache"));
+  further(part("token_ms", &RooflineStep::token_us, "computing one new token of one sequence"));
 }
 
 void add_server(Table& table) {
   table.push_back(plain("gamma_schedule", ValueType::schedule, {},
-                        "drafted tokens by the rows of the batch, in place of gamma, e.g. [[1, 16, 4], [17, 64, 0]]",
-                        in_server, [](Scenario& to, const Value& value) {
+                        "drafted tokens by batch size, instead of gamma, e.g. [[1, 16, 4], [17, 64, 0]]", in_server,
+                        [](Scenario& to, const Value& value) {
                           if (Server* server = server_of(to)) {
                             server->gamma_schedule = gamma_ranges(std::get<Schedule>(value));
                           }
@@ -487,15 +487,15 @@ void add_server(Table& table) {
       in_server, [](Scenario& to, Batching value) {
         if (Server* server = server_of(to)) server->batching = value;
       }));
-  table.push_back(
-      choice<Admission>("admission", {{"one", Admission::one}, {"all", Admission::all}},
-                        "continuous: one prompt pass between two iterations, or as many as it takes until nobody waits",
-                        in_continuous_batch, [](Scenario& to, Admission value) {
-                          if (Server* server = server_of(to)) server->admission = value;
-                        }));
+  table.push_back(choice<Admission>(
+      "admission", {{"one", Admission::one}, {"all", Admission::all}},
+      "continuous: one prompt pass between two iterations, or as many as it takes until no request waits",
+      in_continuous_batch, [](Scenario& to, Admission value) {
+        if (Server* server = server_of(to)) server->admission = value;
+      }));
   table.back().implied = true;
-  table.push_back(mandatory(integer("max_batch", 1, 65'536, "rows of the batch at most", in_server,
-                                    into<Server>(server_of, &Server::max_batch))));
+  table.push_back(mandatory(
+      integer("max_batch", 1, 65'536, "maximum batch size", in_server, into<Server>(server_of, &Server::max_batch))));
   Parameter arrivals = choice<ArrivalKind>(
       "arrivals",
       {{"closed", ArrivalKind::closed}, {"poisson", ArrivalKind::poisson}, {"regular", ArrivalKind::regular}},

@@ -30,11 +30,11 @@ const std::vector<PolicyMember>& policies() {
           .value = ConfidenceThreshold{},
           .parameters =
               {confidence("policy.threshold", &ConfidenceThreshold::threshold, {.maximum = 1.0},
-                          "confidence_threshold: drafting stops behind a token of confidence below it"),
-               confidence("policy.concentration", &ConfidenceThreshold::concentration,
-                          {.minimum = 1e-6, .maximum = 1e9},
-                          "confidence_threshold: s of the law Beta(alpha s, (1 - alpha) s) of a token's acceptance; "
-                          "large: all alike"),
+                          "confidence_threshold: drafting stops after a token with a confidence below it"),
+               confidence(
+                   "policy.concentration", &ConfidenceThreshold::concentration, {.minimum = 1e-6, .maximum = 1e9},
+                   "confidence_threshold: s of Beta(alpha s, (1 - alpha) s), the distribution of a token's acceptance; "
+                   "large: all alike"),
                parameter_with_default<Policy, ConfidenceThreshold>(
                    "policy.bias", ValueType::real, &ConfidenceThreshold::bias,
                    "confidence_threshold: confidence is acceptance to this power; 1 calibrated, below 1 overconfident",
@@ -54,7 +54,7 @@ const std::vector<PolicyMember>& policies() {
          of_independent_iterations,
          "iid, positional or beta_mixture"},
         {{.name = "plus2_minus1",
-          .summary = "gamma + 2 behind a fully accepted draft, else gamma - 1, at least 1 (alias heuristic)",
+          .summary = "gamma + 2 after a fully accepted draft, else gamma - 1, at least 1 (alias heuristic)",
           .source = "Wagner2024, Sec. 4.1; Wolf2020",
           .value = Plus2Minus1{},
           .parameters = {parameter_with_default<Policy, Plus2Minus1>(

@@ -70,7 +70,7 @@ const std::vector<Member<AcceptanceProcess>>& processes() {
     constexpr Range probability{.maximum = 1.0};
     std::vector<Member<AcceptanceProcess>> members{
         {.name = "beta_mixture",
-         .summary = "alpha drawn from Beta(a, b) afresh for each iteration and shared by its drafts",
+         .summary = "alpha drawn from Beta(a, b) anew for each iteration and shared by its drafts",
          .source = "ours",
          .value = BetaMixture{},
          .parameters = {shape("process.a", &BetaMixture::a, shapes), shape("process.b", &BetaMixture::b, shapes)}},
@@ -79,7 +79,7 @@ const std::vector<Member<AcceptanceProcess>>& processes() {
          .source = "Leviathan2023, Sec. 3.1",
          .value = Iid{}},
         {.name = "markov",
-         .summary = "accepted with probability a behind an accepted token, b behind a rejected one",
+         .summary = "accepted with probability a after an accepted token, b after a rejected one",
          .source = "ours",
          .value = Markov{},
          .parameters = {shape("process.a", &Markov::a, probability), shape("process.b", &Markov::b, probability)}},

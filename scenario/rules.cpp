@@ -68,7 +68,7 @@ const std::vector<RuleMember>& rules() {
     constexpr Range open_unit{.maximum = 1.0, .excludes_minimum = true, .excludes_maximum = true};
     std::vector<RuleMember> members{
         {{.name = "accept_all",
-          .summary = "accept every draft: the drafter's own law, unverified",
+          .summary = "accept every draft: the drafter's own distribution, unverified",
           .source = "control",
           .value = AcceptAll{}},
          false},

@@ -91,10 +91,10 @@ class ServingCheck {
 
   void run() {
     if (usage_.words.at("fidelity").size() > 1) {
-      refuse("fidelity", "system beside another", "a server is asked other questions", "sweep it apart");
+      refuse("fidelity", "system together with another", "a server is asked other questions", "sweep it apart");
     }
     if (const std::string_view given = name_of(Cost(MeasuredTimes{})); usage_.takes("cost", given)) {
-      refuse("cost", fmt::format("{} in fidelity system", given), "it knows no batches",
+      refuse("cost", fmt::format("{} in fidelity system", given), "its times do not depend on the batch size",
              "use roofline, measured, or target_step");
     }
     check_acceptance();

@@ -330,7 +330,8 @@ std::string why_not_of(const Advice& advice) {
 std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
   if (compared(advice).empty() && !advice.recommendation) return "your engine's counters; no speedup was measured";
   if (compared(advice).empty()) {
-    return fmt::format("no plain run: plain decoding and other K are predicted from {}", question.predicted->evidence);
+    return fmt::format("no plain run: autoregressive decoding and other K are predicted from {}",
+                       question.predicted->evidence);
   }
   std::string text = "your engine's steps; 95 % intervals from the scatter of windows";
   const bool single = std::any_of(advice.runs.begin(), advice.runs.end(),

@@ -74,7 +74,7 @@ std::string operators_text(const latency::Profile& profile) {
     }
     table.rows.push_back(std::move(row));
   }
-  std::string text = to_text(table) + "\nv(gamma): a pass over gamma + 1 tokens over a plain one\n";
+  std::string text = to_text(table) + "\nv(gamma): a forward pass over gamma + 1 tokens over a decode step\n";
   for (const latency::Note& note : profile.notes) text += fmt::format("{}: {}\n", note.name, note.text);
   return text;
 }
@@ -171,9 +171,10 @@ std::string pairs_table(const latency::Profile& profile, const std::vector<gpu_b
       if (plain && row.timing.summary.samples > 0) table.rows.push_back(table_row(profile, pair, row));
     }
   }
-  if (table.rows.empty()) return "no plain step was measured\n";
+  if (table.rows.empty()) return "no decode step was measured\n";
   return to_text(table) +
-         "\nc: draft over plain; v(gamma): a pass over gamma + 1 tokens over a plain one; +-: half the 95 % interval "
+         "\nc: draft step over decode step; v(gamma): a forward pass over gamma + 1 tokens over a decode step; +-: "
+         "half the 95 % interval "
          "of the median;\nof ceiling: the least time that memory and arithmetic of this device allow, over the time "
          "measured\n";
 }

@@ -49,7 +49,7 @@ std::vector<std::string> convention_names() { return scenario::find_parameter("c
 
 bool names_device(CommandLine& line) {
   if (line.has("device") && line.has("profile")) {
-    line.refuse("device", "given beside --profile", "times come from one device", "remove one");
+    line.refuse("device", "mutually exclusive with --profile", "times come from one device", "remove one");
   }
   return line.has("device") || line.has("profile");
 }
@@ -160,7 +160,7 @@ class ScenarioReader {
     }
     if (!cost || !states_times(line_)) return;
     state("cost", std::string(scenario::name_of(Cost(MeasuredTimes{}))));
-    line_.refuse_any({"c"}, "given beside measured times", "they say what a draft costs", "remove one");
+    line_.refuse_any({"c"}, "mutually exclusive with measured times", "they say what a draft costs", "remove one");
   }
 
   [[nodiscard]] std::optional<Scenario> finish() {

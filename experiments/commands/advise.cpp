@@ -97,8 +97,8 @@ void add_prediction(CommandLine& line, AdviceQuestion& question, std::vector<Fil
 
 void check_options(CommandLine& line) {
   if (names_device(line)) {
-    line.require("target", "the model that verifies", "e.g. --target llama-3.1-8b; foredraft list models");
-    line.require("draft", "the model that drafts", "e.g. --draft llama-3.2-1b; foredraft list models");
+    line.require("target", "the target model", "e.g. --target llama-3.1-8b; foredraft list models");
+    line.require("draft", "the draft model", "e.g. --draft llama-3.2-1b; foredraft list models");
   } else {
     line.refuse_any({"target", "draft", "context"}, "given without --profile or --device",
                     "it asks for step times of a device", "e.g. --device h200");

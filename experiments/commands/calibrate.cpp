@@ -56,7 +56,7 @@ const std::vector<std::string_view> measuring_options{"minutes", "threads", "qui
 
 OperatorsRequest read_operators(CommandLine& line) {
   line.require("device", "operators of engines were timed on devices of others", "e.g. --device h100");
-  line.require("target", "the model that verifies", "e.g. --target llama-3.1-8b");
+  line.require("target", "the target model", "e.g. --target llama-3.1-8b");
   line.refuse_any(measuring_options, "given with --backend aisimulate", "it measures nothing", "remove it");
   return {.device = line.text("device").value_or(""),
           .target = line.text("target").value_or(""),
@@ -92,7 +92,7 @@ latency::EngineLoop read_loop(CommandLine& line) {
 std::vector<std::string> backend_names() { return {"cpu", "cuda", "aisimulate", "llama-bench"}; }
 
 CalibrateOptions read_calibrate_options(CommandLine& line) {
-  line.require("out", "where the profile goes", "e.g. --out cpu.json");
+  line.require("out", "the profile to write", "e.g. --out cpu.json");
   const std::string backend = line.word("backend", backend_names()).value_or("cpu");
   const bool operators = backend == "aisimulate";
   const bool files = backend == "llama-bench";
@@ -210,8 +210,7 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
   if (options.quick) command.emplace_back("--quick");
   static_cast<void>(catch_interrupts());  // the child ends at the same signal and leaves what it has
   const int code = run_and_wait(command, ChildOutput::to_stderr);
-  if (code == exit_bad_input)
-    throw InputError("foredraft calibrate: foredraft-gpu refused to run; its reason is above");
+  if (code == exit_bad_input) throw InputError("foredraft calibrate: foredraft-gpu could not run; its reason is above");
   if (code != exit_done && code != exit_interrupted) {
     throw RunError(fmt::format("foredraft calibrate: {} failed; what it had measured is in {}", program, folder));
   }

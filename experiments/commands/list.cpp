@@ -346,7 +346,8 @@ CommandSpec list_spec() {
 
 int run_list(const std::vector<std::string>& arguments) {
   CommandLine line(list_spec(), arguments);
-  if (line.has("json")) line.refuse_any({"markdown"}, "given beside --json", "one form is printed", "remove one");
+  if (line.has("json"))
+    line.refuse_any({"markdown"}, "mutually exclusive with --json", "one form is printed", "remove one");
   const bool one = !line.positional().empty();
   if (!one) line.refuse_any({"json", "markdown"}, "without a list", "one list is printed", "e.g. foredraft list rules");
   line.done();

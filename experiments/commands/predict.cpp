@@ -105,7 +105,7 @@ Question read_question(CommandLine& line, const std::vector<StatedValue>& known)
   if (question.accepted_over_drafted) stated.push_back({"alpha", invert_accepted_over_drafted(line, question)});
   if (!stated_acceptance) stated.push_back({"alpha", std::nullopt});
   if (const auto log = line.text("acceptance")) {
-    line.refuse_any({"process"}, "given beside --acceptance", "the log tells the process", "remove one");
+    line.refuse_any({"process"}, "mutually exclusive with --acceptance", "the log tells the process", "remove one");
     stated.push_back({"process", std::string(scenario::name_of(AcceptanceProcess(Observed{})))});
     stated.push_back({"process.file", *log});
   }
@@ -191,7 +191,7 @@ int predict_inverse(CommandLine& line) {
   InverseQuestion question{.is_length = !line.has("measured-speedup")};
   const auto measured = read_measured(line, question.is_length ? "acceptance-length" : "measured-speedup");
   if (!question.is_length) {
-    line.refuse_any({"acceptance-length"}, "given beside --measured-speedup", "one number is explained",
+    line.refuse_any({"acceptance-length"}, "mutually exclusive with --measured-speedup", "one number is explained",
                     "give the acceptance as --alpha, --conditional or --marginal");
   }
   line.refuse_any({"operations-ratio", "policy", "acceptance", "accepted-over-drafted"},

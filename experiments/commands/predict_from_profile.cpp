@@ -62,11 +62,11 @@ bool asks_load(CommandLine& line) {
                     "e.g. --request-rate 4");
     return false;
   }
-  line.require("prompt-tokens", "a load is requests a second and their lengths", "e.g. --prompt-tokens 1000");
-  line.require("output-tokens", "a load is requests a second and their lengths", "e.g. --output-tokens 200");
-  line.refuse_any({"batch", "context"}, "given beside --request-rate", "both follow from the load",
+  line.require("prompt-tokens", "a load needs a request rate, prompt and output lengths", "e.g. --prompt-tokens 1000");
+  line.require("output-tokens", "a load needs a request rate, prompt and output lengths", "e.g. --output-tokens 200");
+  line.refuse_any({"batch", "context"}, "mutually exclusive with --request-rate", "both follow from the load",
                   "remove it; --max-batch bounds the batch");
-  line.refuse_any({"out"}, "given beside --request-rate", "the answer at a load writes no folder",
+  line.refuse_any({"out"}, "mutually exclusive with --request-rate", "the answer at a load writes no folder",
                   "take --json and redirect it");
   return true;
 }
@@ -117,8 +117,9 @@ constexpr std::int64_t largest_context = 1'000'000;
 
 ProfileQuestion read_profile_question(CommandLine& line, const Question& acceptance) {
   if (names_device(line) && line.has("steps-file")) {
-    line.refuse("steps-file", line.has("device") ? "given beside --device" : "given beside --profile",
-                "a prediction rests on one kind of source", "remove one");
+    line.refuse("steps-file",
+                line.has("device") ? "mutually exclusive with --device" : "mutually exclusive with --profile",
+                "a prediction uses one source of step times", "remove one");
   }
   ProfileQuestion question{
       .target = line.text("target").value_or(""),
@@ -138,12 +139,12 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   } else {
     question.process = process;
   }
-  line.require("target", "the model that verifies", "e.g. --target qwen1.5-7b; foredraft list models");
+  line.require("target", "the target model", "e.g. --target qwen1.5-7b; foredraft list models");
   if (question.drafting == latency::Role::head_drafting) {
-    if (line.has("draft")) line.refuse("draft", "not used by heads", "they stand on the target itself", "remove it");
+    if (line.has("draft")) line.refuse("draft", "not used by heads", "they are part of the target", "remove it");
     question.draft = question.target;
   } else {
-    line.require("draft", "the model that drafts", "e.g. --draft qwen1.5-0.5b; foredraft list models");
+    line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
   }
   if (auto batches = line.integers("batch", 1, largest_batch)) question.batches = std::move(*batches);
   if (auto contexts = line.integers("context", 0, largest_context)) question.contexts = std::move(*contexts);
@@ -207,7 +208,7 @@ bool takes_profile(CommandLine& line) {
 
 std::vector<StatedValue> parameters_of_profiles(CommandLine& line) {
   line.refuse_any({"c", "step-ms", "draft-ms", "verify-ms", "verify-growth", "operations-ratio"},
-                  "given beside the times of a device", "they say what a draft costs", "remove one");
+                  "mutually exclusive with the times of a device", "they say what a draft costs", "remove one");
   line.refuse_any(
       {"decay", "recovery", "accuracies", "edit-rate", "realign", "policy", "threshold", "concentration", "bias"},
       "not used with the times of a device", "drafts have one length and the acceptance that is given",
@@ -228,9 +229,11 @@ std::vector<StatedValue> parameters_of_profiles(CommandLine& line) {
 int predict_from_profile(CommandLine& line, const std::vector<Question>& acceptances) {
   ProfileQuestion question = read_profile_question(line, acceptances.front());
   if (acceptances.size() > 1)
-    line.refuse_any({"out"}, "given beside a list of --alpha", "a folder holds one answer", "give one alpha");
+    line.refuse_any({"out"}, "mutually exclusive with a list of --alpha", "a folder holds one answer",
+                    "give one alpha");
   if (acceptances.size() > 1)
-    line.refuse_any({"request-rate"}, "given beside a list of --alpha", "a load is answered for one", "give one alpha");
+    line.refuse_any({"request-rate"}, "mutually exclusive with a list of --alpha", "a load is answered for one",
+                    "give one alpha");
   std::optional<LoadQuestion> load;
   if (asks_load(line)) load = read_load(line);
   line.refuse_any({"measured-speedup"}, "not used with the times of a device", "it is explained by one c",

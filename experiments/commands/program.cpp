@@ -110,7 +110,8 @@ CommandSpec help_spec() {
 int run_help(const std::vector<std::string>& arguments) {
   CommandLine line(help_spec(), arguments);
   const bool one = !line.positional().empty();
-  if (one) line.refuse_any({"man"}, "given beside a command", "the manual page holds all of them", "remove one");
+  if (one)
+    line.refuse_any({"man"}, "mutually exclusive with a command", "the manual page holds all of them", "remove one");
   line.done();
   if (one) {
     print_result(help_text(find_command(line.positional().front()).spec()));

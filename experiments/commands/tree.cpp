@@ -62,15 +62,15 @@ std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string&
   }
   for (const std::string_view name : {"c", "verify-growth", "cost-file"}) {
     if (line.has(name)) {
-      line.refuse(name, line.has("device") ? "given beside --device" : "given beside --profile",
-                  "the profile says what passes take", "keep one");
+      line.refuse(name, line.has("device") ? "mutually exclusive with --device" : "mutually exclusive with --profile",
+                  "the profile gives the times of forward passes", "keep one");
     }
   }
-  line.require("target", "the model that verifies", "e.g. --target qwen1.5-7b; foredraft list models");
+  line.require("target", "the target model", "e.g. --target qwen1.5-7b; foredraft list models");
   const bool heads = drafter == "heads";
-  if (!heads) line.require("draft", "the model that drafts", "e.g. --draft qwen1.5-0.5b; foredraft list models");
+  if (!heads) line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
   if (heads && line.has("draft")) {
-    line.refuse("draft", "not used by heads", "they stand on the target itself", "remove it");
+    line.refuse("draft", "not used by heads", "they are part of the target", "remove it");
   }
   return AskedPrice{
       .pair = {.target = line.text("target").value_or(""), .draft = line.text("draft").value_or(""), .heads = heads},
@@ -86,10 +86,11 @@ TreeOptions read_options(CommandLine& line) {
     line.require("depth", "with --every-depth nothing else limits the depth", "e.g. --depth 10");
   }
   if (line.has("verify-growth") && line.has("cost-file")) {
-    line.refuse("verify-growth", "given beside --cost-file", "the time of verification is stated once", "keep one");
+    line.refuse("verify-growth", "mutually exclusive with --cost-file", "the time of verification is stated once",
+                "keep one");
   }
   if (line.has("json") && line.has("dot")) {
-    line.refuse("dot", "given beside --json", "standard output holds one document", "keep one");
+    line.refuse("dot", "mutually exclusive with --json", "standard output holds one document", "keep one");
   }
   const std::string drafter = line.word("drafter", {"autoregressive", "block", "heads"}).value_or("autoregressive");
   return {.nodes = line.integer("nodes", 1, max_tree_nodes).value_or(1),

@@ -161,7 +161,8 @@ ValidateOptions read_validate_options(CommandLine& line) {
   line.require("out", "where the results go", "e.g. --out results/validation");
   for (const std::string_view name : {"target", "draft", "gamma", "alpha", "batch", "context", "minutes", "threads"}) {
     if (line.has("against") && line.has(name)) {
-      line.refuse(name, "given beside --against", "its file says what was measured, and nothing is run", "remove one");
+      line.refuse(name, "mutually exclusive with --against", "its file says what was measured, and nothing is run",
+                  "remove one");
     }
   }
   if (line.has("target")) line.require("draft", "a target is validated with its drafter", "e.g. --draft t5-small");

@@ -227,7 +227,7 @@ std::string ranking_text(const Comparison& comparison) {
                           cell(run, "speedup")});
   }
   return "\n" + to_text(table) +
-         fmt::format("\nranked by {} within a load; tie: noise does not tell it from the first\n", fmt::join(by, ", "));
+         fmt::format("\nranked by {} within a load; tie: within noise of the first\n", fmt::join(by, ", "));
 }
 
 std::string_view cluster_word(logs::Span span) {

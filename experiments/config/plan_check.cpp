@@ -413,7 +413,7 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
                   .suggestion = finite ? "add sequences = 100" : "add iterations = 1_000_000"});
   }
   if (plan.requests != 0 || plan.replicas != 0 || plan.warmup_requests != 0) {
-    refuse_unused("requests", "requests are counted in fidelity system alone",
+    refuse_unused("requests", "requests are counted only in fidelity system",
                   "remove it, with replicas and warmup_requests", problems);
   }
   if (finite && plan.iterations != 0) {

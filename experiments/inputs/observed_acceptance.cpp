@@ -283,7 +283,7 @@ std::unique_ptr<const UsedLog> read_used_log(const std::string& path, StopToken 
   result->used = used_observations(result->log.contents);
   if (result->used.empty()) {
     refuse(file, {.text = "no counts of acceptance",
-                  .why = "it is a log of plain decoding, or of an engine that does not count drafts",
+                  .why = "it is a log of autoregressive decoding, or of an engine that does not count drafts",
                   .suggestion = "foredraft import shows what was read"});
   }
   check_settings(file, result->used);

@@ -68,7 +68,7 @@ Evidence evidence_of(const ProfilePrediction& prediction) {
     evidence.interval_level = estimated_level;
     evidence.ratio_error = (ratio.high - ratio.low) / (2.0 * ratio.value * normal_quantile(estimated_level));
     evidence.error = fmt::format(
-        "verification over a plain step lay within {} of the prediction in {:.0f} % of what was "
+        "verification over a decode step lay within {} of the prediction in {:.0f} % of what was "
         "judged, a step {}",
         percent_text(ratio), 100.0 * estimated_level, step_words(prediction));
   } else if (const auto step = prediction.cells.front().plain.spread) {
@@ -76,7 +76,7 @@ Evidence evidence_of(const ProfilePrediction& prediction) {
     if (const auto spread = widest_speedup(prediction))
       evidence.ratio_error = *spread / normal_quantile(measured_level);
     evidence.error = prediction.step_error.value ? "a step " + step_words(prediction)
-                                                 : fmt::format("a plain step is known to +- {:.1f} % ({:.0f} %)",
+                                                 : fmt::format("a decode step is known to +- {:.1f} % ({:.0f} %)",
                                                                100.0 * *step, 100.0 * measured_level);
   }
   return evidence;

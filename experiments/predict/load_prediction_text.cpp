@@ -247,8 +247,8 @@ std::string to_text(const LoadPrediction& prediction) {
                         number_text(*question.gpu_hour_price));
   }
   rest += fmt::format(
-      "assumes     Poisson arrivals, prompts of {} and answers of {} tokens; {}; a prompt pass reads those who wait "
-      "while nobody decodes (no chunks, no shared prefixes); speedups compare equal rates\n",
+      "assumes     Poisson arrivals, prompts of {} and answers of {} tokens; {}; one prefill reads the prompts that "
+      "wait while no request decodes (no chunks, no shared prefixes); speedups compare equal rates\n",
       question.prompt_tokens, question.output_tokens, acceptance_words(acceptance_of(question.pair)));
   return text + wrapped(rest, load_label);
 }

@@ -255,11 +255,11 @@ std::string assumptions_line(const Answered& answered, std::optional<std::int64_
   const double growth = scenario::verify_growth(question.scenario.cost);
   std::string cost = fmt::format("{} verified at the cost of one", verified);
   if (const MeasuredTimes* measured = measured_times(answered)) {
-    cost = fmt::format("{} verified in {} ms whatever gamma, a plain step {} ms", verified,
+    cost = fmt::format("{} verified in {} ms whatever gamma, a decode step {} ms", verified,
                        number_text(measured->verify_ms), number_text(measured->step_ms));
     if (growth > 0.0) cost.replace(cost.find(" whatever gamma"), 15, "");
   }
-  if (growth > 0.0) cost += fmt::format(",\n            each but the first adds {} plain steps", number_text(growth));
+  if (growth > 0.0) cost += fmt::format(",\n            each but the first adds {} decode steps", number_text(growth));
   if (std::holds_alternative<Runs>(acceptance_of(answered)))
     acceptance += ";\n           ";
   else

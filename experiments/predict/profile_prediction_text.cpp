@@ -22,7 +22,9 @@ std::string ms_text(double us) {
   return ms >= shown_as_one ? decimal_text(ms, 2) : fmt::format("{:.3g}", ms);
 }
 
-std::string use_text(std::int64_t gamma) { return gamma == 0 ? "plain decoding" : fmt::format("gamma {}", gamma); }
+std::string use_text(std::int64_t gamma) {
+  return gamma == 0 ? "autoregressive decoding" : fmt::format("gamma {}", gamma);
+}
 
 /// "gamma 2 up to batch 101, gamma 1 from 102 to 128".
 std::string ranges_text(const std::vector<ScheduleRange>& ranges) {
@@ -170,7 +172,7 @@ std::string step_lines(const ProfilePrediction& prediction) {
                       ms_text(whole_us), length->tokens, length->tokens,
                       ms_text(length->tokens * analytic::plain_time(length->iteration)));
   const auto batch = static_cast<double>(at.batch);
-  text += fmt::format("rate        {:.5g} tokens/s against {:.5g} plain; verification takes {} plain steps\n",
+  text += fmt::format("rate        {:.5g} tokens/s against {:.5g} plain; verification takes {} decode steps\n",
                       1e6 * batch * length->tokens / whole_us, 1e6 * batch / analytic::plain_time(length->iteration),
                       decimal_text(analytic::verification_growth(length->iteration), 2));
   const auto alpha = analytic::break_even_alpha(length->iteration, length->gamma, question.convention);
@@ -178,7 +180,7 @@ std::string step_lines(const ProfilePrediction& prediction) {
   const auto c = analytic::break_even_c(length->iteration, length->tokens, passes);
   text += "break even  ";
   text += alpha ? fmt::format("alpha above {:.3f} (i.i.d.)", *alpha) : std::string("no alpha pays");
-  return text + (c ? fmt::format(", or a draft below {} plain steps\n", decimal_text(*c, 3))
+  return text + (c ? fmt::format(", or a draft below {} decode steps\n", decimal_text(*c, 3))
                    : ", and free drafts would not pay\n");
 }
 
@@ -273,7 +275,7 @@ std::string attainable_lines(const latency::Attainable& attainable, bool sheet) 
   }
   text += "intervals   hold 90 % of the steps and ratios that fits were judged on:";
   if (sheet) text += fmt::format(" a time {},", percent_range(attainable.step));
-  return text + fmt::format("\n            verification over plain step {}, an iteration's own {:.0f} to {:.0f} us\n",
+  return text + fmt::format("\n            verification over decode step {}, an iteration's own {:.0f} to {:.0f} us\n",
                             percent_range(attainable.verification), attainable.iteration_us.low,
                             attainable.iteration_us.high);
 }
@@ -286,7 +288,7 @@ std::string interval_line(const ProfilePrediction& prediction) {
              "taken as exact\n";
     case latency::Source::datasheet:
       if (prediction.attainable) return attainable_lines(*prediction.attainable, true);
-      return "intervals   none: a data sheet's limits are what nobody reaches\n";
+      return "intervals   none: a data sheet's peaks are upper bounds\n";
     case latency::Source::operators:
       if (prediction.attainable) return attainable_lines(*prediction.attainable, false);
       [[fallthrough]];
@@ -297,7 +299,7 @@ std::string interval_line(const ProfilePrediction& prediction) {
     case latency::Source::user:
       break;
   }
-  return "intervals   none: how well these times are known is not said\n";
+  return "intervals   none: the error of these times is not known\n";
 }
 
 }  // namespace

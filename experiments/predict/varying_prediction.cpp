@@ -82,7 +82,7 @@ std::string measured_words(const InverseQuestion& question) {
                             : fmt::format("a speedup of {}x", question.measured.text);
 }
 
-std::string cost_unit(Sought sought) { return sought == Sought::alpha ? "" : " plain steps"; }
+std::string cost_unit(Sought sought) { return sought == Sought::alpha ? "" : " decode steps"; }
 
 std::string bound_sentence(const InverseQuestion& question, const InverseAnswer& answer) {
   const bool above = question.measured.value > answer.high;
@@ -199,7 +199,7 @@ std::string varying_prediction_text(const Scenario& scenario) {
     if (std::isnan(answer.*quantity)) continue;
     for (const scenario::Metric& metric : scenario::metrics()) {
       if (metric.closed_form == quantity)
-        text += fmt::format("{:<48} {:>8}\n", metric.label, decimal_text(answer.*quantity, 4));
+        text += fmt::format("{:<57} {:>8}\n", metric.label, decimal_text(answer.*quantity, 4));
     }
   }
   return text + fmt::format(

@@ -324,7 +324,7 @@ struct Sorted {
     }
     if (observation.decoding == Decoding::speculative && observation.gamma == 0) {
       return warn("W09", observation.line,
-                  "iterations of a speculative server that drafted nothing are no plain decoding: left out");
+                  "iterations of a speculative server that drafted nothing are not autoregressive decoding: left out");
     }
     const std::int64_t gamma = observation.decoding == Decoding::plain ? -1 : observation.gamma.value_or(-1);
     groups[{observation.decoding, gamma, run_load(observation)}].push_back(std::move(observation));

@@ -174,9 +174,10 @@ std::vector<double> parse_verification_times(std::string_view text, const std::s
       break;
     }
     if (before == 0 ? *nodes != 1 : *nodes <= before) {
-      problems.add({.line = row.line,
-                    .text = fmt::format("invalid nodes={}", *nodes),
-                    .why = before == 0 ? "the first row must be for 1 node: plain decoding" : "rows must rise"});
+      problems.add(
+          {.line = row.line,
+           .text = fmt::format("invalid nodes={}", *nodes),
+           .why = before == 0 ? "the first row must be for 1 node: autoregressive decoding" : "rows must rise"});
       break;
     }
     const double previous = before == 0 ? *time : times.back();

@@ -48,7 +48,7 @@ std::optional<double> high_of(const std::optional<Interval>& interval) {
 const CellPrediction& prediction_of(const std::vector<CellPrediction>& predictions, const LoopCell& cell) {
   const auto found = std::find_if(predictions.begin(), predictions.end(),
                                   [&](const CellPrediction& prediction) { return prediction.cell == cell; });
-  if (found == predictions.end()) throw std::logic_error("a cell was run that nobody predicted");
+  if (found == predictions.end()) throw std::logic_error("a cell was run without a prediction");
   return *found;
 }
 

@@ -80,7 +80,7 @@ double read_acceptance(UserTable& table, std::int64_t gamma) {
     if (!table.cell(column).empty()) stated.push_back(column);
   }
   if (stated.size() != 1) {
-    table.refuse("alpha", stated.empty() ? "missing" : fmt::format("given beside {}", stated.back()),
+    table.refuse("alpha", stated.empty() ? "missing" : fmt::format("mutually exclusive with {}", stated.back()),
                  "a row has one of alpha, acceptance_length, conditional and marginal");
     return 0.0;
   }
@@ -198,7 +198,7 @@ FreeCounts free_counts(const Profile& profile, const std::string& target, const 
   FreeCounts counts{.batches = between(batches), .contexts = between(contexts)};
   if (counts.batches.empty() && counts.contexts.empty()) {
     throw InputError(fmt::format(
-        "foredraft validate: the profile has {} at one batch and one context, or at neighbours (every loop there is "
+        "foredraft validate: the profile has {} at one batch and one context, or at neighbors (every loop there is "
         "made of passes that were measured) - calibrate with e.g. --batch 1,4 --context 0,512, or give --batch and "
         "--context",
         target));

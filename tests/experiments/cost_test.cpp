@@ -129,7 +129,7 @@ TEST_CASE("predict takes measured times, says so, and breaks even where the spee
         Approx(1.0).epsilon(1e-12));
   CHECK_THAT(
       to_text(Answered{dear, prediction}),
-      Catch::Contains("verified in 25 ms whatever gamma, a plain step 20 ms") && !Catch::Contains("alpha above c"));
+      Catch::Contains("verified in 25 ms whatever gamma, a decode step 20 ms") && !Catch::Contains("alpha above c"));
   const auto json = to_json(Answered{dear, prediction});
   CHECK(json["c"] == 0.1);
   CHECK(json["cost"] ==
@@ -150,9 +150,9 @@ TEST_CASE("measured times go together on the command line, and not with c") {
         DecodingCost{.iteration = 21.5 / 20.0, .draft_pass = 0.05});
   CHECK(read({"--c", "0.25"}).value() == constant_ratio(0.25));
   CHECK_FALSE(read({}).has_value());
-  CHECK_THROWS_WITH(read({"--draft-ms", "1", "--c", "0.1"}), Catch::Contains("--c: given beside measured times") &&
-                                                                 Catch::Contains("--step-ms: missing") &&
-                                                                 Catch::Contains("--verify-ms: missing"));
+  CHECK_THROWS_WITH(read({"--draft-ms", "1", "--c", "0.1"}),
+                    Catch::Contains("--c: mutually exclusive with measured times") &&
+                        Catch::Contains("--step-ms: missing") && Catch::Contains("--verify-ms: missing"));
 }
 
 TEST_CASE("every cost model has a source, and its parameters are in the table of parameters") {

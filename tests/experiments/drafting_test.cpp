@@ -109,7 +109,7 @@ TEST_CASE("drafters and policies that do not fit are refused with their reason")
   CHECK_THAT(
       tests::refusal_of("[fixed]\ngamma = 5\ndrafter = \"block\"\n\"drafter.decay\" = 0.9\nprocess = \"markov\"\n"
                         "\"process.a\" = 0.5\n\"process.b\" = 0.5\n"),
-      Catch::Contains("block goes with process iid alone"));
+      Catch::Contains("block works only with process iid"));
   CHECK_THAT(tests::refusal_of("[fixed]\ngamma = 5\ndrafter = \"heads\"\n\"drafter.accuracies\" = [0.5, 0.4]\n"),
              Catch::Contains("drafter.accuracies has 2 entries"));
   CHECK_THAT(tests::refusal_of(base + "policy = \"optimal_stopping\"\n"),

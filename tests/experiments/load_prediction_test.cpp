@@ -274,7 +274,7 @@ TEST_CASE("no line of the answer at a load is longer than 100 columns, and its f
 TEST_CASE("options of a load that lack another, or that another contradicts, are named at once") {
   const std::string lacking = load_refusal(llama + "--request-rate 10 --batch 4 --out x");
   for (const char* option :
-       {"--prompt-tokens: missing", "--output-tokens: missing", "--batch: given beside", "--out: given"})
+       {"--prompt-tokens: missing", "--output-tokens: missing", "--batch: mutually exclusive with", "--out: mutually"})
     CHECK_THAT(lacking, Catch::Contains(option));
   CHECK_THAT(load_refusal(llama + "--slo-tpot-ms 10"), Catch::Contains("--slo-tpot-ms: given without --request-rate"));
   CHECK_THAT(load_refusal("predict --alpha 0.7 --c 0.1 --slo-tpot-ms 10"),
@@ -282,7 +282,7 @@ TEST_CASE("options of a load that lack another, or that another contradicts, are
   CHECK_THAT(load_refusal("predict --alpha 0.7 --c 0.1 --request-rate 10"),
              Catch::Contains("--request-rate: given without --device"));
   CHECK_THAT(load_refusal("predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.5,0.6 " + load),
-             Catch::Contains("--request-rate: given beside a list of --alpha"));
+             Catch::Contains("--request-rate: mutually exclusive with a list of --alpha"));
   CHECK_THAT(load_refusal(of_operators + load), Catch::Contains("add --prompt-device D, a data sheet for the prompts"));
   CHECK_THAT(load_refusal(of_operators + load + "--prompt-device h1000"), Catch::Contains("did you mean"));
 }

@@ -207,7 +207,7 @@ TEST_CASE("rates of few digits widen the intervals by as much as they leave open
 TEST_CASE("acceptance of a log stands alone and goes with endless text and constant drafts") {
   const std::string log = windows(3);
   refused(log, "--alpha, --acceptance: more than one of them", "predict --c 0.05 --alpha 0.8");
-  refused(log, "given beside --acceptance", "predict --c 0.05 --process markov");
+  refused(log, "mutually exclusive with --acceptance", "predict --c 0.05 --process markov");
   refused(log, "a list", "predict --c 0.05,0.1");
   refused(log, "must be at most 4096", "predict --c 0.05 --gamma 5000");
   refused(log, "no_bonus with process observed", "predict --c 0.05 --convention no_bonus");

@@ -71,8 +71,8 @@ TEST_CASE("predict says first what to do, then shows every batch, then what it r
   // against
   // 20. At batch 2, halfway on the logarithmic scale, both gain 16 and 17 %: a tie; at 3 one draft loses 3 %.
   CHECK(to_text(predict(question, parse_steps(steps_of_two, "steps.csv"))) ==
-        "Use gamma 2 up to batch 1, gamma 1 at 2, plain decoding from 3 to 4. Speculation stops paying at\n"
-        "batch 3.\n"
+        "Use gamma 2 up to batch 1, gamma 1 at 2, autoregressive decoding from 3 to 4. Speculation stops\n"
+        "paying at batch 3.\n"
         "\n"
         "batch  plain ms  draft ms  verify ms: 2, 3 tokens  speedup: gamma 1  gamma 2    use\n"
         "    1     10.00      1.00   10.00  10.00                       1.57     1.84      2\n"
@@ -81,10 +81,10 @@ TEST_CASE("predict says first what to do, then shows every batch, then what it r
         "schedule    [[1,1,2],[2,2,1],[3,4,0]]        ties within 1 % go to the smaller gamma\n"
         "step        batch 1, gamma 2: draft 2.00 + verify 10.00 + overhead 0.5 = 12.50 ms for 2.30 tokens;\n"
         "            2.30 tokens of autoregressive decoding take 23.00 ms\n"
-        "rate        184 tokens/s against 100 plain; verification takes 1.00 plain steps\n"
-        "break even  alpha above 0.207 (i.i.d.), or a draft below 0.625 plain steps\n"
+        "rate        184 tokens/s against 100 plain; verification takes 1.00 decode steps\n"
+        "break even  alpha above 0.207 (i.i.d.), or a draft below 0.625 decode steps\n"
         "times       steps measured by a user, source user: measured\n"
-        "intervals   none: how well these times are known is not said\n"
+        "intervals   none: the error of these times is not known\n"
         "not in it   accepting and sampling tokens, prompts and encoders, whether it fits into memory\n");
 }
 
@@ -278,8 +278,8 @@ TEST_CASE("options that do not go with the times of a device are refused togethe
   const std::string all = refused({"--profile", "h200", "--alpha", "0.8", "--c", "0.1", "--policy", "constant",
                                    "--batch", "0,1", "--steps-file", "x.csv"});
   for (const char* said :
-       {"--c: given beside the times of a device", "--policy: not used", "--batch: invalid entry 1 \"0\"",
-        "--target: missing", "--draft: missing", "--steps-file: given beside --profile"}) {
+       {"--c: mutually exclusive with the times of a device", "--policy: not used", "--batch: invalid entry 1 \"0\"",
+        "--target: missing", "--draft: missing", "--steps-file: mutually exclusive with --profile"}) {
     CHECK_THAT(all, Catch::Contains(said));
   }
   CHECK_THAT(refused({"--alpha", "0.8", "--c", "0.1", "--target", "a"}), Catch::Contains("--target: given without"));

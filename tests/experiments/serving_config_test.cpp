@@ -97,7 +97,7 @@ TEST_CASE("what a server lacks, does not read or cannot serve is refused with it
       Catch::Contains("simulation.requests: not used"));
   CHECK_THAT(tests::refusal_of("[axes]\nfidelity = [\"process\", \"system\"]\n[fixed]\nalpha = 0.5\n" + rest +
                                "target_step = { weights_ms = 1 }\ndrafter_step = { weights_ms = 1 }\n" + requests),
-             Catch::Contains("axes.fidelity: system beside another"));
+             Catch::Contains("axes.fidelity: system together with another"));
 }
 
 TEST_CASE("a server takes acceptance by position, an overhead and an admission, and says nothing of those not stated") {

@@ -221,7 +221,7 @@ TEST_CASE("a tree is read as paths or as Medusa's list, and refused where it is 
 TEST_CASE("times of verification are straight between their rows and refused where they do not rise from one node") {
   CHECK(parse_verification_times("1,4\n3,6\n4,10\n", "f") == std::vector<double>{4.0, 5.0, 6.0, 10.0});
   CHECK_THROWS_WITH(parse_verification_times("2,4\n", "f"),
-                    "f:1: invalid nodes=2 (the first row must be for 1 node: plain decoding)");
+                    "f:1: invalid nodes=2 (the first row must be for 1 node: autoregressive decoding)");
   CHECK_THROWS_WITH(parse_verification_times("1,4\n3,6\n3,7\n", "f"), "f:3: invalid nodes=3 (rows must rise)");
   CHECK_THROWS_WITH(parse_verification_times("1,4\n2,0\n", "f"),
                     "f:2: damaged row (must be nodes,time with a time above 0)");
@@ -261,7 +261,7 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
   refused(heads + " --nodes 0", "invalid nodes=0");
   refused(heads + " --nodes 4 --target a", "--target: given without --profile");
   refused(heads + " --nodes 4 --drafter heads", "--drafter: heads without --profile");
-  refused(heads + " --nodes 4 --profile h200 --c 0.1", "--c: given beside --profile");
+  refused(heads + " --nodes 4 --profile h200 --c 0.1", "--c: mutually exclusive with --profile");
   refused(heads + " --nodes 4 --profile h200 --c 0.1", "--target: missing");
   refused(heads + " --nodes 4 --profile h200 --target llama-2-7b --draft llama",
           "llama: neither a shipped model nor a file");

@@ -89,7 +89,7 @@ TEST_CASE("a row states how often drafts were accepted in one of four ways, whic
     return std::string();
   };
   CHECK_THAT(said(",,,"), Catch::Contains("s.csv:2: alpha: missing (a row has one of"));
-  CHECK_THAT(said("0.8,,0.8 0.8,"), Catch::Contains("alpha: given beside conditional"));
+  CHECK_THAT(said("0.8,,0.8 0.8,"), Catch::Contains("alpha: mutually exclusive with conditional"));
   CHECK_THAT(said(",3.5,,"), Catch::Contains("acceptance_length: invalid acceptance_length=3.5 (must lie in [1, 3]"));
   CHECK_THAT(said(",,0.8,"), Catch::Contains("conditional: has 1 entries"));
   CHECK_THAT(said(",,0.8 1.8,"), Catch::Contains("conditional: invalid entry \"1.8\""));
@@ -125,7 +125,7 @@ TEST_CASE("options of the loop are refused beside --against, all of them") {
   const std::string said = refused_validation(
       folder, "--profile h200 --against s.csv --gamma 2 --alpha 0.5 --batch 1 --context 8 --minutes 1 --threads 1");
   for (const char* option : {"--gamma", "--alpha", "--batch", "--context", "--minutes", "--threads"}) {
-    CHECK_THAT(said, Catch::Contains(std::string(option) + ": given beside --against"));
+    CHECK_THAT(said, Catch::Contains(std::string(option) + ": mutually exclusive with --against"));
   }
 }
 

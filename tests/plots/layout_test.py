@@ -180,8 +180,8 @@ class Layout(InDirectory):
                     self.check(figure, "double_column" if module in wide else "single_column")
 
     def test_wrapping_keeps_every_word_and_balances_the_lines(self):
-        lines = layout.wrap("operations relative to plain decoding", 1.7).split("\n")
-        self.assertEqual(" ".join(lines), "operations relative to plain decoding")
+        lines = layout.wrap("operations relative to autoregressive decoding", 1.7).split("\n")
+        self.assertEqual(" ".join(lines), "operations relative to autoregressive decoding")
         self.assertEqual(len(lines), 2)
         broken = layout.wrap(UNBROKEN, 1.0, most_lines=99).split("\n")
         self.assertEqual("".join(broken), UNBROKEN)

@@ -45,7 +45,7 @@ def figure_specification(**changes):
     spec = {
         "schema": "foredraft.figure/1", "id": "speedup", "x": "gamma", "y": "speedup", "series": "alpha",
         "panel": "c", "width": "single_column",
-        "labels": {"gamma": "draft length γ (tokens)", "speedup": "speedup over plain decoding",
+        "labels": {"gamma": "draft length γ (tokens)", "speedup": "speedup over autoregressive decoding",
                    "alpha": "acceptance α", "c": "draft step / target step"},
     }
     spec.update(changes)

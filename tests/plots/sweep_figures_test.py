@@ -114,7 +114,7 @@ class Sweep(Drawn):
     def test_a_unit_is_added_to_words_that_do_not_name_it(self):
         sample_data.write_sweep(self.directory, units={"gamma": "tokens^2", "speedup": "plain"})
         texts = [text.get_text() for text in self.figure().texts]
-        self.assertEqual(texts, ["speedup over plain decoding", "draft length γ (tokens) (tokens²)"])
+        self.assertEqual(texts, ["speedup over autoregressive decoding", "draft length γ (tokens) (tokens²)"])
 
     def test_requests_per_second_need_no_unit_and_a_letter_follows_the_words_it_stands_for(self):
         sample_data.write_sweep(self.directory, x="c", series="gamma", panel="alpha", units={"speedup": "1/s"}, labels={

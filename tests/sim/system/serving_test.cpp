@@ -261,7 +261,7 @@ TEST_CASE("prompts that join are read together, padded to the longest, while the
 // Prompts and steps of 100 us, requests at 50, 100, 150, ... us, room for three. In us:
 //   one   50 prompt of the 1st, 150 its step, 250 prompts of the 2nd and 3rd, 350 a step of all, 450
 //   all   50 prompt of the 1st, 150 prompts of the 2nd and 3rd, 250 a step of all, 350 another, 450
-TEST_CASE("one prompt pass between two steps, or as many as it takes until nobody waits") {
+TEST_CASE("one prompt pass between two steps, or as many as it takes until no request waits") {
   std::vector<Pass> target;
   ServingSimulation simulation = one_client();
   simulation.max_batch = 3;
