@@ -199,7 +199,7 @@ std::string varying_prediction_text(const Scenario& scenario) {
     if (std::isnan(answer.*quantity)) continue;
     for (const scenario::Metric& metric : scenario::metrics()) {
       if (metric.closed_form == quantity)
-        text += fmt::format("{:<57} {:>8}\n", metric.label, decimal_text(answer.*quantity, 4));
+        text += fmt::format("{:<40} {:>8}\n", metric.label, decimal_text(answer.*quantity, 4));
     }
   }
   return text + fmt::format(

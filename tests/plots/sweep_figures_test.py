@@ -112,7 +112,7 @@ class Sweep(Drawn):
                           and list(line.get_ydata()) == [2, 2]}, {"None"})
 
     def test_a_unit_is_added_to_words_that_do_not_name_it(self):
-        sample_data.write_sweep(self.directory, units={"gamma": "tokens^2", "speedup": "plain"})
+        sample_data.write_sweep(self.directory, units={"gamma": "tokens^2", "speedup": "autoregressive"})
         texts = [text.get_text() for text in self.figure().texts]
         self.assertEqual(texts, ["speedup over autoregressive decoding", "draft length γ (tokens) (tokens²)"])
 

@@ -137,7 +137,9 @@ class Simulation(unittest.TestCase):
         self.assertGreater(len(ticks), 3)
 
     def test_an_interrupt_ends_long_work(self):
-        program = ("import foredraft as fd\nprint('ready', flush=True)\n"
+        # Whoever starts the tests in the background has them ignore the signal.
+        program = ("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+                   "import foredraft as fd\nprint('ready', flush=True)\n"
                    "fd.simulate(alpha=.8, gamma=5, c=.05, iterations=10**13, path='reference')\n")
         with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
             run.stdout.readline()
