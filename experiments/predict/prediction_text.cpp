@@ -292,8 +292,9 @@ std::string acceptance_words(const AcceptanceProcess& acceptance) {
 }
 
 std::string to_text(const Answered& answered) {
-  return headline(answered) + "\n\n" + table(answered) + "\n" + near_best_line(answered) + break_even_line(answered) +
-         bounds_line(answered) + assumptions_line(answered, answered.prediction.asked.gamma) + log_table(answered);
+  return answer_lines(headline(answered) + "\n\n" + table(answered) + "\n" + near_best_line(answered) +
+                      break_even_line(answered) + bounds_line(answered) +
+                      assumptions_line(answered, answered.prediction.asked.gamma) + log_table(answered));
 }
 
 std::string to_text(std::span<const Answered> all) {
@@ -321,9 +322,9 @@ std::string to_text(std::span<const Answered> all) {
          gamma_text(prediction.asked.gamma), fixed(prediction.asked.tokens, ""), fixed(prediction.asked.speedup, "x"),
          gamma_text(prediction.best.gamma), fixed(prediction.best.speedup, "x")});
   }
-  return fmt::format("speedup {}x to {}x over {} combinations.\n\n", decimal_text(speedups.low, 2),
-                     decimal_text(speedups.high, 2), all.size()) +
-         to_text(table) + "\n" + assumptions_line(all.front(), gamma);
+  return answer_lines(fmt::format("speedup {}x to {}x over {} combinations.\n\n", decimal_text(speedups.low, 2),
+                                  decimal_text(speedups.high, 2), all.size()) +
+                      to_text(table) + "\n" + assumptions_line(all.front(), gamma));
 }
 
 }  // namespace foredraft::experiments

@@ -128,8 +128,9 @@ Table table_of(const ProfilePrediction& prediction, std::int64_t context) {
                           {"draft ms", Table::Align::right},
                           {fmt::format("verify ms: {} tokens", verified), Table::Align::left}},
               .rows = {}};
+  const std::string speedups = fmt::format("speedup: gamma {}", fmt::join(shown, ", "));
   for (const std::int64_t gamma : shown) {
-    table.columns.push_back({fmt::format("{}gamma {}", gamma == 1 ? "speedup: " : "", gamma), Table::Align::right});
+    table.columns.push_back({fmt::format("gamma {}", gamma), Table::Align::right, speedups});
   }
   table.columns.push_back({"use", Table::Align::right});
   if (prediction.attainable) table.columns.push_back({"its range", Table::Align::right});

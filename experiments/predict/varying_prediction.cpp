@@ -202,13 +202,14 @@ std::string varying_prediction_text(const Scenario& scenario) {
         text += fmt::format("{:<40} {:>8}\n", metric.label, decimal_text(answer.*quantity, 4));
     }
   }
-  return text + fmt::format(
-                    "\nassumes     {}; at most {} drafts; {} convention; all tokens of an iteration verified at "
-                    "the cost of one\n",
-                    std::holds_alternative<InputCopy>(scenario.drafter) ? "independent edits"
-                    : iid_of(scenario) != nullptr                       ? "i.i.d. acceptance"
-                                                                        : varying_acceptance_words(scenario),
-                    scenario.gamma, to_string(scenario.convention));
+  text += fmt::format(
+      "\nassumes     {}; at most {} drafts; {} convention; all tokens of an iteration verified at "
+      "the cost of one\n",
+      std::holds_alternative<InputCopy>(scenario.drafter) ? "independent edits"
+      : iid_of(scenario) != nullptr                       ? "i.i.d. acceptance"
+                                                          : varying_acceptance_words(scenario),
+      scenario.gamma, to_string(scenario.convention));
+  return answer_lines(text);
 }
 
 nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {

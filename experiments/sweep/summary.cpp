@@ -287,7 +287,7 @@ std::string headline(const SweepConfig& config, const SweepSummary& summary) {
     if (plan.sequences != 0) text += fmt::format("; {} sequences each", plan.sequences);
     text += fmt::format("; seed {}", plan.seed);
   } else {
-    text += "; closed form alone";
+    text += "; closed form only";
   }
   if (const scenario::Value* convention = fixed_value(config, "convention")) {
     text += fmt::format("; {} convention", scenario::to_text(*convention));

@@ -54,6 +54,11 @@ bool TextLines::next() {
   return false;
 }
 
+std::string answer_lines(std::string_view text, std::size_t label_columns) {
+  const std::size_t first = std::min(text.find('\n'), text.size());
+  return wrapped(text.substr(0, first)) + wrapped(text.substr(first), label_columns);
+}
+
 std::string labeled(std::string_view label, const std::string& text) {
   std::string lines;
   std::string line = fmt::format("{:<{}}", label, label.empty() ? 0 : columns_of_label);

@@ -52,6 +52,10 @@ class TextLines {
 /// Characters that a label takes in front of its text.
 inline constexpr std::size_t columns_of_label = 12;
 
+/// An answer in lines of at most 100 columns: what is too long of its first line goes on at the margin, of the others
+/// below the text that follows the label.
+[[nodiscard]] std::string answer_lines(std::string_view text, std::size_t label_columns = columns_of_label);
+
 /// Words after a label, in lines of at most 100 columns; without a label they begin at the margin.
 [[nodiscard]] std::string labeled(std::string_view label, const std::string& text);
 

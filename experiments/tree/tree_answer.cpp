@@ -10,6 +10,7 @@
 #include "analytic/tree/token_tree.hpp"
 #include "analytic/tree/tree_search.hpp"
 #include "core/numbers.hpp"
+#include "experiments/text/table.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 
@@ -199,9 +200,11 @@ std::string to_text(const TreeAnswer& answer) {
   for (const std::string& note : answer.notes) text += fmt::format("note      {}\n", note);
   text += fmt::format("paths     {}\n", path_list(answer.chosen.tree));
   if (question.price && !question.price->times.empty()) text += fmt::format("times     {}\n", question.price->times);
-  return text +
-         "assumes   a candidate's accuracy depends on its depth and rank alone; the root, the target's own token, "
-         "counts as a node\n";
+  text +=
+      "assumes   a candidate's accuracy depends on its depth and rank only; the root, the target's own token, counts "
+      "as "
+      "a node\n";
+  return answer_lines(text, 10);
 }
 
 }  // namespace foredraft::experiments
