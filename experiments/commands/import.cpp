@@ -13,6 +13,7 @@
 #include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
+#include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/inputs/observed_acceptance.hpp"
 #include "logs/acceptance.hpp"

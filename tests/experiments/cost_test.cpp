@@ -127,9 +127,9 @@ TEST_CASE("predict takes measured times, says so, and breaks even where the spee
   CHECK(predicted(even).asked.speedup.value() == Approx(1.0).epsilon(1e-12));
   CHECK(predicted(ask(20.0 * prediction.break_even_c.value(), 25.0)).asked.speedup.value() ==
         Approx(1.0).epsilon(1e-12));
-  CHECK_THAT(
-      to_text(Answered{dear, prediction}),
-      Catch::Contains("verified in 25 ms whatever gamma, a decode step 20 ms") && !Catch::Contains("alpha above c"));
+  CHECK_THAT(to_text(Answered{dear, prediction}),
+             Catch::Contains("verified in 25 ms whatever gamma, a decode\n            step 20 ms\n") &&
+                 !Catch::Contains("alpha above c"));
   const auto json = to_json(Answered{dear, prediction});
   CHECK(json["c"] == 0.1);
   CHECK(json["cost"] ==

@@ -151,7 +151,7 @@ TEST_CASE("an alpha that was inferred is printed to four digits, one that was gi
 
 TEST_CASE("gamma 0 is plain decoding and says so") {
   const Question asked = question(0.1, 0.5, std::nullopt);
-  CHECK_THAT(text_of(asked), Catch::Contains("Speculation does not pay."));
+  CHECK_THAT(text_of(asked), Catch::Contains("Speculation does not\npay."));
   const auto json = json_of(asked);
   CHECK(json["gamma"] == 0);
   CHECK(json["speedup"] == 1.0);

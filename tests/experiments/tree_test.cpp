@@ -42,19 +42,18 @@ std::string output_of_tree(const std::string& arguments, int& code) {
 
 TEST_CASE("tree writes the answer first, then trees side by side, then the paths to paste") {
   // By hand: 1 + .5 + .25 + .25 + .125 (0,0 then 1,0); dense 2 x 1 has the same nodes; the chain 1 + .5 + .25.
-  CHECK(
-      to_text(best_tree(tree_question(5))) ==
-      "2.1250 tokens per iteration with the best tree of 5 nodes, 2 deep.\n"
-      "\n"
-      "                                nodes  depth   tokens deviation\n"
-      "best tree                           5      2   2.1250    0.7806\n"
-      "best dense tree (2 x 1)             5      2   2.1250    0.7806\n"
-      "chain of first candidates           3      2   1.7500    0.8292\n"
-      "\n"
-      "tokens    1: 25.0 %, 2: 37.5 %, 3: 37.5 %\n"
-      "paths     [[0], [1], [0, 0], [1, 0]]\n"
-      "assumes   a candidate's accuracy depends on its depth and rank alone; the root, the target's own token, counts "
-      "as a node\n");
+  CHECK(to_text(best_tree(tree_question(5))) ==
+        "2.1250 tokens per iteration with the best tree of 5 nodes, 2 deep.\n"
+        "\n"
+        "                                nodes  depth   tokens deviation\n"
+        "best tree                           5      2   2.1250    0.7806\n"
+        "best dense tree (2 x 1)             5      2   2.1250    0.7806\n"
+        "chain of first candidates           3      2   1.7500    0.8292\n"
+        "\n"
+        "tokens    1: 25.0 %, 2: 37.5 %, 3: 37.5 %\n"
+        "paths     [[0], [1], [0, 0], [1, 0]]\n"
+        "assumes   a candidate's accuracy depends on its depth and rank only; the root, the target's own\n"
+        "          token, counts as a node\n");
 }
 
 TEST_CASE("with a price the tree of the greatest speedup is chosen, and its cost is shown") {
@@ -68,7 +67,7 @@ TEST_CASE("with a price the tree of the greatest speedup is chosen, and its cost
   CHECK(answer.chosen.speedup.value() == Approx(2.125 / 1.4).epsilon(tests::few_ulp));
   CHECK_THAT(to_text(answer),
              Catch::StartsWith("speedup 1.52x: an iteration yields 2.12 tokens with the best tree of 5 "
-                               "nodes, 2 deep, and costs 1.40 target steps.\n"));
+                               "nodes, 2 deep, and costs 1.40 target\nsteps.\n"));
   CHECK_THAT(to_text(answer), Catch::Contains("2.1250    0.7806     1.4000   1.5179x\n"));
   question.price->verification = analytic::linear_verification(7, 3.0);
   CHECK_THAT(to_text(best_tree(question)), Catch::StartsWith("speedup 1.00x: speculation does not pay.\n"));
@@ -90,8 +89,8 @@ TEST_CASE("the times of a device price trees by passes over so many tokens and b
   CHECK(answer.chosen.tree.size() == 5);
   CHECK(answer.chosen.speedup.value() == Approx(2.125 * 10.0 / 14.0).epsilon(tests::second_route));
   CHECK_THAT(to_text(answer),
-             Catch::Contains("\ntimes     steps measured by a user, source user: big and small at batch 2, "
-                             "context 100; sampling and the engine's own time not in it\n"));
+             Catch::Contains("\ntimes     steps measured by a user, source user: big and small at batch 2,\n"
+                             "          context 100; sampling and the engine's own time not in it\n"));
   pair.models.draft = "block";
   pair.drafting = latency::Role::block_drafting;
   const TreePrice block = price_from_profile(profile, pair, 7, 2);
@@ -267,9 +266,8 @@ TEST_CASE("the tree command prints one JSON document, writes its folder and refu
           "llama: neither a shipped model nor a file");
   const std::string priced = heads + " --nodes 4 --profile h200 --target llama-2-7b --drafter heads";
   refused(priced + " --draft t5-small", "--draft: not used by heads");
-  CHECK_THAT(
-      output_of_tree(priced, code),
-      Catch::StartsWith("speedup ") && Catch::Contains("llama-2-7b with heads at batch 1, context 512; sampling"));
+  CHECK_THAT(output_of_tree(priced, code),
+             Catch::StartsWith("speedup ") && Catch::Contains("llama-2-7b with heads at batch 1, context"));
   CHECK(code == 0);
   refused(heads + " --nodes 4 --c nan", "--c");
   refused("--accuracies " + (folder / "bad.csv") + " --nodes 4", "bad.csv:1: invalid sum of accuracies[head 1]=1.25");
