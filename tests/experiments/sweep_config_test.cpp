@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/config/table_reader.hpp"
+#include "tests/experiments/config_testing.hpp"
 
 namespace foredraft::experiments {
 namespace {
