@@ -4,10 +4,15 @@
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <catch2/catch.hpp>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/problems.hpp"
@@ -21,6 +26,54 @@ TEST_CASE("parallel_for does each piece of work exactly once, whatever the numbe
     for (const auto& count : done) CHECK(count == 1);
   }
   parallel_for(0, 4, [](std::uint64_t) { FAIL("there was no work to do"); });
+}
+
+/// The threads that did the pieces of work, each of which waits until all have one.
+std::set<std::thread::id> threads_used(unsigned threads) {
+  std::barrier all(threads);
+  std::mutex mutex;
+  std::set<std::thread::id> used;
+  parallel_for(threads, threads, [&](std::uint64_t) {
+    all.arrive_and_wait();
+    const std::lock_guard lock(mutex);
+    used.insert(std::this_thread::get_id());
+  });
+  return used;
+}
+
+TEST_CASE("threads start once and serve one loop after another") {
+  std::set<std::thread::id> seen;
+  for (int loop = 0; loop < 200; ++loop) {
+    const std::set<std::thread::id> used = threads_used(4);
+    CHECK(used.size() == 4);
+    seen.insert(used.begin(), used.end());
+  }
+  CHECK(seen.size() <= std::max(8U, resolve_threads(0)));  // other tests use up to 8 threads, or all of the machine
+}
+
+TEST_CASE("loops inside of a loop and loops of several threads at once do all their work") {
+  std::atomic<int> done{0};
+  const auto loops = [&] {
+    parallel_for(8, 4, [&](std::uint64_t) { parallel_for(25, 3, [&](std::uint64_t) { ++done; }); });
+  };
+  {
+    const std::jthread other(loops);
+    loops();
+  }
+  CHECK(done == 400);
+}
+
+TEST_CASE("after a fork the child has threads of its own") {
+  CHECK(threads_used(2).size() == 2);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);  // a lost thread would be waited for
+    ::_exit(threads_used(3).size() == 3 ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("an exception in one piece of work ends the loop and reaches the caller") {
