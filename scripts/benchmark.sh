@@ -6,6 +6,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/setup.sh
 cmake --preset release >/dev/null
-cmake --build --preset release >/dev/null
+cmake --build --preset release --target foredraft benchmarks >/dev/null
 echo "machine: $(sed -nE 's/^model name\s*: //p' /proc/cpuinfo | head -1), $(nproc) cores; $(g++ --version | head -1)"
 exec python3 benchmarks/compare.py build/release "$@"

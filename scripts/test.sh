@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests everything, from a bare Debian machine with a checkout: installs what is missing, checks the format, builds the
 # sanitizer configuration and runs the tests in it, builds the release configuration and tests there what optimisation or
-# an instruction set can change and what users start, then the Python package, compiles every file alone, and runs
-# clang-tidy over the sources.
+# an instruction set can change and what users start, then the Python package, and checks what changed since scripts/tidy.sh
+# had checked all files: that each compiles by itself, and clang-tidy.
 # Ends with `N passed, N failed`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -51,18 +51,8 @@ else
   passed=$((passed + $(sed -nE 's/^Ran ([0-9]+) tests? in .*/\1/p' "$log" | tail -1)))
 fi
 
-step "every public header compiles alone"
-# The cache goes by what the compiler says it read: preprocessing as well would be a fifth of the time of files so small.
-CCACHE_DEPEND=1 cmake --build --preset release --target all_verify_interface_header_sets >"$log" || { tail -40 "$log"; exit 1; }
-
-step "every source file compiles alone"
-cmake --preset dev -B build/alone -DFOREDRAFT_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=80-virtual >"$log" ||
-  { cat "$log"; exit 1; }
-cmake --build build/alone --target foredraft_git_state >"$log" || { cat "$log"; exit 1; }  # the one header that a build writes
-python3 tests/architecture/compile_alone.py build/alone
-
-step "clang-tidy"
-scripts/tidy.sh
+step "files that changed since all were checked: each compiles by itself, clang-tidy"
+python3 scripts/check_files.py --since "$(cat .ci/checked)"
 
 step "done"
 echo "$passed passed, $failed failed"
