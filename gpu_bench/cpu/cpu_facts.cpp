@@ -104,7 +104,6 @@ latency::Device profile_device(const CpuFacts& facts, unsigned threads) {
 namespace {
 
 constexpr std::int64_t peak_size = 512;
-constexpr int launch_arms = 3;
 
 struct NamedMove {
   std::string_view name;
@@ -251,10 +250,6 @@ void measure_cpu_limits(latency::Profile& profile, const CpuFacts& facts, Thread
   limits.measure_launches();
   limits.measure_moves(moved_bytes(facts));
   limits.measure_product();
-}
-
-int cpu_limit_arms(const CpuFacts& facts) {
-  return launch_arms + static_cast<int>(named_moves.size() * moved_bytes(facts).size()) + 1;
 }
 
 }  // namespace foredraft::gpu_bench

@@ -5,8 +5,6 @@
 #include <array>
 
 #include "gpu_bench/cuda/device_memory.hpp"
-#include "gpu_bench/verify/launch_verifier.hpp"
-#include "gpu_bench/verify/tree_shape.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -44,7 +42,7 @@ VerifierBatches::VerifierBatches(const VerificationShape& shape, latency::DataTy
       type_(type) {
   WorkspaceSize size;
   for (const Verifier verifier : verifiers) {
-    const WorkspaceSize needed = verifier_workspace(verifier, shape, type);
+    const WorkspaceSize needed = verification_cost(verifier, shape, type).workspace;
     size.floats = std::max(size.floats, needed.floats);
     size.counters = std::max(size.counters, needed.counters);
   }

@@ -82,6 +82,11 @@ std::vector<PlannedPair> planned_pairs(const std::vector<latency::ModelShape>& m
 
 }  // namespace
 
+bool drafts(latency::Role role) {
+  return role == latency::Role::autoregressive_drafting || role == latency::Role::block_drafting ||
+         role == latency::Role::head_drafting;
+}
+
 std::vector<PlannedPair> default_pairs(const std::vector<latency::ModelShape>& models) {
   return planned_pairs(models, named_pairs);
 }
@@ -318,11 +323,6 @@ std::vector<latency::Cell> cells_of(const PlannedPair& pair, const Step& step, c
     }
   }
   return cells;
-}
-
-bool drafts(latency::Role role) {
-  return role == latency::Role::autoregressive_drafting || role == latency::Role::block_drafting ||
-         role == latency::Role::head_drafting;
 }
 
 void check_pairs(const std::vector<PlannedPair>& pairs, const std::vector<std::string>& dtypes) {

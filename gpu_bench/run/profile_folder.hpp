@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "foredraft/errors.hpp"
 #include "latency/profile/profile.hpp"
 
 namespace foredraft::gpu_bench {
@@ -16,6 +17,20 @@ class MemoryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Calls attempt(). Returns the message of a MemoryError or DomainError: what was attempted is missing, the run goes
+/// on.
+template <class Attempt>
+[[nodiscard]] std::optional<std::string> why_not_measured(const Attempt& attempt) {
+  try {
+    attempt();
+  } catch (const MemoryError& error) {
+    return error.what();
+  } catch (const DomainError& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
 
 /// The user ends the run. Thrown by arms; completed measurements are kept.
 struct Interrupted {};

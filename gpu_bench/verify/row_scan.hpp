@@ -39,9 +39,8 @@ FOREDRAFT_HOST_DEVICE inline void weigh(const DrawnRow<Storage>& row, unsigned f
   constexpr float nothing = -std::numeric_limits<float>::infinity();
   FOREDRAFT_UNROLL
   for (unsigned c = 0; c < chunks; ++c) {
-    load_lane_of_chunk<width>(row.target, first + c * stride, end, nothing, weights[c].target);
-    load_lane_of_chunk<width>(row.draft, row.draft == nullptr ? end : first + c * stride, end, nothing,
-                              weights[c].residual);
+    load_padded<width>(row.target, first + c * stride, end, nothing, weights[c].target);
+    load_padded<width>(row.draft, row.draft == nullptr ? end : first + c * stride, end, nothing, weights[c].residual);
   }
   FOREDRAFT_UNROLL
   for (unsigned c = 0; c < chunks; ++c) {

@@ -3,13 +3,9 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <type_traits>
 
-#include "gpu_bench/kernels/storage.hpp"
-#include "gpu_bench/verify/online_softmax.hpp"
 #include "gpu_bench/verify/row_scan.hpp"
 #include "gpu_bench/verify/verification.hpp"
-#include "latency/operations/counts.hpp"
 
 /// Verification in which every row decides independently, in one launch.
 ///
@@ -40,7 +36,7 @@ struct TargetRow {
 
 /// `Rule`: what one row says.
 ///
-///     Part                                                       of a share of the row: see merge.hpp
+///     Part                                                       of a share of the row: see reduce.hpp
 ///     Part scan<width>(block, row, span)                         of what this thread read
 ///     RowVerdict finish<width>(block, row, Part of row, scratch) in all threads of the row's last block
 ///     unsigned scratch_bytes()                                   of shared memory, for finish
@@ -125,34 +121,24 @@ struct RowVerificationKernel {
   static constexpr unsigned flag_bytes = 16;
 };
 
-/// Workspace of RowVerificationKernel for its verdicts, parts and counters.
-template <class Part>
-[[nodiscard]] WorkspaceSize row_workspace(std::int64_t batch, std::int64_t rows, std::int64_t vocabulary) {
-  const std::int64_t splits = splits_of_row(static_cast<unsigned>(vocabulary));
-  const auto bytes = static_cast<std::int64_t>(sizeof(RowVerdict)) + splits * static_cast<std::int64_t>(sizeof(Part));
-  return {.floats = batch * rows * bytes / static_cast<std::int64_t>(sizeof(float)), .counters = batch * (rows + 1)};
-}
-
 /// Launches the kernel with loads as wide as rows allow: logits start at a multiple of 16 bytes.
 template <class Rule, class Path, class Launcher>
-void verify_rows(const Rule& rule, const Path& path, const VerificationOutput& output, const Workspace& workspace,
+void verify_rows(const Rule& rule, const Path& path, const VerificationOutput& output, WorkspaceCutter& cutter,
                  Launcher& launcher) {
-  auto* verdicts = reinterpret_cast<RowVerdict*>(workspace.floats);
-  const auto launch = [&]<unsigned width>(std::integral_constant<unsigned, width>) {
-    launcher.launch(RowVerificationKernel<Rule, Path, width>{
-        .rule = rule,
-        .path = path,
-        .output = output,
-        .verdicts = verdicts,
-        .parts = reinterpret_cast<typename Rule::Part*>(verdicts + std::size_t{path.batch()} * path.rows()),
-        .counters = workspace.counters,
-        .splits = splits_of_row(path.vocabulary())});
-  };
-  if (path.vocabulary() % pack_elements == 0) {
-    launch(std::integral_constant<unsigned, pack_elements>{});
-  } else {
-    launch(std::integral_constant<unsigned, 1>{});
-  }
+  const std::int64_t rows = std::int64_t{path.batch()} * path.rows();
+  const unsigned splits = splits_of_row(path.vocabulary());
+  auto* verdicts = cutter.packed<RowVerdict>(rows);
+  auto* parts = cutter.packed<typename Rule::Part>(rows * splits);
+  std::uint32_t* counters = cutter.counters(rows + path.batch());
+  with_width(path.vocabulary(), [&](auto width) {
+    launcher.launch(RowVerificationKernel<Rule, Path, width.value>{.rule = rule,
+                                                                   .path = path,
+                                                                   .output = output,
+                                                                   .verdicts = verdicts,
+                                                                   .parts = parts,
+                                                                   .counters = counters,
+                                                                   .splits = splits});
+  });
 }
 
 /// The most probable token of a part of a row, the lowest of tied ones.
@@ -190,14 +176,31 @@ FOREDRAFT_HOST_DEVICE inline Pick merged(const Pick& a, const Pick& b) {
   return {second ? b.logit : a.logit, second ? b.token : a.token, a.fault | b.fault};
 }
 
-/// The scan of a rule that needs nothing else from a row.
-template <unsigned width, class Block, class Storage>
-FOREDRAFT_HOST_DEVICE inline Pick scan_pick(Block& block, const TargetRow<Storage>& row, RowSpan span) {
-  Pick pick;
-  scan_row<width>(block, row.logits, span, [&pick](const float(&logits)[width], unsigned first, bool faulty) {
-    pick.take(logits, first, faulty);
-  });
-  return pick;
-}
+/// The rule of `greedy_match` and `tree_greedy`: a row selects its most probable token. In a tree the walk goes on to
+/// the child that holds it, in a chain while that is the draft.
+template <bool in_tree>
+struct GreedyRule {
+  using Part = Pick;
+
+  template <unsigned width, class Block, class Storage>
+  FOREDRAFT_HOST_DEVICE Pick scan(Block& block, const TargetRow<Storage>& row, RowSpan span) const {
+    Pick pick;
+    scan_row<width>(block, row.logits, span, [&pick](const float(&logits)[width], unsigned first, bool faulty) {
+      pick.take(logits, first, faulty);
+    });
+    return pick;
+  }
+
+  template <unsigned width, class Block, class Storage>
+  FOREDRAFT_HOST_DEVICE RowVerdict finish(Block& /*block*/, const TargetRow<Storage>& row, const Pick& pick,
+                                          std::byte* /*scratch*/) const {
+    return pick.verdict(in_tree || (pick.token == static_cast<std::uint32_t>(row.draft) && row.draft != no_token));
+  }
+
+  [[nodiscard]] static unsigned scratch_bytes() { return 0; }
+  [[nodiscard]] static latency::Work row_work(unsigned /*vocabulary*/, unsigned /*splits*/, unsigned /*logit_bytes*/) {
+    return {};
+  }
+};
 
 }  // namespace foredraft::gpu_bench

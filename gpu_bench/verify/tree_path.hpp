@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu_bench/verify/online_softmax.hpp"
+#include "gpu_bench/verify/reference.hpp"
 #include "gpu_bench/verify/row_verification.hpp"
-#include "gpu_bench/verify/tree_shape.hpp"
-#include "gpu_bench/verify/verification.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -104,35 +102,10 @@ struct TreePath {
 // One launch (row_verification.hpp). Reads the target's rows once and no draft logits; writes the outputs, 12 bytes for
 // each share of a row and 8 for each row. Lower bound: (nodes + 1) V s bytes per request.
 
-struct TreeGreedyRule {
-  using Part = Pick;
-
-  template <unsigned width, class Block, class Storage>
-  FOREDRAFT_HOST_DEVICE Pick scan(Block& block, const TargetRow<Storage>& row, RowSpan span) const {
-    return scan_pick<width>(block, row, span);
-  }
-
-  template <unsigned width, class Block, class Storage>
-  FOREDRAFT_HOST_DEVICE RowVerdict finish(Block& /*block*/, const TargetRow<Storage>& /*row*/, const Pick& pick,
-                                          std::byte* /*scratch*/) const {
-    return pick.verdict(true);
-  }
-
-  [[nodiscard]] static unsigned scratch_bytes() { return 0; }
-  [[nodiscard]] static latency::Work row_work(unsigned /*vocabulary*/, unsigned /*splits*/, unsigned /*logit_bytes*/) {
-    return {};
-  }
-};
-
-[[nodiscard]] inline WorkspaceSize tree_greedy_workspace(std::int64_t batch, std::int64_t nodes,
-                                                         std::int64_t vocabulary) {
-  return row_workspace<Pick>(batch, nodes + 1, vocabulary);
-}
-
 template <class Storage, class Launcher>
-void tree_greedy(const TreeVerificationInput<Storage>& input, const VerificationOutput& output,
-                 const Workspace& workspace, Launcher& launcher) {
-  verify_rows(TreeGreedyRule{}, TreePath<Storage>{input}, output, workspace, launcher);
+void tree_greedy(const TreeVerificationInput<Storage>& input, const VerificationOutput& output, WorkspaceCutter& cutter,
+                 Launcher& launcher) {
+  verify_rows(GreedyRule<true>{}, TreePath<Storage>{input}, output, cutter, launcher);
 }
 
 // ---- `tree_sampled`: samples a token from the target at every node, walks from the root to the child with the sampled
@@ -264,28 +237,18 @@ struct TreeSampledRule {
   template <unsigned width, class Storage>
   FOREDRAFT_HOST_DEVICE void load_logits(const TargetRow<Storage>& row, unsigned chunk_begin, unsigned lane,
                                          float (&to)[pack_elements]) const {
-    load_lane_of_chunk<width>(row.logits, chunk_begin + lane * pack_elements, vocabulary,
-                              -std::numeric_limits<float>::infinity(), to);
+    load_padded<width>(row.logits, chunk_begin + lane * pack_elements, vocabulary,
+                       -std::numeric_limits<float>::infinity(), to);
   }
 };
 
-[[nodiscard]] inline WorkspaceSize tree_sampled_workspace(std::int64_t batch, std::int64_t nodes,
-                                                          std::int64_t vocabulary) {
-  WorkspaceSize size = row_workspace<SoftmaxPart>(batch, nodes + 1, vocabulary);
-  size.floats += 2 * batch * (nodes + 1) * divide_up(static_cast<unsigned>(vocabulary), chunk_tokens);
-  return size;
-}
-
 template <class Storage, class Launcher>
 void tree_sampled(const TreeVerificationInput<Storage>& input, const VerificationOutput& output,
-                  const Workspace& workspace, Launcher& launcher) {
-  const std::size_t rows = std::size_t{input.batch} * (input.nodes + 1);
-  Workspace behind = workspace;
-  behind.floats += 2 * rows * divide_up(input.vocabulary, chunk_tokens);
-  verify_rows(TreeSampledRule{.chunks = reinterpret_cast<TreeSampledRule::Chunk*>(workspace.floats),
-                              .vocabulary = input.vocabulary,
-                              .draws = input.draws},
-              TreePath<Storage>{input}, output, behind, launcher);
+                  WorkspaceCutter& cutter, Launcher& launcher) {
+  const std::int64_t rows = std::int64_t{input.batch} * (input.nodes + 1);
+  auto* chunks = cutter.packed<TreeSampledRule::Chunk>(rows * divide_up(input.vocabulary, chunk_tokens));
+  verify_rows(TreeSampledRule{.chunks = chunks, .vocabulary = input.vocabulary, .draws = input.draws},
+              TreePath<Storage>{input}, output, cutter, launcher);
 }
 
 }  // namespace foredraft::gpu_bench

@@ -335,7 +335,7 @@ double logit_rows_mb(const VerificationPair& pair, std::int64_t rows) {
 double peak_mb(const CallVariant& variant, const VerificationPair& pair, std::int64_t gamma) {
   if (variant.of_paper) return logit_rows_mb(pair, analytic::verification_peak_rows(*variant.of_paper, gamma));
   const gpu_bench::WorkspaceSize size =
-      gpu_bench::verifier_workspace(variant.verifier, shape_of(pair, gamma), type_of(pair));
+      gpu_bench::verification_cost(variant.verifier, shape_of(pair, gamma), type_of(pair)).workspace;
   return logit_rows_mb(pair, analytic::verification_logit_rows(gamma)) +
          4.0 * static_cast<double>(size.floats + size.counters) / bytes_per_mb;
 }

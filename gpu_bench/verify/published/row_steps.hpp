@@ -135,16 +135,6 @@ struct SoftmaxRowsKernel {
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return input.gamma + static_cast<unsigned>(rows_of); }
 };
 
-/// Calls use(width), a compile-time number: pack_elements where every row starts at a multiple of a pack, else 1.
-template <class Use>
-void with_width(unsigned vocabulary, const Use& use) {
-  if (vocabulary % pack_elements == 0) {
-    use(std::integral_constant<unsigned, pack_elements>{});
-  } else {
-    use(std::integral_constant<unsigned, 1>{});
-  }
-}
-
 template <class Storage, class Launcher>
 void softmax_rows(const VerificationInput<Storage>& input, RowsOf rows_of, Storage* out, std::uint32_t* row_faults,
                   Launcher& launcher) {

@@ -8,7 +8,6 @@
 
 #include "core/random_stream.hpp"
 #include "foredraft/errors.hpp"
-#include "gpu_bench/loop/loop_cell.hpp"
 #include "gpu_bench/run/profile_folder.hpp"
 #include "gpu_bench/verify/reference.hpp"
 

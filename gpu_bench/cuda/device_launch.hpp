@@ -3,33 +3,30 @@
 
 #include <cuda_runtime_api.h>
 
-#include "gpu_bench/kernels/storage.hpp"
+#include "gpu_bench/kernels/operation_kernels.hpp"
+#include "gpu_bench/verify/launch_verifier.hpp"
 #include "gpu_bench/verify/logits.hpp"
-#include "gpu_bench/verify/verifiers.hpp"
 
+/// What is launched on a device, in the storage type that the caller names.
 namespace foredraft::gpu_bench {
+
+/// Enqueues any operation except a projection.
+void launch_operation(const latency::Operation& operation, latency::DataType type, const KernelContext& context,
+                      cudaStream_t stream);
+
+/// Fills a buffer with its initial contents before a pass: random numbers, or NaN for activations.
+void launch_contents(const latency::Buffer& buffer, void* memory, latency::DataType type, std::uint64_t seed,
+                     cudaStream_t stream);
 
 /// Whether the host waits for results, as some published verifiers do. A graph cannot.
 enum class HostWaits { as_published, never };
-
-/// Device memory of one batch, laid out as in verification.hpp and tree_verification.hpp.
-struct VerifierMemory {
-  void* target_logits;
-  void* draft_logits;
-  std::int32_t* drafts;
-  std::int32_t* draft_counts;
-  std::int32_t* node_tokens;
-  const std::int32_t* first_children;  ///< of binary_tree(gamma)
-  const std::int32_t* next_siblings;
-  VerificationOutput output;
-};
 
 /// One call of a verifier.
 struct VerifierCall {
   Verifier verifier;
   VerificationShape shape;
   VerifierMemory memory;
-  Workspace workspace;  ///< verifier_workspace(), counters zero
+  Workspace workspace;  ///< of the size in verification_cost(), counters zero
   DrawStream draws;
   HostWaits waits;
 };
@@ -42,7 +39,11 @@ void launch_verifier(const VerifierCall& call, latency::DataType type, cudaStrea
 void launch_logits(const LogitsProfile& profile, const VerificationShape& shape, const VerifierMemory& memory,
                    latency::DataType type, std::uint64_t seed, cudaStream_t stream);
 
-/// The same for one storage type: Half, Bfloat16, float. Each is compiled in a separate file.
+/// The same for one storage type: Half, Bfloat16, float. Each is compiled in a file of its own.
+template <class Storage>
+void launch_operation_as(const latency::Operation& operation, const KernelContext& context, cudaStream_t stream);
+template <class Storage>
+void launch_contents_as(const latency::Buffer& buffer, void* memory, std::uint64_t seed, cudaStream_t stream);
 template <class Storage>
 void launch_verifier_as(const VerifierCall& call, cudaStream_t stream);
 template <class Storage>
