@@ -32,7 +32,6 @@ class CpuVerifier {
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
-  /// State of a request after its rows were read.
   struct Decision {
     unsigned count;      ///< drafts to verify
     unsigned accepted;   ///< of them

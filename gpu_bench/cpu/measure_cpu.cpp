@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::uint64_t logits_seed = 1;
 
-/// Bytes and flop of one call.
+/// Logits and drafts that are verified again and again.
 class TimedBatch {
  public:
   TimedBatch(const VerificationShape& shape, ThreadTeam& team, const LogitsProfile& logits)
@@ -195,7 +195,6 @@ std::vector<std::size_t> longest_caches_first(const std::vector<latency::Cell>& 
   return order;
 }
 
-/// The measurement run of one profile.
 class CpuMeasurement {
  public:
   CpuMeasurement(const CpuRequest& request, const std::atomic<bool>& interrupted,

@@ -39,7 +39,6 @@ struct DeviceFacts {
 /// Selects the device for this thread and returns its facts. Throws DomainError if there is none.
 [[nodiscard]] DeviceFacts device_facts(int device = 0);
 
-/// One fact per line.
 [[nodiscard]] std::string to_text(const DeviceFacts& facts);
 
 /// Versions of everything that made a profile, and this machine.

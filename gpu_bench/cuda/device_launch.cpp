@@ -5,21 +5,21 @@ namespace foredraft::gpu_bench {
 
 void launch_operation(const latency::Operation& operation, latency::DataType type, const KernelContext& context,
                       cudaStream_t stream) {
-  with_storage(type, [&]<class Storage>() { launch_operation_as<Storage>(operation, context, stream); });
+  with_storage(type, [&]<class Storage>() { DeviceLaunches<Storage>::operation(operation, context, stream); });
 }
 
 void launch_contents(const latency::Buffer& buffer, void* memory, latency::DataType type, std::uint64_t seed,
                      cudaStream_t stream) {
-  with_storage(type, [&]<class Storage>() { launch_contents_as<Storage>(buffer, memory, seed, stream); });
+  with_storage(type, [&]<class Storage>() { DeviceLaunches<Storage>::contents(buffer, memory, seed, stream); });
 }
 
 void launch_verifier(const VerifierCall& call, latency::DataType type, cudaStream_t stream) {
-  with_storage(type, [&]<class Storage>() { launch_verifier_as<Storage>(call, stream); });
+  with_storage(type, [&]<class Storage>() { DeviceLaunches<Storage>::verifier(call, stream); });
 }
 
 void launch_logits(const LogitsProfile& profile, const VerificationShape& shape, const VerifierMemory& memory,
                    latency::DataType type, std::uint64_t seed, cudaStream_t stream) {
-  with_storage(type, [&]<class Storage>() { launch_logits_as<Storage>(profile, shape, memory, seed, stream); });
+  with_storage(type, [&]<class Storage>() { DeviceLaunches<Storage>::logits(profile, shape, memory, seed, stream); });
 }
 
 }  // namespace foredraft::gpu_bench

@@ -11,12 +11,14 @@
 namespace foredraft::gpu_bench {
 
 template <class Storage>
-void launch_operation_as(const latency::Operation& operation, const KernelContext& context, cudaStream_t stream) {
+void DeviceLaunches<Storage>::operation(const latency::Operation& operation, const KernelContext& context,
+                                        cudaStream_t stream) {
   with_kernel<Storage>(operation, context, [stream](const auto& kernel) { launch_kernel(kernel, stream); });
 }
 
 template <class Storage>
-void launch_contents_as(const latency::Buffer& buffer, void* memory, std::uint64_t seed, cudaStream_t stream) {
+void DeviceLaunches<Storage>::contents(const latency::Buffer& buffer, void* memory, std::uint64_t seed,
+                                       cudaStream_t stream) {
   with_content_kernel<Storage>(buffer, memory, seed, [stream](const auto& kernel) { launch_kernel(kernel, stream); });
 }
 
@@ -44,15 +46,15 @@ class DeviceLauncher {
 };
 
 template <class Storage>
-void launch_verifier_as(const VerifierCall& call, cudaStream_t stream) {
+void DeviceLaunches<Storage>::verifier(const VerifierCall& call, cudaStream_t stream) {
   DeviceLauncher launcher(stream, call.waits);
   WorkspaceCutter cutter(call.workspace);
   launch_verifier<Storage>(call.verifier, call.shape, call.memory, call.draws, cutter, launcher);
 }
 
 template <class Storage>
-void launch_logits_as(const LogitsProfile& profile, const VerificationShape& shape, const VerifierMemory& memory,
-                      std::uint64_t seed, cudaStream_t stream) {
+void DeviceLaunches<Storage>::logits(const LogitsProfile& profile, const VerificationShape& shape,
+                                     const VerifierMemory& memory, std::uint64_t seed, cudaStream_t stream) {
   const auto fill = [&](const char* name, void* out, std::int64_t rows_per_request) {
     const std::int64_t rows = shape.batch * rows_per_request;
     if (rows == 0) return;

@@ -21,7 +21,6 @@ void launch_contents(const latency::Buffer& buffer, void* memory, latency::DataT
 /// Whether the host waits for results, as some published verifiers do. A graph cannot.
 enum class HostWaits { as_published, never };
 
-/// One call of a verifier.
 struct VerifierCall {
   Verifier verifier;
   VerificationShape shape;
@@ -31,7 +30,6 @@ struct VerifierCall {
   HostWaits waits;
 };
 
-/// Enqueues the launches of a call.
 void launch_verifier(const VerifierCall& call, latency::DataType type, cudaStream_t stream);
 
 /// Logits of this profile in the rows of target and drafter, which have the same ranking of tokens; each draft is the
@@ -41,13 +39,12 @@ void launch_logits(const LogitsProfile& profile, const VerificationShape& shape,
 
 /// The same for one storage type: Half, Bfloat16, float. Each is compiled in a file of its own.
 template <class Storage>
-void launch_operation_as(const latency::Operation& operation, const KernelContext& context, cudaStream_t stream);
-template <class Storage>
-void launch_contents_as(const latency::Buffer& buffer, void* memory, std::uint64_t seed, cudaStream_t stream);
-template <class Storage>
-void launch_verifier_as(const VerifierCall& call, cudaStream_t stream);
-template <class Storage>
-void launch_logits_as(const LogitsProfile& profile, const VerificationShape& shape, const VerifierMemory& memory,
-                      std::uint64_t seed, cudaStream_t stream);
+struct DeviceLaunches {
+  static void operation(const latency::Operation& operation, const KernelContext& context, cudaStream_t stream);
+  static void contents(const latency::Buffer& buffer, void* memory, std::uint64_t seed, cudaStream_t stream);
+  static void verifier(const VerifierCall& call, cudaStream_t stream);
+  static void logits(const LogitsProfile& profile, const VerificationShape& shape, const VerifierMemory& memory,
+                     std::uint64_t seed, cudaStream_t stream);
+};
 
 }  // namespace foredraft::gpu_bench

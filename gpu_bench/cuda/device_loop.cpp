@@ -123,7 +123,6 @@ latency::BufferId token_ids_of(const latency::Program& pass) {
   throw std::logic_error("a pass of a target embeds no tokens");
 }
 
-/// One cell on the device.
 class CellLoop {
  public:
   CellLoop(const LoopCell& cell, const std::vector<latency::ModelShape>& models, const Bench& bench, CublasLt& blas,

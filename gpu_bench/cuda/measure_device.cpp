@@ -112,7 +112,6 @@ latency::Protocol protocol_of(bool quick, std::size_t arms) {
   return protocol;
 }
 
-/// The measurement run of one profile.
 class DeviceMeasurement {
  public:
   DeviceMeasurement(const MeasureRequest& request, const std::atomic<bool>& interrupted,
@@ -200,7 +199,10 @@ class DeviceMeasurement {
       const latency::Program program = program_of(request_.models, cell);
       const latency::DataType type = latency::data_type_of(cell.dtype);
       check_fits(cell.model, latency::memory_bytes(program, type), static_cast<double>(facts_.memory_bytes));
-      const std::size_t sets = cell.cache == latency::Cache::cold ? cold_sets(program, type, to_text(cell)) : 1;
+      const auto copies =
+          cell.cache == latency::Cache::cold ? cold_copies(program, type) : std::optional<std::int64_t>(1);
+      if (!copies) throw DomainError(to_text(cell) + ": its weights are too small to be evicted from the L2");
+      const auto sets = static_cast<std::size_t>(*copies);
       std::vector<BufferPool>& of_model = pools[cell.model];
       while (of_model.size() < sets) of_model.emplace_back(type, content_seed);
       runners.push_back(
@@ -212,7 +214,6 @@ class DeviceMeasurement {
     return measure(arms, protocol_of(request_.quick, arms.size()), steady_now_s);
   }
 
-  /// Times the verifiers of a group over the same logits.
   std::vector<latency::VerificationRow> verify(const std::vector<latency::VerificationCell>& group) {
     stop_if_interrupted();
     const latency::VerificationCell& first = group.front();
@@ -255,7 +256,7 @@ class DeviceMeasurement {
       rows.push_back({.cell = group[i],
                       .launches = cost.launches,
                       .read_backs = cost.read_backs,
-                      .requested_bytes = cost.work.read_bytes + cost.work.written_bytes,
+                      .requested_bytes = cost.traffic.read_bytes + cost.traffic.written_bytes,
                       .memory_bytes = 4.0 * static_cast<double>(cost.workspace.floats + cost.workspace.counters),
                       .timing = latency::timing_of(measured[i], floor_bytes(verifiers[i], shape, type), 0.0, 0.0)});
     }
@@ -264,13 +265,6 @@ class DeviceMeasurement {
 
   [[nodiscard]] std::optional<std::int64_t> cold_copies(const latency::Program& program, latency::DataType type) const {
     return copies_for_cold(latency::streamed_bytes(program, type), static_cast<double>(facts_.l2_bytes));
-  }
-
-  [[nodiscard]] std::size_t cold_sets(const latency::Program& program, latency::DataType type,
-                                      const std::string& what) const {
-    const std::optional<std::int64_t> copies = cold_copies(program, type);
-    if (!copies) throw DomainError(what + ": its weights are too small to be evicted from the L2");
-    return static_cast<std::size_t>(*copies);
   }
 
   /// The row of a program's only operation, over `copies` of its weights and caches in turn.

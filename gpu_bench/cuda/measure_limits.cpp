@@ -9,6 +9,7 @@
 #include "gpu_bench/cuda/device_memory.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/profile_folder.hpp"
+#include "latency/operations/counts.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -39,7 +40,6 @@ std::vector<std::int64_t> sweep_sizes(std::int64_t l2_bytes) {
   return sizes;
 }
 
-/// What is measured from one launch after another.
 class DeviceLimits {
  public:
   DeviceLimits(latency::Profile& profile, std::string& samples, const DeviceFacts& facts, const Bench& bench,

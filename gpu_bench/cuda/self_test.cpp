@@ -73,7 +73,6 @@ void upload(const TestBatch& batch, latency::DataType type, const VerifierMemory
   upload_words(batch.node_tokens, memory.node_tokens);
 }
 
-/// Output of a verifier, request by request.
 struct Outputs {
   std::vector<std::int32_t> tokens, counts, faults;
   bool operator==(const Outputs&) const = default;

@@ -189,7 +189,6 @@ struct AttendKernel {
     float sum;
   };
 
-  /// Number of keys that a row sees.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned visible(unsigned row) const {
     return causal ? length - tokens + row / (heads / kv_heads) + 1 : length;
   }

@@ -22,6 +22,15 @@ struct ContentStream {
   return {.key = {key[0], key[1]}, .counter = {first[0], first[1], first[2], first[3]}};
 }
 
+/// Threads that take `each` elements at a time, and stride over the rest.
+[[nodiscard]] inline LaunchShape striding_shape(std::int64_t elements, std::int64_t each, unsigned threads,
+                                                unsigned max_blocks) {
+  const std::int64_t blocks = (elements + each * threads - 1) / (each * threads);
+  return {.blocks = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks),
+          .threads = threads,
+          .shared_bytes = 0};
+}
+
 /// Calls element(index, word) for every element of a buffer and its random word, one draw of four at a time.
 template <class Element>
 struct FillKernel {
@@ -32,13 +41,7 @@ struct FillKernel {
   Element element;
   unsigned threads = max_threads;
 
-  [[nodiscard]] LaunchShape shape() const {
-    constexpr std::int64_t max_blocks = 16384;
-    const std::int64_t blocks = (elements + 4 * std::int64_t{threads} - 1) / (4 * std::int64_t{threads});
-    return {.blocks = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks),
-            .threads = threads,
-            .shared_bytes = 0};
-  }
+  [[nodiscard]] LaunchShape shape() const { return striding_shape(elements, 4, threads, 16384); }
 
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
@@ -108,13 +111,7 @@ struct MoveMemoryKernel {
   std::uint32_t unlikely;
   unsigned threads = max_threads;
 
-  [[nodiscard]] LaunchShape shape() const {
-    const std::int64_t per_block = static_cast<std::int64_t>(threads) * in_flight;
-    const std::int64_t blocks = (packs + per_block - 1) / per_block;
-    return {.blocks = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks),
-            .threads = threads,
-            .shared_bytes = 0};
-  }
+  [[nodiscard]] LaunchShape shape() const { return striding_shape(packs, in_flight, threads, max_blocks); }
 
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {

@@ -50,15 +50,10 @@ struct LoopSamples {
   }
 };
 
-LoopTime loop_time(const std::vector<double>& samples_us) {
-  const latency::SampleSummary summary = latency::summarise(samples_us);
-  return {.median_us = summary.median_us, .ci95_us = summary.median_ci95_us, .samples = summary.samples};
-}
-
 LoopRow row_of(const LoopCell& cell, const LoopSamples& samples) {
   return {.cell = cell,
-          .plain = loop_time(samples.plain_us),
-          .iteration = loop_time(samples.iteration_us),
+          .plain = latency::summarise(samples.plain_us),
+          .iteration = latency::summarise(samples.iteration_us),
           .tokens_per_iteration = static_cast<double>(samples.emitted) / static_cast<double>(samples.iterations)};
 }
 
@@ -88,7 +83,6 @@ LoopRow row_of(const LoopCell& cell, const std::vector<LoopSamples>& of_runs) {
   return row;
 }
 
-/// Checks that the rule decided as forced.
 void check_emitted(const LoopCell& cell, std::span<const std::int32_t> accepted, const IterationTaken& taken) {
   const auto batch = static_cast<std::size_t>(cell.batch);
   const auto gamma = static_cast<std::size_t>(cell.gamma);
@@ -235,8 +229,8 @@ class LoopRun {
   std::vector<std::string> why_missing_;
 };
 
-double relative_half_width(const LoopTime& time) {
-  return 0.5 * (time.ci95_us.high - time.ci95_us.low) / time.median_us;
+double relative_half_width(const latency::SampleSummary& time) {
+  return 0.5 * (time.median_ci95_us.high - time.median_ci95_us.low) / time.median_us;
 }
 
 }  // namespace

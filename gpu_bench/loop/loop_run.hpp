@@ -104,18 +104,10 @@ struct LoopDevice {
   std::function<double()> now_s;  ///< any steady clock
 };
 
-/// A median time with its 95 % interval.
-struct LoopTime {
-  double median_us = 0.0;
-  Interval ci95_us{};
-  std::int64_t samples = 0;
-};
-
-/// Result of a cell over all of its runs.
 struct LoopRow {
   LoopCell cell;
-  LoopTime plain;                     ///< of a step
-  LoopTime iteration;                 ///< of an iteration
+  latency::SampleSummary plain;       ///< of a step; a file of rows holds its median, interval and number of samples
+  latency::SampleSummary iteration;   ///< of an iteration, likewise
   double tokens_per_iteration = 0.0;  ///< of one sequence, as emitted by the verifier
   /// Run-to-run variation: median over pairs of runs of max/min - 1 of the speedup; nullopt for a single run.
   std::optional<double> between_runs = {};

@@ -9,7 +9,6 @@
 
 #include "core/files.hpp"
 #include "foredraft/errors.hpp"
-#include "gpu_bench/run/report.hpp"
 #include "latency/profile/profile_json.hpp"
 
 namespace foredraft::gpu_bench {

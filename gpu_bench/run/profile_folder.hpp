@@ -47,6 +47,10 @@ void append_samples(std::string& table, std::string_view what, const std::vector
 /// Identifies these bytes in profile.json.
 [[nodiscard]] latency::RawSamples raw_samples_of(std::string_view table);
 
+/// report.md, for readers: device and versions, the limits, every curve with its fraction of the ceiling, passes beside
+/// their operations, verifiers, the A/A test and what is missing.
+[[nodiscard]] std::string report_markdown(const latency::Profile& profile);
+
 // ---- The folder of a measurement: profile.json, steps.csv, kernels.csv, samples.csv, report.md.
 
 /// Checks a folder before a run writes into it. Returns nullopt if it does not exist or is empty, or the profile of an

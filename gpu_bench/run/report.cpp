@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/run/report.hpp"
-
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
@@ -8,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "gpu_bench/run/profile_folder.hpp"
 #include "latency/profile/profile_fields.hpp"
 
 namespace foredraft::gpu_bench {
@@ -28,7 +27,6 @@ constexpr std::array shown_units{ShownUnit{"_bytes_per_s", " GB/s", 1e9},
                                  ShownUnit{"_w", " W", 1.0},
                                  ShownUnit{"", "", 1.0}};
 
-/// A text in a cell of a table.
 std::string cell_safe(std::string text) {
   for (char& letter : text) {
     if (letter == '|' || letter == '\n') letter = '/';
@@ -162,7 +160,6 @@ std::string missing_section(const latency::Profile& profile) {
   return section;
 }
 
-/// A step and its operations.
 struct BrokenStep {
   std::int64_t operations = 0;
   double alone_us = 0.0;                 ///< sum over the operations
@@ -311,7 +308,7 @@ std::string group_line(const latency::Profile& profile, const std::string& key, 
   if (group.ours != nullptr) {
     const double us = group.ours->timing.summary.median_us;
     const std::optional<double> goal = goal_us(profile, *group.ours);
-    line += fmt::format(" {:.4g} | {} | {} |", us, goal ? fmt::format("{:.4g}", *goal) : "",
+    line += fmt::format(" {:.4g} | {} | {} |", us, number_or_blank(goal),
                         !goal         ? ""
                         : us <= *goal ? "reached"
                                       : fmt::format("{:.2f}x", us / *goal));

@@ -14,22 +14,17 @@ struct ChainPath {
 
   VerificationInput<Storage> input;
 
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned batch() const { return input.batch; }
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return input.gamma + 1; }
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned vocabulary() const { return input.vocabulary; }
 
   /// Rows after a draft outside the vocabulary are read unnecessarily: looking for one first would delay all others.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows_read(unsigned request) const {
     return static_cast<unsigned>(input.draft_counts[request]) + 1;
   }
 
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE TargetRow<Storage> row(unsigned request, unsigned position) const {
-    const unsigned index = request * rows() + position;
-    return {.logits = input.target_logits + static_cast<std::int64_t>(index) * input.vocabulary,
-            .draft = draft(request, position),
-            .request = request,
-            .position = position,
-            .index = index};
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE std::int32_t draft(unsigned request, unsigned position) const {
+    if (position + 1 == rows_read(request)) return no_token;
+    const std::int32_t token = input.drafts[request * input.gamma + position];
+    return static_cast<std::uint32_t>(token) < input.vocabulary ? token : no_token;
   }
 
   template <class Block>
@@ -56,16 +51,15 @@ struct ChainPath {
     return threads / warp_lanes * static_cast<unsigned>(sizeof(Firsts));
   }
 
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double drafts = static_cast<double>(input.batch) * input.gamma;
     const double counts = input.batch;
-    return {.read_bytes = 4 * (2 * drafts + counts), .written_bytes = 4 * (drafts + 3 * counts), .flop = 0.0};
+    return {.read_bytes = 4 * (2 * drafts + counts), .written_bytes = 4 * (drafts + 3 * counts)};
   }
 
  private:
   static constexpr std::uint32_t none = 0xffffffffU;
 
-  /// Names of the first rows of a request.
   struct Firsts {
     std::uint32_t rejecting = none;
     std::uint32_t without_draft = none;
@@ -77,12 +71,6 @@ struct ChainPath {
               .faulty = a.faulty < b.faulty ? a.faulty : b.faulty};
     }
   };
-
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE std::int32_t draft(unsigned request, unsigned position) const {
-    if (position + 1 == rows_read(request)) return no_token;
-    const std::int32_t token = input.drafts[request * input.gamma + position];
-    return static_cast<std::uint32_t>(token) < input.vocabulary ? token : no_token;
-  }
 };
 
 // ---- `greedy_match`: accept drafts while they are the target's most probable token, then emit that token [Stern2018].
@@ -138,8 +126,8 @@ struct TopBetaRule {
   }
 
   [[nodiscard]] static unsigned scratch_bytes() { return 0; }
-  [[nodiscard]] static latency::Work row_work(unsigned /*vocabulary*/, unsigned splits, unsigned logit_bytes) {
-    return {.read_bytes = (splits + 1.0) * logit_bytes, .written_bytes = 0.0, .flop = 0.0};
+  [[nodiscard]] static Traffic row_traffic(unsigned splits, unsigned logit_bytes) {
+    return {.read_bytes = (splits + 1.0) * logit_bytes, .written_bytes = 0.0};
   }
 
  private:
@@ -223,8 +211,8 @@ struct TypicalAcceptanceRule {
   }
 
   [[nodiscard]] static unsigned scratch_bytes() { return 0; }
-  [[nodiscard]] static latency::Work row_work(unsigned vocabulary, unsigned /*splits*/, unsigned logit_bytes) {
-    return {.read_bytes = 1.0 * logit_bytes, .written_bytes = 0.0, .flop = 4.0 * vocabulary};
+  [[nodiscard]] static Traffic row_traffic(unsigned /*splits*/, unsigned logit_bytes) {
+    return {.read_bytes = 1.0 * logit_bytes, .written_bytes = 0.0};
   }
 
  private:

@@ -33,7 +33,6 @@
 /// the size of blocks.
 namespace foredraft::gpu_bench {
 
-/// The units of a launch.
 enum class FusedExactUnits { all, rows, choices };
 
 /// Data exchanged between blocks, in the memory of a Workspace.
@@ -77,26 +76,22 @@ struct FusedExactKernel {
     return logits * input.batch * sizeof(Storage);
   }
 
-  /// Logits as above, sums, drafts and outputs; data shared by the threads of a block counts once. Exponentials and
-  /// comparisons do not count as flop.
-  [[nodiscard]] latency::Work work() const {
+  /// Logits as above, sums, drafts and outputs; data shared by the threads of a block counts once.
+  [[nodiscard]] Traffic traffic() const {
     const double row_units = 1.0 * rows() * splits();
     const double drafts_bytes = (input.gamma + 1.0) * sizeof(std::int32_t);
-    latency::Work one{.read_bytes = units_of_request() * drafts_bytes, .written_bytes = 0.0, .flop = 0.0};
+    Traffic one{.read_bytes = units_of_request() * drafts_bytes, .written_bytes = 0.0};
     if constexpr (units != FusedExactUnits::choices) {
       one.written_bytes += row_units * sizeof(SoftmaxPart);
-      one.flop += 3.0 * rows() * input.vocabulary;
     }
     if constexpr (units != FusedExactUnits::rows) {
       one.read_bytes +=
           splits() * (row_units * sizeof(SoftmaxPart) + sizeof(WeightSums)) + split_chunks * sizeof(WeightSums);
       one.written_bytes +=
           splits() * (split_chunks + 1.0) * sizeof(WeightSums) + drafts_bytes + 2 * sizeof(std::int32_t);
-      one.flop += 9.0 * input.vocabulary;
     }
     return {.read_bytes = input.batch * one.read_bytes + logit_read_bytes(),
-            .written_bytes = input.batch * one.written_bytes,
-            .flop = input.batch * one.flop};
+            .written_bytes = input.batch * one.written_bytes};
   }
 
   template <class Block>
@@ -115,9 +110,7 @@ struct FusedExactKernel {
   static constexpr unsigned row_units_ahead = 768;
   /// Logits of a row unit that a thread loads before it uses the first: 64 or 128 bytes.
   static constexpr unsigned logits_in_flight = 4 * pack_elements;
-  /// Number of chunks that a warp of a choice unit reads at a time.
   static constexpr unsigned chunks_in_flight = split_chunks < 2 ? 1 : 2;
-  /// Number of lanes that merge the parts of a row.
   static constexpr unsigned lanes_a_row = 8;
 
   struct Unit {
@@ -126,7 +119,6 @@ struct FusedExactKernel {
     unsigned split;
   };
 
-  /// Data for the decision at one position of a request.
   struct Position {
     double uniform;
     float target_logit;  ///< of the draft

@@ -15,7 +15,6 @@ struct WeightSums {
   std::uint32_t fault = 0;  ///< 1 if a logit was NaN or +inf
 };
 
-/// The weights of eight tokens.
 struct TokenWeights {
   float residual[pack_elements];
   float target[pack_elements];

@@ -18,14 +18,12 @@
 /// depends on which block is last.
 namespace foredraft::gpu_bench {
 
-/// Verdict of a row of the target.
 struct RowVerdict {
   std::int32_t token;  ///< emitted if the walk ends here
   bool accepted;       ///< the walk may continue
   bool fault;          ///< the row held NaN or +inf, or nothing finite
 };
 
-/// A row as seen by rules.
 template <class Storage>
 struct TargetRow {
   const Storage* logits;
@@ -40,16 +38,17 @@ struct TargetRow {
 ///     Part scan<width>(block, row, span)                         of what this thread read
 ///     RowVerdict finish<width>(block, row, Part of row, scratch) in all threads of the row's last block
 ///     unsigned scratch_bytes()                                   of shared memory, for finish
-///     Work row_work(vocabulary, splits, logit_bytes)             of a row, beyond reading its logits once
+///     Traffic row_traffic(splits, logit_bytes)                   of a row, beyond reading its logits once
 ///
 /// `Path`: how the rows of a request are connected.
 ///
-///     Storage, batch(), rows(), vocabulary()                     rows: the most that a request has
+///     Storage, input                                             of the verification
+///     unsigned rows()                                            the most that a request has
 ///     unsigned rows_read(request)                                how many it has
-///     TargetRow<Storage> row(request, position)
+///     std::int32_t draft(request, position)                      that a row judges
 ///     walk(block, request, verdicts, output, scratch)            writes the outputs of a request
 ///     unsigned scratch_bytes(threads)                            of shared memory, for walk
-///     Work work()                                                of all walks
+///     Traffic traffic()                                          of all walks
 template <class Rule, class Path, unsigned width_of_access>
 struct RowVerificationKernel {
   using Part = typename Rule::Part;
@@ -69,22 +68,22 @@ struct RowVerificationKernel {
     for (const unsigned bytes : {rule.scratch_bytes(), path.scratch_bytes(threads)}) {
       if (bytes > scratch_bytes) scratch_bytes = bytes;
     }
-    return {
-        .blocks = path.batch() * path.rows() * splits, .threads = threads, .shared_bytes = flag_bytes + scratch_bytes};
+    return {.blocks = path.input.batch * path.rows() * splits,
+            .threads = threads,
+            .shared_bytes = flag_bytes + scratch_bytes};
   }
 
   /// For requests that have all their drafts.
-  [[nodiscard]] latency::Work work() const {
-    const double rows = static_cast<double>(path.batch()) * path.rows();
+  [[nodiscard]] Traffic traffic() const {
+    const double rows = static_cast<double>(path.input.batch) * path.rows();
     constexpr auto logit_bytes = static_cast<unsigned>(sizeof(typename Path::Storage));
-    const double row_bytes = static_cast<double>(path.vocabulary()) * logit_bytes;
+    const double row_bytes = static_cast<double>(path.input.vocabulary) * logit_bytes;
     const double between_blocks = static_cast<double>((splits > 1 ? splits * sizeof(Part) : 0) + sizeof(RowVerdict));
-    const latency::Work row = rule.row_work(path.vocabulary(), splits, logit_bytes);
-    latency::Work work{.read_bytes = rows * (row_bytes + between_blocks + row.read_bytes),
-                       .written_bytes = rows * (between_blocks + row.written_bytes),
-                       .flop = rows * row.flop};
-    work += path.work();
-    return work;
+    const Traffic row = rule.row_traffic(splits, logit_bytes);
+    Traffic all{.read_bytes = rows * (row_bytes + between_blocks + row.read_bytes),
+                .written_bytes = rows * (between_blocks + row.written_bytes)};
+    all += path.traffic();
+    return all;
   }
 
   template <class Block>
@@ -94,12 +93,18 @@ struct RowVerificationKernel {
     const unsigned request = block.block() / splits / path.rows();
     const unsigned rows_read = path.rows_read(request);
     if (position >= rows_read) return;
-    const auto row = path.row(request, position);
+    const unsigned index = request * path.rows() + position;
+    const auto* logits = path.input.target_logits + static_cast<std::int64_t>(index) * path.input.vocabulary;
+    const TargetRow<typename Path::Storage> row{.logits = logits,
+                                                .draft = path.draft(request, position),
+                                                .request = request,
+                                                .position = position,
+                                                .index = index};
 
     auto* flag = reinterpret_cast<std::uint32_t*>(block.shared());
     std::byte* scratch = block.shared() + flag_bytes;
     auto* parts_of_warps = reinterpret_cast<Part*>(scratch);
-    const RowSpan span = span_of_split(path.vocabulary(), split, splits);
+    const RowSpan span = span_of_split(path.input.vocabulary, split, splits);
     Part part = block_merged(block, rule.template scan<width_of_access>(block, row, span), parts_of_warps);
     if (splits > 1) {
       if (block.thread() == 0) parts[block.block()] = part;
@@ -113,7 +118,7 @@ struct RowVerificationKernel {
     block.sync();  // the rule's scratch is that of the parts
     const RowVerdict verdict = rule.template finish<width_of_access>(block, row, part, scratch);
     if (block.thread() == 0) verdicts[row.index] = verdict;
-    if (!comes_last(block, rows_read, counters + path.batch() * path.rows() + request, flag)) return;
+    if (!comes_last(block, rows_read, counters + path.input.batch * path.rows() + request, flag)) return;
     path.walk(block, request, verdicts + request * path.rows(), output, scratch);
   }
 
@@ -125,12 +130,12 @@ struct RowVerificationKernel {
 template <class Rule, class Path, class Launcher>
 void verify_rows(const Rule& rule, const Path& path, const VerificationOutput& output, WorkspaceCutter& cutter,
                  Launcher& launcher) {
-  const std::int64_t rows = std::int64_t{path.batch()} * path.rows();
-  const unsigned splits = splits_of_row(path.vocabulary());
+  const std::int64_t rows = std::int64_t{path.input.batch} * path.rows();
+  const unsigned splits = splits_of_row(path.input.vocabulary);
   auto* verdicts = cutter.packed<RowVerdict>(rows);
   auto* parts = cutter.packed<typename Rule::Part>(rows * splits);
-  std::uint32_t* counters = cutter.counters(rows + path.batch());
-  with_width(path.vocabulary(), [&](auto width) {
+  std::uint32_t* counters = cutter.counters(rows + path.input.batch);
+  with_width(path.input.vocabulary, [&](auto width) {
     launcher.launch(RowVerificationKernel<Rule, Path, width.value>{.rule = rule,
                                                                    .path = path,
                                                                    .output = output,
@@ -198,9 +203,7 @@ struct GreedyRule {
   }
 
   [[nodiscard]] static unsigned scratch_bytes() { return 0; }
-  [[nodiscard]] static latency::Work row_work(unsigned /*vocabulary*/, unsigned /*splits*/, unsigned /*logit_bytes*/) {
-    return {};
-  }
+  [[nodiscard]] static Traffic row_traffic(unsigned /*splits*/, unsigned /*logit_bytes*/) { return {}; }
 };
 
 }  // namespace foredraft::gpu_bench

@@ -29,18 +29,11 @@ struct TreePath {
 
   TreeVerificationInput<Storage> input;
 
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned batch() const { return input.batch; }
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return input.nodes + 1; }
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned vocabulary() const { return input.vocabulary; }
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows_read(unsigned /*request*/) const { return rows(); }
 
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE TargetRow<Storage> row(unsigned request, unsigned position) const {
-    const unsigned index = request * rows() + position;
-    return {.logits = input.target_logits + static_cast<std::int64_t>(index) * input.vocabulary,
-            .draft = no_token,
-            .request = request,
-            .position = position,
-            .index = index};
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE std::int32_t draft(unsigned /*request*/, unsigned /*position*/) const {
+    return no_token;
   }
 
   /// All nodes look for their child at once, in shared memory; then one thread follows them.
@@ -79,12 +72,10 @@ struct TreePath {
     return rows() * static_cast<unsigned>(sizeof(Node));
   }
 
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double nodes = static_cast<double>(input.batch) * input.nodes;
     const double requests = input.batch;
-    return {.read_bytes = 4 * (3 * nodes + 2 * requests),
-            .written_bytes = 4 * (requests * input.depth + 3 * requests),
-            .flop = 0.0};
+    return {.read_bytes = 4 * (3 * nodes + 2 * requests), .written_bytes = 4 * (requests * input.depth + 3 * requests)};
   }
 
  private:
@@ -125,7 +116,6 @@ void tree_greedy(const TreeVerificationInput<Storage>& input, const Verification
 struct TreeSampledRule {
   using Part = SoftmaxPart;
 
-  /// The softmax over a chunk.
   struct Chunk {
     float top, sum;
   };
@@ -207,12 +197,10 @@ struct TreeSampledRule {
     return static_cast<unsigned>(sizeof(float)) * (groups > of_chunk ? groups : of_chunk);
   }
 
-  /// An exponential's argument and its sum count 2 flop per logit.
-  [[nodiscard]] static latency::Work row_work(unsigned vocabulary, unsigned /*splits*/, unsigned logit_bytes) {
+  [[nodiscard]] Traffic row_traffic(unsigned /*splits*/, unsigned logit_bytes) const {
     const double chunk_bytes = static_cast<double>(divide_up(vocabulary, chunk_tokens)) * sizeof(Chunk);
     return {.read_bytes = chunk_bytes + chunks_per_group * sizeof(Chunk) + 1.0 * chunk_tokens * logit_bytes,
-            .written_bytes = chunk_bytes,
-            .flop = 2.0 * vocabulary};
+            .written_bytes = chunk_bytes};
   }
 
  private:

@@ -8,7 +8,6 @@
 #include "core/random_stream.hpp"
 #include "gpu_bench/kernels/host_block.hpp"
 #include "gpu_bench/kernels/reduce.hpp"
-#include "latency/operations/counts.hpp"
 
 /// The random numbers of a verification step: bit-identical to the counters of foredraft::RandomStream, so that a
 /// kernel, its reference and the simulator make the same decisions.
@@ -84,7 +83,7 @@ struct VerificationOutput {
 // ---- A verifier is a function template that takes its memory from a WorkspaceCutter and passes kernels to a launcher,
 // one after another:
 //
-//     launcher.launch(kernel)               every kernel says what it moves: Work work() const
+//     launcher.launch(kernel)               every kernel says what it moves: Traffic traffic() const
 //     launcher.read_back(address, bytes)    the host waits for this before it goes on, as the published code does
 //
 // One launcher runs the kernels on the host, one counts them, one (cuda/) launches them.
@@ -138,9 +137,21 @@ struct HostLauncher {
   void read_back(const void* /*address*/, std::size_t /*bytes*/) {}
 };
 
+/// Bytes that are moved.
+struct Traffic {
+  double read_bytes = 0.0;
+  double written_bytes = 0.0;
+
+  Traffic& operator+=(const Traffic& other) {
+    read_bytes += other.read_bytes;
+    written_bytes += other.written_bytes;
+    return *this;
+  }
+};
+
 /// Cost of a verification besides its time.
 struct VerificationCost {
-  latency::Work work;  ///< as requested by the kernels; what is read twice counts twice
+  Traffic traffic;  ///< as requested by the kernels; what is read twice counts twice
   unsigned launches = 0;
   unsigned read_backs = 0;
   WorkspaceSize workspace;  ///< besides inputs and outputs
@@ -151,7 +162,7 @@ struct CountingLauncher {
 
   template <class Kernel>
   void launch(const Kernel& kernel) {
-    cost.work += kernel.work();
+    cost.traffic += kernel.traffic();
     ++cost.launches;
   }
   void read_back(const void* /*address*/, std::size_t /*bytes*/) { ++cost.read_backs; }

@@ -295,7 +295,7 @@ const VerificationPair& wagner_pair(std::string_view run) {
 
 CallCost call_cost(Verifier verifier, const VerificationPair& pair, std::int64_t gamma) {
   const gpu_bench::VerificationCost cost = gpu_bench::verification_cost(verifier, shape_of(pair, gamma), type_of(pair));
-  return {.moved_bytes = cost.work.read_bytes + cost.work.written_bytes,
+  return {.moved_bytes = cost.traffic.read_bytes + cost.traffic.written_bytes,
           .launches = static_cast<double>(cost.launches),
           .read_backs = static_cast<double>(cost.read_backs)};
 }

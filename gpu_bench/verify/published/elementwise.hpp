@@ -72,12 +72,10 @@ struct ElementwiseKernel {
             .threads = threads,
             .shared_bytes = 0};
   }
-  [[nodiscard]] latency::Work work() const {
-    const latency::Work each = Body::work_of_one();
+  [[nodiscard]] Traffic traffic() const {
+    const Traffic each = Body::traffic_of_one();
     const auto elements = static_cast<double>(body.elements);
-    return {.read_bytes = elements * each.read_bytes,
-            .written_bytes = elements * each.written_bytes,
-            .flop = elements * each.flop};
+    return {.read_bytes = elements * each.read_bytes, .written_bytes = elements * each.written_bytes};
   }
 
   template <class Block>
@@ -98,9 +96,7 @@ struct Map {
   Out* out;
   std::int64_t elements;
 
-  [[nodiscard]] static latency::Work work_of_one() {
-    return {.read_bytes = sizeof(In), .written_bytes = sizeof(Out), .flop = 1.0};
-  }
+  [[nodiscard]] static Traffic traffic_of_one() { return {.read_bytes = sizeof(In), .written_bytes = sizeof(Out)}; }
   FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i) const { out[i] = stored<Out>(Function::of(number(in[i]))); }
 };
 
@@ -117,9 +113,7 @@ struct Combine {
   Out* out;
   std::int64_t elements;
 
-  [[nodiscard]] static latency::Work work_of_one() {
-    return {.read_bytes = 2 * sizeof(In), .written_bytes = sizeof(Out), .flop = 1.0};
-  }
+  [[nodiscard]] static Traffic traffic_of_one() { return {.read_bytes = 2 * sizeof(In), .written_bytes = sizeof(Out)}; }
   FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i) const {
     out[i] = stored<Out>(Function::of(number(a[i]), number(b[i])));
   }
@@ -137,27 +131,8 @@ struct Set {
   float value;
   std::int64_t elements;
 
-  [[nodiscard]] static latency::Work work_of_one() {
-    return {.read_bytes = 0.0, .written_bytes = sizeof(Storage), .flop = 0.0};
-  }
+  [[nodiscard]] static Traffic traffic_of_one() { return {.read_bytes = 0.0, .written_bytes = sizeof(Storage)}; }
   FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i) const { out[i] = from_float<Storage>(value); }
-};
-
-/// Blocks whose threads have one token each of one row per request.
-template <class Storage>
-[[nodiscard]] LaunchShape row_shape(const VerificationInput<Storage>& input, unsigned threads) {
-  return {.blocks = input.batch * divide_up(input.vocabulary, threads), .threads = threads, .shared_bytes = 0};
-}
-
-/// The one of a thread.
-struct RowElement {
-  unsigned request;
-  unsigned token;  ///< at least the vocabulary's size: none
-
-  template <class Storage, class Block>
-  FOREDRAFT_HOST_DEVICE RowElement(const VerificationInput<Storage>& input, Block& block)
-      : request(block.block() / divide_up(input.vocabulary, block.threads())),
-        token(block.block() % divide_up(input.vocabulary, block.threads()) * block.threads() + block.thread()) {}
 };
 
 /// Index of the row of `position` in a request.
@@ -187,11 +162,10 @@ struct GatherKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return {.blocks = input.batch, .threads = threads, .shared_bytes = 0}; }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double elements = static_cast<double>(input.batch) * input.gamma;
     return {.read_bytes = elements * (sizeof(Storage) + sizeof(std::int32_t)),
-            .written_bytes = elements * sizeof(Storage),
-            .flop = 0.0};
+            .written_bytes = elements * sizeof(Storage)};
   }
 
   template <class Block>
@@ -216,9 +190,7 @@ struct HasDraft {
   std::uint8_t* out;             ///< [batch]
   std::int64_t elements;         ///< batch
 
-  [[nodiscard]] static latency::Work work_of_one() {
-    return {.read_bytes = sizeof(std::uint32_t), .written_bytes = 1.0, .flop = 0.0};
-  }
+  [[nodiscard]] static Traffic traffic_of_one() { return {.read_bytes = sizeof(std::uint32_t), .written_bytes = 1.0}; }
   FOREDRAFT_HOST_DEVICE void operator()(std::int64_t request) const {
     out[request] = has_draft(input, static_cast<unsigned>(request), matches[request]) ? 1 : 0;
   }

@@ -105,20 +105,20 @@ void hf_sequence(const VerificationInput<Storage>& input, const VerificationOutp
                      HasDraft<Storage>{.input = input, .matches = matches, .out = tensors.flag, .elements = 1});
   launcher.read_back(tensors.flag, 1);
   wait_for_matches();  // q[:, n]
-  launcher.launch(SubtractRowsKernel<Storage>{.input = input,
-                                              .targets = tensors.target_probabilities,
-                                              .drafts = tensors.draft_probabilities,
-                                              .matches = matches,
-                                              .out = tensors.difference});
+  launcher.launch(RowKernel<Storage, SubtractRows<Storage>>{
+      .input = input,
+      .matches = matches,
+      .out = tensors.difference,
+      .body = {.targets = tensors.target_probabilities, .drafts = tensors.draft_probabilities}});
   map<ClampAtZero>(tensors.difference, tensors.residual, input.vocabulary, launcher);
   reduce_rows<Sum>(input, tensors.residual, tensors.draw.sums, tensors.draw, launcher);
-  launcher.launch(DivideRowKernel<Storage>{.input = input,
-                                           .residuals = tensors.residual,
-                                           .sums = tensors.draw.sums,
-                                           .targets = tensors.target_probabilities,
-                                           .matches = matches,
-                                           .out = tensors.residual,
-                                           .residual_rows = 1});
+  launcher.launch(RowKernel<Storage, DivideRow<Storage>>{.input = input,
+                                                         .matches = matches,
+                                                         .out = tensors.residual,
+                                                         .body = {.residuals = tensors.residual,
+                                                                  .sums = tensors.draw.sums,
+                                                                  .targets = tensors.target_probabilities,
+                                                                  .residual_rows = 1}});
 
   const DrawnRows<Storage> rows =
       multinomial(input, tensors.residual, tensors.target_probabilities, matches, tensors.draw, launcher);

@@ -45,11 +45,10 @@ struct ChunkSumsKernel {
   [[nodiscard]] LaunchShape shape() const {
     return {.blocks = input.batch * divide_up(chunks(), threads / warp_lanes), .threads = threads, .shared_bytes = 0};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double elements = static_cast<double>(input.batch) * input.vocabulary;
     return {.read_bytes = elements * sizeof(Storage),
-            .written_bytes = static_cast<double>(input.batch) * chunks() * sizeof(float),
-            .flop = elements};
+            .written_bytes = static_cast<double>(input.batch) * chunks() * sizeof(float)};
   }
 
   template <class Block>
@@ -86,11 +85,10 @@ struct DrawTokenKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>((groups() + chunk_tokens + warp_lanes) * sizeof(float))};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     return {
         .read_bytes = input.batch * (chunks() * sizeof(float) + static_cast<double>(chunk_tokens) * sizeof(Storage)),
-        .written_bytes = static_cast<double>(input.batch) * sizeof(std::int32_t),
-        .flop = static_cast<double>(input.batch) * (chunks() + chunk_tokens)};
+        .written_bytes = static_cast<double>(input.batch) * sizeof(std::int32_t)};
   }
 
   template <class Block>
@@ -203,10 +201,9 @@ struct EmitKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return {.blocks = input.batch, .threads = threads, .shared_bytes = 0}; }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     return {.read_bytes = static_cast<double>(input.batch) * (input.gamma + 1) * sizeof(std::int32_t),
-            .written_bytes = static_cast<double>(input.batch) * (input.gamma + 3) * sizeof(std::int32_t),
-            .flop = 0.0};
+            .written_bytes = static_cast<double>(input.batch) * (input.gamma + 3) * sizeof(std::int32_t)};
   }
 
   template <class Block>

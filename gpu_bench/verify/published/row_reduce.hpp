@@ -43,10 +43,9 @@ struct ReduceKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>((threads / warp_lanes + 1) * sizeof(float))};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     return {.read_bytes = static_cast<double>(rows) * columns * sizeof(In),
-            .written_bytes = static_cast<double>(rows) * sizeof(Out),
-            .flop = static_cast<double>(rows) * columns};
+            .written_bytes = static_cast<double>(rows) * sizeof(Out)};
   }
 
   template <class Block>
@@ -111,9 +110,7 @@ struct AcceptDraws {
   unsigned gamma;
   std::int64_t elements;  ///< batch * gamma
 
-  [[nodiscard]] static latency::Work work_of_one() {
-    return {.read_bytes = 0.0, .written_bytes = sizeof(Storage), .flop = 0.0};
-  }
+  [[nodiscard]] static Traffic traffic_of_one() { return {.read_bytes = 0.0, .written_bytes = sizeof(Storage)}; }
   FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i) const {
     const double uniform =
         draw_uniform(draws, Purpose::accept, static_cast<unsigned>(i / gamma), static_cast<std::uint32_t>(i % gamma));
@@ -135,11 +132,9 @@ struct CumulativeSumKernel {
   [[nodiscard]] LaunchShape shape() const {
     return {.blocks = rows, .threads = threads, .shared_bytes = static_cast<unsigned>(threads * sizeof(std::uint32_t))};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double elements = static_cast<double>(rows) * columns;
-    return {.read_bytes = elements * sizeof(std::uint32_t),
-            .written_bytes = elements * sizeof(std::uint32_t),
-            .flop = elements};
+    return {.read_bytes = elements * sizeof(std::uint32_t), .written_bytes = elements * sizeof(std::uint32_t)};
   }
 
   template <class Block>
@@ -164,7 +159,6 @@ struct CumulativeSumKernel {
   }
 };
 
-/// The small tensors computed from ratios p / q of drafts.
 template <class Storage>
 struct MatchTensors {
   WorkspaceCutter& cutter;

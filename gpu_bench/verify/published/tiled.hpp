@@ -47,14 +47,12 @@ struct TiledRatiosKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>(sizeof(float) * 2 * (threads / warp_lanes))};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double row = static_cast<double>(input.batch) * input.vocabulary;
     const double read_rows = input.gamma + positions();
     const double written_rows = 2.0 * input.gamma + (Values::of_logits ? positions() : 0);
     return {.read_bytes = (read_rows * row + static_cast<double>(input.batch) * input.gamma) * sizeof(Storage),
-            .written_bytes = (written_rows * row + static_cast<double>(input.batch) * input.gamma) * sizeof(Storage),
-            // Ratio, difference and sum; of a sigmoid difference, quotient, sum and reciprocal.
-            .flop = 3.0 * input.gamma * row + (Values::of_logits ? 4.0 * read_rows * row : 0.0)};
+            .written_bytes = (written_rows * row + static_cast<double>(input.batch) * input.gamma) * sizeof(Storage)};
   }
 
   template <class Block>
@@ -171,13 +169,12 @@ void emit_from_ratios(const VerificationInput<Storage>& input, const Verificatio
   count_matches(input, tensors.gathered, tensors.match, launcher);
   const std::uint32_t* matches = tensors.match.matches;
   launcher.read_back(matches, input.batch * sizeof(std::uint32_t));
-  launcher.launch(DivideRowKernel<Storage>{.input = input,
-                                           .residuals = tensors.residuals,
-                                           .sums = tensors.sums,
-                                           .targets = targets,
-                                           .matches = matches,
-                                           .out = tensors.weights,
-                                           .residual_rows = input.gamma});
+  launcher.launch(RowKernel<Storage, DivideRow<Storage>>{
+      .input = input,
+      .matches = matches,
+      .out = tensors.weights,
+      .body = {
+          .residuals = tensors.residuals, .sums = tensors.sums, .targets = targets, .residual_rows = input.gamma}});
   const DrawnRows<Storage> rows = multinomial(input, tensors.weights, targets, matches, tensors.draw, launcher);
   launcher.launch(EmitKernel<Storage>{.input = input,
                                       .output = output,

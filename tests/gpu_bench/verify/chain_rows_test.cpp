@@ -249,9 +249,9 @@ TEST_CASE("greedy_match asks for the target's rows once, and one launch") {
   CHECK(launcher.cost.launches == 1);
   CHECK(launcher.cost.read_backs == 0);
   const double floor_bytes = 4 * 6 * 128256.0 * 2;
-  CHECK(launcher.cost.work.read_bytes > floor_bytes);
-  CHECK(launcher.cost.work.read_bytes < 1.001 * floor_bytes);
-  CHECK(launcher.cost.work.written_bytes < 0.001 * floor_bytes);
+  CHECK(launcher.cost.traffic.read_bytes > floor_bytes);
+  CHECK(launcher.cost.traffic.read_bytes < 1.001 * floor_bytes);
+  CHECK(launcher.cost.traffic.written_bytes < 0.001 * floor_bytes);
 }
 
 TEST_CASE("parameters outside their range are refused") {

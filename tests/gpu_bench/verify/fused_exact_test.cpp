@@ -261,7 +261,7 @@ TEST_CASE("the fused verifier reads the logits that its kernels say, and what it
     CHECK(counted_bytes >= said - last_chunk);
     CHECK(counting.cost.launches == 1);
     CHECK(counting.cost.read_backs == 0);
-    CHECK(counting.cost.work.read_bytes > said);
+    CHECK(counting.cost.traffic.read_bytes > said);
   }
   // At sizes of real vocabularies sums and ids are a trifle beside the rows.
   const VerificationInput<Half> large{.target_logits = nullptr,
@@ -276,9 +276,9 @@ TEST_CASE("the fused verifier reads the logits that its kernels say, and what it
   WorkspaceCutter cutter;
   fused_exact(large, VerificationOutput{}, cutter, counting);
   const double rows = 8.0 * 13.0 * 128256.0 * 2.0;  // 2 gamma + 1, and two again
-  CHECK(counting.cost.work.read_bytes >= rows);
-  CHECK(counting.cost.work.read_bytes <= 1.03 * rows);
-  CHECK(counting.cost.work.written_bytes <= 0.01 * rows);
+  CHECK(counting.cost.traffic.read_bytes >= rows);
+  CHECK(counting.cost.traffic.read_bytes <= 1.03 * rows);
+  CHECK(counting.cost.traffic.written_bytes <= 0.01 * rows);
 }
 
 }  // namespace foredraft::gpu_bench::tests

@@ -20,8 +20,8 @@ CountedCall counted(Published verifier, unsigned gamma, unsigned batch) {
   WorkspaceCutter cutter;
   CountingLauncher launcher;
   verify_published(verifier, input, {}, cutter, launcher);
-  const latency::Work& work = launcher.cost.work;
-  return {.rows = (work.read_bytes + work.written_bytes) / (2.0 * vocabulary * batch),
+  const Traffic& traffic = launcher.cost.traffic;
+  return {.rows = (traffic.read_bytes + traffic.written_bytes) / (2.0 * vocabulary * batch),
           .launches = launcher.cost.launches,
           .read_backs = launcher.cost.read_backs};
 }

@@ -381,10 +381,10 @@ TEST_CASE("tree_sampled reads rows once and writes their chunks, in one launch")
   tree_sampled(input, VerificationOutput{}, cutter, launcher);
   CHECK(launcher.cost.launches == 1);
   const double floor_bytes = 9 * 128000.0 * 2;
-  CHECK(launcher.cost.work.read_bytes > floor_bytes * (1 + 8.0 / 512));
-  CHECK(launcher.cost.work.read_bytes < floor_bytes * 1.03);
-  CHECK(launcher.cost.work.written_bytes > floor_bytes * 8 / 512);
-  CHECK(launcher.cost.work.written_bytes < floor_bytes * 0.02);
+  CHECK(launcher.cost.traffic.read_bytes > floor_bytes * (1 + 8.0 / 512));
+  CHECK(launcher.cost.traffic.read_bytes < floor_bytes * 1.03);
+  CHECK(launcher.cost.traffic.written_bytes > floor_bytes * 8 / 512);
+  CHECK(launcher.cost.traffic.written_bytes < floor_bytes * 0.02);
 }
 
 }  // namespace foredraft::gpu_bench::tests

@@ -91,7 +91,7 @@ TEST_CASE("a verifier's floor is each row once: the drafter's where it is asked"
   for (const VerifierEntry& entry : verifier_registry()) {
     INFO(entry.name);
     const VerificationCost cost = verification_cost(entry.verifier, shape, latency::DataType::fp16);
-    CHECK(cost.work.read_bytes >= floor_bytes(entry.verifier, shape, latency::DataType::fp16));
+    CHECK(cost.traffic.read_bytes >= floor_bytes(entry.verifier, shape, latency::DataType::fp16));
     CHECK((cost.read_backs > 0) == entry.waits_for_host);
     CHECK(cost.launches >= 1);
   }
