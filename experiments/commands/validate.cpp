@@ -19,7 +19,6 @@
 #include "experiments/validate/validation_grid.hpp"
 #include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/cpu/cpu_loop.hpp"
-#include "gpu_bench/loop/loop_cell.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "gpu_bench/run/host_facts.hpp"

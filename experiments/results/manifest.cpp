@@ -8,7 +8,6 @@
 #include <array>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "core/documents.hpp"
@@ -18,6 +17,7 @@
 #include "experiments/config/table_reader.hpp"
 #include "experiments/results/build_info.hpp"
 #include "foredraft/errors.hpp"
+#include "gpu_bench/run/host_facts.hpp"
 #include "sim/process/kernels.hpp"
 
 namespace foredraft::experiments {
@@ -108,14 +108,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string cpu_model() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(std::min(line.find(": ") + 2, line.size()));
-  }
-  return "unknown";
-}
-
 /// Whether a name can stand for a file inside a folder and for nothing outside of it.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." &&
@@ -147,6 +139,7 @@ Json program_json() {
   const BuildInfo build = build_info();
   utsname system{};
   ::uname(&system);
+  const std::string cpu = gpu_bench::host_cpu_name();
   return {{"name", "foredraft"},
           {"version", build.version},
           {"commit", build.commit},
@@ -155,7 +148,7 @@ Json program_json() {
           {"flags", build.flags},
           {"build_type", build.build_type},
           {"host",
-           {{"cpu", cpu_model()},
+           {{"cpu", cpu.empty() ? "unknown" : cpu},
             {"hardware_threads", std::thread::hardware_concurrency()},
             {"system", fmt::format("{} {} {}", system.sysname, system.release, system.machine)}}}};
 }

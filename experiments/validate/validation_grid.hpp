@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/validate/validation.hpp"
-#include "gpu_bench/loop/loop_cell.hpp"
+#include "gpu_bench/loop/loop_run.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/profile/profile.hpp"
 

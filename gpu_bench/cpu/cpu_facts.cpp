@@ -13,6 +13,7 @@
 #include "gpu_bench/cpu/host_memory.hpp"
 #include "gpu_bench/cpu/vector_kernels.hpp"
 #include "gpu_bench/run/host_facts.hpp"
+#include "latency/operations/counts.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -104,7 +105,6 @@ latency::Device profile_device(const CpuFacts& facts, unsigned threads) {
 namespace {
 
 constexpr std::int64_t peak_size = 512;
-constexpr int launch_arms = 3;
 
 struct NamedMove {
   std::string_view name;
@@ -151,10 +151,11 @@ class CpuLimits {
     move("write", to.get(), to.get(), largest);
     for (const NamedMove& named : named_moves) {
       for (const std::int64_t bytes : sizes) {
-        const latency::KernelRow row =
-            row_of(std::string(named.name), fmt::format("bytes {}", bytes), "bytes",
-                   {named.reads * static_cast<double>(bytes), named.writes * static_cast<double>(bytes), 0.0},
-                   [&] { move(named.name, from.get(), to.get(), bytes); });
+        const latency::KernelRow row = row_of(std::string(named.name), fmt::format("bytes {}", bytes), "bytes",
+                                              {.read_bytes = named.reads * static_cast<double>(bytes),
+                                               .written_bytes = named.writes * static_cast<double>(bytes),
+                                               .flop = 0.0},
+                                              [&] { move(named.name, from.get(), to.get(), bytes); });
         if (bytes == largest && row.timing.summary.samples > 0) {
           profile_.limits.*named.limit = rate_figure(row, (named.reads + named.writes) * static_cast<double>(bytes));
         }
@@ -180,16 +181,13 @@ class CpuLimits {
     program.output = 2;
     CpuRunner runner(program, std::span(&pool, 1), team_);
     const double flop = 2.0 * static_cast<double>(peak_size * peak_size * peak_size);
-    const latency::KernelRow row = row_of("project", fmt::format("rows {0} outputs {0} inputs {0}", peak_size), "fp32",
-                                          {2.0 * matrix_bytes, matrix_bytes, flop}, [&] { runner.run(); });
+    const latency::KernelRow row =
+        row_of("project", fmt::format("rows {0} outputs {0} inputs {0}", peak_size), "fp32",
+               {.read_bytes = 2.0 * matrix_bytes, .written_bytes = matrix_bytes, .flop = flop}, [&] { runner.run(); });
     if (row.timing.summary.samples > 0) profile_.limits.matrix_peak_fp32_flop_per_s = rate_figure(row, flop);
   }
 
  private:
-  struct Amounts {
-    double read_bytes, written_bytes, flop;
-  };
-
   latency::Measurement measure_alone(const std::string& name, const std::function<void()>& call) const {
     const auto numbered = [&call](int) { call(); };
     before_sample_();
@@ -207,7 +205,7 @@ class CpuLimits {
   }
 
   latency::KernelRow row_of(const std::string& operation, const std::string& shape, const std::string& dtype,
-                            const Amounts& amounts, const std::function<void()>& call) {
+                            const latency::Work& work, const std::function<void()>& call) {
     const latency::Measurement measured = measure_alone(operation + " " + shape, call);
     profile_.kernels.push_back(
         {.operation = operation,
@@ -216,7 +214,7 @@ class CpuLimits {
          .cache = latency::Cache::hot,
          .launch = latency::Launch::eager,
          .algorithm = "",
-         .timing = latency::timing_of(measured, amounts.read_bytes, amounts.written_bytes, amounts.flop)});
+         .timing = latency::timing_of(measured, work.read_bytes, work.written_bytes, work.flop)});
     return profile_.kernels.back();
   }
 
@@ -251,10 +249,6 @@ void measure_cpu_limits(latency::Profile& profile, const CpuFacts& facts, Thread
   limits.measure_launches();
   limits.measure_moves(moved_bytes(facts));
   limits.measure_product();
-}
-
-int cpu_limit_arms(const CpuFacts& facts) {
-  return launch_arms + static_cast<int>(named_moves.size() * moved_bytes(facts).size()) + 1;
 }
 
 }  // namespace foredraft::gpu_bench

@@ -44,7 +44,8 @@ struct CpuFacts {
 void measure_cpu_limits(latency::Profile& profile, const CpuFacts& facts, ThreadTeam& team,
                         const latency::Protocol& protocol, const std::function<void()>& before_sample);
 
-/// Number of arms that measure_cpu_limits times one after another, so that a caller can divide its time among them.
-[[nodiscard]] int cpu_limit_arms(const CpuFacts& facts);
+/// Number of arms that measure_cpu_limits times one after another, so that a caller can divide its time among them:
+/// three costs, three moves of three sizes, and a product.
+inline constexpr int cpu_limit_arms = 13;
 
 }  // namespace foredraft::gpu_bench

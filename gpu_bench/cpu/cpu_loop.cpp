@@ -12,7 +12,6 @@
 #include "gpu_bench/cpu/cpu_runner.hpp"
 #include "gpu_bench/cpu/cpu_verifier.hpp"
 #include "gpu_bench/loop/drafting_passes.hpp"
-#include "gpu_bench/loop/loop_cell.hpp"
 #include "gpu_bench/measure/measure.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "latency/models/model_registry.hpp"
@@ -85,7 +84,6 @@ class RowDraws {
                                          .draft_logits = nullptr,
                                          .drafts = nullptr,
                                          .draft_counts = nullptr,
-                                         .draft_log_sum_exps = nullptr,
                                          .batch = rows_,
                                          .gamma = 0,
                                          .vocabulary = vocabulary_,
@@ -216,7 +214,6 @@ class CpuLoopSide {
                                          .draft_logits = draft_logits,
                                          .drafts = drafts_.data(),
                                          .draft_counts = draft_counts_.data(),
-                                         .draft_log_sum_exps = nullptr,
                                          .batch = static_cast<unsigned>(cell_.batch),
                                          .gamma = static_cast<unsigned>(cell_.gamma),
                                          .vocabulary = static_cast<unsigned>(vocabulary_),

@@ -18,7 +18,6 @@ class CpuRunner {
   /// Takes a set of weights and caches from each pool, everything else from the first.
   CpuRunner(const latency::Program& program, std::span<HostPool> pools, ThreadTeam& team);
 
-  /// One pass over set `set`.
   void run(int set = 0);
 
   /// Contents of a buffer; token ids as integers.

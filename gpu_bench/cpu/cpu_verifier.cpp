@@ -18,8 +18,6 @@ constexpr std::int64_t cpu_chunk_tokens = 2048;
 
 using Input = VerificationInput<float>;
 
-std::int64_t chunks_of(std::int64_t vocabulary) { return (vocabulary + cpu_chunk_tokens - 1) / cpu_chunk_tokens; }
-
 const float* target_row(const Input& input, std::int64_t request, std::int64_t position) {
   return input.target_logits + (request * (std::int64_t{input.gamma} + 1) + position) * input.vocabulary;
 }
@@ -62,7 +60,7 @@ WeightsSum residuals(const Input& input, std::int64_t request, std::int64_t posi
 CpuVerifier::CpuVerifier(const VerificationShape& shape, ThreadTeam& team)
     : shape_(shape),
       team_(&team),
-      chunks_(chunks_of(shape.vocabulary)),
+      chunks_((shape.vocabulary + cpu_chunk_tokens - 1) / cpu_chunk_tokens),
       parts_(static_cast<std::size_t>(shape.batch * (2 * shape.gamma + 1) * chunks_)),
       decisions_(static_cast<std::size_t>(shape.batch)),
       residuals_(static_cast<std::size_t>(shape.batch * chunks_)) {}
@@ -87,7 +85,7 @@ void CpuVerifier::run(const Input& input, const VerificationOutput& output) {
 
 void CpuVerifier::read_rows(const Input& input, unsigned thread) {
   const std::int64_t target_rows = shape_.gamma + 1;
-  const std::int64_t rows = target_rows + (input.draft_log_sum_exps == nullptr ? shape_.gamma : 0);
+  const std::int64_t rows = target_rows + shape_.gamma;
   const Share share = share_of(shape_.batch * rows * chunks_, thread, team_->size());
   for (std::int64_t unit = share.begin; unit < share.end; ++unit) {
     const std::int64_t chunk = unit % chunks_;
@@ -98,14 +96,13 @@ void CpuVerifier::read_rows(const Input& input, unsigned thread) {
     const std::int64_t position = of_target ? row : row - target_rows;
     if (of_target ? position > count : position >= count) continue;
     const float* logits = of_target ? target_row(input, request, position) : draft_row(input, request, position);
-    parts_[static_cast<std::size_t>((request * (2 * shape_.gamma + 1) + row) * chunks_ + chunk)] =
+    parts_[static_cast<std::size_t>(first_part(request, row) + chunk)] =
         softmax_part({logits + chunk * cpu_chunk_tokens, chunk_size(input, chunk)});
   }
 }
 
 SoftmaxPart CpuVerifier::row_softmax(std::int64_t request, std::int64_t row) const {
-  const std::span parts = std::span(parts_).subspan(
-      static_cast<std::size_t>((request * (2 * shape_.gamma + 1) + row) * chunks_), static_cast<std::size_t>(chunks_));
+  const std::span parts(parts_.data() + first_part(request, row), static_cast<std::size_t>(chunks_));
   SoftmaxPart all;
   for (const SoftmaxPart& part : parts) {
     all.top = std::max(all.top, part.top);
@@ -130,9 +127,7 @@ void CpuVerifier::decide(const Input& input, unsigned thread) {
         if (decision.accepted == count) decision.target = target;
         break;
       }
-      const SoftmaxPart draft = input.draft_log_sum_exps == nullptr
-                                    ? row_softmax(request, shape_.gamma + 1 + i)
-                                    : softmax_of(input.draft_log_sum_exps[request * shape_.gamma + i]);
+      const SoftmaxPart draft = row_softmax(request, shape_.gamma + 1 + i);
       const float draft_logit = draft_row(input, request, i)[drafts[i]];
       decision.fault = decision.fault || draft.fault != 0 || !(draft.sum > 0.0F) || is_faulty(draft_logit);
       if (decision.accepted < count) continue;  // further rows are only checked for faults
@@ -168,8 +163,7 @@ void CpuVerifier::sum_residuals(const Input& input, unsigned thread) {
 std::int32_t CpuVerifier::draw(const Input& input, unsigned request, const Decision& decision) const {
   const bool rejected = decision.accepted < decision.count;
   const auto first_chunk = static_cast<std::size_t>(request) * static_cast<std::size_t>(chunks_);
-  const std::int64_t row = std::int64_t{request} * (2 * shape_.gamma + 1) + decision.accepted;
-  const SoftmaxPart* parts = parts_.data() + row * chunks_;
+  const SoftmaxPart* parts = parts_.data() + first_part(request, decision.accepted);
   const auto residual = [&](unsigned chunk) { return static_cast<double>(residuals_[first_chunk + chunk].sum); };
   const auto probability = [&](unsigned chunk) {
     return static_cast<double>(parts[chunk].sum) * exp_below_top(parts[chunk], decision.target);
@@ -213,9 +207,7 @@ void CpuVerifier::emit(const Input& input, const VerificationOutput& output, uns
     tokens[decision.accepted] = draw(input, static_cast<unsigned>(request), decision);
     std::fill(tokens + decision.accepted + 1, tokens + shape_.gamma + 1, no_token);
     output.emitted_counts[request] = static_cast<std::int32_t>(decision.accepted + 1);
-    // A row of the drafter with a given log-sum-exp is read only if its draft is rejected.
-    const std::span row_residuals =
-        std::span(residuals_).subspan(static_cast<std::size_t>(request * chunks_), static_cast<std::size_t>(chunks_));
+    const std::span row_residuals(residuals_.data() + request * chunks_, static_cast<std::size_t>(chunks_));
     const bool seen = decision.accepted < decision.count && std::ranges::any_of(row_residuals, &WeightsSum::fault);
     output.faults[request] = decision.fault || seen ? 1 : 0;
   }

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "gpu_bench/cpu/thread_team.hpp"
-#include "gpu_bench/cpu/verify_kernels.hpp"
-#include "gpu_bench/verify/online_softmax.hpp"
+#include "gpu_bench/cpu/vector_kernels.hpp"
 #include "gpu_bench/verify/verification.hpp"
 
 namespace foredraft::gpu_bench {
@@ -18,9 +17,9 @@ namespace foredraft::gpu_bench {
 ///
 /// Every row of a request's drafts is read, also those after the first rejected one, so that the time hardly depends on
 /// the number of accepted drafts and `faults` covers all of them. Rows are read in chunks, (2 gamma + 1) V floats per
-/// request, or (gamma + 1) V if the drafter's log-sum-exps are given; the two rows of a rejection are read again, or
-/// one chunk if a token is sampled from p. A request's tokens depend only on its logits, its random numbers and the
-/// instruction set, not on the number of threads or the rest of the batch.
+/// request; the two rows of a rejection are read again, or one chunk if a token is sampled from p. A request's tokens
+/// depend only on its logits, its random numbers and the instruction set, not on the number of threads or the rest of
+/// the batch.
 class CpuVerifier {
  public:
   /// The team must outlive this.
@@ -33,7 +32,6 @@ class CpuVerifier {
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
-  /// State of a request after its rows were read.
   struct Decision {
     unsigned count;      ///< drafts to verify
     unsigned accepted;   ///< of them
@@ -48,6 +46,10 @@ class CpuVerifier {
   void sum_residuals(const VerificationInput<float>& input, unsigned thread);
   void emit(const VerificationInput<float>& input, const VerificationOutput& output, unsigned thread) const;
 
+  /// Index in parts_ of a row's first chunk.
+  [[nodiscard]] std::int64_t first_part(std::int64_t request, std::int64_t row) const {
+    return (request * (2 * shape_.gamma + 1) + row) * chunks_;
+  }
   [[nodiscard]] SoftmaxPart row_softmax(std::int64_t request, std::int64_t row) const;
   [[nodiscard]] std::int32_t draw(const VerificationInput<float>& input, unsigned request,
                                   const Decision& decision) const;

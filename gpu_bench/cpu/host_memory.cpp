@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <algorithm>
-#include <limits>
-#include <span>
 
 #include "core/parallel.hpp"
 #include "gpu_bench/cpu/cpu_facts.hpp"
+#include "gpu_bench/kernels/operation_kernels.hpp"
 #include "gpu_bench/run/profile_folder.hpp"
-#include "latency/operations/reference.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -21,47 +19,25 @@ constexpr std::int64_t large_page_bytes = std::int64_t{2} << 20U;
 constexpr std::int64_t checked_bytes = std::int64_t{16} << 20U;
 constexpr double usable_share = 0.9;
 
-/// Calls use(element, word) for each element of a random buffer.
-template <typename Use>
-void for_each_content_word(const latency::Buffer& buffer, std::uint64_t seed, unsigned threads, const Use& use) {
+/// The initial contents of a buffer, as FillKernel writes them.
+void fill(const latency::Buffer& buffer, void* memory, std::uint64_t seed, unsigned threads) {
   constexpr std::int64_t words_per_draw = std::tuple_size_v<PhiloxWords>;
   constexpr std::int64_t part_draws = 1 << 14U;
   const StreamId stream{Purpose::buffer_content, latency::content_point(buffer.name), 0};
   const auto key = philox_key(seed);
   const std::int64_t draws = (buffer.elements + words_per_draw - 1) / words_per_draw;
-  parallel_for(static_cast<std::uint64_t>((draws + part_draws - 1) / part_draws), threads, [&](std::uint64_t part) {
-    const auto first = static_cast<std::int64_t>(part) * part_draws;
-    for (std::int64_t draw = first; draw < std::min(first + part_draws, draws); ++draw) {
-      const PhiloxWords words = philox4x32_10(philox_counter(stream, static_cast<std::uint64_t>(draw)), key);
-      const std::int64_t begin = draw * words_per_draw;
-      for (std::int64_t e = begin; e < std::min(begin + words_per_draw, buffer.elements); ++e) {
-        use(e, words[static_cast<std::size_t>(e - begin)]);
+  with_content_kernel<float>(buffer, memory, seed, [&](const auto& kernel) {
+    parallel_for(static_cast<std::uint64_t>((draws + part_draws - 1) / part_draws), threads, [&](std::uint64_t part) {
+      const auto first = static_cast<std::int64_t>(part) * part_draws;
+      for (std::int64_t draw = first; draw < std::min(first + part_draws, draws); ++draw) {
+        const PhiloxWords words = philox4x32_10(philox_counter(stream, static_cast<std::uint64_t>(draw)), key);
+        const std::int64_t begin = draw * words_per_draw;
+        for (std::int64_t e = begin; e < std::min(begin + words_per_draw, buffer.elements); ++e) {
+          kernel.element(e, words[static_cast<std::size_t>(e - begin)]);
+        }
       }
-    }
+    });
   });
-}
-
-void fill(const latency::Buffer& buffer, void* memory, std::uint64_t seed, unsigned threads) {
-  auto* values = static_cast<float*>(memory);
-  auto* tokens = static_cast<std::int32_t*>(memory);
-  switch (buffer.kind) {
-    case latency::BufferKind::activation:
-      std::ranges::fill(std::span(values, static_cast<std::size_t>(buffer.elements)),
-                        std::numeric_limits<float>::quiet_NaN());
-      return;
-    case latency::BufferKind::tokens:
-      return for_each_content_word(buffer, seed, threads, [&](std::int64_t element, std::uint32_t word) {
-        tokens[element] = static_cast<std::int32_t>(latency::token_from_word(word, buffer.vocabulary));
-      });
-    case latency::BufferKind::weight:
-    case latency::BufferKind::input:
-    case latency::BufferKind::cache:
-      return for_each_content_word(
-          buffer, seed, threads,
-          [values, factor = latency::content_factor(buffer.scale)](std::int64_t element, std::uint32_t word) {
-            values[element] = static_cast<float>(latency::bell_from_word(word)) * factor;
-          });
-  }
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::uint64_t logits_seed = 1;
 
-/// Bytes and flop of one call.
+/// Logits and drafts that are verified again and again.
 class TimedBatch {
  public:
   TimedBatch(const VerificationShape& shape, ThreadTeam& team, const LogitsProfile& logits)
@@ -58,7 +58,6 @@ class TimedBatch {
                    .draft_logits = static_cast<const float*>(draft_logits_.get()),
                    .drafts = drafts_.data(),
                    .draft_counts = draft_counts_.data(),
-                   .draft_log_sum_exps = nullptr,
                    .batch = static_cast<unsigned>(shape_.batch),
                    .gamma = static_cast<unsigned>(shape_.gamma),
                    .vocabulary = static_cast<unsigned>(shape_.vocabulary),
@@ -72,16 +71,9 @@ class TimedBatch {
   [[nodiscard]] HostMemory filled_rows(const char* name, std::int64_t rows_per_request, const LogitsProfile& logits) {
     const std::int64_t rows = shape_.batch * rows_per_request;
     if (rows == 0) return nullptr;
-    const latency::Buffer buffer{name, latency::BufferKind::weight, rows * shape_.vocabulary, 1.0, 0};
-    HostMemory memory = allocate_host(buffer.elements * 4);
-    const LogitsKernel<float> kernel{.stream = content_stream(buffer, logits_seed),
-                                     .out = static_cast<float*>(memory.get()),
-                                     .rows = rows,
-                                     .rows_per_request = rows_per_request,
-                                     .vocabulary = shape_.vocabulary,
-                                     .spread = logits.spread,
-                                     .zipf = logits.zipf,
-                                     .peak = peak_of(logits, shape_.vocabulary)};
+    HostMemory memory = allocate_host(rows * shape_.vocabulary * 4);
+    const auto kernel =
+        logits_kernel<float>(logits, name, memory.get(), rows, rows_per_request, shape_.vocabulary, logits_seed);
     // One block: starting as many as a device would takes longer than generating the logits.
     run_blocks({.blocks = 1, .threads = warp_lanes, .shared_bytes = 0}, [&](HostBlock& block) { kernel(block); });
     return memory;
@@ -109,8 +101,7 @@ latency::VerificationRow verification_row(const latency::VerificationCell& cell,
 
 std::vector<float> as_floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
-}  // namespace
-
+/// Verifies a test batch. Throws std::runtime_error if the tokens differ from those of the reference.
 void test_cpu_verifier(ThreadTeam& team) {
   const VerificationShape shape{.batch = 8, .gamma = 3, .vocabulary = 5000};
   const TestBatch batch = test_batch(shape, latency::DataType::fp32, logits_seed);
@@ -124,7 +115,6 @@ void test_cpu_verifier(ThreadTeam& team) {
             .draft_logits = draft_logits.data(),
             .drafts = batch.drafts.data(),
             .draft_counts = batch.draft_counts.data(),
-            .draft_log_sum_exps = nullptr,
             .batch = static_cast<unsigned>(shape.batch),
             .gamma = static_cast<unsigned>(shape.gamma),
             .vocabulary = static_cast<unsigned>(shape.vocabulary),
@@ -144,6 +134,8 @@ void test_cpu_verifier(ThreadTeam& team) {
   }
 }
 
+/// One row per cell, measured interleaved: fused_exact in fp32, eager, over logits that are where the call before left
+/// them. `before_sample` may throw to end the measurement. Throws MemoryError.
 std::vector<latency::VerificationRow> measure_cpu_verifications(const std::vector<latency::VerificationCell>& cells,
                                                                 ThreadTeam& team, const latency::Protocol& protocol,
                                                                 const std::function<void()>& before_sample) {
@@ -166,11 +158,9 @@ std::vector<latency::VerificationRow> measure_cpu_verifications(const std::vecto
   return rows;
 }
 
-namespace {
-
 constexpr std::uint64_t content_seed = 1;
-constexpr double share_for_repeating =
-    0.15;  // fraction of the time reserved for later visits, however long the first takes
+/// Fraction of the time reserved for later visits, however long the first takes.
+constexpr double share_for_repeating = 0.15;
 /// A shared machine is slow for seconds at a time: the samples of a cell are spread over the whole time.
 constexpr int visits = 16;
 constexpr double share_for_limits = 0.05;
@@ -205,7 +195,6 @@ std::vector<std::size_t> longest_caches_first(const std::vector<latency::Cell>& 
   return order;
 }
 
-/// The measurement run of one profile.
 class CpuMeasurement {
  public:
   CpuMeasurement(const CpuRequest& request, const std::atomic<bool>& interrupted,
@@ -299,7 +288,7 @@ class CpuMeasurement {
   }
 
   void measure_limits() {
-    const double arm_s = share_for_limits * request_.budget_s / cpu_limit_arms(request_.facts);
+    const double arm_s = share_for_limits * request_.budget_s / cpu_limit_arms;
     measure_cpu_limits(profile_, request_.facts, team_, protocol_of(std::clamp(arm_s, min_cell_s, max_cell_s), 1),
                        [this] { stop_if_interrupted(); });
   }

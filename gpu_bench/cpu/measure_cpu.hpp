@@ -7,20 +7,10 @@
 #include <vector>
 
 #include "gpu_bench/cpu/cpu_facts.hpp"
-#include "gpu_bench/cpu/thread_team.hpp"
 #include "gpu_bench/run/profile_run.hpp"
 #include "latency/profile/profile.hpp"
 
 namespace foredraft::gpu_bench {
-
-/// Verifies a test batch. Throws std::runtime_error if the tokens differ from those of the reference.
-void test_cpu_verifier(ThreadTeam& team);
-
-/// One row per cell, measured interleaved: fused_exact in fp32, eager, over logits that are where the call before left
-/// them. `before_sample` may throw to end the measurement. Throws MemoryError.
-[[nodiscard]] std::vector<latency::VerificationRow> measure_cpu_verifications(
-    const std::vector<latency::VerificationCell>& cells, ThreadTeam& team, const latency::Protocol& protocol,
-    const std::function<void()>& before_sample);
 
 struct CpuRequest {
   std::string path;                                                   ///< of the profile

@@ -30,7 +30,6 @@ class ThreadTeam {
   void meet();
 
  private:
-  /// Loop of each of the other threads.
   void serve(unsigned thread);
 
   unsigned size_;

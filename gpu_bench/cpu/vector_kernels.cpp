@@ -13,11 +13,39 @@
 #include <hwy/highway.h>
 // After the two above: they also have a part for each instruction set.
 #include <hwy/contrib/math/math-inl.h>
-#include "gpu_bench/cpu/float_vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace foredraft::gpu_bench::HWY_NAMESPACE {
 namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using FloatTag = hn::ScalableTag<float>;
+using Floats = hn::Vec<FloatTag>;
+constexpr int64_t lanes = static_cast<int64_t>(hn::MaxLanes(FloatTag()));
+
+HWY_INLINE int64_t Smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+HWY_INLINE Floats Constant(float value) { return hn::Set(FloatTag(), value); }
+HWY_INLINE Floats Load(const float* from) { return hn::LoadU(FloatTag(), from); }
+HWY_INLINE float Sum(Floats value) { return hn::GetLane(hn::SumOfLanes(FloatTag(), value)); }
+
+/// The first `left` lanes of a vector, or all; `rest` in the others.
+HWY_INLINE Floats LoadSome(const float* from, int64_t left, float rest = 0.0F) {
+  if (HWY_LIKELY(left >= lanes)) return Load(from);
+  HWY_ALIGN float padded[lanes];
+  for (int64_t i = 0; i < lanes; ++i) padded[i] = i < left ? from[i] : rest;
+  return hn::Load(FloatTag(), padded);
+}
+
+HWY_INLINE void StoreSome(Floats value, float* to, int64_t left) {
+  if (HWY_LIKELY(left >= lanes)) {
+    hn::StoreU(value, FloatTag(), to);
+    return;
+  }
+  HWY_ALIGN float padded[lanes];
+  hn::Store(value, FloatTag(), padded);
+  for (int64_t i = 0; i < left; ++i) to[i] = padded[i];
+}
 
 // A product is computed in tiles whose sums stay in registers; 512-bit vectors and NEON have 32 of them, others 16.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
@@ -253,18 +281,75 @@ void AddNormalise(bool subtract_mean, float* stream, const float* delta, const f
   }
 }
 
-float SumOf(const float* values, int64_t count) {
-  constexpr int64_t registers = 8;
-  Floats sums[registers];
+/// The sum of term(i, left) over vectors from i on, of which `left` elements exist. In several registers: a sum of
+/// fewer terms has less round-off, and additions need not wait for each other.
+template <int64_t registers, class Term>
+HWY_INLINE float SumOfTerms(int64_t count, const Term& term) {
+  Floats sums[static_cast<size_t>(registers)];
   for (int64_t j = 0; j < registers; ++j) sums[j] = hn::Zero(FloatTag());
   int64_t i = 0;
   for (; i + registers * lanes <= count; i += registers * lanes) {
-    for (int64_t j = 0; j < registers; ++j) sums[j] = hn::Add(sums[j], Load(values + i + j * lanes));
+    HWY_UNROLL(8)
+    for (int64_t j = 0; j < registers; ++j) sums[j] = hn::Add(sums[j], term(i + j * lanes, lanes));
   }
-  for (; i < count; i += lanes) sums[0] = hn::Add(sums[0], LoadSome(values + i, count - i));
-  Floats sum = sums[0];
-  for (int64_t j = 1; j < registers; ++j) sum = hn::Add(sum, sums[j]);
-  return Sum(sum);
+  for (; i < count; i += lanes) sums[0] = hn::Add(sums[0], term(i, count - i));
+  for (int64_t apart = 1; apart < registers; apart *= 2) {
+    for (int64_t j = 0; j < registers; j += 2 * apart) sums[j] = hn::Add(sums[j], sums[j + apart]);
+  }
+  return Sum(sums[0]);
+}
+
+float SumOf(const float* values, int64_t count) {
+  return SumOfTerms<8>(count, [&](int64_t i, int64_t left) HWY_ATTR { return LoadSome(values + i, left); });
+}
+
+// ---- Verification.
+
+constexpr float infinity = __builtin_inff();
+constexpr float largest_finite = 3.402823466e38F;
+
+/// Cleaned logits; sets lanes of `faults` to 1 if one was NaN or +inf.
+HWY_INLINE Floats Cleaned(Floats logits, Floats& faults) {
+  const auto plain = hn::Lt(logits, Constant(infinity));
+  const auto infinite = hn::Eq(logits, Constant(infinity));
+  faults = hn::IfThenElse(plain, faults, Constant(1.0F));
+  return hn::IfThenElse(plain, logits, hn::IfThenElse(infinite, Constant(largest_finite), Constant(-infinity)));
+}
+
+HWY_INLINE bool Any(Floats faults) { return hn::GetLane(hn::MaxOfLanes(FloatTag(), faults)) > 0.0F; }
+
+void TakeSoftmax(const float* logits, int64_t count, float& top, float& sum, bool& fault) {
+  Floats tops = Constant(-infinity);
+  Floats faults = hn::Zero(FloatTag());
+  for (int64_t i = 0; i < count; i += lanes) {
+    tops = hn::Max(tops, Cleaned(LoadSome(logits + i, count - i, -infinity), faults));
+  }
+  fault = Any(faults);
+  top = hn::GetLane(hn::MaxOfLanes(FloatTag(), tops));
+  const Floats base = Constant(top == -infinity ? 0.0F : top);
+  sum = SumOfTerms<4>(count, [&](int64_t i, int64_t left) HWY_ATTR {
+    return hn::Exp(FloatTag(), hn::Sub(Cleaned(LoadSome(logits + i, left, -infinity), faults), base));
+  });
+}
+
+HWY_INLINE Floats Probabilities(const ScaledLogits& row, int64_t i, int64_t left, Floats& faults) {
+  const Floats logits = Cleaned(LoadSome(row.logits + i, left, -infinity), faults);
+  return hn::Mul(hn::Exp(FloatTag(), hn::Sub(logits, Constant(row.top))), Constant(row.factor));
+}
+
+float WriteResiduals(const ScaledLogits& target, const ScaledLogits& draft, float* weights, int64_t count,
+                     bool& fault) {
+  Floats faults = hn::Zero(FloatTag());
+  const float sum = SumOfTerms<4>(count, [&](int64_t i, int64_t left) HWY_ATTR {
+    Floats weight = Probabilities(target, i, left, faults);
+    if (draft.logits != nullptr) {
+      weight = hn::Max(hn::Sub(weight, Probabilities(draft, i, left, faults)), hn::Zero(FloatTag()));
+    }
+    StoreSome(weight, weights + i, left);
+    return weight;
+  });
+  fault = Any(faults);
+  return sum;
 }
 
 int64_t CompiledFor() { return HWY_TARGET; }
@@ -283,6 +368,8 @@ HWY_EXPORT(WeightedSum);
 HWY_EXPORT(Activate);
 HWY_EXPORT(AddNormalise);
 HWY_EXPORT(SumOf);
+HWY_EXPORT(TakeSoftmax);
+HWY_EXPORT(WriteResiduals);
 HWY_EXPORT(CompiledFor);
 
 std::int64_t size_of(std::span<const float> values) { return static_cast<std::int64_t>(values.size()); }
@@ -310,6 +397,21 @@ void add_normalise(latency::Norm norm, std::span<float> stream, const float* del
 }
 
 float sum_of(std::span<const float> values) { return HWY_DYNAMIC_DISPATCH(SumOf)(values.data(), size_of(values)); }
+
+SoftmaxPart softmax_part(std::span<const float> logits) {
+  SoftmaxPart part;
+  bool fault = false;
+  HWY_DYNAMIC_DISPATCH(TakeSoftmax)
+  (logits.data(), size_of(logits), part.top, part.sum, fault);
+  part.fault = fault ? 1 : 0;
+  return part;
+}
+
+WeightsSum residual_weights(const ScaledLogits& target, const ScaledLogits& draft, std::span<float> weights) {
+  WeightsSum made{};
+  made.sum = HWY_DYNAMIC_DISPATCH(WriteResiduals)(target, draft, weights.data(), size_of(weights), made.fault);
+  return made;
+}
 
 std::string_view vector_instruction_set() { return hwy::TargetName(HWY_DYNAMIC_DISPATCH(CompiledFor)()); }
 

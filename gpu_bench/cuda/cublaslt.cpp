@@ -13,8 +13,8 @@
 #include <tuple>
 #include <vector>
 
+#include "gpu_bench/cuda/device_launch.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
-#include "gpu_bench/cuda/launch_operation.hpp"
 #include "gpu_bench/cuda/nvml.hpp"
 #include "gpu_bench/measure/measure.hpp"
 
@@ -47,7 +47,6 @@ void check_blas(cublasStatus_t status, std::string_view what,
                                 where.line(), what, static_cast<int>(status)));
 }
 
-/// The functions of the library that are used.
 struct BlasFunctions {
   SharedLibrary library{cublaslt_names()};
 
@@ -91,6 +90,14 @@ cudaDataType_t blas_type(latency::DataType type) {
 template <class Handle>
 using Described = std::unique_ptr<std::remove_pointer_t<Handle>, cublasStatus_t (*)(Handle)>;
 
+template <class Handle, class... Parameters, class... Arguments>
+Described<Handle> described(std::string_view what, cublasStatus_t (*create)(Handle*, Parameters...),
+                            cublasStatus_t (*destroy)(Handle), Arguments... arguments) {
+  Handle handle = nullptr;
+  check_blas(create(&handle, arguments...), what);
+  return {handle, destroy};
+}
+
 /// A product in the library's column-major order: out^T = weight in^T.
 struct Matmul {
   Described<cublasLtMatmulDesc_t> operation;
@@ -98,28 +105,21 @@ struct Matmul {
   float beta;
 
   Matmul(const BlasFunctions& blas, const latency::Project& p, latency::DataType type)
-      : operation(nullptr, blas.cublasLtMatmulDescDestroy),
-        weight(nullptr, blas.cublasLtMatrixLayoutDestroy),
-        in(nullptr, blas.cublasLtMatrixLayoutDestroy),
-        out(nullptr, blas.cublasLtMatrixLayoutDestroy),
+      : operation(described("cublasLtMatmulDescCreate", blas.cublasLtMatmulDescCreate, blas.cublasLtMatmulDescDestroy,
+                            CUBLAS_COMPUTE_32F, CUDA_R_32F)),
+        weight(layout(blas, type, p.inputs, p.outputs)),
+        in(layout(blas, type, p.inputs, p.rows)),
+        out(layout(blas, type, p.outputs, p.rows)),
         beta(p.accumulate ? 1.0F : 0.0F) {
-    cublasLtMatmulDesc_t description = nullptr;
-    check_blas(blas.cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
-    operation.reset(description);
     const cublasOperation_t transpose = CUBLAS_OP_T;
     set(blas, CUBLASLT_MATMUL_DESC_TRANSA, transpose);
     if (p.bias != latency::no_buffer) set(blas, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    const cudaDataType_t element = blas_type(type);
-    const auto layout = [&](auto& owner, std::int64_t rows, std::int64_t columns) {
-      cublasLtMatrixLayout_t made = nullptr;
-      check_blas(blas.cublasLtMatrixLayoutCreate(&made, element, static_cast<std::uint64_t>(rows),
-                                                 static_cast<std::uint64_t>(columns), rows),
-                 "cublasLtMatrixLayoutCreate");
-      owner.reset(made);
-    };
-    layout(weight, p.inputs, p.outputs);
-    layout(in, p.inputs, p.rows);
-    layout(out, p.outputs, p.rows);
+  }
+
+  static Described<cublasLtMatrixLayout_t> layout(const BlasFunctions& blas, latency::DataType type, std::int64_t rows,
+                                                  std::int64_t columns) {
+    return described("cublasLtMatrixLayoutCreate", blas.cublasLtMatrixLayoutCreate, blas.cublasLtMatrixLayoutDestroy,
+                     blas_type(type), static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), rows);
   }
 
   template <class Value>
@@ -153,7 +153,7 @@ struct CublasLt::State {
   };
 
   BlasFunctions blas;
-  Described<cublasLtHandle_t> handle{nullptr, blas.cublasLtDestroy};
+  Described<cublasLtHandle_t> handle = described("cublasLtCreate", blas.cublasLtCreate, blas.cublasLtDestroy);
   DeviceMemory workspace{matmul_workspace_bytes};
   double l2_bytes = l2_bytes_of_this_device();
   std::map<ProjectKey, Plan> plans;
@@ -193,29 +193,24 @@ struct CublasLt::State {
   }
 
   [[nodiscard]] std::vector<cublasLtMatmulHeuristicResult_t> proposals(const Matmul& matmul) const {
-    cublasLtMatmulPreference_t made = nullptr;
-    check_blas(blas.cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
-    const Described<cublasLtMatmulPreference_t> preference(made, blas.cublasLtMatmulPreferenceDestroy);
+    const auto preference = described("cublasLtMatmulPreferenceCreate", blas.cublasLtMatmulPreferenceCreate,
+                                      blas.cublasLtMatmulPreferenceDestroy);
     const std::size_t bytes = workspace.bytes();
-    check_blas(
-        blas.cublasLtMatmulPreferenceSetAttribute(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
-        "cublasLtMatmulPreferenceSetAttribute");
+    check_blas(blas.cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                         &bytes, sizeof bytes),
+               "cublasLtMatmulPreferenceSetAttribute");
     std::vector<cublasLtMatmulHeuristicResult_t> results(proposals_timed);
     int found = 0;
     check_blas(blas.cublasLtMatmulAlgoGetHeuristic(handle.get(), matmul.operation.get(), matmul.weight.get(),
-                                                   matmul.in.get(), matmul.out.get(), matmul.out.get(), made,
-                                                   proposals_timed, results.data(), &found),
+                                                   matmul.in.get(), matmul.out.get(), matmul.out.get(),
+                                                   preference.get(), proposals_timed, results.data(), &found),
                "cublasLtMatmulAlgoGetHeuristic");
     results.resize(static_cast<std::size_t>(found));
     return results;
   }
 };
 
-CublasLt::CublasLt() : state_(std::make_unique<State>()) {
-  cublasLtHandle_t handle = nullptr;
-  check_blas(state_->blas.cublasLtCreate(&handle), "cublasLtCreate");
-  state_->handle.reset(handle);
-}
+CublasLt::CublasLt() : state_(std::make_unique<State>()) {}
 
 CublasLt::~CublasLt() = default;
 

@@ -66,8 +66,6 @@ DeviceFacts device_facts(int device) {
   facts.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   facts.l2_bytes = properties.l2CacheSize;
   facts.shared_bytes_per_multiprocessor = static_cast<std::int64_t>(properties.sharedMemPerMultiprocessor);
-  facts.shared_bytes_per_block = static_cast<std::int64_t>(properties.sharedMemPerBlockOptin);
-  facts.registers_per_multiprocessor = properties.regsPerMultiprocessor;
   facts.memory_bus_bits = properties.memoryBusWidth;
   facts.memory_clock_mhz = 1e-3 * static_cast<double>(attribute(cudaDevAttrMemoryClockRate, device));
   facts.sm_clock_mhz =

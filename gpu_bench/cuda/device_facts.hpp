@@ -19,8 +19,6 @@ struct DeviceFacts {
   std::int64_t memory_bytes = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t shared_bytes_per_multiprocessor = 0;
-  std::int64_t shared_bytes_per_block = 0;  ///< maximum, on request
-  std::int64_t registers_per_multiprocessor = 0;
   std::int64_t memory_bus_bits = 0;
   double memory_clock_mhz = 0.0;
   double sm_clock_mhz = 0.0;  ///< boost clock
@@ -41,7 +39,6 @@ struct DeviceFacts {
 /// Selects the device for this thread and returns its facts. Throws DomainError if there is none.
 [[nodiscard]] DeviceFacts device_facts(int device = 0);
 
-/// One fact per line.
 [[nodiscard]] std::string to_text(const DeviceFacts& facts);
 
 /// Versions of everything that made a profile, and this machine.

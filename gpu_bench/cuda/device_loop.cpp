@@ -19,7 +19,6 @@
 #include "gpu_bench/cuda/measure_device.hpp"
 #include "gpu_bench/cuda/verifier_memory.hpp"
 #include "gpu_bench/loop/drafting_passes.hpp"
-#include "gpu_bench/loop/loop_cell.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
 #include "gpu_bench/measure/measure.hpp"
 #include "gpu_bench/run/host_facts.hpp"
@@ -42,29 +41,21 @@ int calls_for(const Bench& bench, const std::function<void(int)>& launch, int mi
   return calls_per_sample(trial_us / trial_calls, min_calls);
 }
 
-Sample sample_of(const Bench& bench, int calls, const std::function<void()>& launch_all) {
-  bench.before_sample();
-  const double us = bench.timer.time_us(bench.stream, launch_all) / calls;
-  return {.us = us, .clock_mhz = bench.nvml.sm_clock_mhz().value_or(0.0)};
-}
-
 }  // namespace
 
-Arm graph_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch, int min_calls) {
+Arm device_arm(const std::string& name, const Bench& bench, latency::Launch how, const std::function<void(int)>& launch,
+               int min_calls) {
   const int calls = calls_for(bench, launch, min_calls);
-  const auto graph = std::make_shared<Graph>(bench.stream, [&] {
+  std::function<void()> launch_all = [launch, calls] {
     for (int call = 0; call < calls; ++call) launch(call);
-  });
-  return {.name = name,
-          .run = [&bench, graph, calls] { return sample_of(bench, calls, [&] { graph->replay(bench.stream); }); }};
-}
-
-Arm eager_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch, int min_calls) {
-  const int calls = calls_for(bench, launch, min_calls);
-  return {.name = name, .run = [&bench, launch, calls] {
-            return sample_of(bench, calls, [&] {
-              for (int call = 0; call < calls; ++call) launch(call);
-            });
+  };
+  if (how == latency::Launch::graph) {
+    launch_all = [&bench, graph = std::make_shared<Graph>(bench.stream, launch_all)] { graph->replay(bench.stream); };
+  }
+  return {.name = name, .run = [&bench, launch_all, calls] {
+            bench.before_sample();
+            const double us = bench.timer.time_us(bench.stream, launch_all) / calls;
+            return Sample{.us = us, .clock_mhz = bench.nvml.sm_clock_mhz().value_or(0.0)};
           }};
 }
 
@@ -117,18 +108,10 @@ class RowDraw {
 std::uint32_t minus_infinity(latency::DataType type) {
   constexpr float value = -std::numeric_limits<float>::infinity();
   std::uint32_t bits = 0;
-  const auto store = [&bits](const auto& stored) { std::memcpy(&bits, &stored, sizeof(stored)); };
-  switch (type) {
-    case latency::DataType::fp16:
-      store(from_float<Half>(value));
-      break;
-    case latency::DataType::bf16:
-      store(from_float<Bfloat16>(value));
-      break;
-    case latency::DataType::fp32:
-      store(value);
-      break;
-  }
+  with_storage(type, [&]<class Storage>() {
+    const auto stored = from_float<Storage>(value);
+    std::memcpy(&bits, &stored, sizeof(stored));
+  });
   return bits;
 }
 
@@ -140,7 +123,6 @@ latency::BufferId token_ids_of(const latency::Program& pass) {
   throw std::logic_error("a pass of a target embeds no tokens");
 }
 
-/// One cell on the device.
 class CellLoop {
  public:
   CellLoop(const LoopCell& cell, const std::vector<latency::ModelShape>& models, const Bench& bench, CublasLt& blas,

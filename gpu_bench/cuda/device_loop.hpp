@@ -23,14 +23,10 @@ struct Bench {
   std::function<void()> before_sample;  ///< may throw, which ends the measurement
 };
 
-/// An arm whose samples are the mean over the calls of one graph replay: as many calls as last 100 us, at least
-/// `min_calls`. `launch(call)` enqueues call number `call`.
-[[nodiscard]] Arm graph_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch,
-                            int min_calls = 1);
-
-/// The same with individual launches.
-[[nodiscard]] Arm eager_arm(const std::string& name, const Bench& bench, const std::function<void(int)>& launch,
-                            int min_calls = 1);
+/// An arm whose samples are the mean over calls, replayed as one graph or launched one by one: as many as last 100 us,
+/// at least `min_calls`. `launch(call)` enqueues call number `call`.
+[[nodiscard]] Arm device_arm(const std::string& name, const Bench& bench, latency::Launch how,
+                             const std::function<void(int)>& launch, int min_calls = 1);
 
 struct DeviceLoopRequest {
   std::string path;                         ///< of the rows; the file must not exist

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 #include <utility>
 
-#include "gpu_bench/cuda/launch_operation.hpp"
+#include "gpu_bench/cuda/device_launch.hpp"
 #include "gpu_bench/run/profile_folder.hpp"
 
 namespace foredraft::gpu_bench {
@@ -80,10 +80,6 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   }
   check(result, "cudaMalloc");
   memory_.reset(memory);
-}
-
-void DeviceMemory::Release::operator()(void* memory) const {
-  cudaFree(memory);  // a destructor cannot report errors; the next call reports a lost device
 }
 
 void* BufferPool::address_of(const latency::Buffer& buffer) {

@@ -34,6 +34,13 @@ void check_fits(std::string_view what, double needed_bytes, double device_bytes)
 /// driver 0: there is none.
 [[nodiscard]] std::string no_device_text(cudaError_t result, int driver, int runtime);
 
+/// Deletes a handle by a function of the runtime. A destructor cannot report errors; the next call reports a lost
+/// device.
+template <auto destroy>
+struct DestroyedBy {
+  void operator()(auto* handle) const { destroy(handle); }
+};
+
 /// Memory on the device, released with its owner.
 class DeviceMemory {
  public:
@@ -46,10 +53,7 @@ class DeviceMemory {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
-  struct Release {
-    void operator()(void* memory) const;
-  };
-  std::unique_ptr<void, Release> memory_;
+  std::unique_ptr<void, DestroyedBy<cudaFree>> memory_;
   std::size_t bytes_ = 0;
 };
 
@@ -88,10 +92,7 @@ class Stream {
   void wait() const;
 
  private:
-  struct Release {
-    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
-  };
-  std::unique_ptr<CUstream_st, Release> stream_;
+  std::unique_ptr<CUstream_st, DestroyedBy<cudaStreamDestroy>> stream_;
 };
 
 /// The work that `launch` enqueues, captured once and replayed as one launch.
@@ -101,10 +102,7 @@ class Graph {
   void replay(const Stream& stream) const;
 
  private:
-  struct Release {
-    void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
-  };
-  std::unique_ptr<CUgraphExec_st, Release> graph_;
+  std::unique_ptr<CUgraphExec_st, DestroyedBy<cudaGraphExecDestroy>> graph_;
 };
 
 /// Device time of the work that `launch` enqueues, in microseconds; waits for it.
@@ -114,11 +112,8 @@ class EventTimer {
   [[nodiscard]] double time_us(const Stream& stream, const std::function<void()>& launch) const;
 
  private:
-  struct Release {
-    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-  };
-  std::unique_ptr<CUevent_st, Release> start_;
-  std::unique_ptr<CUevent_st, Release> stop_;
+  std::unique_ptr<CUevent_st, DestroyedBy<cudaEventDestroy>> start_;
+  std::unique_ptr<CUevent_st, DestroyedBy<cudaEventDestroy>> stop_;
 };
 
 }  // namespace foredraft::gpu_bench

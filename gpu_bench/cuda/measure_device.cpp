@@ -11,9 +11,9 @@
 #include "core/files.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/cuda/device_facts.hpp"
+#include "gpu_bench/cuda/device_launch.hpp"
 #include "gpu_bench/cuda/device_loop.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
-#include "gpu_bench/cuda/launch_operation.hpp"
 #include "gpu_bench/cuda/measure_limits.hpp"
 #include "gpu_bench/cuda/self_test.hpp"
 #include "gpu_bench/cuda/verifier_memory.hpp"
@@ -22,7 +22,6 @@
 #include "gpu_bench/run/host_facts.hpp"
 #include "gpu_bench/run/profile_folder.hpp"
 #include "gpu_bench/run/profile_run.hpp"
-#include "gpu_bench/verify/launch_verifier.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/program.hpp"
 
@@ -97,15 +96,7 @@ std::vector<double> ProgramRunner::read(latency::BufferId id, int set) const {
   if (buffer.kind == latency::BufferKind::tokens) {
     return read_back<std::int32_t>(memory, buffer.elements, [](std::int32_t token) { return 1.0 * token; });
   }
-  switch (type_) {
-    case latency::DataType::fp16:
-      return read_back<Half>(memory, buffer.elements, number);
-    case latency::DataType::bf16:
-      return read_back<Bfloat16>(memory, buffer.elements, number);
-    case latency::DataType::fp32:
-      break;
-  }
-  return read_back<float>(memory, buffer.elements, number);
+  return with_storage(type_, [&]<class Storage>() { return read_back<Storage>(memory, buffer.elements, number); });
 }
 
 namespace {
@@ -121,7 +112,6 @@ latency::Protocol protocol_of(bool quick, std::size_t arms) {
   return protocol;
 }
 
-/// The measurement run of one profile.
 class DeviceMeasurement {
  public:
   DeviceMeasurement(const MeasureRequest& request, const std::atomic<bool>& interrupted,
@@ -209,20 +199,21 @@ class DeviceMeasurement {
       const latency::Program program = program_of(request_.models, cell);
       const latency::DataType type = latency::data_type_of(cell.dtype);
       check_fits(cell.model, latency::memory_bytes(program, type), static_cast<double>(facts_.memory_bytes));
-      const std::size_t sets = cell.cache == latency::Cache::cold ? cold_sets(program, type, to_text(cell)) : 1;
+      const auto copies =
+          cell.cache == latency::Cache::cold ? cold_copies(program, type) : std::optional<std::int64_t>(1);
+      if (!copies) throw DomainError(to_text(cell) + ": its weights are too small to be evicted from the L2");
+      const auto sets = static_cast<std::size_t>(*copies);
       std::vector<BufferPool>& of_model = pools[cell.model];
       while (of_model.size() < sets) of_model.emplace_back(type, content_seed);
       runners.push_back(
           std::make_unique<ProgramRunner>(program, std::span(of_model.data(), sets), *blas_, facts_.multiprocessors));
       const ProgramRunner& runner = *runners.back();
       const auto launch = [this, &runner](int call) { runner.launch(bench_->stream, call % runner.sets()); };
-      arms.push_back(cell.launch == latency::Launch::graph ? graph_arm(to_text(cell), *bench_, launch, runner.sets())
-                                                           : eager_arm(to_text(cell), *bench_, launch, runner.sets()));
+      arms.push_back(device_arm(to_text(cell), *bench_, cell.launch, launch, runner.sets()));
     }
     return measure(arms, protocol_of(request_.quick, arms.size()), steady_now_s);
   }
 
-  /// Times the verifiers of a group over the same logits.
   std::vector<latency::VerificationRow> verify(const std::vector<latency::VerificationCell>& group) {
     stop_if_interrupted();
     const latency::VerificationCell& first = group.front();
@@ -252,9 +243,7 @@ class DeviceMeasurement {
             batches.call(verifier, call % batches.copies(), draws, eager ? HostWaits::as_published : HostWaits::never),
             type, bench_->stream.get());
       };
-      const int rounds = static_cast<int>(*copies);
-      arms.push_back(eager ? eager_arm(to_text(group[i]), *bench_, launch, rounds)
-                           : graph_arm(to_text(group[i]), *bench_, launch, rounds));
+      arms.push_back(device_arm(to_text(group[i]), *bench_, group[i].launch, launch, static_cast<int>(*copies)));
     }
     latency::Protocol protocol = protocol_of(request_.quick, arms.size());
     constexpr double share_of_a_pass = 0.4;  // a call is much shorter than a pass: as many samples in less time
@@ -264,12 +253,11 @@ class DeviceMeasurement {
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (!measured[i].samples_us.empty()) append_samples(samples_, to_text(group[i]), measured[i].samples_us);
       const VerificationCost cost = verification_cost(verifiers[i], shape, type);
-      const WorkspaceSize memory = verifier_workspace(verifiers[i], shape, type);
       rows.push_back({.cell = group[i],
                       .launches = cost.launches,
                       .read_backs = cost.read_backs,
-                      .requested_bytes = cost.work.read_bytes + cost.work.written_bytes,
-                      .memory_bytes = 4.0 * static_cast<double>(memory.floats + memory.counters),
+                      .requested_bytes = cost.traffic.read_bytes + cost.traffic.written_bytes,
+                      .memory_bytes = 4.0 * static_cast<double>(cost.workspace.floats + cost.workspace.counters),
                       .timing = latency::timing_of(measured[i], floor_bytes(verifiers[i], shape, type), 0.0, 0.0)});
     }
     return rows;
@@ -277,13 +265,6 @@ class DeviceMeasurement {
 
   [[nodiscard]] std::optional<std::int64_t> cold_copies(const latency::Program& program, latency::DataType type) const {
     return copies_for_cold(latency::streamed_bytes(program, type), static_cast<double>(facts_.l2_bytes));
-  }
-
-  [[nodiscard]] std::size_t cold_sets(const latency::Program& program, latency::DataType type,
-                                      const std::string& what) const {
-    const std::optional<std::int64_t> copies = cold_copies(program, type);
-    if (!copies) throw DomainError(what + ": its weights are too small to be evicted from the L2");
-    return static_cast<std::size_t>(*copies);
   }
 
   /// The row of a program's only operation, over `copies` of its weights and caches in turn.
@@ -294,7 +275,8 @@ class DeviceMeasurement {
     for (std::int64_t i = 0; i < copies.value_or(1); ++i) pools.emplace_back(type, content_seed);
     const ProgramRunner runner(alone, pools, *blas_, facts_.multiprocessors);
     const auto launch = [this, &runner](int call) { runner.launch(bench_->stream, call % runner.sets()); };
-    const Arm arm = graph_arm(std::string(latency::name_of(operation)), *bench_, launch, runner.sets());
+    const Arm arm =
+        device_arm(std::string(latency::name_of(operation)), *bench_, latency::Launch::graph, launch, runner.sets());
     const latency::Measurement measured = measure({arm}, protocol_of(request_.quick, 1), steady_now_s).front();
     const latency::Work work = latency::work_of(operation, type);
     const auto* product = std::get_if<latency::Project>(&operation);

@@ -31,7 +31,6 @@ class ProgramRunner {
   /// Contents of a buffer; token ids as integers. Waits for the device.
   [[nodiscard]] std::vector<double> read(latency::BufferId id, int set = 0) const;
 
-  /// On the device.
   [[nodiscard]] void* address_of(latency::BufferId id, int set = 0) const {
     return addresses_[static_cast<std::size_t>(set)][static_cast<std::size_t>(id)];
   }

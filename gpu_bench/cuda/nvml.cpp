@@ -8,18 +8,18 @@ namespace foredraft::gpu_bench {
 
 SharedLibrary::SharedLibrary(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    handle_.reset(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL));
     if (handle_ == nullptr) continue;
     name_ = name;
     return;
   }
 }
 
-SharedLibrary::~SharedLibrary() {
-  if (handle_ != nullptr) dlclose(handle_);
-}
+void SharedLibrary::Close::operator()(void* handle) const { dlclose(handle); }
 
-void* SharedLibrary::find(const char* symbol) const { return handle_ == nullptr ? nullptr : dlsym(handle_, symbol); }
+void* SharedLibrary::find(const char* symbol) const {
+  return handle_ == nullptr ? nullptr : dlsym(handle_.get(), symbol);
+}
 
 namespace {
 

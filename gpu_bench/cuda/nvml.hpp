@@ -14,11 +14,6 @@ class SharedLibrary {
  public:
   /// Opens the first of `names`, file names or paths, that can be opened.
   explicit SharedLibrary(const std::vector<std::string>& names);
-  ~SharedLibrary();
-  SharedLibrary(const SharedLibrary&) = delete;
-  SharedLibrary& operator=(const SharedLibrary&) = delete;
-  SharedLibrary(SharedLibrary&&) = delete;
-  SharedLibrary& operator=(SharedLibrary&&) = delete;
 
   [[nodiscard]] bool open() const { return handle_ != nullptr; }
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -27,7 +22,10 @@ class SharedLibrary {
   [[nodiscard]] void* find(const char* symbol) const;
 
  private:
-  void* handle_ = nullptr;
+  struct Close {
+    void operator()(void* handle) const;
+  };
+  std::unique_ptr<void, Close> handle_;
   std::string name_;
 };
 

@@ -13,7 +13,6 @@
 #include "gpu_bench/kernels/storage.hpp"
 #include "gpu_bench/kernels/test_programs.hpp"
 #include "gpu_bench/verify/test_batch.hpp"
-#include "gpu_bench/verify/tree_shape.hpp"
 #include "latency/operations/reference.hpp"
 
 namespace foredraft::gpu_bench {
@@ -50,46 +49,6 @@ SelfTestResult output_agrees(const TestProgram& tested, latency::DataType type, 
   return {"", error <= allowed_error(type), fmt::format("error {:.2e}, allowed {:.2e}", error, allowed_error(type))};
 }
 
-}  // namespace
-
-std::vector<SelfTestResult> self_test(const DeviceFacts& facts, CublasLt& blas,
-                                      const std::function<void()>& before_each) {
-  std::vector<SelfTestResult> results;
-  const Stream stream;
-  for (const TestProgram& tested : test_programs()) {
-    for (const latency::DataType type : {latency::DataType::fp16, latency::DataType::bf16, latency::DataType::fp32}) {
-      before_each();
-      const auto add = [&](std::string_view what, SelfTestResult result) {
-        result.name = fmt::format("{}, {}: {}", tested.name, to_string(type), what);
-        results.push_back(std::move(result));
-      };
-      BufferPool pool(type, self_test_seed);
-      const ProgramRunner runner(tested.program, std::span(&pool, 1), blas, facts.multiprocessors);
-      add("buffers hold the reference's contents", contents_agree(tested, type, runner));
-
-      runner.launch(stream);
-      stream.wait();
-      const std::vector<double> eager = runner.read(tested.program.output);
-      add("the output agrees with the reference", output_agrees(tested, type, eager));
-
-      const Graph graph(stream, [&] { runner.launch(stream); });
-      for (const int replay : {1, 2}) {
-        pool.refill();
-        graph.replay(stream);
-        stream.wait();
-        const bool same = same_numbers(runner.read(tested.program.output), eager);
-        add(fmt::format("replay {} gives the bits of the eager launches", replay),
-            {"", same, same ? "equal" : "differs"});
-      }
-    }
-  }
-  const std::vector<SelfTestResult> verifiers = self_test_verifiers(before_each);
-  results.insert(results.end(), verifiers.begin(), verifiers.end());
-  return results;
-}
-
-namespace {
-
 constexpr std::uint64_t verifier_test_seed = 20240607;
 constexpr std::int32_t unwritten = -77;
 
@@ -97,23 +56,13 @@ void upload_words(const std::vector<std::int32_t>& from, std::int32_t* to) {
   check(cudaMemcpy(to, from.data(), 4 * from.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
-template <class Storage>
-void upload_as(const std::vector<double>& from, void* to) {
-  std::vector<Storage> stored;
-  stored.reserve(from.size());
-  for (const double value : from) stored.push_back(from_float<Storage>(static_cast<float>(value)));
-  check(cudaMemcpy(to, stored.data(), stored.size() * sizeof(Storage), cudaMemcpyHostToDevice), "cudaMemcpy");
-}
-
 void upload_logits(const std::vector<double>& from, latency::DataType type, void* to) {
-  switch (type) {
-    case latency::DataType::fp16:
-      return upload_as<Half>(from, to);
-    case latency::DataType::bf16:
-      return upload_as<Bfloat16>(from, to);
-    case latency::DataType::fp32:
-      return upload_as<float>(from, to);
-  }
+  with_storage(type, [&]<class Storage>() {
+    std::vector<Storage> stored;
+    stored.reserve(from.size());
+    for (const double value : from) stored.push_back(from_float<Storage>(static_cast<float>(value)));
+    check(cudaMemcpy(to, stored.data(), stored.size() * sizeof(Storage), cudaMemcpyHostToDevice), "cudaMemcpy");
+  });
 }
 
 void upload(const TestBatch& batch, latency::DataType type, const VerifierMemory& memory) {
@@ -124,7 +73,6 @@ void upload(const TestBatch& batch, latency::DataType type, const VerifierMemory
   upload_words(batch.node_tokens, memory.node_tokens);
 }
 
-/// Output of a verifier, request by request.
 struct Outputs {
   std::vector<std::int32_t> tokens, counts, faults;
   bool operator==(const Outputs&) const = default;
@@ -185,8 +133,6 @@ SelfTestResult tokens_agree(Verifier verifier, const TestBatch& batch, latency::
   return {"", true, fmt::format("{} requests, {} within rounding", batch.shape.batch, within_rounding)};
 }
 
-}  // namespace
-
 std::vector<SelfTestResult> self_test_verifiers(const std::function<void()>& before_each) {
   // A vocabulary of several splits, one that is not a multiple of a pack, one of a single token without drafts.
   constexpr VerificationShape shapes[] = {{.batch = 12, .gamma = 4, .vocabulary = 17'000},
@@ -223,6 +169,44 @@ std::vector<SelfTestResult> self_test_verifiers(const std::function<void()>& bef
       }
     }
   }
+  return results;
+}
+
+}  // namespace
+
+std::vector<SelfTestResult> self_test(const DeviceFacts& facts, CublasLt& blas,
+                                      const std::function<void()>& before_each) {
+  std::vector<SelfTestResult> results;
+  const Stream stream;
+  for (const TestProgram& tested : test_programs()) {
+    for (const latency::DataType type : {latency::DataType::fp16, latency::DataType::bf16, latency::DataType::fp32}) {
+      before_each();
+      const auto add = [&](std::string_view what, SelfTestResult result) {
+        result.name = fmt::format("{}, {}: {}", tested.name, to_string(type), what);
+        results.push_back(std::move(result));
+      };
+      BufferPool pool(type, self_test_seed);
+      const ProgramRunner runner(tested.program, std::span(&pool, 1), blas, facts.multiprocessors);
+      add("buffers hold the reference's contents", contents_agree(tested, type, runner));
+
+      runner.launch(stream);
+      stream.wait();
+      const std::vector<double> eager = runner.read(tested.program.output);
+      add("the output agrees with the reference", output_agrees(tested, type, eager));
+
+      const Graph graph(stream, [&] { runner.launch(stream); });
+      for (const int replay : {1, 2}) {
+        pool.refill();
+        graph.replay(stream);
+        stream.wait();
+        const bool same = same_numbers(runner.read(tested.program.output), eager);
+        add(fmt::format("replay {} gives the bits of the eager launches", replay),
+            {"", same, same ? "equal" : "differs"});
+      }
+    }
+  }
+  const std::vector<SelfTestResult> verifiers = self_test_verifiers(before_each);
+  results.insert(results.end(), verifiers.begin(), verifiers.end());
   return results;
 }
 

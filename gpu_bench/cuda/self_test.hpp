@@ -18,14 +18,11 @@ struct SelfTestResult {
 };
 
 /// Tests tiny shapes of every storage type. Buffers have the reference's contents bit for bit; the output of a pass is
-/// within allowed_error of the reference and contains no NaN; a graph replay gives the bits of the eager launches.
-/// `before_each` program; may throw, which ends the test.
+/// within allowed_error of the reference and contains no NaN; a graph replay gives the bits of the eager launches. Then
+/// small batches with every verifier: the tokens are the reference's, except a few whose decisions are within rounding;
+/// all outputs are written; a graph replay gives the bits of the eager launches, if the host need not wait.
+/// `before_each` program or verifier; may throw, which ends the test.
 [[nodiscard]] std::vector<SelfTestResult> self_test(
     const DeviceFacts& facts, CublasLt& blas, const std::function<void()>& before_each = [] {});
-
-/// Tests small batches of every storage type with every verifier. The tokens are the reference's, except a few whose
-/// decisions are within rounding; all outputs are written; a graph replay gives the bits of the eager launches, if the
-/// host need not wait. `before_each` verifier; may throw, which ends the test.
-[[nodiscard]] std::vector<SelfTestResult> self_test_verifiers(const std::function<void()>& before_each);
 
 }  // namespace foredraft::gpu_bench

@@ -2,33 +2,33 @@
 #include "gpu_bench/cuda/verifier_memory.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 
 #include "gpu_bench/cuda/device_memory.hpp"
-#include "gpu_bench/verify/launch_verifier.hpp"
-#include "gpu_bench/verify/tree_shape.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
 
-/// Offsets of the parts of a batch, multiples of 256 bytes; the last entry is the end.
-std::array<std::size_t, 9> parts_of(const VerificationShape& shape, latency::DataType type) {
+/// The parts of a batch, but for the links of its tree.
+VerifierMemory cut_batch(const VerificationShape& shape, latency::DataType type, WorkspaceCutter& cutter) {
   const std::int64_t rows = shape.batch * (shape.gamma + 1);
   const std::int64_t logit_bytes = shape.vocabulary * latency::bytes_of(type);
-  const std::int64_t sizes[] = {rows * logit_bytes,                       // target_logits
-                                shape.batch * shape.gamma * logit_bytes,  // draft_logits
-                                4 * shape.batch * shape.gamma,            // drafts
-                                4 * shape.batch,                          // draft_counts
-                                4 * rows,                                 // node_tokens
-                                4 * rows,                                 // output tokens
-                                4 * shape.batch,                          // emitted_counts
-                                4 * shape.batch};                         // faults
-  constexpr std::int64_t alignment = 256;
-  std::array<std::size_t, 9> parts{};
-  for (std::size_t i = 0; i < std::size(sizes); ++i) {
-    parts[i + 1] = parts[i] + static_cast<std::size_t>((sizes[i] + alignment - 1) / alignment * alignment);
-  }
-  return parts;
+  return {.target_logits = cutter.tensor<std::byte>(rows * logit_bytes),
+          .draft_logits = cutter.tensor<std::byte>(shape.batch * shape.gamma * logit_bytes),
+          .drafts = cutter.tensor<std::int32_t>(shape.batch * shape.gamma),
+          .draft_counts = cutter.tensor<std::int32_t>(shape.batch),
+          .node_tokens = cutter.tensor<std::int32_t>(rows),
+          .first_children = nullptr,
+          .next_siblings = nullptr,
+          .output = {.tokens = cutter.tensor<std::int32_t>(rows),
+                     .emitted_counts = cutter.tensor<std::int32_t>(shape.batch),
+                     .faults = cutter.tensor<std::uint32_t>(shape.batch)}};
+}
+
+std::size_t batch_bytes(const VerificationShape& shape, latency::DataType type) {
+  WorkspaceCutter cutter;
+  static_cast<void>(cut_batch(shape, type, cutter));
+  return static_cast<std::size_t>(cutter.size().floats) * sizeof(float);
 }
 
 }  // namespace
@@ -37,14 +37,14 @@ VerifierBatches::VerifierBatches(const VerificationShape& shape, latency::DataTy
                                  const std::vector<Verifier>& verifiers)
     : shape_(shape),
       copies_(copies),
-      copy_bytes_(parts_of(shape, type).back()),
+      copy_bytes_(batch_bytes(shape, type)),
       batches_(copy_bytes_ * static_cast<std::size_t>(copies)),
       tree_(2 * 4 * static_cast<std::size_t>(shape.gamma + 1)),
       workspace_{},
       type_(type) {
   WorkspaceSize size;
   for (const Verifier verifier : verifiers) {
-    const WorkspaceSize needed = verifier_workspace(verifier, shape, type);
+    const WorkspaceSize needed = verification_cost(verifier, shape, type).workspace;
     size.floats = std::max(size.floats, needed.floats);
     size.counters = std::max(size.counters, needed.counters);
   }
@@ -63,19 +63,12 @@ VerifierBatches::VerifierBatches(const VerificationShape& shape, latency::DataTy
 }
 
 VerifierMemory VerifierBatches::memory(std::int64_t copy) const {
-  const auto parts = parts_of(shape_, type_);
   char* begin = static_cast<char*>(batches_.get()) + static_cast<std::size_t>(copy) * copy_bytes_;
-  const auto words = [&](std::size_t part) { return reinterpret_cast<std::int32_t*>(begin + parts[part]); };
-  const auto* links = static_cast<const std::int32_t*>(tree_.get());
-  return {
-      .target_logits = begin,
-      .draft_logits = begin + parts[1],
-      .drafts = words(2),
-      .draft_counts = words(3),
-      .node_tokens = words(4),
-      .first_children = links,
-      .next_siblings = links + shape_.gamma + 1,
-      .output = {.tokens = words(5), .emitted_counts = words(6), .faults = reinterpret_cast<std::uint32_t*>(words(7))}};
+  WorkspaceCutter cutter({.floats = reinterpret_cast<float*>(begin), .counters = nullptr});
+  VerifierMemory memory = cut_batch(shape_, type_, cutter);
+  memory.first_children = static_cast<const std::int32_t*>(tree_.get());
+  memory.next_siblings = memory.first_children + shape_.gamma + 1;
+  return memory;
 }
 
 VerifierCall VerifierBatches::call(Verifier verifier, std::int64_t copy, const DrawStream& draws,
@@ -89,7 +82,7 @@ VerifierCall VerifierBatches::call(Verifier verifier, std::int64_t copy, const D
 }
 
 double VerifierBatches::bytes(const VerificationShape& shape, latency::DataType type) {
-  return static_cast<double>(parts_of(shape, type).back());
+  return static_cast<double>(batch_bytes(shape, type));
 }
 
 }  // namespace foredraft::gpu_bench

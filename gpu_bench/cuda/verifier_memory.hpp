@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "gpu_bench/cuda/device_launch.hpp"
 #include "gpu_bench/cuda/device_memory.hpp"
-#include "gpu_bench/cuda/device_verifier.hpp"
 
 namespace foredraft::gpu_bench {
 

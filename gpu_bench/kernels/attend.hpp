@@ -80,9 +80,9 @@ struct AttendKernel {
     float total[tile_rows];
     FOREDRAFT_UNROLL
     for (unsigned r = 0; r < tile_rows; ++r) {
-      read(first_row + r < rows(),
-           queries + (first_row + r < rows() ? offset_of_query(sequence, kv_head, first_row + r) : 0), element,
-           query[r]);
+      const bool present = first_row + r < rows();
+      load_padded<width_of_access>(queries + (present ? offset_of_query(sequence, kv_head, first_row + r) : 0),
+                                   present ? element : head_dim, head_dim, 0.0F, query[r]);
       FOREDRAFT_UNROLL
       for (unsigned j = 0; j < n; ++j) {
         query[r][j] *= log2_scale;
@@ -101,8 +101,9 @@ struct AttendKernel {
         const std::int64_t offset =
             ((static_cast<std::int64_t>(sequence) * capacity + (at < end ? at : begin)) * kv_heads + kv_head) *
             head_dim;
-        read(at < end, keys + offset, element, key[u]);
-        read(at < end, values + offset, element, value[u]);
+        const unsigned from = at < end ? element : head_dim;
+        load_padded<width_of_access>(keys + offset, from, head_dim, 0.0F, key[u]);
+        load_padded<width_of_access>(values + offset, from, head_dim, 0.0F, value[u]);
       }
       FOREDRAFT_UNROLL
       for (unsigned r = 0; r < tile_rows; ++r) {
@@ -188,7 +189,6 @@ struct AttendKernel {
     float sum;
   };
 
-  /// Number of keys that a row sees.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned visible(unsigned row) const {
     return causal ? length - tokens + row / (heads / kv_heads) + 1 : length;
   }
@@ -205,24 +205,6 @@ struct AttendKernel {
   [[nodiscard]] FOREDRAFT_HOST_DEVICE std::int64_t offset_of_query(unsigned sequence, unsigned kv_head,
                                                                    unsigned row) const {
     return token_of(sequence, row) * query_stride + head_of(kv_head, row) * head_dim;
-  }
-
-  /// Eight elements of a head from `element` on; zeros beyond its end and if there is nothing to read.
-  FOREDRAFT_HOST_DEVICE void read(bool present, const Storage* head, unsigned element,
-                                  float (&to)[pack_elements]) const {
-    if constexpr (width_of_access == pack_elements) {
-      if (present && element < head_dim) {
-        load<pack_elements>(head + element, to);
-        return;
-      }
-      FOREDRAFT_UNROLL
-      for (unsigned j = 0; j < pack_elements; ++j) to[j] = 0.0F;
-    } else {
-      FOREDRAFT_UNROLL
-      for (unsigned j = 0; j < pack_elements; ++j) {
-        to[j] = present && element + j < head_dim ? to_float(head[element + j]) : 0.0F;
-      }
-    }
   }
 
   /// Merges online softmaxes over `count` sets of keys, in their order.

@@ -97,10 +97,7 @@ struct AddNormaliseKernel {
       float mine[n];
       load<n>(stream + start + i, mine);
       if (delta != nullptr) {
-        float added[n];
-        load<n>(delta + start + i, added);
-        FOREDRAFT_UNROLL
-        for (unsigned j = 0; j < n; ++j) mine[j] += added[j];
+        add_loaded<n>(delta + start + i, mine);
         store<n>(mine, stream + start + i);
       }
       FOREDRAFT_UNROLL
@@ -129,12 +126,7 @@ struct AddNormaliseKernel {
       float result[n];
       FOREDRAFT_UNROLL
       for (unsigned j = 0; j < n; ++j) result[j] = (values[i + j] - mean) * scale * factor[j];
-      if (bias != nullptr) {
-        float shift[n];
-        load<n>(bias + i, shift);
-        FOREDRAFT_UNROLL
-        for (unsigned j = 0; j < n; ++j) result[j] += shift[j];
-      }
+      if (bias != nullptr) add_loaded<n>(bias + i, result);
       store<n>(result, out + start + i);
     }
   }
@@ -165,12 +157,7 @@ struct EmbedKernel {
     for (unsigned i = block.thread() * width_of_access; i < width; i += block.threads() * width_of_access) {
       float values[width_of_access];
       load<width_of_access>(from + i, values);
-      if (positions != nullptr) {
-        float shift[width_of_access];
-        load<width_of_access>(positions + position * width + i, shift);
-        FOREDRAFT_UNROLL
-        for (unsigned j = 0; j < width_of_access; ++j) values[j] += shift[j];
-      }
+      if (positions != nullptr) add_loaded<width_of_access>(positions + position * width + i, values);
       store<width_of_access>(values, out + static_cast<std::int64_t>(row) * width + i);
     }
   }

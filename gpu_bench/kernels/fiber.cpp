@@ -18,7 +18,6 @@ using Stack = std::span<const std::byte>;
 #ifdef __SANITIZE_ADDRESS__
 void leave_for(Stack next, void** kept) { __sanitizer_start_switch_fiber(kept, next.data(), next.size()); }
 
-/// The stack that was left.
 Stack arrive(void* kept) {
   const void* bottom = nullptr;
   std::size_t bytes = 0;
@@ -44,7 +43,6 @@ class RoundTrip {
   void* kept_ = nullptr;
 };
 
-/// Entry function of a stack.
 class Stay {
  public:
   explicit Stay(Stack& outside) : outside_(outside) { outside_ = arrive(nullptr); }

@@ -22,92 +22,72 @@ struct ContentStream {
   return {.key = {key[0], key[1]}, .counter = {first[0], first[1], first[2], first[3]}};
 }
 
-/// Threads that stride over a buffer, one draw of four elements at a time.
-[[nodiscard]] inline LaunchShape fill_shape(std::int64_t elements, unsigned threads) {
-  constexpr std::int64_t max_blocks = 16384;
-  const std::int64_t blocks = (elements + 4 * std::int64_t{threads} - 1) / (4 * std::int64_t{threads});
+/// Threads that take `each` elements at a time, and stride over the rest.
+[[nodiscard]] inline LaunchShape striding_shape(std::int64_t elements, std::int64_t each, unsigned threads,
+                                                unsigned max_blocks) {
+  const std::int64_t blocks = (elements + each * threads - 1) / (each * threads);
   return {.blocks = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks),
           .threads = threads,
           .shared_bytes = 0};
 }
 
-/// Calls use(element, word) for every element of a buffer, spread over the threads of all blocks.
-template <class Block, class Use>
-FOREDRAFT_HOST_DEVICE inline void for_each_word(Block& block, const ContentStream& stream, std::int64_t elements,
-                                                const Use& use) {
-  const std::int64_t stride = static_cast<std::int64_t>(block.blocks()) * block.threads();
-  for (std::int64_t draw = static_cast<std::int64_t>(block.block()) * block.threads() + block.thread();
-       draw * 4 < elements; draw += stride) {
-    const r123::Philox4x32::ctr_type counter = {{static_cast<std::uint32_t>(draw), stream.counter[1], stream.counter[2],
-                                                 stream.counter[3] | static_cast<std::uint32_t>(draw >> 32)}};
-    const r123::Philox4x32::key_type key = {{stream.key[0], stream.key[1]}};
-    const r123::Philox4x32::ctr_type words = r123::Philox4x32{}(counter, key);
-    FOREDRAFT_UNROLL
-    for (unsigned j = 0; j < 4; ++j) {
-      if (draw * 4 + j < elements) use(draw * 4 + j, words.v[j]);
-    }
-  }
-}
-
-/// Weights and caches.
-template <class Storage>
+/// Calls element(index, word) for every element of a buffer and its random word, one draw of four at a time.
+template <class Element>
 struct FillKernel {
   static constexpr unsigned max_threads = 256;
 
   ContentStream stream;
-  Storage* out;
   std::int64_t elements;
-  float factor;  ///< content_factor of the buffer's scale
+  Element element;
   unsigned threads = max_threads;
 
-  [[nodiscard]] LaunchShape shape() const { return fill_shape(elements, threads); }
+  [[nodiscard]] LaunchShape shape() const { return striding_shape(elements, 4, threads, 16384); }
 
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    for_each_word(block, stream, elements, [this](std::int64_t element, std::uint32_t word) {
-      out[element] = from_float<Storage>(static_cast<float>(latency::bell_from_word(word)) * factor);
-    });
-  }
-};
-
-struct FillTokensKernel {
-  static constexpr unsigned max_threads = 256;
-
-  ContentStream stream;
-  std::int32_t* out;
-  std::int64_t elements;
-  std::int64_t vocabulary;
-  unsigned threads = max_threads;
-
-  [[nodiscard]] LaunchShape shape() const { return fill_shape(elements, threads); }
-
-  template <class Block>
-  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    for_each_word(block, stream, elements, [this](std::int64_t element, std::uint32_t word) {
-      out[element] = static_cast<std::int32_t>(latency::token_from_word(word, vocabulary));
-    });
-  }
-};
-
-/// NaN in every element of an activation, so that unwritten memory does not look like a result.
-template <class Storage>
-struct PoisonKernel {
-  static constexpr unsigned max_threads = 256;
-
-  Storage* out;
-  std::int64_t elements;
-  unsigned threads = max_threads;
-
-  [[nodiscard]] LaunchShape shape() const { return fill_shape(elements, threads); }
-
-  template <class Block>
-  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    const Storage poison = from_float<Storage>(std::numeric_limits<float>::quiet_NaN());
     const std::int64_t stride = static_cast<std::int64_t>(block.blocks()) * block.threads();
-    for (std::int64_t i = static_cast<std::int64_t>(block.block()) * block.threads() + block.thread(); i < elements;
-         i += stride) {
-      out[i] = poison;
+    for (std::int64_t draw = static_cast<std::int64_t>(block.block()) * block.threads() + block.thread();
+         draw * 4 < elements; draw += stride) {
+      const r123::Philox4x32::ctr_type counter = {{static_cast<std::uint32_t>(draw), stream.counter[1],
+                                                   stream.counter[2],
+                                                   stream.counter[3] | static_cast<std::uint32_t>(draw >> 32)}};
+      const r123::Philox4x32::key_type key = {{stream.key[0], stream.key[1]}};
+      const r123::Philox4x32::ctr_type words = r123::Philox4x32{}(counter, key);
+      FOREDRAFT_UNROLL
+      for (unsigned j = 0; j < 4; ++j) {
+        if (draw * 4 + j < elements) element(draw * 4 + j, words.v[j]);
+      }
     }
+  }
+};
+
+/// Of weights and caches.
+template <class Storage>
+struct BellElement {
+  Storage* out;
+  float factor;  ///< content_factor of the buffer's scale
+
+  FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i, std::uint32_t word) const {
+    out[i] = from_float<Storage>(static_cast<float>(latency::bell_from_word(word)) * factor);
+  }
+};
+
+struct TokenElement {
+  std::int32_t* out;
+  std::int64_t vocabulary;
+
+  FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i, std::uint32_t word) const {
+    out[i] = static_cast<std::int32_t>(latency::token_from_word(word, vocabulary));
+  }
+};
+
+/// NaN in an activation, so that unwritten memory does not look like a result.
+template <class Storage>
+struct PoisonElement {
+  Storage* out;
+
+  FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i, std::uint32_t /*word*/) const {
+    out[i] = from_float<Storage>(std::numeric_limits<float>::quiet_NaN());
   }
 };
 
@@ -131,13 +111,7 @@ struct MoveMemoryKernel {
   std::uint32_t unlikely;
   unsigned threads = max_threads;
 
-  [[nodiscard]] LaunchShape shape() const {
-    const std::int64_t per_block = static_cast<std::int64_t>(threads) * in_flight;
-    const std::int64_t blocks = (packs + per_block - 1) / per_block;
-    return {.blocks = static_cast<unsigned>(blocks < max_blocks ? blocks : max_blocks),
-            .threads = threads,
-            .shared_bytes = 0};
-  }
+  [[nodiscard]] LaunchShape shape() const { return striding_shape(packs, in_flight, threads, max_blocks); }
 
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {

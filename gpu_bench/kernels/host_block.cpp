@@ -58,10 +58,6 @@ class HostBlockRun {
     }
   }
 
-  [[nodiscard]] const LaunchShape& shape() const { return shape_; }
-  [[nodiscard]] unsigned block() const { return block_; }
-  [[nodiscard]] std::byte* shared() const { return shared_.get(); }
-
   void wait(unsigned thread, State state) {
     threads_[thread].state = state;
     threads_[thread].fiber.pause();
@@ -92,7 +88,7 @@ class HostBlockRun {
     thread.posted = {};
     thread.turn = 0;
     thread.fiber.start(thread.stack, [this, number] {
-      HostBlock view(*this, number);
+      HostBlock view(*this, shape_, block_, number, shared_.get());
       body_(view);
       threads_[number].state = State::finished;
     });
@@ -106,10 +102,7 @@ class HostBlockRun {
       threads_[number].fiber.resume();
       ran = true;
     }
-    const auto all = [](auto first, auto last, State state) {
-      return std::all_of(first, last, [state](const Thread& thread) { return thread.state == state; });
-    };
-    if (all(threads_.begin(), threads_.end(), State::finished)) return false;
+    if (all_are(threads_.begin(), threads_.end(), State::finished)) return false;
     bool opened = open_if(threads_.begin(), threads_.end(), State::at_sync);
     for (auto warp = threads_.begin(); warp != threads_.end(); warp += warp_lanes) {
       opened = open_if(warp, warp + warp_lanes, State::at_shuffle) || opened;
@@ -118,9 +111,14 @@ class HostBlockRun {
     return true;
   }
 
-  template <class Iterator>
-  static bool open_if(Iterator first, Iterator last, State state) {
-    if (!std::all_of(first, last, [state](const Thread& thread) { return thread.state == state; })) return false;
+  using Threads = std::vector<Thread>::iterator;
+
+  static bool all_are(Threads first, Threads last, State state) {
+    return std::all_of(first, last, [state](const Thread& thread) { return thread.state == state; });
+  }
+
+  static bool open_if(Threads first, Threads last, State state) {
+    if (!all_are(first, last, state)) return false;
     std::for_each(first, last, [](Thread& thread) { thread.state = State::ready; });
     return true;
   }
@@ -143,10 +141,6 @@ class HostBlockRun {
   unsigned block_ = 0;
 };
 
-unsigned HostBlock::threads() const { return run_.shape().threads; }
-unsigned HostBlock::block() const { return run_.block(); }
-unsigned HostBlock::blocks() const { return run_.shape().blocks; }
-std::byte* HostBlock::shared() const { return run_.shared(); }
 void HostBlock::sync() { run_.wait(thread_, HostBlockRun::State::at_sync); }
 void HostBlock::wait_until(const std::uint32_t* address, std::uint32_t value) {
   if (*address != value) run_.wait(thread_, HostBlockRun::State::waiting);

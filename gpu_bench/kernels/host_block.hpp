@@ -16,13 +16,14 @@ class HostBlockRun;
 /// Interface of a kernel's thread to its block.
 class HostBlock {
  public:
-  HostBlock(HostBlockRun& run, unsigned thread) : run_(run), thread_(thread) {}
+  HostBlock(HostBlockRun& run, const LaunchShape& shape, unsigned block, unsigned thread, std::byte* shared)
+      : run_(run), shape_(shape), block_(block), thread_(thread), shared_(shared) {}
 
   [[nodiscard]] unsigned thread() const { return thread_; }
-  [[nodiscard]] unsigned threads() const;
-  [[nodiscard]] unsigned block() const;
-  [[nodiscard]] unsigned blocks() const;
-  [[nodiscard]] std::byte* shared() const;
+  [[nodiscard]] unsigned threads() const { return shape_.threads; }
+  [[nodiscard]] unsigned block() const { return block_; }
+  [[nodiscard]] unsigned blocks() const { return shape_.blocks; }
+  [[nodiscard]] std::byte* shared() const { return shared_; }
 
   void sync();
 
@@ -46,7 +47,10 @@ class HostBlock {
   std::uint32_t exchange(std::uint32_t value, unsigned mask);
 
   HostBlockRun& run_;
+  const LaunchShape& shape_;
+  unsigned block_;
   unsigned thread_;
+  std::byte* shared_;
 };
 
 /// The order of blocks, and of threads between two barriers. A correct kernel gives the same bits for all orders.

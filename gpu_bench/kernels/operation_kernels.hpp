@@ -16,6 +16,20 @@
 /// Kernel and parameters for each operation of a program; the same on the device and on the host.
 namespace foredraft::gpu_bench {
 
+/// Calls use.operator()<Storage>() with the storage of a type: Half, Bfloat16 or float.
+template <class Use>
+auto with_storage(latency::DataType type, const Use& use) {
+  switch (type) {
+    case latency::DataType::fp16:
+      return use.template operator()<Half>();
+    case latency::DataType::bf16:
+      return use.template operator()<Bfloat16>();
+    case latency::DataType::fp32:
+      break;
+  }
+  return use.template operator()<float>();
+}
+
 /// Memory and launch configuration of kernels.
 struct KernelContext {
   std::span<void* const> buffers;  ///< by BufferId, each at a multiple of 16 bytes
@@ -170,21 +184,20 @@ void with_kernel(const latency::Operation& operation, const KernelContext& conte
 /// Calls use(kernel) with the kernel that fills a buffer before a pass.
 template <class Storage, class Use>
 void with_content_kernel(const latency::Buffer& buffer, void* memory, std::uint64_t seed, const Use& use) {
+  const auto fill = [&](const auto& element) {
+    use(FillKernel<std::decay_t<decltype(element)>>{
+        .stream = content_stream(buffer, seed), .elements = buffer.elements, .element = element});
+  };
+  auto* out = static_cast<Storage*>(memory);
   switch (buffer.kind) {
     case latency::BufferKind::activation:
-      return use(PoisonKernel<Storage>{.out = static_cast<Storage*>(memory), .elements = buffer.elements});
+      return fill(PoisonElement<Storage>{.out = out});
     case latency::BufferKind::tokens:
-      return use(FillTokensKernel{.stream = content_stream(buffer, seed),
-                                  .out = static_cast<std::int32_t*>(memory),
-                                  .elements = buffer.elements,
-                                  .vocabulary = buffer.vocabulary});
+      return fill(TokenElement{.out = static_cast<std::int32_t*>(memory), .vocabulary = buffer.vocabulary});
     case latency::BufferKind::weight:
     case latency::BufferKind::cache:
     case latency::BufferKind::input:
-      return use(FillKernel<Storage>{.stream = content_stream(buffer, seed),
-                                     .out = static_cast<Storage*>(memory),
-                                     .elements = buffer.elements,
-                                     .factor = latency::content_factor(buffer.scale)});
+      return fill(BellElement<Storage>{.out = out, .factor = latency::content_factor(buffer.scale)});
   }
 }
 

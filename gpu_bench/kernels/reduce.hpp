@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <limits>
 
 #include "gpu_bench/kernels/storage.hpp"
@@ -25,6 +26,37 @@ FOREDRAFT_HOST_DEVICE inline float block_sum(Block& block, float value, float* s
   for (unsigned warp = 0; warp < block.threads() / warp_lanes; ++warp) sum += scratch[warp];
   return sum;
 }
+
+// ---- Merging of what threads, warps and blocks know of a row. A part is a struct of 32-bit words, neutral when
+// default-constructed, with a function merged(a, b).
+
+/// The part of the lane whose number differs by `mask`.
+template <class Part, class Block>
+FOREDRAFT_HOST_DEVICE inline Part shuffled_part(Block& block, const Part& part, unsigned mask) {
+  constexpr unsigned count = sizeof(Part) / sizeof(std::uint32_t);
+  static_assert(count * sizeof(std::uint32_t) == sizeof(Part));
+  struct Words {
+    std::uint32_t word[count];
+  };
+  auto words = std::bit_cast<Words>(part);
+  FOREDRAFT_UNROLL
+  for (unsigned i = 0; i < count; ++i) words.word[i] = block.shuffle_xor(words.word[i], mask);
+  return std::bit_cast<Part>(words);
+}
+
+/// Merges over the threads of a block, in fixed trees; the same bits in all of them. `scratch`: one part per warp,
+/// reusable after the next sync.
+template <class Part, class Block>
+FOREDRAFT_HOST_DEVICE inline Part block_merged(Block& block, Part part, Part* scratch) {
+  for (unsigned mask = warp_lanes / 2; mask > 0; mask /= 2) part = merged(part, shuffled_part(block, part, mask));
+  if (block.thread() % warp_lanes == 0) scratch[block.thread() / warp_lanes] = part;
+  block.sync();
+  part = scratch[0];
+  for (unsigned warp = 1; warp < block.threads() / warp_lanes; ++warp) part = merged(part, scratch[warp]);
+  return part;
+}
+
+// ---- Blocks that share a row.
 
 /// Returns true in the block that arrives last of `parties`, which then sees the writes of the others. `counter` is
 /// zero before and after. `flag`: a word of shared memory.
@@ -63,7 +95,7 @@ struct PickTokenKernel {
   [[nodiscard]] LaunchShape shape() const {
     return {.blocks = rows * splits,
             .threads = threads,
-            .shared_bytes = static_cast<unsigned>((2 * (threads / warp_lanes) + 1) * sizeof(float))};
+            .shared_bytes = static_cast<unsigned>(threads / warp_lanes * sizeof(Pick) + sizeof(std::uint32_t))};
   }
 
   template <class Block>
@@ -75,14 +107,15 @@ struct PickTokenKernel {
     const unsigned end = (split + 1) * per_split < vocabulary ? (split + 1) * per_split : vocabulary;
     const Storage* from = logits + static_cast<std::int64_t>(row) * vocabulary;
 
-    Pick mine{-std::numeric_limits<float>::infinity(), no_token};
+    Pick mine;
     for (unsigned i = split * per_split + block.thread() * n; i < end; i += block.threads() * n) {
       float values[n];
       load<n>(from + i, values);
       FOREDRAFT_UNROLL
-      for (unsigned j = 0; j < n; ++j) mine = better(mine, {values[j], i + j});
+      for (unsigned j = 0; j < n; ++j) mine = merged(mine, {values[j], i + j});
     }
-    mine = best_of_block(block, mine);
+    auto* scratch = reinterpret_cast<Pick*>(block.shared());
+    mine = block_merged(block, mine, scratch);
     if (splits == 1) {
       if (block.thread() == 0) out[row] = token_id(mine);
       return;
@@ -91,10 +124,10 @@ struct PickTokenKernel {
       best_logits[block.block()] = mine.logit;
       best_tokens[block.block()] = mine.token;
     }
-    auto* flag = reinterpret_cast<std::uint32_t*>(block.shared()) + 2 * (block.threads() / warp_lanes);
+    auto* flag = reinterpret_cast<std::uint32_t*>(scratch + block.threads() / warp_lanes);
     if (!comes_last(block, splits, counters + row, flag) || block.thread() != 0) return;
-    mine = {-std::numeric_limits<float>::infinity(), no_token};
-    for (unsigned i = row * splits; i < (row + 1) * splits; ++i) mine = better(mine, {best_logits[i], best_tokens[i]});
+    mine = Pick{};
+    for (unsigned i = row * splits; i < (row + 1) * splits; ++i) mine = merged(mine, {best_logits[i], best_tokens[i]});
     out[row] = token_id(mine);
   }
 
@@ -102,36 +135,17 @@ struct PickTokenKernel {
   static constexpr std::uint32_t no_token = 0xffffffffU;
 
   struct Pick {
-    float logit;
-    std::uint32_t token;
+    float logit = -std::numeric_limits<float>::infinity();
+    std::uint32_t token = no_token;
+
+    FOREDRAFT_HOST_DEVICE friend Pick merged(const Pick& a, const Pick& b) {
+      return b.logit > a.logit || (b.logit == a.logit && b.token < a.token) ? b : a;
+    }
   };
 
   /// Token 0 if every logit is NaN: the next embedding must find a row.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE static std::int32_t token_id(const Pick& pick) {
     return pick.token == no_token ? 0 : static_cast<std::int32_t>(pick.token);
-  }
-
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE static Pick better(const Pick& a, const Pick& b) {
-    return b.logit > a.logit || (b.logit == a.logit && b.token < a.token) ? b : a;
-  }
-
-  template <class Block>
-  FOREDRAFT_HOST_DEVICE static Pick best_of_block(Block& block, Pick mine) {
-    const unsigned warps = block.threads() / warp_lanes;
-    auto* logits_of_warps = reinterpret_cast<float*>(block.shared());
-    auto* tokens_of_warps = reinterpret_cast<std::uint32_t*>(block.shared()) + warps;
-    for (unsigned mask = warp_lanes / 2; mask > 0; mask /= 2) {
-      const float logit = block.shuffle_xor(mine.logit, mask);
-      const std::uint32_t token = block.shuffle_xor(mine.token, mask);
-      mine = better(mine, {logit, token});
-    }
-    if (block.thread() % warp_lanes == 0) {
-      logits_of_warps[block.thread() / warp_lanes] = mine.logit;
-      tokens_of_warps[block.thread() / warp_lanes] = mine.token;
-    }
-    block.sync();
-    for (unsigned warp = 0; warp < warps; ++warp) mine = better(mine, {logits_of_warps[warp], tokens_of_warps[warp]});
-    return mine;
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace foredraft::gpu_bench {
 
@@ -133,6 +134,42 @@ FOREDRAFT_HOST_DEVICE inline void load(const Storage* from, float (&to)[width]) 
     const Pack<Storage> pack = *reinterpret_cast<const Pack<Storage>*>(from);
     FOREDRAFT_UNROLL
     for (unsigned i = 0; i < width; ++i) to[i] = to_float(pack.values[i]);
+  }
+}
+
+/// Adds `width` neighboring elements to `to`.
+template <unsigned width, class Storage>
+FOREDRAFT_HOST_DEVICE inline void add_loaded(const Storage* from, float (&to)[width]) {
+  float added[width];
+  load<width>(from, added);
+  FOREDRAFT_UNROLL
+  for (unsigned i = 0; i < width; ++i) to[i] += added[i];
+}
+
+/// Reads the pack of a row that starts at element `begin`; `missing` from `end` on. `width` as for load().
+template <unsigned width, class Storage>
+FOREDRAFT_HOST_DEVICE inline void load_padded(const Storage* row, unsigned begin, unsigned end, float missing,
+                                              float (&to)[pack_elements]) {
+  if constexpr (width == pack_elements) {
+    if (begin < end) {
+      load<pack_elements>(row + begin, to);
+      return;
+    }
+    FOREDRAFT_UNROLL
+    for (unsigned j = 0; j < pack_elements; ++j) to[j] = missing;
+  } else {
+    FOREDRAFT_UNROLL
+    for (unsigned j = 0; j < pack_elements; ++j) to[j] = begin + j < end ? to_float(row[begin + j]) : missing;
+  }
+}
+
+/// Calls use(width), a compile-time number: pack_elements where rows of this size start at multiples of a pack, else 1.
+template <class Use>
+void with_width(std::int64_t row_elements, const Use& use) {
+  if (row_elements % pack_elements == 0) {
+    use(std::integral_constant<unsigned, pack_elements>{});
+  } else {
+    use(std::integral_constant<unsigned, 1>{});
   }
 }
 

@@ -5,26 +5,11 @@
 #include <algorithm>
 
 #include "foredraft/errors.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
 #include "latency/operations/counts.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
-
-latency::Program whole_drafting(const latency::ModelShape& shape, latency::Role drafting,
-                                const latency::PassRequest& request, std::int64_t gamma) {
-  switch (drafting) {
-    case latency::Role::autoregressive_drafting:
-      return latency::autoregressive_drafting(shape, request, gamma);
-    case latency::Role::block_drafting:
-      return latency::block_drafting(shape, request, gamma);
-    case latency::Role::head_drafting:
-      return latency::head_drafting(shape, request, gamma);
-    case latency::Role::decoder_pass:
-    case latency::Role::encoder_pass:
-      break;
-  }
-  throw DomainError(fmt::format("{} is not a drafting role", to_string(drafting)));
-}
 
 /// Activations that these operations read before writing them.
 std::vector<latency::BufferId> left_by_others(const std::vector<latency::Operation>& operations,
@@ -65,7 +50,14 @@ latency::BufferId separate_logits(latency::Program& whole, latency::Program& par
 
 std::vector<DraftingPass> drafting_passes(const latency::ModelShape& shape, latency::Role drafting,
                                           const latency::PassRequest& request, std::int64_t gamma) {
-  latency::Program whole = whole_drafting(shape, drafting, request, gamma);
+  if (!drafts(drafting)) throw DomainError(fmt::format("{} is not a drafting role", to_string(drafting)));
+  latency::Program whole = latency::program_of(shape, {.model = shape.name,
+                                                       .role = drafting,
+                                                       .dtype = {},
+                                                       .batch = request.batch,
+                                                       .tokens = gamma,
+                                                       .context = request.context,
+                                                       .source_length = request.source_length});
   std::vector<DraftingPass> passes;
   latency::Program part;
   for (const latency::Operation& operation : whole.operations) {

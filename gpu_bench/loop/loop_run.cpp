@@ -8,12 +8,15 @@
 #include <stdexcept>
 
 #include "core/check.hpp"
-#include "gpu_bench/loop/loop_cell.hpp"
 #include "gpu_bench/measure/measure.hpp"
+#include "gpu_bench/run/cell_plan.hpp"
 #include "gpu_bench/run/profile_folder.hpp"
 
 namespace foredraft::gpu_bench {
 namespace {
+
+/// 2^64 divided by the golden ratio: sums wrap around as fractions do.
+constexpr std::uint64_t golden_step = 0x9E3779B97F4A7C15U;
 
 constexpr int runs = 5;
 /// Minimum number of samples of a cell, in steps and iterations, even if no time is left.
@@ -22,6 +25,15 @@ constexpr double min_budget_s = 1e-6;
 /// For a fixed time a ratio is most accurate with sample counts proportional to one over the root of the times; an
 /// iteration takes two to seven steps.
 constexpr int plain_steps_a_round = 2;
+
+/// Throws DomainError for a role that drafts nothing, counts below their minimum and an alpha outside [0, 1].
+void check_loop_cell(const LoopCell& cell) {
+  if (!drafts(cell.drafting)) throw DomainError(fmt::format("{} is not a drafting role", to_string(cell.drafting)));
+  check_at_least("gamma", cell.gamma, 1);
+  check_probability("alpha", cell.alpha);
+  check_at_least("batch", cell.batch, 1);
+  check_at_least("context", cell.context, 0);
+}
 
 /// The samples of one or several runs of a cell.
 struct LoopSamples {
@@ -38,15 +50,10 @@ struct LoopSamples {
   }
 };
 
-LoopTime loop_time(const std::vector<double>& samples_us) {
-  const latency::SampleSummary summary = latency::summarise(samples_us);
-  return {.median_us = summary.median_us, .ci95_us = summary.median_ci95_us, .samples = summary.samples};
-}
-
 LoopRow row_of(const LoopCell& cell, const LoopSamples& samples) {
   return {.cell = cell,
-          .plain = loop_time(samples.plain_us),
-          .iteration = loop_time(samples.iteration_us),
+          .plain = latency::summarise(samples.plain_us),
+          .iteration = latency::summarise(samples.iteration_us),
           .tokens_per_iteration = static_cast<double>(samples.emitted) / static_cast<double>(samples.iterations)};
 }
 
@@ -76,7 +83,6 @@ LoopRow row_of(const LoopCell& cell, const std::vector<LoopSamples>& of_runs) {
   return row;
 }
 
-/// Checks that the rule decided as forced.
 void check_emitted(const LoopCell& cell, std::span<const std::int32_t> accepted, const IterationTaken& taken) {
   const auto batch = static_cast<std::size_t>(cell.batch);
   const auto gamma = static_cast<std::size_t>(cell.gamma);
@@ -147,16 +153,13 @@ class LoopRun {
     const double share_s = std::max(0.0, end_s_ - now_s) * share_of_rest(run, cell);
     say_(fmt::format("{:5.0f} s  run {} of {}, cell {} of {}: {}; {:.0f} s left", now_s - start_s_, run, runs, cell + 1,
                      cells_.size(), to_text(cells_[cell]), std::max(0.0, end_s_ - now_s)));
-    try {
-      samples_[cell].push_back(measured(cell, now_s + share_s, static_cast<std::uint64_t>(run)));
-    } catch (const MemoryError& error) {
-      why_missing_[cell] = error.what();
-      return;
-    } catch (const DomainError& error) {
-      why_missing_[cell] = error.what();
-      return;
+    const std::optional<std::string> failed = why_not_measured(
+        [&] { samples_[cell].push_back(measured(cell, now_s + share_s, static_cast<std::uint64_t>(run))); });
+    if (failed) {
+      why_missing_[cell] = *failed;
+    } else {
+      keep_(rows());
     }
-    keep_(rows());
   }
 
   /// Times of a step and an iteration in us, so that from the second run on every cell gets as many samples as the
@@ -226,11 +229,33 @@ class LoopRun {
   std::vector<std::string> why_missing_;
 };
 
-double relative_half_width(const LoopTime& time) {
-  return 0.5 * (time.ci95_us.high - time.ci95_us.low) / time.median_us;
+double relative_half_width(const latency::SampleSummary& time) {
+  return 0.5 * (time.median_ci95_us.high - time.median_ci95_us.low) / time.median_us;
 }
 
 }  // namespace
+
+std::string to_text(const LoopCell& cell) {
+  return fmt::format("{} from {} ({}) {} gamma {} alpha {} batch {} context {}", cell.target, cell.drafter,
+                     to_string(cell.drafting), cell.dtype, cell.gamma, cell.alpha, cell.batch, cell.context);
+}
+
+ForcedAcceptance::ForcedAcceptance(double alpha, std::int64_t gamma) {
+  check_probability("alpha", alpha);
+  check_at_least("gamma", gamma, 1);
+  double survival = 1.0;
+  for (std::int64_t draft = 0; draft < gamma; ++draft) survival_.push_back(survival *= alpha);
+}
+
+void ForcedAcceptance::next(std::span<std::int32_t> accepted) {
+  for (std::int32_t& count : accepted) {
+    point_ += golden_step;
+    const double uniform = static_cast<double>(point_ >> 11U) * 0x1.0p-53;
+    const auto first_below =
+        std::find_if(survival_.begin(), survival_.end(), [uniform](double survival) { return uniform >= survival; });
+    count = static_cast<std::int32_t>(first_below - survival_.begin());
+  }
+}
 
 double plain_tokens_per_s(const LoopRow& row) {
   return 1e6 * static_cast<double>(row.cell.batch) / row.plain.median_us;

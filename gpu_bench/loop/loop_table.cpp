@@ -39,12 +39,12 @@ void visit_loop_fields(auto& row, auto&& visit)
 {
   visit_loop_fields(row.cell, visit);
   visit("plain_us", row.plain.median_us);
-  visit("plain_ci95_low_us", row.plain.ci95_us.low);
-  visit("plain_ci95_high_us", row.plain.ci95_us.high);
+  visit("plain_ci95_low_us", row.plain.median_ci95_us.low);
+  visit("plain_ci95_high_us", row.plain.median_ci95_us.high);
   visit("plain_samples", row.plain.samples);
   visit("iteration_us", row.iteration.median_us);
-  visit("iteration_ci95_low_us", row.iteration.ci95_us.low);
-  visit("iteration_ci95_high_us", row.iteration.ci95_us.high);
+  visit("iteration_ci95_low_us", row.iteration.median_ci95_us.low);
+  visit("iteration_ci95_high_us", row.iteration.median_ci95_us.high);
   visit("iteration_samples", row.iteration.samples);
   visit("tokens_per_iteration", row.tokens_per_iteration);
   visit("between_runs", row.between_runs);

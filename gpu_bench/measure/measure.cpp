@@ -44,7 +44,6 @@ void check_protocol(const std::vector<Arm>& arms, const latency::Protocol& proto
   for (const Arm& arm : arms) check_at_least("samples_a_round of " + arm.name, arm.samples_a_round, 1);
 }
 
-/// One arm while it is measured.
 struct Progress {
   std::vector<Sample> taken = {};
   std::size_t next_look = 0;  ///< number of samples at which the spread is checked again

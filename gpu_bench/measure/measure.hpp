@@ -23,13 +23,11 @@ namespace foredraft::gpu_bench {
 // ---- Interleaved timing of several arms, in rounds until each is known well enough or the time is up. Independent of
 // clock and device: both are passed in, so that tests inject noise, drift, outliers and throttling.
 
-/// One timing.
 struct Sample {
   double us = 0.0;         ///< of one call, without warm-up
   double clock_mhz = 0.0;  ///< of the processor while it ran; 0: not known
 };
 
-/// One of the compared arms.
 struct Arm {
   std::string name;
   std::function<Sample()> run;

@@ -82,6 +82,11 @@ std::vector<PlannedPair> planned_pairs(const std::vector<latency::ModelShape>& m
 
 }  // namespace
 
+bool drafts(latency::Role role) {
+  return role == latency::Role::autoregressive_drafting || role == latency::Role::block_drafting ||
+         role == latency::Role::head_drafting;
+}
+
 std::vector<PlannedPair> default_pairs(const std::vector<latency::ModelShape>& models) {
   return planned_pairs(models, named_pairs);
 }
@@ -106,7 +111,6 @@ latency::Program program_of(const std::vector<latency::ModelShape>& models, cons
 
 namespace {
 
-/// The logits of a group, as named in a cell.
 struct LogitsOfGroup {
   std::string dtype;
   std::int64_t batch, gamma, vocabulary;
@@ -205,11 +209,7 @@ Counts tokens_between() {
 
 /// Powers of two come first: they show where the curve bends.
 const Counts coarse_tokens{1, 2, 4, 8, 16, 32};
-const Counts many_tokens{48, 64, 96, 128, 256};
 const Counts draft_lengths{1, 2, 4, 8};
-const Counts larger_batches{2, 4, 8, 16, 32, 64};
-const Counts contexts{128, 1024, 2048, 4096};
-const Counts batches_of_contexts{1, 8, 64};
 
 // For a requested grid.
 const Counts verified_tokens{1, 2, 3, 4, 5, 6, 8, 12, 16};
@@ -237,18 +237,18 @@ std::vector<Step> steps_of_a_dtype() {
   steps.push_back({.tokens = {}, .draft_lengths = draft_lengths, .encoders = true});
   steps.push_back({.tokens = tokens_between(), .draft_lengths = {}});
   steps.push_back({.tokens = {1, 6}, .draft_lengths = {4}, .by_operation = true});
-  for (const std::int64_t batch : larger_batches) {
+  for (const std::int64_t batch : {2, 4, 8, 16, 32, 64}) {
     steps.push_back({.tokens = coarse_tokens, .draft_lengths = draft_lengths, .encoders = true, .batch = batch});
   }
   for (const std::int64_t batch : {8, 64}) {
     steps.push_back({.tokens = {1, 8}, .draft_lengths = {4}, .batch = batch, .by_operation = true});
   }
-  for (const std::int64_t context : contexts) {
-    for (const std::int64_t batch : batches_of_contexts) {
+  for (const std::int64_t context : {128, 1024, 2048, 4096}) {
+    for (const std::int64_t batch : {1, 8, 64}) {
       steps.push_back({.tokens = coarse_tokens, .draft_lengths = {}, .batch = batch, .context = context});
     }
   }
-  steps.push_back({.tokens = many_tokens, .draft_lengths = {}});
+  steps.push_back({.tokens = {48, 64, 96, 128, 256}, .draft_lengths = {}});
   steps.push_back({.tokens = coarse_tokens, .draft_lengths = {}, .cache = latency::Cache::hot});
   steps.push_back({.tokens = {1}, .draft_lengths = {}, .launch = latency::Launch::eager});
   return steps;
@@ -318,11 +318,6 @@ std::vector<latency::Cell> cells_of(const PlannedPair& pair, const Step& step, c
     }
   }
   return cells;
-}
-
-bool drafts(latency::Role role) {
-  return role == latency::Role::autoregressive_drafting || role == latency::Role::block_drafting ||
-         role == latency::Role::head_drafting;
 }
 
 void check_pairs(const std::vector<PlannedPair>& pairs, const std::vector<std::string>& dtypes) {

@@ -48,6 +48,9 @@ struct PlannedPair {
   latency::Role drafting = latency::Role::autoregressive_drafting;
 };
 
+/// Whether a role is one of the three of drafting.
+[[nodiscard]] bool drafts(latency::Role role);
+
 /// Cells that are measured interleaved, so that drift of the device does not affect ratios within the group.
 struct CellGroup {
   std::vector<latency::Cell> cells;

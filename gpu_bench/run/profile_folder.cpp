@@ -2,14 +2,13 @@
 #include "gpu_bench/run/profile_folder.hpp"
 
 #include <fmt/format.h>
+#include <zlib.h>
 #include <algorithm>
 #include <array>
-#include <boost/crc.hpp>
 #include <filesystem>
 
 #include "core/files.hpp"
 #include "foredraft/errors.hpp"
-#include "gpu_bench/run/report.hpp"
 #include "latency/profile/profile_json.hpp"
 
 namespace foredraft::gpu_bench {
@@ -32,9 +31,8 @@ std::string to_text(const latency::KernelRow& row) {
 }
 
 latency::RawSamples raw_samples_of(std::string_view table) {
-  boost::crc_32_type crc;
-  crc.process_bytes(table.data(), table.size());
-  return {.bytes = static_cast<std::int64_t>(table.size()), .crc32 = fmt::format("{:08x}", crc.checksum())};
+  const auto crc = ::crc32_z(0, reinterpret_cast<const unsigned char*>(table.data()), table.size());
+  return {.bytes = static_cast<std::int64_t>(table.size()), .crc32 = fmt::format("{:08x}", crc)};
 }
 
 namespace {

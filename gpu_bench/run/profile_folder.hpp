@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "foredraft/errors.hpp"
 #include "latency/profile/profile.hpp"
 
 namespace foredraft::gpu_bench {
@@ -16,6 +17,20 @@ class MemoryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Calls attempt(). Returns the message of a MemoryError or DomainError: what was attempted is missing, the run goes
+/// on.
+template <class Attempt>
+[[nodiscard]] std::optional<std::string> why_not_measured(const Attempt& attempt) {
+  try {
+    attempt();
+  } catch (const MemoryError& error) {
+    return error.what();
+  } catch (const DomainError& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
 
 /// The user ends the run. Thrown by arms; completed measurements are kept.
 struct Interrupted {};
@@ -31,6 +46,10 @@ void append_samples(std::string& table, std::string_view what, const std::vector
 
 /// Identifies these bytes in profile.json.
 [[nodiscard]] latency::RawSamples raw_samples_of(std::string_view table);
+
+/// report.md, for readers: device and versions, the limits, every curve with its fraction of the ceiling, passes beside
+/// their operations, verifiers, the A/A test and what is missing.
+[[nodiscard]] std::string report_markdown(const latency::Profile& profile);
 
 // ---- The folder of a measurement: profile.json, steps.csv, kernels.csv, samples.csv, report.md.
 

@@ -185,14 +185,11 @@ class ProfileRun {
       const double start_s = around_.elapsed_s();
       around_.say(fmt::format("{:5.0f} s  {} and {} more{}", start_s, to_text(group->cells.front()),
                               group->cells.size() - 1, group->by_operation ? ", operation by operation" : ""));
-      try {
+      const std::optional<std::string> failed = why_not_measured([&] {
         const std::vector<latency::Cell> timed = group->by_operation ? device_.break_down(*group) : time_group(*group);
         queue_.done(around_.elapsed_s() - start_s, timed);
-      } catch (const MemoryError& error) {
-        queue_.failed(error.what());
-      } catch (const DomainError& error) {
-        queue_.failed(error.what());
-      }
+      });
+      if (failed) queue_.failed(*failed);
       write();
     }
   }
@@ -210,14 +207,13 @@ class ProfileRun {
       const double start_s = around_.elapsed_s();
       if (start_s + longest_s > (1.0 - plan_.repeat_share) * plan_.budget_s) break;
       around_.say(fmt::format("{:5.0f} s  {} and {} more", start_s, to_text(wanted.front()), wanted.size() - 1));
-      try {
+      const std::optional<std::string> failed = why_not_measured([&] {
         for (latency::VerificationRow& row : device_.verify(wanted)) {
           if (row.timing.summary.samples > 0) profile_.verifications.push_back(std::move(row));
         }
-      } catch (const MemoryError& error) {
-        for (const latency::VerificationCell& cell : wanted) not_verified_.emplace(cell, error.what());
-      } catch (const DomainError& error) {
-        for (const latency::VerificationCell& cell : wanted) not_verified_.emplace(cell, error.what());
+      });
+      for (const latency::VerificationCell& cell : wanted) {
+        if (failed) not_verified_.emplace(cell, *failed);
       }
       longest_s = std::max(longest_s, around_.elapsed_s() - start_s);
       write();

@@ -86,7 +86,6 @@ struct DeviceSide {
   std::function<void(const latency::Profile&)> write;  ///< called after every group, so that no measurement is lost
 };
 
-/// Environment of a run.
 struct RunSurroundings {
   std::function<double()> elapsed_s;                   ///< since the run began
   const std::function<void(const std::string&)>& say;  ///< progress, line by line

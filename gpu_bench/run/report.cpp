@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/run/report.hpp"
-
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
@@ -8,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "gpu_bench/run/profile_folder.hpp"
 #include "latency/profile/profile_fields.hpp"
 
 namespace foredraft::gpu_bench {
@@ -28,7 +27,6 @@ constexpr std::array shown_units{ShownUnit{"_bytes_per_s", " GB/s", 1e9},
                                  ShownUnit{"_w", " W", 1.0},
                                  ShownUnit{"", "", 1.0}};
 
-/// A text in a cell of a table.
 std::string cell_safe(std::string text) {
   for (char& letter : text) {
     if (letter == '|' || letter == '\n') letter = '/';
@@ -162,21 +160,6 @@ std::string missing_section(const latency::Profile& profile) {
   return section;
 }
 
-}  // namespace
-
-std::string report_markdown(const latency::Profile& profile) {
-  return fmt::format(
-      "# {}{}\n\n{}\n## Limits\n\n{}\n## Passes\n\n{}\n## Passes by operation\n\n{}\n## Verification\n\n{}\n## "
-      "Measured twice\n\n{}\n## "
-      "Missing\n\n{}",
-      profile.device.name, profile.complete() ? "" : " (incomplete)", identity_section(profile),
-      limits_section(profile), steps_section(profile), breakdown_markdown(profile), verification_markdown(profile),
-      repeat_section(profile), missing_section(profile));
-}
-
-namespace {
-
-/// A step and its operations.
 struct BrokenStep {
   std::int64_t operations = 0;
   double alone_us = 0.0;                 ///< sum over the operations
@@ -277,9 +260,7 @@ std::string large_products(const latency::Profile& profile) {
   return text;
 }
 
-}  // namespace
-
-std::string breakdown_markdown(const latency::Profile& profile) {
+std::string breakdown_section(const latency::Profile& profile) {
   if (profile.breakdowns.empty()) return "None.\n";
   std::string section =
       "Each step and the sum of its operations, each timed separately: with a cold cache (other weights and keys each "
@@ -295,13 +276,9 @@ std::string breakdown_markdown(const latency::Profile& profile) {
   return section;
 }
 
-namespace {
-
 constexpr std::string_view ours = "fused_exact";
 constexpr double wanted_share = 0.85;    // fraction of the measured read bandwidth
 constexpr double wanted_fixed_us = 4.0;  // a launch, first bytes and two barriers over blocks
-
-bool has_time(const latency::VerificationRow& row) { return row.timing.summary.samples > 0; }
 
 /// Target time of our verifier: its bytes at a fraction of the bandwidth, plus a constant.
 std::optional<double> goal_us(const latency::Profile& profile, const latency::VerificationRow& row) {
@@ -331,7 +308,7 @@ std::string group_line(const latency::Profile& profile, const std::string& key, 
   if (group.ours != nullptr) {
     const double us = group.ours->timing.summary.median_us;
     const std::optional<double> goal = goal_us(profile, *group.ours);
-    line += fmt::format(" {:.4g} | {} | {} |", us, goal ? fmt::format("{:.4g}", *goal) : "",
+    line += fmt::format(" {:.4g} | {} | {} |", us, number_or_blank(goal),
                         !goal         ? ""
                         : us <= *goal ? "reached"
                                       : fmt::format("{:.2f}x", us / *goal));
@@ -344,13 +321,11 @@ std::string group_line(const latency::Profile& profile, const std::string& key, 
   return fmt::format("{} {} |\n", line, group.others);
 }
 
-}  // namespace
-
-std::string verification_markdown(const latency::Profile& profile) {
+std::string verification_section(const latency::Profile& profile) {
   std::vector<std::string> order;
   std::map<std::string, Group> groups;
   for (const latency::VerificationRow& row : profile.verifications) {
-    if (!has_time(row)) continue;
+    if (row.timing.summary.samples == 0) continue;
     const std::string key = group_of(row.cell);
     const auto [found, is_new] = groups.try_emplace(key);
     if (is_new) order.push_back(key);
@@ -378,6 +353,18 @@ std::string verification_markdown(const latency::Profile& profile) {
       100.0 * wanted_share, wanted_fixed_us, ours);
   for (const std::string& key : order) section += group_line(profile, key, groups.at(key));
   return section;
+}
+
+}  // namespace
+
+std::string report_markdown(const latency::Profile& profile) {
+  return fmt::format(
+      "# {}{}\n\n{}\n## Limits\n\n{}\n## Passes\n\n{}\n## Passes by operation\n\n{}\n## Verification\n\n{}\n## "
+      "Measured twice\n\n{}\n## "
+      "Missing\n\n{}",
+      profile.device.name, profile.complete() ? "" : " (incomplete)", identity_section(profile),
+      limits_section(profile), steps_section(profile), breakdown_section(profile), verification_section(profile),
+      repeat_section(profile), missing_section(profile));
 }
 
 }  // namespace foredraft::gpu_bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "gpu_bench/verify/reference.hpp"
 #include "gpu_bench/verify/row_verification.hpp"
 
 namespace foredraft::gpu_bench {
@@ -13,22 +14,17 @@ struct ChainPath {
 
   VerificationInput<Storage> input;
 
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned batch() const { return input.batch; }
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return input.gamma + 1; }
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned vocabulary() const { return input.vocabulary; }
 
   /// Rows after a draft outside the vocabulary are read unnecessarily: looking for one first would delay all others.
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows_read(unsigned request) const {
     return static_cast<unsigned>(input.draft_counts[request]) + 1;
   }
 
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE TargetRow<Storage> row(unsigned request, unsigned position) const {
-    const unsigned index = request * rows() + position;
-    return {.logits = input.target_logits + static_cast<std::int64_t>(index) * input.vocabulary,
-            .draft = draft(request, position),
-            .request = request,
-            .position = position,
-            .index = index};
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE std::int32_t draft(unsigned request, unsigned position) const {
+    if (position + 1 == rows_read(request)) return no_token;
+    const std::int32_t token = input.drafts[request * input.gamma + position];
+    return static_cast<std::uint32_t>(token) < input.vocabulary ? token : no_token;
   }
 
   template <class Block>
@@ -55,16 +51,15 @@ struct ChainPath {
     return threads / warp_lanes * static_cast<unsigned>(sizeof(Firsts));
   }
 
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double drafts = static_cast<double>(input.batch) * input.gamma;
     const double counts = input.batch;
-    return {.read_bytes = 4 * (2 * drafts + counts), .written_bytes = 4 * (drafts + 3 * counts), .flop = 0.0};
+    return {.read_bytes = 4 * (2 * drafts + counts), .written_bytes = 4 * (drafts + 3 * counts)};
   }
 
  private:
   static constexpr std::uint32_t none = 0xffffffffU;
 
-  /// Names of the first rows of a request.
   struct Firsts {
     std::uint32_t rejecting = none;
     std::uint32_t without_draft = none;
@@ -76,12 +71,6 @@ struct ChainPath {
               .faulty = a.faulty < b.faulty ? a.faulty : b.faulty};
     }
   };
-
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE std::int32_t draft(unsigned request, unsigned position) const {
-    if (position + 1 == rows_read(request)) return no_token;
-    const std::int32_t token = input.drafts[request * input.gamma + position];
-    return static_cast<std::uint32_t>(token) < input.vocabulary ? token : no_token;
-  }
 };
 
 // ---- `greedy_match`: accept drafts while they are the target's most probable token, then emit that token [Stern2018].
@@ -89,34 +78,159 @@ struct ChainPath {
 // One launch (row_verification.hpp). Reads the target's rows once and no draft logits; writes the outputs, 12 bytes for
 // each share of a row and 8 for each row. Lower bound: (gamma + 1) V s bytes per request.
 
-struct GreedyMatchRule {
-  using Part = Pick;
+template <class Storage, class Launcher>
+void greedy_match(const VerificationInput<Storage>& input, const VerificationOutput& output, WorkspaceCutter& cutter,
+                  Launcher& launcher) {
+  verify_rows(GreedyRule<false>{}, ChainPath<Storage>{input}, output, cutter, launcher);
+}
+
+// ---- `top_beta`: Spec-Verification [Xia2023, Eq. 8-10], see reference.hpp.
+//
+// One launch (row_verification.hpp). Reads the target's rows once, the draft's logit of each before it, and no draft
+// logits; writes the outputs, 16 bytes for each share of a row and 8 for each row. Needs no sorting: only the number
+// of logits larger than the draft's matters. Lower bound: (gamma + 1) V s bytes per request.
+
+struct TopBetaRule {
+  struct Part {
+    Pick pick;
+    std::uint32_t larger = 0;  ///< logits above the draft's
+
+    FOREDRAFT_HOST_DEVICE friend Part merged(const Part& a, const Part& b) {
+      return {.pick = gpu_bench::merged(a.pick, b.pick), .larger = a.larger + b.larger};
+    }
+  };
+
+  std::uint32_t beta;
+  float tolerance;
 
   template <unsigned width, class Block, class Storage>
-  FOREDRAFT_HOST_DEVICE Pick scan(Block& block, const TargetRow<Storage>& row, RowSpan span) const {
-    return scan_pick<width>(block, row, span);
+  FOREDRAFT_HOST_DEVICE Part scan(Block& block, const TargetRow<Storage>& row, RowSpan span) const {
+    Part part;
+    const float own = draft_logit(row);
+    scan_row<width>(block, row.logits, span, [&part, own](const float(&logits)[width], unsigned first, bool faulty) {
+      part.pick.take(logits, first, faulty);
+      FOREDRAFT_UNROLL
+      for (unsigned j = 0; j < width; ++j) {
+        if (logits[j] > own) ++part.larger;
+      }
+    });
+    return part;
   }
 
   template <unsigned width, class Block, class Storage>
-  FOREDRAFT_HOST_DEVICE RowVerdict finish(Block& /*block*/, const TargetRow<Storage>& row, const Pick& pick,
+  FOREDRAFT_HOST_DEVICE RowVerdict finish(Block& /*block*/, const TargetRow<Storage>& row, const Part& part,
                                           std::byte* /*scratch*/) const {
-    return pick.verdict(pick.token == static_cast<std::uint32_t>(row.draft) && row.draft != no_token);
+    const float own = draft_logit(row);
+    const bool is_finite = own > -std::numeric_limits<float>::infinity();
+    return part.pick.verdict(is_finite && part.larger < beta && part.pick.logit - own <= tolerance);
   }
 
   [[nodiscard]] static unsigned scratch_bytes() { return 0; }
-  [[nodiscard]] static latency::Work row_work(unsigned /*vocabulary*/, unsigned /*splits*/, unsigned /*logit_bytes*/) {
-    return {};
+  [[nodiscard]] static Traffic row_traffic(unsigned splits, unsigned logit_bytes) {
+    return {.read_bytes = (splits + 1.0) * logit_bytes, .written_bytes = 0.0};
+  }
+
+ private:
+  template <class Storage>
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE static float draft_logit(const TargetRow<Storage>& row) {
+    return row.draft == no_token ? -std::numeric_limits<float>::infinity()
+                                 : clean_logit(to_float(row.logits[row.draft]));
   }
 };
 
-[[nodiscard]] inline WorkspaceSize greedy_match_workspace(const VerificationShape& shape) {
-  return row_workspace<Pick>(shape.batch, shape.gamma + 1, shape.vocabulary);
+/// Throws DomainError: see check_rule().
+template <class Storage, class Launcher>
+void top_beta(const TopBeta& rule, const VerificationInput<Storage>& input, const VerificationOutput& output,
+              WorkspaceCutter& cutter, Launcher& launcher) {
+  check_rule(rule);
+  if (rule.beta == 1 || rule.tolerance == 0.0) return greedy_match(input, output, cutter, launcher);
+  const std::int64_t beta = rule.beta < input.vocabulary ? rule.beta : input.vocabulary;
+  verify_rows(TopBetaRule{.beta = static_cast<std::uint32_t>(beta), .tolerance = static_cast<float>(rule.tolerance)},
+              ChainPath<Storage>{input}, output, cutter, launcher);
 }
 
+// ---- `typical_acceptance`: accept a draft if p(x) > min(epsilon, delta exp(-H)) [Cai2024], see reference.hpp.
+//
+// One launch (row_verification.hpp). Reads the target's rows once and no draft logits: with z the distance of a logit
+// from the largest so far, running sums of exp(z) and z exp(z) give the entropy in the same pass. Writes the outputs,
+// 20 bytes for each share of a row and 8 for each row. Lower bound: (gamma + 1) V s bytes per request; one exponential
+// per logit.
+
+struct TypicalAcceptanceRule {
+  struct Part {
+    Pick pick;
+    float sum = 0.0F;       ///< of exp(z)
+    float weighted = 0.0F;  ///< of z exp(z)
+
+    /// The sums with distances from `top`, which is at least the largest logit so far.
+    FOREDRAFT_HOST_DEVICE void move_to(float top) {
+      const float shift = below(pick.logit, top);
+      const float factor = exp_below(shift, 0.0F);
+      weighted = (weighted + shift * sum) * factor;
+      sum *= factor;
+    }
+
+    FOREDRAFT_HOST_DEVICE friend Part merged(Part a, Part b) {
+      const Pick both = gpu_bench::merged(a.pick, b.pick);
+      a.move_to(both.logit);
+      b.move_to(both.logit);
+      return {.pick = both, .sum = a.sum + b.sum, .weighted = a.weighted + b.weighted};
+    }
+  };
+
+  float epsilon;
+  float delta;
+
+  template <unsigned width, class Block, class Storage>
+  FOREDRAFT_HOST_DEVICE Part scan(Block& block, const TargetRow<Storage>& row, RowSpan span) const {
+    Part part;
+    scan_row<width>(block, row.logits, span, [&part](const float(&logits)[width], unsigned first, bool faulty) {
+      Pick pick = part.pick;
+      pick.take(logits, first, faulty);
+      part.move_to(pick.logit);
+      part.pick = pick;
+      FOREDRAFT_UNROLL
+      for (unsigned j = 0; j < width; ++j) {
+        const float z = below(logits[j], pick.logit);
+        const float weight = exp_below(z, 0.0F);
+        part.sum += weight;
+        part.weighted += z * weight;
+      }
+    });
+    return part;
+  }
+
+  template <unsigned width, class Block, class Storage>
+  FOREDRAFT_HOST_DEVICE RowVerdict finish(Block& /*block*/, const TargetRow<Storage>& row, const Part& part,
+                                          std::byte* /*scratch*/) const {
+    if (row.draft == no_token) return part.pick.verdict(false);
+    const float own = clean_logit(to_float(row.logits[row.draft]));
+    const float probability = exp_below(below(own, part.pick.logit), 0.0F) / part.sum;
+    const float entropy = std::log(part.sum) - part.weighted / part.sum;
+    return part.pick.verdict(probability > std::fmin(epsilon, delta * std::exp(-entropy)));
+  }
+
+  [[nodiscard]] static unsigned scratch_bytes() { return 0; }
+  [[nodiscard]] static Traffic row_traffic(unsigned /*splits*/, unsigned logit_bytes) {
+    return {.read_bytes = 1.0 * logit_bytes, .written_bytes = 0.0};
+  }
+
+ private:
+  /// logit - top, bounded below where exp() is 0, so that 0 times it is 0; also if both are -inf.
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE static float below(float logit, float top) {
+    constexpr float lowest = -200.0F;
+    return std::fmax(logit - top, lowest);
+  }
+};
+
+/// Throws DomainError: see check_rule().
 template <class Storage, class Launcher>
-void greedy_match(const VerificationInput<Storage>& input, const VerificationOutput& output, const Workspace& workspace,
-                  Launcher& launcher) {
-  verify_rows(GreedyMatchRule{}, ChainPath<Storage>{input}, output, workspace, launcher);
+void typical_acceptance(const TypicalAcceptance& rule, const VerificationInput<Storage>& input,
+                        const VerificationOutput& output, WorkspaceCutter& cutter, Launcher& launcher) {
+  check_rule(rule);
+  verify_rows(
+      TypicalAcceptanceRule{.epsilon = static_cast<float>(rule.epsilon), .delta = static_cast<float>(rule.delta)},
+      ChainPath<Storage>{input}, output, cutter, launcher);
 }
 
 }  // namespace foredraft::gpu_bench

@@ -34,24 +34,6 @@ FOREDRAFT_HOST_DEVICE inline Choice choose(unsigned count, double threshold, con
   return choice;
 }
 
-/// Reads the eight tokens of a chunk that belong to this lane: those from chunk_begin + 8 * lane on; `missing` beyond
-/// the row's end. `width` as for load().
-template <unsigned width, class Storage>
-FOREDRAFT_HOST_DEVICE inline void load_lane_of_chunk(const Storage* row, unsigned begin, unsigned end, float missing,
-                                                     float (&to)[pack_elements]) {
-  if constexpr (width == pack_elements) {
-    if (begin < end) {
-      load<pack_elements>(row + begin, to);
-      return;
-    }
-    FOREDRAFT_UNROLL
-    for (unsigned j = 0; j < pack_elements; ++j) to[j] = missing;
-  } else {
-    FOREDRAFT_UNROLL
-    for (unsigned j = 0; j < pack_elements; ++j) to[j] = begin + j < end ? to_float(row[begin + j]) : missing;
-  }
-}
-
 /// The sum of a chunk, in all lanes of its warp: eight neighbors in order, then a tree of lanes.
 template <class Block>
 FOREDRAFT_HOST_DEVICE inline float chunk_sum(Block& block, const float (&weights)[pack_elements]) {

@@ -55,37 +55,44 @@ inline constexpr std::int64_t turn_of_rows = 7919;
   return (vocabulary - row * turn_of_rows % vocabulary) % vocabulary;
 }
 
-/// Fills rows of one position each: `rows_per_request` of a request, of which row i has the same ranks as row i of the
+/// Of rows of one position each: `rows_per_request` of a request, of which row i has the same ranks as row i of the
 /// same request in every other buffer.
 template <class Storage>
-struct LogitsKernel {
-  static constexpr unsigned max_threads = 256;
-
-  ContentStream stream;
+struct LogitElement {
   Storage* out;
-  std::int64_t rows;
   std::int64_t rows_per_request;
   std::int64_t vocabulary;
   float spread;
   float zipf;
   float peak;
-  unsigned threads = max_threads;
 
-  [[nodiscard]] LaunchShape shape() const { return fill_shape(rows * vocabulary, threads); }
-
-  template <class Block>
-  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
+  FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i, std::uint32_t word) const {
     constexpr float bell_deviation = 147.8F;
-    for_each_word(block, stream, rows * vocabulary, [this](std::int64_t element, std::uint32_t word) {
-      const std::int64_t row = element / vocabulary;
-      const std::int64_t rank = rank_in_row(element % vocabulary, row % rows_per_request, vocabulary);
-      float logit = static_cast<float>(latency::bell_from_word(word)) * (spread / bell_deviation);
-      logit -= zipf * std::log(static_cast<float>(rank + 1));
-      if (rank == 0) logit += peak;
-      out[element] = from_float<Storage>(logit);
-    });
+    const std::int64_t row = i / vocabulary;
+    const std::int64_t rank = rank_in_row(i % vocabulary, row % rows_per_request, vocabulary);
+    float logit = static_cast<float>(latency::bell_from_word(word)) * (spread / bell_deviation);
+    logit -= zipf * std::log(static_cast<float>(rank + 1));
+    if (rank == 0) logit += peak;
+    out[i] = from_float<Storage>(logit);
   }
 };
+
+/// Fills a buffer of rows.
+template <class Storage>
+[[nodiscard]] FillKernel<LogitElement<Storage>> logits_kernel(const LogitsProfile& profile, const char* buffer_name,
+                                                              void* out, std::int64_t rows,
+                                                              std::int64_t rows_per_request, std::int64_t vocabulary,
+                                                              std::uint64_t seed) {
+  const latency::Buffer buffer{buffer_name, latency::BufferKind::weight, rows * vocabulary, 1.0, 0};
+  return {.stream = content_stream(buffer, seed),
+          .elements = buffer.elements,
+          .element = {.out = static_cast<Storage*>(out),
+                      .rows_per_request = rows_per_request,
+                      .vocabulary = vocabulary,
+                      .spread = profile.spread,
+                      .zipf = profile.zipf,
+                      .peak = peak_of(profile, vocabulary)}};
+}
 
 /// Drafts that are the first tokens of their rows, with full counts. In the tree (launch_verifier.hpp) the first child
 /// of a node has the first token of its row.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -140,47 +139,12 @@ class RowSoftmax {
   float inverse_sum_ = 0.0F;  ///< 0: every probability is 0
 };
 
-/// A row of which only the log-sum-exp is known.
-FOREDRAFT_HOST_DEVICE inline SoftmaxPart softmax_of(float log_sum_exp) {
-  if (!(log_sum_exp > -std::numeric_limits<float>::infinity())) return {};
-  return {.top = clean_logit(log_sum_exp), .sum = 1.0F, .fault = 0};
-}
-
 /// Natural logarithm of the probability of a clean logit; -inf for 0.
 FOREDRAFT_HOST_DEVICE inline double log_probability(float logit, const SoftmaxPart& row) {
   if (!(row.sum > 0.0F) || logit == -std::numeric_limits<float>::infinity()) {
     return -std::numeric_limits<double>::infinity();
   }
   return (static_cast<double>(logit) - static_cast<double>(row.top)) - std::log(static_cast<double>(row.sum));
-}
-
-// ---- Merging of what threads, warps and blocks know of a row. A part is a struct of 32-bit words, neutral when
-// default-constructed, with a function merged(a, b).
-
-/// The part of the lane whose number differs by `mask`.
-template <class Part, class Block>
-FOREDRAFT_HOST_DEVICE inline Part shuffled_part(Block& block, const Part& part, unsigned mask) {
-  constexpr unsigned count = sizeof(Part) / sizeof(std::uint32_t);
-  static_assert(count * sizeof(std::uint32_t) == sizeof(Part));
-  struct Words {
-    std::uint32_t word[count];
-  };
-  auto words = std::bit_cast<Words>(part);
-  FOREDRAFT_UNROLL
-  for (unsigned i = 0; i < count; ++i) words.word[i] = block.shuffle_xor(words.word[i], mask);
-  return std::bit_cast<Part>(words);
-}
-
-/// Merges over the threads of a block, in fixed trees; the same bits in all of them. `scratch`: one part per warp,
-/// reusable after the next sync.
-template <class Part, class Block>
-FOREDRAFT_HOST_DEVICE inline Part block_merged(Block& block, Part part, Part* scratch) {
-  for (unsigned mask = warp_lanes / 2; mask > 0; mask /= 2) part = merged(part, shuffled_part(block, part, mask));
-  if (block.thread() % warp_lanes == 0) scratch[block.thread() / warp_lanes] = part;
-  block.sync();
-  part = scratch[0];
-  for (unsigned warp = 1; warp < block.threads() / warp_lanes; ++warp) part = merged(part, scratch[warp]);
-  return part;
 }
 
 }  // namespace foredraft::gpu_bench

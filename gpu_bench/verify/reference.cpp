@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "core/check.hpp"
-#include "gpu_bench/verify/tree_shape.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -26,22 +25,23 @@ void check_rule(const TypicalAcceptance& rule) {
 
 namespace {
 
-constexpr double no_logit = -std::numeric_limits<double>::infinity();
+/// Also the margin of a decision that rounding cannot change.
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
-bool faulty(double logit) { return std::isnan(logit) || logit == std::numeric_limits<double>::infinity(); }
+bool faulty(double logit) { return std::isnan(logit) || logit == infinity; }
 
 double cleaned(double logit) {
-  if (std::isnan(logit)) return no_logit;
+  if (std::isnan(logit)) return -infinity;
   return std::min(logit, static_cast<double>(std::numeric_limits<float>::max()));
 }
 
 }  // namespace
 
-ReferenceRow::ReferenceRow(std::span<const double> stored) : logits(stored.size()), logs(stored.size(), no_logit) {
+ReferenceRow::ReferenceRow(std::span<const double> stored) : logits(stored.size()), logs(stored.size(), -infinity) {
   std::transform(stored.begin(), stored.end(), logits.begin(), cleaned);
   const auto largest = std::max_element(logits.begin(), logits.end());
   top = static_cast<std::size_t>(largest - logits.begin());
-  empty = *largest == no_logit;
+  empty = *largest == -infinity;
   fault = empty || std::any_of(stored.begin(), stored.end(), faulty);
   if (empty) return;
   double sum = 0.0;
@@ -51,18 +51,17 @@ ReferenceRow::ReferenceRow(std::span<const double> stored) : logits(stored.size(
 }
 
 ReferenceDraw reference_draw(const std::vector<double>& weights, double uniform) {
-  constexpr double infinite_margin = std::numeric_limits<double>::infinity();
   double total = 0.0;
   for (const double weight : weights) total += weight;
   const double threshold = uniform * total;
-  ReferenceDraw drawn{0, infinite_margin};
+  ReferenceDraw drawn{0, infinity};
   double before = 0.0;
   for (std::size_t x = 0; x < weights.size(); ++x) {
     const double after = before + weights[x];
     if (weights[x] > 0.0 && before <= threshold) {
       // Before the first possible token and after the last there is nothing else to sample.
-      const double to_left = before > 0.0 ? threshold - before : infinite_margin;
-      const double to_right = after < total ? after - threshold : infinite_margin;
+      const double to_left = before > 0.0 ? threshold - before : infinity;
+      const double to_right = after < total ? after - threshold : infinity;
       drawn = {static_cast<std::int32_t>(x), std::min(to_left, to_right)};
     }
     before = after;
@@ -78,8 +77,6 @@ ReferenceDraw reference_draw(const ReferenceRow& row, double uniform) {
 
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();  // margin of a decision that rounding cannot change
-
 ReferenceRow row_of(std::span<const double> rows, std::size_t index, std::int64_t vocabulary) {
   const auto size = static_cast<std::size_t>(vocabulary);
   return ReferenceRow(rows.subspan(index * size, size));
@@ -87,13 +84,13 @@ ReferenceRow row_of(std::span<const double> rows, std::size_t index, std::int64_
 
 struct Judgement {
   bool accepted;
-  double margin = never;
+  double margin = infinity;
 };
 
 /// Walks along the drafts of a request; judge(row, draft) decides on a draft within the vocabulary.
 template <class Judge>
 ReferenceTokens walk_chain(const ReferenceRequest& request, const Judge& judge) {
-  ReferenceTokens out{.tokens = {}, .fault = false, .margin = never};
+  ReferenceTokens out{.tokens = {}, .fault = false, .margin = infinity};
   bool walking = true;
   for (std::size_t position = 0; position <= request.drafts.size(); ++position) {
     const ReferenceRow row = row_of(request.target_logits, position, request.vocabulary);
@@ -114,7 +111,7 @@ ReferenceTokens walk_chain(const ReferenceRequest& request, const Judge& judge) 
 /// Walks from the root to the first child with the token that choose(row, node) returns.
 template <class Choose>
 ReferenceTokens walk_tree(const ReferenceTree& tree, const Choose& choose) {
-  ReferenceTokens out{.tokens = {}, .fault = false, .margin = never};
+  ReferenceTokens out{.tokens = {}, .fault = false, .margin = infinity};
   std::int32_t node = 0;
   while (node != no_node) {
     const ReferenceRow row = row_of(tree.target_logits, static_cast<std::size_t>(node), tree.vocabulary);
@@ -146,7 +143,7 @@ ReferenceTokens reference_top_beta(const ReferenceRequest& request, const TopBet
   return walk_chain(request, [&rule](const ReferenceRow& row, std::int32_t draft) {
     const double own = row.logits[static_cast<std::size_t>(draft)];
     const auto larger = std::count_if(row.logits.begin(), row.logits.end(), [own](double z) { return z > own; });
-    if (larger >= rule.beta || own == -never) return Judgement{.accepted = false};
+    if (larger >= rule.beta || own == -infinity) return Judgement{.accepted = false};
     const double slack = rule.tolerance - (row.logits[row.top] - own);
     return Judgement{.accepted = slack >= 0.0,
                      .margin = std::abs(slack) * std::exp(row.logs[static_cast<std::size_t>(draft)])};
@@ -156,7 +153,7 @@ ReferenceTokens reference_top_beta(const ReferenceRequest& request, const TopBet
 ReferenceTokens reference_typical_acceptance(const ReferenceRequest& request, const TypicalAcceptance& rule) {
   return walk_chain(request, [&rule](const ReferenceRow& row, std::int32_t draft) {
     double entropy = 0.0;
-    for (const double log : row.logs) entropy -= log > -never ? std::exp(log) * log : 0.0;
+    for (const double log : row.logs) entropy -= log > -infinity ? std::exp(log) * log : 0.0;
     const double threshold = std::min(rule.epsilon, rule.delta * std::exp(-entropy));
     const double own = std::exp(row.logs[static_cast<std::size_t>(draft)]);
     return Judgement{.accepted = own > threshold, .margin = std::abs(own - threshold)};
@@ -165,7 +162,7 @@ ReferenceTokens reference_typical_acceptance(const ReferenceRequest& request, co
 
 ReferenceTokens reference_tree_greedy(const ReferenceTree& tree) {
   return walk_tree(tree, [](const ReferenceRow& row, std::uint32_t /*node*/) {
-    return ReferenceDraw{.token = static_cast<std::int32_t>(row.top), .margin = never};
+    return ReferenceDraw{.token = static_cast<std::int32_t>(row.top), .margin = infinity};
   });
 }
 
@@ -176,8 +173,6 @@ ReferenceTokens reference_tree_sampled(const ReferenceTree& tree) {
 }
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 ReferenceDraw draw_residual(const ReferenceRow& target, const ReferenceRow& draft, double uniform) {
   std::vector<double> weights(target.logs.size());
@@ -195,10 +190,6 @@ ReferenceDraw draw_residual(const ReferenceRow& target, const ReferenceRow& draf
 }  // namespace
 
 ReferenceTokens reference_rejection_sampling(const ReferenceRequest& request) {
-  const auto vocabulary = static_cast<std::size_t>(request.vocabulary);
-  const auto row = [&](std::span<const double> rows, std::size_t position) {
-    return ReferenceRow(rows.subspan(position * vocabulary, vocabulary));
-  };
   const auto end = std::find_if(request.drafts.begin(), request.drafts.end(),
                                 [&](std::int32_t x) { return x < 0 || x >= request.vocabulary; });
   const auto drafts = static_cast<std::size_t>(end - request.drafts.begin());
@@ -209,7 +200,7 @@ ReferenceTokens reference_rejection_sampling(const ReferenceRequest& request) {
   ReferenceTokens emitted{.tokens = {}, .fault = false, .margin = infinity};
   bool rejected = false;
   for (std::size_t i = 0; i <= drafts; ++i) {
-    const ReferenceRow target = row(request.target_logits, i);
+    const ReferenceRow target = row_of(request.target_logits, i, request.vocabulary);
     emitted.fault = emitted.fault || target.fault;
     if (i == drafts) {
       if (rejected) break;
@@ -218,7 +209,7 @@ ReferenceTokens reference_rejection_sampling(const ReferenceRequest& request) {
       emitted.margin = std::min(emitted.margin, bonus.margin);
       break;
     }
-    const ReferenceRow draft = row(request.draft_logits, i);
+    const ReferenceRow draft = row_of(request.draft_logits, i, request.vocabulary);
     emitted.fault = emitted.fault || draft.fault;
     if (rejected) continue;  // further rows are only checked for faults
     const auto x = static_cast<std::size_t>(request.drafts[i]);
@@ -236,6 +227,31 @@ ReferenceTokens reference_rejection_sampling(const ReferenceRequest& request) {
     emitted.margin = std::min(emitted.margin, replacement.margin);
   }
   return emitted;
+}
+
+TreeShape::TreeShape(std::span<const std::int32_t> parents)
+    : parents_(parents.begin(), parents.end()),
+      first_children_(parents.size() + 1, no_node),
+      next_siblings_(parents.size() + 1, no_node) {
+  check_range("nodes", nodes(), 0, max_nodes);
+  std::vector<std::int64_t> depths(parents.size() + 1, 0);
+  for (std::size_t node = 1; node <= parents.size(); ++node) {
+    const std::int32_t parent = parents[node - 1];
+    check_range(fmt::format("parent of node {}", node), parent, 0, static_cast<std::int64_t>(node) - 1);
+    depths[node] = depths[static_cast<std::size_t>(parent)] + 1;
+  }
+  depth_ = *std::max_element(depths.begin(), depths.end());
+  for (std::size_t node = parents.size(); node > 0; --node) {  // backwards, so that the lowest ends up first
+    const auto parent = static_cast<std::size_t>(parents[node - 1]);
+    next_siblings_[node] = first_children_[parent];
+    first_children_[parent] = static_cast<std::int32_t>(node);
+  }
+}
+
+TreeShape binary_tree(std::int64_t nodes) {
+  std::vector<std::int32_t> parents;
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(nodes); ++i) parents.push_back(i / 2);
+  return TreeShape(parents);
 }
 
 }  // namespace foredraft::gpu_bench

@@ -15,7 +15,6 @@ struct WeightSums {
   std::uint32_t fault = 0;  ///< 1 if a logit was NaN or +inf
 };
 
-/// The weights of eight tokens.
 struct TokenWeights {
   float residual[pack_elements];
   float target[pack_elements];
@@ -39,9 +38,8 @@ FOREDRAFT_HOST_DEVICE inline void weigh(const DrawnRow<Storage>& row, unsigned f
   constexpr float nothing = -std::numeric_limits<float>::infinity();
   FOREDRAFT_UNROLL
   for (unsigned c = 0; c < chunks; ++c) {
-    load_lane_of_chunk<width>(row.target, first + c * stride, end, nothing, weights[c].target);
-    load_lane_of_chunk<width>(row.draft, row.draft == nullptr ? end : first + c * stride, end, nothing,
-                              weights[c].residual);
+    load_padded<width>(row.target, first + c * stride, end, nothing, weights[c].target);
+    load_padded<width>(row.draft, row.draft == nullptr ? end : first + c * stride, end, nothing, weights[c].residual);
   }
   FOREDRAFT_UNROLL
   for (unsigned c = 0; c < chunks; ++c) {

@@ -3,13 +3,9 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <type_traits>
 
-#include "gpu_bench/kernels/storage.hpp"
-#include "gpu_bench/verify/online_softmax.hpp"
 #include "gpu_bench/verify/row_scan.hpp"
 #include "gpu_bench/verify/verification.hpp"
-#include "latency/operations/counts.hpp"
 
 /// Verification in which every row decides independently, in one launch.
 ///
@@ -22,14 +18,12 @@
 /// depends on which block is last.
 namespace foredraft::gpu_bench {
 
-/// Verdict of a row of the target.
 struct RowVerdict {
   std::int32_t token;  ///< emitted if the walk ends here
   bool accepted;       ///< the walk may continue
   bool fault;          ///< the row held NaN or +inf, or nothing finite
 };
 
-/// A row as seen by rules.
 template <class Storage>
 struct TargetRow {
   const Storage* logits;
@@ -40,20 +34,21 @@ struct TargetRow {
 
 /// `Rule`: what one row says.
 ///
-///     Part                                                       of a share of the row: see merge.hpp
+///     Part                                                       of a share of the row: see reduce.hpp
 ///     Part scan<width>(block, row, span)                         of what this thread read
 ///     RowVerdict finish<width>(block, row, Part of row, scratch) in all threads of the row's last block
 ///     unsigned scratch_bytes()                                   of shared memory, for finish
-///     Work row_work(vocabulary, splits, logit_bytes)             of a row, beyond reading its logits once
+///     Traffic row_traffic(splits, logit_bytes)                   of a row, beyond reading its logits once
 ///
 /// `Path`: how the rows of a request are connected.
 ///
-///     Storage, batch(), rows(), vocabulary()                     rows: the most that a request has
+///     Storage, input                                             of the verification
+///     unsigned rows()                                            the most that a request has
 ///     unsigned rows_read(request)                                how many it has
-///     TargetRow<Storage> row(request, position)
+///     std::int32_t draft(request, position)                      that a row judges
 ///     walk(block, request, verdicts, output, scratch)            writes the outputs of a request
 ///     unsigned scratch_bytes(threads)                            of shared memory, for walk
-///     Work work()                                                of all walks
+///     Traffic traffic()                                          of all walks
 template <class Rule, class Path, unsigned width_of_access>
 struct RowVerificationKernel {
   using Part = typename Rule::Part;
@@ -73,22 +68,22 @@ struct RowVerificationKernel {
     for (const unsigned bytes : {rule.scratch_bytes(), path.scratch_bytes(threads)}) {
       if (bytes > scratch_bytes) scratch_bytes = bytes;
     }
-    return {
-        .blocks = path.batch() * path.rows() * splits, .threads = threads, .shared_bytes = flag_bytes + scratch_bytes};
+    return {.blocks = path.input.batch * path.rows() * splits,
+            .threads = threads,
+            .shared_bytes = flag_bytes + scratch_bytes};
   }
 
   /// For requests that have all their drafts.
-  [[nodiscard]] latency::Work work() const {
-    const double rows = static_cast<double>(path.batch()) * path.rows();
+  [[nodiscard]] Traffic traffic() const {
+    const double rows = static_cast<double>(path.input.batch) * path.rows();
     constexpr auto logit_bytes = static_cast<unsigned>(sizeof(typename Path::Storage));
-    const double row_bytes = static_cast<double>(path.vocabulary()) * logit_bytes;
+    const double row_bytes = static_cast<double>(path.input.vocabulary) * logit_bytes;
     const double between_blocks = static_cast<double>((splits > 1 ? splits * sizeof(Part) : 0) + sizeof(RowVerdict));
-    const latency::Work row = rule.row_work(path.vocabulary(), splits, logit_bytes);
-    latency::Work work{.read_bytes = rows * (row_bytes + between_blocks + row.read_bytes),
-                       .written_bytes = rows * (between_blocks + row.written_bytes),
-                       .flop = rows * row.flop};
-    work += path.work();
-    return work;
+    const Traffic row = rule.row_traffic(splits, logit_bytes);
+    Traffic all{.read_bytes = rows * (row_bytes + between_blocks + row.read_bytes),
+                .written_bytes = rows * (between_blocks + row.written_bytes)};
+    all += path.traffic();
+    return all;
   }
 
   template <class Block>
@@ -98,12 +93,18 @@ struct RowVerificationKernel {
     const unsigned request = block.block() / splits / path.rows();
     const unsigned rows_read = path.rows_read(request);
     if (position >= rows_read) return;
-    const auto row = path.row(request, position);
+    const unsigned index = request * path.rows() + position;
+    const auto* logits = path.input.target_logits + static_cast<std::int64_t>(index) * path.input.vocabulary;
+    const TargetRow<typename Path::Storage> row{.logits = logits,
+                                                .draft = path.draft(request, position),
+                                                .request = request,
+                                                .position = position,
+                                                .index = index};
 
     auto* flag = reinterpret_cast<std::uint32_t*>(block.shared());
     std::byte* scratch = block.shared() + flag_bytes;
     auto* parts_of_warps = reinterpret_cast<Part*>(scratch);
-    const RowSpan span = span_of_split(path.vocabulary(), split, splits);
+    const RowSpan span = span_of_split(path.input.vocabulary, split, splits);
     Part part = block_merged(block, rule.template scan<width_of_access>(block, row, span), parts_of_warps);
     if (splits > 1) {
       if (block.thread() == 0) parts[block.block()] = part;
@@ -117,7 +118,7 @@ struct RowVerificationKernel {
     block.sync();  // the rule's scratch is that of the parts
     const RowVerdict verdict = rule.template finish<width_of_access>(block, row, part, scratch);
     if (block.thread() == 0) verdicts[row.index] = verdict;
-    if (!comes_last(block, rows_read, counters + path.batch() * path.rows() + request, flag)) return;
+    if (!comes_last(block, rows_read, counters + path.input.batch * path.rows() + request, flag)) return;
     path.walk(block, request, verdicts + request * path.rows(), output, scratch);
   }
 
@@ -125,34 +126,24 @@ struct RowVerificationKernel {
   static constexpr unsigned flag_bytes = 16;
 };
 
-/// Workspace of RowVerificationKernel for its verdicts, parts and counters.
-template <class Part>
-[[nodiscard]] WorkspaceSize row_workspace(std::int64_t batch, std::int64_t rows, std::int64_t vocabulary) {
-  const std::int64_t splits = splits_of_row(static_cast<unsigned>(vocabulary));
-  const auto bytes = static_cast<std::int64_t>(sizeof(RowVerdict)) + splits * static_cast<std::int64_t>(sizeof(Part));
-  return {.floats = batch * rows * bytes / static_cast<std::int64_t>(sizeof(float)), .counters = batch * (rows + 1)};
-}
-
 /// Launches the kernel with loads as wide as rows allow: logits start at a multiple of 16 bytes.
 template <class Rule, class Path, class Launcher>
-void verify_rows(const Rule& rule, const Path& path, const VerificationOutput& output, const Workspace& workspace,
+void verify_rows(const Rule& rule, const Path& path, const VerificationOutput& output, WorkspaceCutter& cutter,
                  Launcher& launcher) {
-  auto* verdicts = reinterpret_cast<RowVerdict*>(workspace.floats);
-  const auto launch = [&]<unsigned width>(std::integral_constant<unsigned, width>) {
-    launcher.launch(RowVerificationKernel<Rule, Path, width>{
-        .rule = rule,
-        .path = path,
-        .output = output,
-        .verdicts = verdicts,
-        .parts = reinterpret_cast<typename Rule::Part*>(verdicts + std::size_t{path.batch()} * path.rows()),
-        .counters = workspace.counters,
-        .splits = splits_of_row(path.vocabulary())});
-  };
-  if (path.vocabulary() % pack_elements == 0) {
-    launch(std::integral_constant<unsigned, pack_elements>{});
-  } else {
-    launch(std::integral_constant<unsigned, 1>{});
-  }
+  const std::int64_t rows = std::int64_t{path.input.batch} * path.rows();
+  const unsigned splits = splits_of_row(path.input.vocabulary);
+  auto* verdicts = cutter.packed<RowVerdict>(rows);
+  auto* parts = cutter.packed<typename Rule::Part>(rows * splits);
+  std::uint32_t* counters = cutter.counters(rows + path.input.batch);
+  with_width(path.input.vocabulary, [&](auto width) {
+    launcher.launch(RowVerificationKernel<Rule, Path, width.value>{.rule = rule,
+                                                                   .path = path,
+                                                                   .output = output,
+                                                                   .verdicts = verdicts,
+                                                                   .parts = parts,
+                                                                   .counters = counters,
+                                                                   .splits = splits});
+  });
 }
 
 /// The most probable token of a part of a row, the lowest of tied ones.
@@ -190,14 +181,29 @@ FOREDRAFT_HOST_DEVICE inline Pick merged(const Pick& a, const Pick& b) {
   return {second ? b.logit : a.logit, second ? b.token : a.token, a.fault | b.fault};
 }
 
-/// The scan of a rule that needs nothing else from a row.
-template <unsigned width, class Block, class Storage>
-FOREDRAFT_HOST_DEVICE inline Pick scan_pick(Block& block, const TargetRow<Storage>& row, RowSpan span) {
-  Pick pick;
-  scan_row<width>(block, row.logits, span, [&pick](const float(&logits)[width], unsigned first, bool faulty) {
-    pick.take(logits, first, faulty);
-  });
-  return pick;
-}
+/// The rule of `greedy_match` and `tree_greedy`: a row selects its most probable token. In a tree the walk goes on to
+/// the child that holds it, in a chain while that is the draft.
+template <bool in_tree>
+struct GreedyRule {
+  using Part = Pick;
+
+  template <unsigned width, class Block, class Storage>
+  FOREDRAFT_HOST_DEVICE Pick scan(Block& block, const TargetRow<Storage>& row, RowSpan span) const {
+    Pick pick;
+    scan_row<width>(block, row.logits, span, [&pick](const float(&logits)[width], unsigned first, bool faulty) {
+      pick.take(logits, first, faulty);
+    });
+    return pick;
+  }
+
+  template <unsigned width, class Block, class Storage>
+  FOREDRAFT_HOST_DEVICE RowVerdict finish(Block& /*block*/, const TargetRow<Storage>& row, const Pick& pick,
+                                          std::byte* /*scratch*/) const {
+    return pick.verdict(in_tree || (pick.token == static_cast<std::uint32_t>(row.draft) && row.draft != no_token));
+  }
+
+  [[nodiscard]] static unsigned scratch_bytes() { return 0; }
+  [[nodiscard]] static Traffic row_traffic(unsigned /*splits*/, unsigned /*logit_bytes*/) { return {}; }
+};
 
 }  // namespace foredraft::gpu_bench

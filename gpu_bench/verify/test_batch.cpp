@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "core/random_stream.hpp"
+#include "gpu_bench/kernels/test_programs.hpp"
 #include "gpu_bench/verify/reference.hpp"
-#include "gpu_bench/verify/tree_shape.hpp"
 #include "latency/operations/reference.hpp"
 
 namespace foredraft::gpu_bench {
@@ -15,32 +15,12 @@ namespace {
 
 constexpr float bell_deviation = 147.8F;
 
-/// The token that a uniform number selects in the distribution of these logits.
-std::int32_t drawn_token(std::span<const double> logits, double uniform) {
-  double total = 0.0;
-  for (const double logit : logits) total += std::exp(logit);
-  double before = 0.0;
-  for (std::size_t token = 0; token < logits.size(); ++token) {
-    before += std::exp(logits[token]);
-    if (uniform * total < before) return static_cast<std::int32_t>(token);
-  }
-  return static_cast<std::int32_t>(logits.size()) - 1;
-}
-
 /// Error of single precision in a probability of these verifiers; those that pass theirs through memory round to the
 /// storage type a few times.
 double rounding_of(Verifier verifier, latency::DataType type) {
   constexpr double arithmetic = 1e-5;  // including device exponentials
-  if (!entry_of(verifier).waits_for_host) return arithmetic;
-  switch (type) {
-    case latency::DataType::fp16:
-      return 8.0 * 0x1.0p-11;
-    case latency::DataType::bf16:
-      return 8.0 * 0x1.0p-8;
-    case latency::DataType::fp32:
-      break;
-  }
-  return arithmetic;
+  const bool rounds = entry_of(verifier).waits_for_host && type != latency::DataType::fp32;
+  return rounds ? allowed_error(type) : arithmetic;
 }
 
 }  // namespace
@@ -73,7 +53,9 @@ TestBatch test_batch(const VerificationShape& shape, latency::DataType type, std
         }
       }
       if (i == shape.gamma) continue;
-      const std::int32_t draft = drawn_token(std::span(made.draft_logits).last(vocabulary), token.uniform());
+      std::vector<double> weights;
+      for (const double logit : std::span(made.draft_logits).last(vocabulary)) weights.push_back(std::exp(logit));
+      const std::int32_t draft = reference_draw(weights, token.uniform()).token;
       const auto at = static_cast<std::size_t>(b * shape.gamma + i);
       if (i < count) made.drafts[at] = draft;
       made.node_tokens[static_cast<std::size_t>(b * (shape.gamma + 1) + i + 1)] = draft;

@@ -24,7 +24,6 @@ struct TestBatch {
 
 [[nodiscard]] TestBatch test_batch(const VerificationShape& shape, latency::DataType type, std::uint64_t seed);
 
-/// Tokens of one request in the reference.
 struct ExpectedTokens {
   std::vector<std::int32_t> tokens;
   bool may_differ;  ///< a decision is within the rounding of this verifier

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu_bench/verify/online_softmax.hpp"
+#include "gpu_bench/verify/reference.hpp"
 #include "gpu_bench/verify/row_verification.hpp"
-#include "gpu_bench/verify/tree_shape.hpp"
-#include "gpu_bench/verify/verification.hpp"
 
 namespace foredraft::gpu_bench {
 
@@ -31,18 +29,11 @@ struct TreePath {
 
   TreeVerificationInput<Storage> input;
 
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned batch() const { return input.batch; }
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return input.nodes + 1; }
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned vocabulary() const { return input.vocabulary; }
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows_read(unsigned /*request*/) const { return rows(); }
 
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE TargetRow<Storage> row(unsigned request, unsigned position) const {
-    const unsigned index = request * rows() + position;
-    return {.logits = input.target_logits + static_cast<std::int64_t>(index) * input.vocabulary,
-            .draft = no_token,
-            .request = request,
-            .position = position,
-            .index = index};
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE std::int32_t draft(unsigned /*request*/, unsigned /*position*/) const {
+    return no_token;
   }
 
   /// All nodes look for their child at once, in shared memory; then one thread follows them.
@@ -81,12 +72,10 @@ struct TreePath {
     return rows() * static_cast<unsigned>(sizeof(Node));
   }
 
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double nodes = static_cast<double>(input.batch) * input.nodes;
     const double requests = input.batch;
-    return {.read_bytes = 4 * (3 * nodes + 2 * requests),
-            .written_bytes = 4 * (requests * input.depth + 3 * requests),
-            .flop = 0.0};
+    return {.read_bytes = 4 * (3 * nodes + 2 * requests), .written_bytes = 4 * (requests * input.depth + 3 * requests)};
   }
 
  private:
@@ -104,35 +93,10 @@ struct TreePath {
 // One launch (row_verification.hpp). Reads the target's rows once and no draft logits; writes the outputs, 12 bytes for
 // each share of a row and 8 for each row. Lower bound: (nodes + 1) V s bytes per request.
 
-struct TreeGreedyRule {
-  using Part = Pick;
-
-  template <unsigned width, class Block, class Storage>
-  FOREDRAFT_HOST_DEVICE Pick scan(Block& block, const TargetRow<Storage>& row, RowSpan span) const {
-    return scan_pick<width>(block, row, span);
-  }
-
-  template <unsigned width, class Block, class Storage>
-  FOREDRAFT_HOST_DEVICE RowVerdict finish(Block& /*block*/, const TargetRow<Storage>& /*row*/, const Pick& pick,
-                                          std::byte* /*scratch*/) const {
-    return pick.verdict(true);
-  }
-
-  [[nodiscard]] static unsigned scratch_bytes() { return 0; }
-  [[nodiscard]] static latency::Work row_work(unsigned /*vocabulary*/, unsigned /*splits*/, unsigned /*logit_bytes*/) {
-    return {};
-  }
-};
-
-[[nodiscard]] inline WorkspaceSize tree_greedy_workspace(std::int64_t batch, std::int64_t nodes,
-                                                         std::int64_t vocabulary) {
-  return row_workspace<Pick>(batch, nodes + 1, vocabulary);
-}
-
 template <class Storage, class Launcher>
-void tree_greedy(const TreeVerificationInput<Storage>& input, const VerificationOutput& output,
-                 const Workspace& workspace, Launcher& launcher) {
-  verify_rows(TreeGreedyRule{}, TreePath<Storage>{input}, output, workspace, launcher);
+void tree_greedy(const TreeVerificationInput<Storage>& input, const VerificationOutput& output, WorkspaceCutter& cutter,
+                 Launcher& launcher) {
+  verify_rows(GreedyRule<true>{}, TreePath<Storage>{input}, output, cutter, launcher);
 }
 
 // ---- `tree_sampled`: samples a token from the target at every node, walks from the root to the child with the sampled
@@ -152,7 +116,6 @@ void tree_greedy(const TreeVerificationInput<Storage>& input, const Verification
 struct TreeSampledRule {
   using Part = SoftmaxPart;
 
-  /// The softmax over a chunk.
   struct Chunk {
     float top, sum;
   };
@@ -234,12 +197,10 @@ struct TreeSampledRule {
     return static_cast<unsigned>(sizeof(float)) * (groups > of_chunk ? groups : of_chunk);
   }
 
-  /// An exponential's argument and its sum count 2 flop per logit.
-  [[nodiscard]] static latency::Work row_work(unsigned vocabulary, unsigned /*splits*/, unsigned logit_bytes) {
+  [[nodiscard]] Traffic row_traffic(unsigned /*splits*/, unsigned logit_bytes) const {
     const double chunk_bytes = static_cast<double>(divide_up(vocabulary, chunk_tokens)) * sizeof(Chunk);
     return {.read_bytes = chunk_bytes + chunks_per_group * sizeof(Chunk) + 1.0 * chunk_tokens * logit_bytes,
-            .written_bytes = chunk_bytes,
-            .flop = 2.0 * vocabulary};
+            .written_bytes = chunk_bytes};
   }
 
  private:
@@ -264,28 +225,18 @@ struct TreeSampledRule {
   template <unsigned width, class Storage>
   FOREDRAFT_HOST_DEVICE void load_logits(const TargetRow<Storage>& row, unsigned chunk_begin, unsigned lane,
                                          float (&to)[pack_elements]) const {
-    load_lane_of_chunk<width>(row.logits, chunk_begin + lane * pack_elements, vocabulary,
-                              -std::numeric_limits<float>::infinity(), to);
+    load_padded<width>(row.logits, chunk_begin + lane * pack_elements, vocabulary,
+                       -std::numeric_limits<float>::infinity(), to);
   }
 };
 
-[[nodiscard]] inline WorkspaceSize tree_sampled_workspace(std::int64_t batch, std::int64_t nodes,
-                                                          std::int64_t vocabulary) {
-  WorkspaceSize size = row_workspace<SoftmaxPart>(batch, nodes + 1, vocabulary);
-  size.floats += 2 * batch * (nodes + 1) * divide_up(static_cast<unsigned>(vocabulary), chunk_tokens);
-  return size;
-}
-
 template <class Storage, class Launcher>
 void tree_sampled(const TreeVerificationInput<Storage>& input, const VerificationOutput& output,
-                  const Workspace& workspace, Launcher& launcher) {
-  const std::size_t rows = std::size_t{input.batch} * (input.nodes + 1);
-  Workspace behind = workspace;
-  behind.floats += 2 * rows * divide_up(input.vocabulary, chunk_tokens);
-  verify_rows(TreeSampledRule{.chunks = reinterpret_cast<TreeSampledRule::Chunk*>(workspace.floats),
-                              .vocabulary = input.vocabulary,
-                              .draws = input.draws},
-              TreePath<Storage>{input}, output, behind, launcher);
+                  WorkspaceCutter& cutter, Launcher& launcher) {
+  const std::int64_t rows = std::int64_t{input.batch} * (input.nodes + 1);
+  auto* chunks = cutter.packed<TreeSampledRule::Chunk>(rows * divide_up(input.vocabulary, chunk_tokens));
+  verify_rows(TreeSampledRule{.chunks = chunks, .vocabulary = input.vocabulary, .draws = input.draws},
+              TreePath<Storage>{input}, output, cutter, launcher);
 }
 
 }  // namespace foredraft::gpu_bench

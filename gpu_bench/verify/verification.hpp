@@ -2,11 +2,12 @@
 #pragma once
 
 #include <Random123/philox.h>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/random_stream.hpp"
+#include "gpu_bench/kernels/host_block.hpp"
 #include "gpu_bench/kernels/reduce.hpp"
-#include "gpu_bench/kernels/storage.hpp"
 
 /// The random numbers of a verification step: bit-identical to the counters of foredraft::RandomStream, so that a
 /// kernel, its reference and the simulator make the same decisions.
@@ -68,7 +69,6 @@ struct VerificationInput {
   const Storage* draft_logits;       ///< [batch, gamma, vocabulary]
   const std::int32_t* drafts;        ///< [batch, gamma]
   const std::int32_t* draft_counts;  ///< [batch]: drafts of each request, 0 to gamma
-  const float* draft_log_sum_exps;   ///< [batch, gamma], known from drafting; or null
   unsigned batch, gamma, vocabulary;
   DrawStream draws;
 };
@@ -79,6 +79,96 @@ struct VerificationOutput {
   std::int32_t* emitted_counts;  ///< [batch]: 1 to gamma + 1
   std::uint32_t* faults;         ///< [batch]: 1 if a row that was read had NaN or +inf, or nothing finite
 };
+
+// ---- A verifier is a function template that takes its memory from a WorkspaceCutter and passes kernels to a launcher,
+// one after another:
+//
+//     launcher.launch(kernel)               every kernel says what it moves: Traffic traffic() const
+//     launcher.read_back(address, bytes)    the host waits for this before it goes on, as the published code does
+//
+// One launcher runs the kernels on the host, one counts them, one (cuda/) launches them.
+
+/// Hands out the tensors of a call, one after another. Without memory (null) it only counts, and every tensor is null.
+class WorkspaceCutter {
+ public:
+  WorkspaceCutter() = default;
+  explicit WorkspaceCutter(const Workspace& workspace) : workspace_(workspace) {}
+
+  /// Begins where the tensor before ends.
+  template <class T>
+  [[nodiscard]] T* packed(std::int64_t elements) {
+    static_assert(sizeof(T) % sizeof(float) == 0);
+    float* begin = workspace_.floats == nullptr ? nullptr : workspace_.floats + size_.floats;
+    size_.floats += elements * static_cast<std::int64_t>(sizeof(T) / sizeof(float));
+    return reinterpret_cast<T*>(begin);
+  }
+
+  /// Begins at a multiple of 256 bytes, if all tensors before did.
+  template <class T>
+  [[nodiscard]] T* tensor(std::int64_t elements) {
+    struct Row {
+      float floats[64];
+    };
+    constexpr auto row_bytes = static_cast<std::int64_t>(sizeof(Row));
+    const std::int64_t bytes = elements * static_cast<std::int64_t>(sizeof(T));
+    return reinterpret_cast<T*>(packed<Row>((bytes + row_bytes - 1) / row_bytes));
+  }
+
+  /// Counters are zero between kernels, so all kernels share the same.
+  [[nodiscard]] std::uint32_t* counters(std::int64_t count) {
+    if (count > size_.counters) size_.counters = count;
+    return workspace_.counters;
+  }
+
+  [[nodiscard]] WorkspaceSize size() const { return size_; }
+
+ private:
+  Workspace workspace_{};
+  WorkspaceSize size_;
+};
+
+struct HostLauncher {
+  HostOrder order = HostOrder::forward;
+
+  template <class Kernel>
+  void launch(const Kernel& kernel) {
+    run_on_host(kernel, order);
+  }
+  void read_back(const void* /*address*/, std::size_t /*bytes*/) {}
+};
+
+/// Bytes that are moved.
+struct Traffic {
+  double read_bytes = 0.0;
+  double written_bytes = 0.0;
+
+  Traffic& operator+=(const Traffic& other) {
+    read_bytes += other.read_bytes;
+    written_bytes += other.written_bytes;
+    return *this;
+  }
+};
+
+/// Cost of a verification besides its time.
+struct VerificationCost {
+  Traffic traffic;  ///< as requested by the kernels; what is read twice counts twice
+  unsigned launches = 0;
+  unsigned read_backs = 0;
+  WorkspaceSize workspace;  ///< besides inputs and outputs
+};
+
+struct CountingLauncher {
+  VerificationCost cost;
+
+  template <class Kernel>
+  void launch(const Kernel& kernel) {
+    cost.traffic += kernel.traffic();
+    ++cost.launches;
+  }
+  void read_back(const void* /*address*/, std::size_t /*bytes*/) { ++cost.read_backs; }
+};
+
+// ---- What kernels share.
 
 /// The first i < count with holds(i), or count; computed separately in every warp, whose lanes test neighboring i.
 template <class Block, class Predicate>

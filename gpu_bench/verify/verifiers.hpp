@@ -26,10 +26,8 @@ enum class Verifier {
 struct VerifierEntry {
   Verifier verifier;
   std::string_view name;
-  std::string_view summary;
-  std::string_view source;  ///< as `Key, Eq. n` of docs/references.bib, or what it is based on
-  bool reads_drafter;       ///< its lower bound includes the drafter's rows
-  bool waits_for_host;      ///< the host reads something before it continues: a call cannot be a graph
+  bool reads_drafter;   ///< its lower bound includes the drafter's rows
+  bool waits_for_host;  ///< the host reads something before it continues: a call cannot be a graph
 };
 
 /// All verifiers, in the order of the enumeration.
@@ -42,5 +40,9 @@ struct VerifierEntry {
 /// Minimum bytes of a verification of this kind: for every request 2 gamma + 1 rows of logits, or the target's gamma +
 /// 1 if the drafter's are not used.
 [[nodiscard]] double floor_bytes(Verifier verifier, const VerificationShape& shape, latency::DataType type);
+
+/// Cost of a call, counted from its kernels for gamma drafts in every request.
+[[nodiscard]] VerificationCost verification_cost(Verifier verifier, const VerificationShape& shape,
+                                                 latency::DataType type);
 
 }  // namespace foredraft::gpu_bench

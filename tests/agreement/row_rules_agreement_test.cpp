@@ -4,9 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "gpu_bench/verify/launcher.hpp"
-#include "gpu_bench/verify/top_beta.hpp"
-#include "gpu_bench/verify/typical_acceptance.hpp"
+#include "gpu_bench/verify/chain_path.hpp"
 #include "sim/token/rules/verification_rule.hpp"
 #include "tests/sim/token/named_rule.hpp"
 
@@ -56,27 +54,29 @@ struct NarrowLauncher {
 
 /// How many drafts both accept; the kernel is `verify`.
 template <class Verify>
-int accepted_alike(const Judged& judged, const sim::VerificationRule& rule, const gpu_bench::WorkspaceSize& size,
-                   const Verify& verify) {
+int accepted_alike(const Judged& judged, const sim::VerificationRule& rule, const Verify& verify) {
   const std::vector<std::int32_t> draft_counts(requests, 1);
   std::vector<std::int32_t> tokens(requests * 2);
   std::vector<std::int32_t> emitted_counts(requests);
   std::vector<std::uint32_t> faults(requests);
-  std::vector<float> floats(static_cast<std::size_t>(size.floats));
-  std::vector<std::uint32_t> counters(static_cast<std::size_t>(size.counters), 0);
+  const gpu_bench::VerificationInput<float> input{.target_logits = judged.target.data(),
+                                                  .draft_logits = nullptr,
+                                                  .drafts = judged.drafts.data(),
+                                                  .draft_counts = draft_counts.data(),
+                                                  .batch = requests,
+                                                  .gamma = 1,
+                                                  .vocabulary = vocabulary,
+                                                  .draws = gpu_bench::draw_stream(1, 0, 0)};
+  const gpu_bench::VerificationOutput output{
+      .tokens = tokens.data(), .emitted_counts = emitted_counts.data(), .faults = faults.data()};
+  gpu_bench::WorkspaceCutter counted;
+  gpu_bench::CountingLauncher counting;
+  verify(input, output, counted, counting);
+  std::vector<float> floats(static_cast<std::size_t>(counted.size().floats));
+  std::vector<std::uint32_t> counters(static_cast<std::size_t>(counted.size().counters), 0);
+  gpu_bench::WorkspaceCutter cutter({.floats = floats.data(), .counters = counters.data()});
   NarrowLauncher launcher;
-  verify(gpu_bench::VerificationInput<float>{.target_logits = judged.target.data(),
-                                             .draft_logits = nullptr,
-                                             .drafts = judged.drafts.data(),
-                                             .draft_counts = draft_counts.data(),
-                                             .draft_log_sum_exps = nullptr,
-                                             .batch = requests,
-                                             .gamma = 1,
-                                             .vocabulary = vocabulary,
-                                             .draws = gpu_bench::draw_stream(1, 0, 0)},
-         gpu_bench::VerificationOutput{
-             .tokens = tokens.data(), .emitted_counts = emitted_counts.data(), .faults = faults.data()},
-         gpu_bench::Workspace{.floats = floats.data(), .counters = counters.data()}, launcher);
+  verify(input, output, cutter, launcher);
   int accepted = 0;
   for (std::size_t b = 0; b < requests; ++b) {
     const std::vector<double> p = probabilities(judged, b);
@@ -104,11 +104,10 @@ TEST_CASE("the kernel of top_beta decides as the simulator's rule does") {
                                          {.beta = 1, .tolerance = 2.0}}) {
     const auto of_simulator = foredraft::tests::make_named_rule(
         "top_beta", {{"top_beta", static_cast<double>(rule.beta)}, {"tolerance", rule.tolerance}});
-    const int accepted = accepted_alike(
-        judged, *of_simulator, gpu_bench::top_beta_workspace({.batch = requests, .gamma = 1, .vocabulary = vocabulary}),
-        [&rule](const auto& input, const auto& output, const auto& workspace, auto& launcher) {
-          gpu_bench::top_beta(rule, input, output, workspace, launcher);
-        });
+    const int accepted = accepted_alike(judged, *of_simulator,
+                                        [&rule](const auto& input, const auto& output, auto& cutter, auto& launcher) {
+                                          gpu_bench::top_beta(rule, input, output, cutter, launcher);
+                                        });
     CHECK(accepted > 25);
     CHECK(accepted < 65);
   }
@@ -120,12 +119,10 @@ TEST_CASE("the kernel of typical_acceptance decides as the simulator's rule does
        {gpu_bench::TypicalAcceptance{.epsilon = 0.09, .delta = 0.3}, {.epsilon = 0.04, .delta = 2.0}}) {
     const auto of_simulator =
         foredraft::tests::make_named_rule("typical_acceptance", {{"epsilon", rule.epsilon}, {"delta", rule.delta}});
-    const int accepted = accepted_alike(
-        judged, *of_simulator,
-        gpu_bench::typical_acceptance_workspace({.batch = requests, .gamma = 1, .vocabulary = vocabulary}),
-        [&rule](const auto& input, const auto& output, const auto& workspace, auto& launcher) {
-          gpu_bench::typical_acceptance(rule, input, output, workspace, launcher);
-        });
+    const int accepted = accepted_alike(judged, *of_simulator,
+                                        [&rule](const auto& input, const auto& output, auto& cutter, auto& launcher) {
+                                          gpu_bench::typical_acceptance(rule, input, output, cutter, launcher);
+                                        });
     CHECK(accepted > 25);
     CHECK(accepted < 65);
   }

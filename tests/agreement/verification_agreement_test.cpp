@@ -110,27 +110,27 @@ TEST_CASE("the fused kernel takes the decisions of the simulator's rejection sam
   const Requests made = made_up_requests();
   const std::vector<std::int32_t> counts(requests, gamma_of_requests);
   const gpu_bench::DrawStream draws = gpu_bench::draw_stream(seed_of_requests, 0, 0);
-  const gpu_bench::VerificationShape shape{
-      .batch = requests, .gamma = gamma_of_requests, .vocabulary = vocabulary_of_requests};
-  const gpu_bench::WorkspaceSize size = gpu_bench::fused_exact_workspace<gpu_bench::chunk_tokens>(shape);
-  std::vector<float> floats(static_cast<std::size_t>(size.floats));
-  std::vector<std::uint32_t> counters(static_cast<std::size_t>(size.counters), 0);
   std::vector<std::int32_t> tokens(std::size_t{requests} * (gamma_of_requests + 1));
   std::vector<std::int32_t> emitted_counts(requests);
   std::vector<std::uint32_t> faults(requests);
+  const gpu_bench::VerificationInput<float> input{.target_logits = made.target.data(),
+                                                  .draft_logits = made.draft.data(),
+                                                  .drafts = made.drafts.data(),
+                                                  .draft_counts = counts.data(),
+                                                  .batch = requests,
+                                                  .gamma = gamma_of_requests,
+                                                  .vocabulary = vocabulary_of_requests,
+                                                  .draws = draws};
+  const gpu_bench::VerificationOutput output{
+      .tokens = tokens.data(), .emitted_counts = emitted_counts.data(), .faults = faults.data()};
+  gpu_bench::WorkspaceCutter counted;
+  gpu_bench::CountingLauncher counting;
+  gpu_bench::fused_exact<gpu_bench::chunk_tokens>(input, output, counted, counting);
+  std::vector<float> floats(static_cast<std::size_t>(counted.size().floats));
+  std::vector<std::uint32_t> counters(static_cast<std::size_t>(counted.size().counters), 0);
+  gpu_bench::WorkspaceCutter cutter({.floats = floats.data(), .counters = counters.data()});
   gpu_bench::HostLauncher launcher;
-  gpu_bench::fused_exact<gpu_bench::chunk_tokens>(
-      gpu_bench::VerificationInput<float>{.target_logits = made.target.data(),
-                                          .draft_logits = made.draft.data(),
-                                          .drafts = made.drafts.data(),
-                                          .draft_counts = counts.data(),
-                                          .draft_log_sum_exps = nullptr,
-                                          .batch = requests,
-                                          .gamma = gamma_of_requests,
-                                          .vocabulary = vocabulary_of_requests,
-                                          .draws = draws},
-      {.tokens = tokens.data(), .emitted_counts = emitted_counts.data(), .faults = faults.data()},
-      {.floats = floats.data(), .counters = counters.data()}, launcher, 32);
+  gpu_bench::fused_exact<gpu_bench::chunk_tokens>(input, output, cutter, launcher, 32);
 
   const auto rule = foredraft::tests::make_named_rule("rejection_sampling", {});
   unsigned rejections = 0;

@@ -28,7 +28,6 @@ OTHER_NAMESPACES = {
     "analytic/numerics": ("foredraft::analytic::exact", "comparisons without rounding, internal"),
     "analytic/numerics/stable_forms.hpp": ("foredraft::analytic::stable", "functions that keep their digits, internal"),
     "sim/ngram": ("foredraft::ngram", "language models, with a Token and a Drafter of their own"),
-    "gpu_bench/cpu/float_vectors-inl.hpp": ("foredraft::gpu_bench::HWY_NAMESPACE", "one for each instruction set"),
     "gpu_bench/kernels/operation_kernels.hpp": ("foredraft::gpu_bench::detail", "what templates are made of"),
     "gpu_bench/verify": ("foredraft::gpu_bench::detail", "what templates are made of"),
     "gpu_bench/verify/published": ("foredraft::gpu_bench::published", "what verifiers of others are made of"),

@@ -188,8 +188,8 @@ gpu_bench::LoopRow row_of_gpu(std::int64_t gamma) {
   row.cell.alpha = 0.7;
   row.cell.batch = 2;
   row.cell.context = 256;
-  row.plain = {.median_us = 1000.0, .ci95_us = {990.0, 1010.0}, .samples = 9};
-  row.iteration = {.median_us = 2000.0, .ci95_us = {1980.0, 2020.0}, .samples = 9};
+  row.plain = {.samples = 9, .median_us = 1000.0, .median_ci95_us = {990.0, 1010.0}};
+  row.iteration = {.samples = 9, .median_us = 2000.0, .median_ci95_us = {1980.0, 2020.0}};
   row.tokens_per_iteration = 2.5;
   row.between_runs = 0.01;
   return row;

@@ -24,12 +24,13 @@ GridRequest tiny_request() {
 /// A loop that takes what was predicted, times `slower`.
 gpu_bench::LoopRow row_as_predicted(const CellPrediction& prediction, double slower) {
   const double iteration_us = slower * prediction.plain_us * prediction.tokens_per_iteration / prediction.speedup;
-  return {
-      .cell = prediction.cell,
-      .plain = {.median_us = prediction.plain_us, .ci95_us = {prediction.plain_us, prediction.plain_us}, .samples = 9},
-      .iteration = {.median_us = iteration_us, .ci95_us = {iteration_us, iteration_us}, .samples = 9},
-      .tokens_per_iteration = prediction.tokens_per_iteration,
-      .between_runs = 0.01};
+  return {.cell = prediction.cell,
+          .plain = {.samples = 9,
+                    .median_us = prediction.plain_us,
+                    .median_ci95_us = {prediction.plain_us, prediction.plain_us}},
+          .iteration = {.samples = 9, .median_us = iteration_us, .median_ci95_us = {iteration_us, iteration_us}},
+          .tokens_per_iteration = prediction.tokens_per_iteration,
+          .between_runs = 0.01};
 }
 
 std::string refused_with(auto&& run) {

@@ -295,7 +295,7 @@ const VerificationPair& wagner_pair(std::string_view run) {
 
 CallCost call_cost(Verifier verifier, const VerificationPair& pair, std::int64_t gamma) {
   const gpu_bench::VerificationCost cost = gpu_bench::verification_cost(verifier, shape_of(pair, gamma), type_of(pair));
-  return {.moved_bytes = cost.work.read_bytes + cost.work.written_bytes,
+  return {.moved_bytes = cost.traffic.read_bytes + cost.traffic.written_bytes,
           .launches = static_cast<double>(cost.launches),
           .read_backs = static_cast<double>(cost.read_backs)};
 }
@@ -335,7 +335,7 @@ double logit_rows_mb(const VerificationPair& pair, std::int64_t rows) {
 double peak_mb(const CallVariant& variant, const VerificationPair& pair, std::int64_t gamma) {
   if (variant.of_paper) return logit_rows_mb(pair, analytic::verification_peak_rows(*variant.of_paper, gamma));
   const gpu_bench::WorkspaceSize size =
-      gpu_bench::verifier_workspace(variant.verifier, shape_of(pair, gamma), type_of(pair));
+      gpu_bench::verification_cost(variant.verifier, shape_of(pair, gamma), type_of(pair)).workspace;
   return logit_rows_mb(pair, analytic::verification_logit_rows(gamma)) +
          4.0 * static_cast<double>(size.floats + size.counters) / bytes_per_mb;
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "experiments/reproduce/published.hpp"
-#include "gpu_bench/verify/launch_verifier.hpp"
+#include "gpu_bench/verify/verifiers.hpp"
 
 /// The runs of [Wagner2024], and the counted cost of one verification call of its pairs: bytes and launches of the
 /// verifiers of gpu_bench/verify, counted from the kernels, not measured.

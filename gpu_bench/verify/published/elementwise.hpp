@@ -5,9 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "gpu_bench/kernels/reduce.hpp"
 #include "gpu_bench/verify/verification.hpp"
-#include "latency/operations/counts.hpp"
 
 /// Elementwise operations of a tensor library, one launch each: read from memory in the storage type, computed in fp32,
 /// rounded back to memory.
@@ -61,100 +59,80 @@ struct ClampAtZero {
   FOREDRAFT_HOST_DEVICE static float of(float a) { return a < 0.0F ? 0.0F : a; }  // NaN stays, as in the library
 };
 
-[[nodiscard]] inline LaunchShape elementwise_shape(std::int64_t elements, unsigned threads) {
-  return {.blocks = static_cast<unsigned>((elements + threads - 1) / threads), .threads = threads, .shared_bytes = 0};
-}
-
-template <class Block>
-[[nodiscard]] FOREDRAFT_HOST_DEVICE inline std::int64_t element_of(Block& block) {
-  return static_cast<std::int64_t>(block.block()) * block.threads() + block.thread();
-}
-
-/// out[i] = Function(in[i]).
-template <class Function, class In, class Out>
-struct MapKernel {
+/// One thread for each of a body's elements: body(i).
+template <class Body>
+struct ElementwiseKernel {
   static constexpr unsigned max_threads = 256;
 
-  const In* in;
-  Out* out;
-  std::int64_t elements;
+  Body body;
   unsigned threads = max_threads;
 
-  [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements, threads); }
-  [[nodiscard]] latency::Work work() const {
-    return {.read_bytes = static_cast<double>(elements) * sizeof(In),
-            .written_bytes = static_cast<double>(elements) * sizeof(Out),
-            .flop = static_cast<double>(elements)};
+  [[nodiscard]] LaunchShape shape() const {
+    return {.blocks = static_cast<unsigned>((body.elements + threads - 1) / threads),
+            .threads = threads,
+            .shared_bytes = 0};
+  }
+  [[nodiscard]] Traffic traffic() const {
+    const Traffic each = Body::traffic_of_one();
+    const auto elements = static_cast<double>(body.elements);
+    return {.read_bytes = elements * each.read_bytes, .written_bytes = elements * each.written_bytes};
   }
 
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    const std::int64_t i = element_of(block);
-    if (i < elements) out[i] = stored<Out>(Function::of(number(in[i])));
+    const std::int64_t i = static_cast<std::int64_t>(block.block()) * block.threads() + block.thread();
+    if (i < body.elements) body(i);
   }
 };
 
-/// out[i] = Function(a[i], b[i]).
-template <class Function, class In, class Out>
-struct CombineKernel {
-  static constexpr unsigned max_threads = 256;
+template <class Body, class Launcher>
+void launch_elementwise(Launcher& launcher, const Body& body) {
+  launcher.launch(ElementwiseKernel<Body>{.body = body});
+}
 
+template <class Function, class In, class Out>
+struct Map {
+  const In* in;
+  Out* out;
+  std::int64_t elements;
+
+  [[nodiscard]] static Traffic traffic_of_one() { return {.read_bytes = sizeof(In), .written_bytes = sizeof(Out)}; }
+  FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i) const { out[i] = stored<Out>(Function::of(number(in[i]))); }
+};
+
+/// out[i] = Function(in[i]).
+template <class Function, class In, class Out, class Launcher>
+void map(const In* in, Out* out, std::int64_t elements, Launcher& launcher) {
+  launch_elementwise(launcher, Map<Function, In, Out>{.in = in, .out = out, .elements = elements});
+}
+
+template <class Function, class In, class Out>
+struct Combine {
   const In* a;
   const In* b;
   Out* out;
   std::int64_t elements;
-  unsigned threads = max_threads;
 
-  [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements, threads); }
-  [[nodiscard]] latency::Work work() const {
-    return {.read_bytes = 2.0 * static_cast<double>(elements) * sizeof(In),
-            .written_bytes = static_cast<double>(elements) * sizeof(Out),
-            .flop = static_cast<double>(elements)};
-  }
-
-  template <class Block>
-  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    const std::int64_t i = element_of(block);
-    if (i < elements) out[i] = stored<Out>(Function::of(number(a[i]), number(b[i])));
+  [[nodiscard]] static Traffic traffic_of_one() { return {.read_bytes = 2 * sizeof(In), .written_bytes = sizeof(Out)}; }
+  FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i) const {
+    out[i] = stored<Out>(Function::of(number(a[i]), number(b[i])));
   }
 };
 
-template <class Storage>
-struct SetKernel {
-  static constexpr unsigned max_threads = 256;
+/// out[i] = Function(a[i], b[i]).
+template <class Function, class In, class Out, class Launcher>
+void combine(const In* a, const In* b, Out* out, std::int64_t elements, Launcher& launcher) {
+  launch_elementwise(launcher, Combine<Function, In, Out>{.a = a, .b = b, .out = out, .elements = elements});
+}
 
+template <class Storage>
+struct Set {
   Storage* out;
   float value;
   std::int64_t elements;
-  unsigned threads = max_threads;
 
-  [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements, threads); }
-  [[nodiscard]] latency::Work work() const {
-    return {.read_bytes = 0.0, .written_bytes = static_cast<double>(elements) * sizeof(Storage), .flop = 0.0};
-  }
-
-  template <class Block>
-  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    const std::int64_t i = element_of(block);
-    if (i < elements) out[i] = from_float<Storage>(value);
-  }
-};
-
-/// Blocks whose threads have one token each of one row per request.
-template <class Storage>
-[[nodiscard]] LaunchShape row_shape(const VerificationInput<Storage>& input, unsigned threads) {
-  return {.blocks = input.batch * divide_up(input.vocabulary, threads), .threads = threads, .shared_bytes = 0};
-}
-
-/// The one of a thread.
-struct RowElement {
-  unsigned request;
-  unsigned token;  ///< at least the vocabulary's size: none
-
-  template <class Storage, class Block>
-  FOREDRAFT_HOST_DEVICE RowElement(const VerificationInput<Storage>& input, Block& block)
-      : request(block.block() / divide_up(input.vocabulary, block.threads())),
-        token(block.block() % divide_up(input.vocabulary, block.threads()) * block.threads() + block.thread()) {}
+  [[nodiscard]] static Traffic traffic_of_one() { return {.read_bytes = 0.0, .written_bytes = sizeof(Storage)}; }
+  FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i) const { out[i] = from_float<Storage>(value); }
 };
 
 /// Index of the row of `position` in a request.
@@ -184,11 +162,10 @@ struct GatherKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return {.blocks = input.batch, .threads = threads, .shared_bytes = 0}; }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double elements = static_cast<double>(input.batch) * input.gamma;
     return {.read_bytes = elements * (sizeof(Storage) + sizeof(std::int32_t)),
-            .written_bytes = elements * sizeof(Storage),
-            .flop = 0.0};
+            .written_bytes = elements * sizeof(Storage)};
   }
 
   template <class Block>
@@ -207,27 +184,15 @@ struct GatherKernel {
 
 /// out[request] = whether a draft follows the matches: what the host compares before it selects a row.
 template <class Storage>
-struct HasDraftKernel {
-  static constexpr unsigned max_threads = 256;
-
+struct HasDraft {
   VerificationInput<Storage> input;
   const std::uint32_t* matches;  ///< [batch]
   std::uint8_t* out;             ///< [batch]
-  unsigned threads = max_threads;
+  std::int64_t elements;         ///< batch
 
-  [[nodiscard]] LaunchShape shape() const { return elementwise_shape(input.batch, threads); }
-  [[nodiscard]] latency::Work work() const {
-    return {.read_bytes = static_cast<double>(input.batch) * sizeof(std::uint32_t),
-            .written_bytes = static_cast<double>(input.batch),
-            .flop = 0.0};
-  }
-
-  template <class Block>
-  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    const std::int64_t i = element_of(block);
-    if (i >= input.batch) return;
-    const auto request = static_cast<unsigned>(i);
-    out[request] = has_draft(input, request, matches[request]) ? 1 : 0;
+  [[nodiscard]] static Traffic traffic_of_one() { return {.read_bytes = sizeof(std::uint32_t), .written_bytes = 1.0}; }
+  FOREDRAFT_HOST_DEVICE void operator()(std::int64_t request) const {
+    out[request] = has_draft(input, static_cast<unsigned>(request), matches[request]) ? 1 : 0;
   }
 };
 

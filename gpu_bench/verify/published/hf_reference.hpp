@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu_bench/verify/launcher.hpp"
 #include "gpu_bench/verify/published/multinomial.hpp"
-#include "gpu_bench/verify/published/row_reduce.hpp"
-#include "gpu_bench/verify/published/row_steps.hpp"
 
 /// `_speculative_sampling` of huggingface/transformers (src/transformers/generation/utils.py, version 4.38 as in
 /// [Wagner2024] and in substance still today): rejection sampling from tensor operations, one launch each, whose
@@ -44,32 +41,20 @@ namespace published {
 
 template <class Storage>
 struct HfTensors {
-  Storage* draft_probabilities;      ///< [gamma, vocabulary]
-  Storage* target_probabilities;     ///< [gamma + 1, vocabulary]
-  Storage* draft_gathered;           ///< [gamma]
-  Storage* target_gathered;          ///< [gamma]
-  Storage* ratios;                   ///< [gamma]
-  std::uint32_t* draft_row_faults;   ///< [gamma]
-  std::uint32_t* target_row_faults;  ///< [gamma + 1]
-  MatchTensors<Storage> match;
-  std::uint8_t* flag;   ///< [1]: what the host branches on
-  Storage* difference;  ///< [vocabulary]
-  Storage* residual;    ///< [vocabulary]
-  MultinomialTensors<Storage> draw;
-
-  HfTensors(WorkspaceCutter& cutter, std::int64_t gamma, std::int64_t vocabulary)
-      : draft_probabilities(cutter.tensor<Storage>(gamma * vocabulary)),
-        target_probabilities(cutter.tensor<Storage>((gamma + 1) * vocabulary)),
-        draft_gathered(cutter.tensor<Storage>(gamma)),
-        target_gathered(cutter.tensor<Storage>(gamma)),
-        ratios(cutter.tensor<Storage>(gamma)),
-        draft_row_faults(cutter.tensor<std::uint32_t>(gamma)),
-        target_row_faults(cutter.tensor<std::uint32_t>(gamma + 1)),
-        match(cutter, 1, gamma),
-        flag(cutter.tensor<std::uint8_t>(1)),
-        difference(cutter.tensor<Storage>(vocabulary)),
-        residual(cutter.tensor<Storage>(vocabulary)),
-        draw(cutter, 1, vocabulary) {}
+  WorkspaceCutter& cutter;
+  std::int64_t gamma, vocabulary;
+  Storage* draft_probabilities = cutter.tensor<Storage>(gamma * vocabulary);
+  Storage* target_probabilities = cutter.tensor<Storage>((gamma + 1) * vocabulary);
+  Storage* draft_gathered = cutter.tensor<Storage>(gamma);
+  Storage* target_gathered = cutter.tensor<Storage>(gamma);
+  Storage* ratios = cutter.tensor<Storage>(gamma);
+  std::uint32_t* draft_row_faults = cutter.tensor<std::uint32_t>(gamma);
+  std::uint32_t* target_row_faults = cutter.tensor<std::uint32_t>(gamma + 1);
+  MatchTensors<Storage> match{cutter, 1, gamma};
+  std::uint8_t* flag = cutter.tensor<std::uint8_t>(1);  ///< what the host branches on
+  Storage* difference = cutter.tensor<Storage>(vocabulary);
+  Storage* residual = cutter.tensor<Storage>(vocabulary);
+  MultinomialTensors<Storage> draw{cutter, 1, vocabulary};
 };
 
 /// A batch of one request.
@@ -97,7 +82,6 @@ template <class Storage>
 template <class Storage, class Launcher>
 void hf_sequence(const VerificationInput<Storage>& input, const VerificationOutput& output,
                  const HfTensors<Storage>& tensors, Launcher& launcher) {
-  const std::int64_t vocabulary = input.vocabulary;
   const auto gather = [&](const Storage* rows, unsigned rows_per_request, Storage* out) {
     launcher.launch(
         GatherKernel<Storage>{.input = input, .rows = rows, .rows_per_request = rows_per_request, .out = out});
@@ -112,35 +96,33 @@ void hf_sequence(const VerificationInput<Storage>& input, const VerificationOutp
   softmax_rows(input, RowsOf::target, tensors.target_probabilities, tensors.target_row_faults, launcher);
   if (input.gamma > 0) {
     gather(tensors.target_probabilities, input.gamma + 1, tensors.target_gathered);
-    launcher.launch(CombineKernel<Divide, Storage, Storage>{
-        .a = tensors.target_gathered, .b = tensors.draft_gathered, .out = tensors.ratios, .elements = input.gamma});
+    combine<Divide>(tensors.target_gathered, tensors.draft_gathered, tensors.ratios, input.gamma, launcher);
   }
   count_matches(input, tensors.ratios, tensors.match, launcher);
   wait_for_matches();  // p[:, n]
 
-  launcher.launch(HasDraftKernel<Storage>{.input = input, .matches = matches, .out = tensors.flag});
+  launch_elementwise(launcher,
+                     HasDraft<Storage>{.input = input, .matches = matches, .out = tensors.flag, .elements = 1});
   launcher.read_back(tensors.flag, 1);
   wait_for_matches();  // q[:, n]
-  launcher.launch(SubtractRowsKernel<Storage>{.input = input,
-                                              .targets = tensors.target_probabilities,
-                                              .drafts = tensors.draft_probabilities,
-                                              .matches = matches,
-                                              .out = tensors.difference});
-  launcher.launch(MapKernel<ClampAtZero, Storage, Storage>{
-      .in = tensors.difference, .out = tensors.residual, .elements = vocabulary});
+  launcher.launch(RowKernel<Storage, SubtractRows<Storage>>{
+      .input = input,
+      .matches = matches,
+      .out = tensors.difference,
+      .body = {.targets = tensors.target_probabilities, .drafts = tensors.draft_probabilities}});
+  map<ClampAtZero>(tensors.difference, tensors.residual, input.vocabulary, launcher);
   reduce_rows<Sum>(input, tensors.residual, tensors.draw.sums, tensors.draw, launcher);
-  launcher.launch(DivideRowKernel<Storage>{.input = input,
-                                           .residuals = tensors.residual,
-                                           .sums = tensors.draw.sums,
-                                           .targets = tensors.target_probabilities,
-                                           .matches = matches,
-                                           .out = tensors.residual,
-                                           .residual_rows = 1});
+  launcher.launch(RowKernel<Storage, DivideRow<Storage>>{.input = input,
+                                                         .matches = matches,
+                                                         .out = tensors.residual,
+                                                         .body = {.residuals = tensors.residual,
+                                                                  .sums = tensors.draw.sums,
+                                                                  .targets = tensors.target_probabilities,
+                                                                  .residual_rows = 1}});
 
   const DrawnRows<Storage> rows =
       multinomial(input, tensors.residual, tensors.target_probabilities, matches, tensors.draw, launcher);
-  launcher.launch(
-      MapKernel<IsPositive, std::uint32_t, std::uint8_t>{.in = matches, .out = tensors.flag, .elements = 1});
+  map<IsPositive>(matches, tensors.flag, 1, launcher);
   launcher.read_back(tensors.flag, 1);
   wait_for_matches();  // [:, :n]
   launcher.launch(EmitKernel<Storage>{.input = input,
@@ -153,20 +135,11 @@ void hf_sequence(const VerificationInput<Storage>& input, const VerificationOutp
 
 }  // namespace published
 
-/// Workspace of a call besides its inputs and outputs: that of one request, for any batch size.
-template <class Storage>
-[[nodiscard]] WorkspaceSize hf_reference_workspace(const VerificationShape& shape) {
-  published::WorkspaceCutter cutter({.floats = nullptr, .counters = nullptr});
-  const published::HfTensors<Storage> tensors(cutter, shape.gamma, shape.vocabulary);
-  return cutter.size();
-}
-
-/// `workspace`: of the size above, its floats at a multiple of 16 bytes.
+/// Takes the memory of one request, for any batch size; the cutter's floats begin at a multiple of 16 bytes.
 template <class Storage, class Launcher>
-void hf_reference(const VerificationInput<Storage>& input, const VerificationOutput& output, const Workspace& workspace,
+void hf_reference(const VerificationInput<Storage>& input, const VerificationOutput& output, WorkspaceCutter& cutter,
                   Launcher& launcher) {
-  published::WorkspaceCutter cutter(workspace);
-  const published::HfTensors<Storage> tensors(cutter, input.gamma, input.vocabulary);
+  const published::HfTensors<Storage> tensors{cutter, input.gamma, input.vocabulary};
   for (unsigned request = 0; request < input.batch; ++request) {
     published::hf_sequence(published::request_of(input, request), published::request_of(output, input.gamma, request),
                            tensors, launcher);

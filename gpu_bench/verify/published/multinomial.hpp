@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gpu_bench/verify/choose.hpp"
-#include "gpu_bench/verify/published/elementwise.hpp"
 #include "gpu_bench/verify/published/row_reduce.hpp"
 #include "gpu_bench/verify/published/row_steps.hpp"
 
@@ -10,7 +9,8 @@
 /// passes that look for NaN, infinity, negative weights and a sum of 0; the host waits twice for the results.
 ///
 /// After the checks the library fills a tensor with exponential noise, divides, and takes the maximum: three launches
-/// that move five rows. Here the token must depend on one uniform of draws.hpp, so two launches move one row instead.
+/// that move five rows. Here the token must depend on one uniform of verification.hpp, so two launches move one row
+/// instead.
 namespace foredraft::gpu_bench::published {
 
 /// Where a token is sampled from: a row of weights, or p in cases where the library would raise an error.
@@ -45,11 +45,10 @@ struct ChunkSumsKernel {
   [[nodiscard]] LaunchShape shape() const {
     return {.blocks = input.batch * divide_up(chunks(), threads / warp_lanes), .threads = threads, .shared_bytes = 0};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double elements = static_cast<double>(input.batch) * input.vocabulary;
     return {.read_bytes = elements * sizeof(Storage),
-            .written_bytes = static_cast<double>(input.batch) * chunks() * sizeof(float),
-            .flop = elements};
+            .written_bytes = static_cast<double>(input.batch) * chunks() * sizeof(float)};
   }
 
   template <class Block>
@@ -60,8 +59,8 @@ struct ChunkSumsKernel {
     const unsigned chunk = block.block() % blocks_per_row * warps + block.thread() / warp_lanes;
     const unsigned lane = block.thread() % warp_lanes;
     float weights[pack_elements];
-    load_lane_of_chunk<width_of_access>(rows.row(input, request), chunk * chunk_tokens + lane * pack_elements,
-                                        input.vocabulary, 0.0F, weights);
+    load_padded<width_of_access>(rows.row(input, request), chunk * chunk_tokens + lane * pack_elements,
+                                 input.vocabulary, 0.0F, weights);
     const float sum = chunk_sum(block, weights);
     if (lane == 0 && chunk < chunks()) sums[static_cast<std::int64_t>(request) * chunks() + chunk] = sum;
   }
@@ -86,11 +85,10 @@ struct DrawTokenKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>((groups() + chunk_tokens + warp_lanes) * sizeof(float))};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     return {
         .read_bytes = input.batch * (chunks() * sizeof(float) + static_cast<double>(chunk_tokens) * sizeof(Storage)),
-        .written_bytes = static_cast<double>(input.batch) * sizeof(std::int32_t),
-        .flop = static_cast<double>(input.batch) * (chunks() + chunk_tokens)};
+        .written_bytes = static_cast<double>(input.batch) * sizeof(std::int32_t)};
   }
 
   template <class Block>
@@ -115,8 +113,8 @@ struct DrawTokenKernel {
                                 [&](unsigned i) { return of_chunks[group.index * group_chunks + i]; });
     const unsigned first = (group.index * group_chunks + chunk.index) * chunk_tokens;
     float weights[pack_elements];
-    load_lane_of_chunk<width_of_access>(rows.row(input, request), first + block.thread() % warp_lanes * pack_elements,
-                                        input.vocabulary, 0.0F, weights);
+    load_padded<width_of_access>(rows.row(input, request), first + block.thread() % warp_lanes * pack_elements,
+                                 input.vocabulary, 0.0F, weights);
     const unsigned token = first + choose_in_chunk(block, weights, chunk.rest, of_groups + groups());
     if (block.thread() == 0) out[request] = static_cast<std::int32_t>(token);
   }
@@ -134,44 +132,27 @@ struct DrawTokenKernel {
 
 template <class Storage>
 struct MultinomialTensors {
-  Storage* largest;            ///< [batch]
-  Storage* smallest;           ///< [batch]
-  Storage* sums;               ///< [batch]
-  std::uint8_t* is_finite;     ///< [batch]
-  std::uint8_t* not_negative;  ///< [batch]
-  std::uint8_t* valid;         ///< [batch]
-  std::uint8_t* without_mass;  ///< [batch]
-  std::uint32_t* failures;     ///< [1]
-  float* parts;                ///< [batch, reduce_splits(vocabulary)]
-  std::uint32_t* counters;     ///< [batch]
-  float* chunk_sums;           ///< [batch, chunks]
-  std::int32_t* tokens;        ///< [batch]
-
-  MultinomialTensors(WorkspaceCutter& cutter, std::int64_t batch, std::int64_t vocabulary)
-      : largest(cutter.tensor<Storage>(batch)),
-        smallest(cutter.tensor<Storage>(batch)),
-        sums(cutter.tensor<Storage>(batch)),
-        is_finite(cutter.tensor<std::uint8_t>(batch)),
-        not_negative(cutter.tensor<std::uint8_t>(batch)),
-        valid(cutter.tensor<std::uint8_t>(batch)),
-        without_mass(cutter.tensor<std::uint8_t>(batch)),
-        failures(cutter.tensor<std::uint32_t>(1)),
-        parts(cutter.tensor<float>(batch * reduce_splits(static_cast<unsigned>(vocabulary)))),
-        counters(cutter.counters(batch)),
-        chunk_sums(cutter.tensor<float>(batch * divide_up(static_cast<unsigned>(vocabulary), chunk_tokens))),
-        tokens(cutter.tensor<std::int32_t>(batch)) {}
+  WorkspaceCutter& cutter;
+  std::int64_t batch, vocabulary;
+  Storage* largest = cutter.tensor<Storage>(batch);
+  Storage* smallest = cutter.tensor<Storage>(batch);
+  Storage* sums = cutter.tensor<Storage>(batch);
+  std::uint8_t* is_finite = cutter.tensor<std::uint8_t>(batch);
+  std::uint8_t* not_negative = cutter.tensor<std::uint8_t>(batch);
+  std::uint8_t* valid = cutter.tensor<std::uint8_t>(batch);
+  std::uint8_t* without_mass = cutter.tensor<std::uint8_t>(batch);
+  std::uint32_t* failures = cutter.tensor<std::uint32_t>(1);
+  float* parts = cutter.tensor<float>(batch * reduce_splits(static_cast<unsigned>(vocabulary)));
+  std::uint32_t* counters = cutter.counters(batch);
+  float* chunk_sums = cutter.tensor<float>(batch * divide_up(static_cast<unsigned>(vocabulary), chunk_tokens));
+  std::int32_t* tokens = cutter.tensor<std::int32_t>(batch);
 };
 
 /// The maximum, minimum or sum of a row, over all blocks.
 template <class Reduction, class Storage, class Launcher>
 void reduce_rows(const VerificationInput<Storage>& input, const Storage* rows, Storage* out,
                  const MultinomialTensors<Storage>& tensors, Launcher& launcher) {
-  launcher.launch(ReduceKernel<Reduction, Storage, Storage>{.in = rows,
-                                                            .out = out,
-                                                            .parts = tensors.parts,
-                                                            .counters = tensors.counters,
-                                                            .rows = input.batch,
-                                                            .columns = input.vocabulary});
+  reduce<Reduction>(rows, out, tensors.parts, tensors.counters, input.batch, input.vocabulary, launcher);
 }
 
 /// One token per request, written to tensors.tokens: with uniform (replacement, matches) if a draft was rejected, else
@@ -182,23 +163,14 @@ DrawnRows<Storage> multinomial(const VerificationInput<Storage>& input, const St
                                Launcher& launcher) {
   const std::int64_t batch = input.batch;
   reduce_rows<Largest>(input, weights, tensors.largest, tensors, launcher);
-  launcher.launch(MapKernel<IsBelowInfinity, Storage, std::uint8_t>{
-      .in = tensors.largest, .out = tensors.is_finite, .elements = batch});
+  map<IsBelowInfinity>(tensors.largest, tensors.is_finite, batch, launcher);
   reduce_rows<Smallest>(input, weights, tensors.smallest, tensors, launcher);
-  launcher.launch(MapKernel<IsNotNegative, Storage, std::uint8_t>{
-      .in = tensors.smallest, .out = tensors.not_negative, .elements = batch});
-  launcher.launch(CombineKernel<And, std::uint8_t, std::uint8_t>{
-      .a = tensors.is_finite, .b = tensors.not_negative, .out = tensors.valid, .elements = batch});
+  map<IsNotNegative>(tensors.smallest, tensors.not_negative, batch, launcher);
+  combine<And>(tensors.is_finite, tensors.not_negative, tensors.valid, batch, launcher);
   launcher.read_back(tensors.valid, static_cast<std::size_t>(batch));
   reduce_rows<Sum>(input, weights, tensors.sums, tensors, launcher);
-  launcher.launch(
-      MapKernel<IsZero, Storage, std::uint8_t>{.in = tensors.sums, .out = tensors.without_mass, .elements = batch});
-  launcher.launch(ReduceKernel<Sum, std::uint8_t, std::uint32_t>{.in = tensors.without_mass,
-                                                                 .out = tensors.failures,
-                                                                 .parts = tensors.parts,
-                                                                 .counters = tensors.counters,
-                                                                 .rows = 1,
-                                                                 .columns = input.batch});
+  map<IsZero>(tensors.sums, tensors.without_mass, batch, launcher);
+  reduce<Sum>(tensors.without_mass, tensors.failures, tensors.parts, tensors.counters, 1, input.batch, launcher);
   launcher.read_back(tensors.failures, sizeof(std::uint32_t));
 
   const DrawnRows<Storage> rows{.weights = weights,
@@ -229,10 +201,9 @@ struct EmitKernel {
   unsigned threads = max_threads;
 
   [[nodiscard]] LaunchShape shape() const { return {.blocks = input.batch, .threads = threads, .shared_bytes = 0}; }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     return {.read_bytes = static_cast<double>(input.batch) * (input.gamma + 1) * sizeof(std::int32_t),
-            .written_bytes = static_cast<double>(input.batch) * (input.gamma + 3) * sizeof(std::int32_t),
-            .flop = 0.0};
+            .written_bytes = static_cast<double>(input.batch) * (input.gamma + 3) * sizeof(std::int32_t)};
   }
 
   template <class Block>

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-
-#include "gpu_bench/kernels/storage.hpp"
 #include "gpu_bench/verify/published/elementwise.hpp"
-#include "gpu_bench/verify/verification.hpp"
 
 namespace foredraft::gpu_bench::published {
 
@@ -47,10 +43,9 @@ struct ReduceKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>((threads / warp_lanes + 1) * sizeof(float))};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     return {.read_bytes = static_cast<double>(rows) * columns * sizeof(In),
-            .written_bytes = static_cast<double>(rows) * sizeof(Out),
-            .flop = static_cast<double>(rows) * columns};
+            .written_bytes = static_cast<double>(rows) * sizeof(Out)};
   }
 
   template <class Block>
@@ -92,34 +87,12 @@ struct ReduceKernel {
   }
 };
 
-/// Allocates the tensors of a call in a workspace, each at a multiple of 256 bytes. Without memory (null) it only
-/// counts, and every tensor is null.
-class WorkspaceCutter {
- public:
-  explicit WorkspaceCutter(const Workspace& workspace) : workspace_(workspace) {}
-
-  template <class T>
-  [[nodiscard]] T* tensor(std::int64_t elements) {
-    constexpr std::int64_t alignment_floats = 64;
-    constexpr std::int64_t alignment_bytes = 256;
-    float* begin = workspace_.floats == nullptr ? nullptr : workspace_.floats + size_.floats;
-    const std::int64_t bytes = elements * static_cast<std::int64_t>(sizeof(T));
-    size_.floats += (bytes + alignment_bytes - 1) / alignment_bytes * alignment_floats;
-    return reinterpret_cast<T*>(begin);
-  }
-
-  /// Counters are zero between kernels, so all kernels share the same.
-  [[nodiscard]] std::uint32_t* counters(std::int64_t count) {
-    if (count > size_.counters) size_.counters = count;
-    return workspace_.counters;
-  }
-
-  [[nodiscard]] WorkspaceSize size() const { return size_; }
-
- private:
-  Workspace workspace_;
-  WorkspaceSize size_;
-};
+template <class Reduction, class In, class Out, class Launcher>
+void reduce(const In* in, Out* out, float* parts, std::uint32_t* counters, unsigned rows, unsigned columns,
+            Launcher& launcher) {
+  launcher.launch(ReduceKernel<Reduction, In, Out>{
+      .in = in, .out = out, .parts = parts, .counters = counters, .rows = rows, .columns = columns});
+}
 
 /// The largest number of a storage type below 1.
 template <class Storage>
@@ -131,32 +104,19 @@ inline constexpr float largest_below_one<Bfloat16> = 0x1.fep-1F;
 
 /// A tensor of uniform random numbers on [0, 1) in the storage type: values that round to 1 become the number below.
 template <class Storage>
-struct AcceptDrawsKernel {
-  static constexpr unsigned max_threads = 256;
-
+struct AcceptDraws {
   DrawStream draws;
   Storage* out;  ///< [batch, gamma]
-  unsigned batch;
   unsigned gamma;
-  unsigned threads = max_threads;
+  std::int64_t elements;  ///< batch * gamma
 
-  [[nodiscard]] LaunchShape shape() const { return elementwise_shape(elements(), threads); }
-  [[nodiscard]] latency::Work work() const {
-    return {.read_bytes = 0.0, .written_bytes = static_cast<double>(elements()) * sizeof(Storage), .flop = 0.0};
-  }
-
-  template <class Block>
-  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    const std::int64_t i = element_of(block);
-    if (i >= elements()) return;
+  [[nodiscard]] static Traffic traffic_of_one() { return {.read_bytes = 0.0, .written_bytes = sizeof(Storage)}; }
+  FOREDRAFT_HOST_DEVICE void operator()(std::int64_t i) const {
     const double uniform =
         draw_uniform(draws, Purpose::accept, static_cast<unsigned>(i / gamma), static_cast<std::uint32_t>(i % gamma));
     const auto rounded = from_float<Storage>(static_cast<float>(uniform));
     out[i] = to_float(rounded) < 1.0F ? rounded : from_float<Storage>(largest_below_one<Storage>);
   }
-
- private:
-  [[nodiscard]] FOREDRAFT_HOST_DEVICE std::int64_t elements() const { return static_cast<std::int64_t>(batch) * gamma; }
 };
 
 /// out[row, i] = in[row, 0] + ... + in[row, i]: one block per row, in tiles of as many elements as threads.
@@ -172,11 +132,9 @@ struct CumulativeSumKernel {
   [[nodiscard]] LaunchShape shape() const {
     return {.blocks = rows, .threads = threads, .shared_bytes = static_cast<unsigned>(threads * sizeof(std::uint32_t))};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double elements = static_cast<double>(rows) * columns;
-    return {.read_bytes = elements * sizeof(std::uint32_t),
-            .written_bytes = elements * sizeof(std::uint32_t),
-            .flop = elements};
+    return {.read_bytes = elements * sizeof(std::uint32_t), .written_bytes = elements * sizeof(std::uint32_t)};
   }
 
   template <class Block>
@@ -201,25 +159,17 @@ struct CumulativeSumKernel {
   }
 };
 
-/// The small tensors computed from ratios p / q of drafts.
 template <class Storage>
 struct MatchTensors {
-  Storage* uniforms;          ///< [batch, gamma]
-  std::uint8_t* accepted;     ///< [batch, gamma]
-  std::uint8_t* rejected;     ///< [batch, gamma]
-  std::uint32_t* rejections;  ///< [batch, gamma]
-  std::uint32_t* cumulative;  ///< [batch, gamma]
-  std::uint8_t* matched;      ///< [batch, gamma]
-  std::uint32_t* matches;     ///< [batch]: drafts before the first rejection
-
-  MatchTensors(WorkspaceCutter& cutter, std::int64_t batch, std::int64_t gamma)
-      : uniforms(cutter.tensor<Storage>(batch * gamma)),
-        accepted(cutter.tensor<std::uint8_t>(batch * gamma)),
-        rejected(cutter.tensor<std::uint8_t>(batch * gamma)),
-        rejections(cutter.tensor<std::uint32_t>(batch * gamma)),
-        cumulative(cutter.tensor<std::uint32_t>(batch * gamma)),
-        matched(cutter.tensor<std::uint8_t>(batch * gamma)),
-        matches(cutter.tensor<std::uint32_t>(batch)) {}
+  WorkspaceCutter& cutter;
+  std::int64_t batch, gamma;
+  Storage* uniforms = cutter.tensor<Storage>(batch * gamma);
+  std::uint8_t* accepted = cutter.tensor<std::uint8_t>(batch * gamma);
+  std::uint8_t* rejected = cutter.tensor<std::uint8_t>(batch * gamma);
+  std::uint32_t* rejections = cutter.tensor<std::uint32_t>(batch * gamma);
+  std::uint32_t* cumulative = cutter.tensor<std::uint32_t>(batch * gamma);
+  std::uint8_t* matched = cutter.tensor<std::uint8_t>(batch * gamma);
+  std::uint32_t* matches = cutter.tensor<std::uint32_t>(batch);  ///< drafts before the first rejection
 };
 
 /// matches = sum(cumsum(~(uniform < ratio)) < 1), as the library computes it: seven launches. The library accepts if
@@ -230,25 +180,17 @@ void count_matches(const VerificationInput<Storage>& input, const Storage* ratio
                    Launcher& launcher) {
   const std::int64_t elements = static_cast<std::int64_t>(input.batch) * input.gamma;
   if (elements > 0) {
-    launcher.launch(AcceptDrawsKernel<Storage>{
-        .draws = input.draws, .out = tensors.uniforms, .batch = input.batch, .gamma = input.gamma});
-    launcher.launch(CombineKernel<Less, Storage, std::uint8_t>{
-        .a = tensors.uniforms, .b = ratios, .out = tensors.accepted, .elements = elements});
-    launcher.launch(MapKernel<Not, std::uint8_t, std::uint8_t>{
-        .in = tensors.accepted, .out = tensors.rejected, .elements = elements});
-    launcher.launch(MapKernel<Convert, std::uint8_t, std::uint32_t>{
-        .in = tensors.rejected, .out = tensors.rejections, .elements = elements});
+    launch_elementwise(launcher,
+                       AcceptDraws<Storage>{
+                           .draws = input.draws, .out = tensors.uniforms, .gamma = input.gamma, .elements = elements});
+    combine<Less>(static_cast<const Storage*>(tensors.uniforms), ratios, tensors.accepted, elements, launcher);
+    map<Not>(tensors.accepted, tensors.rejected, elements, launcher);
+    map<Convert>(tensors.rejected, tensors.rejections, elements, launcher);
     launcher.launch(CumulativeSumKernel{
         .in = tensors.rejections, .out = tensors.cumulative, .rows = input.batch, .columns = input.gamma});
-    launcher.launch(MapKernel<IsZero, std::uint32_t, std::uint8_t>{
-        .in = tensors.cumulative, .out = tensors.matched, .elements = elements});
+    map<IsZero>(tensors.cumulative, tensors.matched, elements, launcher);
   }
-  launcher.launch(ReduceKernel<Sum, std::uint8_t, std::uint32_t>{.in = tensors.matched,
-                                                                 .out = tensors.matches,
-                                                                 .parts = nullptr,
-                                                                 .counters = nullptr,
-                                                                 .rows = input.batch,
-                                                                 .columns = input.gamma});
+  reduce<Sum>(tensors.matched, tensors.matches, nullptr, nullptr, input.batch, input.gamma, launcher);
 }
 
 }  // namespace foredraft::gpu_bench::published

@@ -8,70 +8,70 @@
 /// Converts the row of the first rejection to the weights of the replacement token.
 namespace foredraft::gpu_bench::published {
 
-/// out[request] = p - q of the row after the matches; p after the last draft.
-template <class Storage>
-struct SubtractRowsKernel {
+/// out[request, token] = body(input, request, position, token, drafted) of the row after the matches: one thread for
+/// each token.
+template <class Storage, class Body>
+struct RowKernel {
   static constexpr unsigned max_threads = 256;
 
   VerificationInput<Storage> input;
-  const Storage* targets;        ///< [batch, gamma + 1, vocabulary]
-  const Storage* drafts;         ///< [batch, gamma, vocabulary]
   const std::uint32_t* matches;  ///< [batch]
   Storage* out;                  ///< [batch, vocabulary]
+  Body body;
   unsigned threads = max_threads;
 
-  [[nodiscard]] LaunchShape shape() const { return row_shape(input, threads); }
-  [[nodiscard]] latency::Work work() const {
-    const double elements = static_cast<double>(input.batch) * input.vocabulary;
-    return {
-        .read_bytes = 2.0 * elements * sizeof(Storage), .written_bytes = elements * sizeof(Storage), .flop = elements};
+  [[nodiscard]] LaunchShape shape() const {
+    return {.blocks = input.batch * divide_up(input.vocabulary, threads), .threads = threads, .shared_bytes = 0};
+  }
+  [[nodiscard]] Traffic traffic() const {
+    const double bytes = static_cast<double>(input.batch) * input.vocabulary * sizeof(Storage);
+    return {.read_bytes = Body::rows_read * bytes, .written_bytes = bytes};
   }
 
   template <class Block>
   FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    const RowElement at(input, block);
-    if (at.token >= input.vocabulary) return;
-    const unsigned position = matches[at.request];
-    const float target = to_float(targets[row_of(at.request, input.gamma + 1, position) * input.vocabulary + at.token]);
-    const float draft = has_draft(input, at.request, position)
-                            ? to_float(drafts[row_of(at.request, input.gamma, position) * input.vocabulary + at.token])
-                            : 0.0F;
-    out[static_cast<std::int64_t>(at.request) * input.vocabulary + at.token] = from_float<Storage>(target - draft);
+    const unsigned blocks_per_row = divide_up(input.vocabulary, block.threads());
+    const unsigned request = block.block() / blocks_per_row;
+    const unsigned token = block.block() % blocks_per_row * block.threads() + block.thread();
+    if (token >= input.vocabulary) return;
+    const unsigned position = matches[request];
+    out[static_cast<std::int64_t>(request) * input.vocabulary + token] =
+        body(input, request, position, token, has_draft(input, request, position));
   }
 };
 
-/// out[request] = residual / sum of the row after the matches; p itself after the last draft.
+/// p - q; p after the last draft.
 template <class Storage>
-struct DivideRowKernel {
-  static constexpr unsigned max_threads = 256;
+struct SubtractRows {
+  static constexpr double rows_read = 2.0;
 
-  VerificationInput<Storage> input;
-  const Storage* residuals;      ///< [batch, residual_rows, vocabulary]
-  const Storage* sums;           ///< [batch, residual_rows]
-  const Storage* targets;        ///< [batch, gamma + 1, vocabulary]
-  const std::uint32_t* matches;  ///< [batch]
-  Storage* out;                  ///< [batch, vocabulary]
-  unsigned residual_rows;        ///< gamma, or 1: only that row
-  unsigned threads = max_threads;
+  const Storage* targets;  ///< [batch, gamma + 1, vocabulary]
+  const Storage* drafts;   ///< [batch, gamma, vocabulary]
 
-  [[nodiscard]] LaunchShape shape() const { return row_shape(input, threads); }
-  [[nodiscard]] latency::Work work() const {
-    const double elements = static_cast<double>(input.batch) * input.vocabulary;
-    return {.read_bytes = elements * sizeof(Storage), .written_bytes = elements * sizeof(Storage), .flop = elements};
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE Storage operator()(const VerificationInput<Storage>& input, unsigned request,
+                                                         unsigned position, unsigned token, bool drafted) const {
+    const float target = to_float(targets[row_of(request, input.gamma + 1, position) * input.vocabulary + token]);
+    const float draft =
+        drafted ? to_float(drafts[row_of(request, input.gamma, position) * input.vocabulary + token]) : 0.0F;
+    return from_float<Storage>(target - draft);
   }
+};
 
-  template <class Block>
-  FOREDRAFT_HOST_DEVICE void operator()(Block& block) const {
-    const RowElement at(input, block);
-    if (at.token >= input.vocabulary) return;
-    const unsigned position = matches[at.request];
-    Storage& to = out[static_cast<std::int64_t>(at.request) * input.vocabulary + at.token];
-    if (!has_draft(input, at.request, position)) {
-      to = targets[row_of(at.request, input.gamma + 1, position) * input.vocabulary + at.token];
-      return;
-    }
-    const std::int64_t row = row_of(at.request, residual_rows, residual_rows == 1 ? 0 : position);
-    to = from_float<Storage>(to_float(residuals[row * input.vocabulary + at.token]) / to_float(sums[row]));
+/// residual / sum; p itself after the last draft.
+template <class Storage>
+struct DivideRow {
+  static constexpr double rows_read = 1.0;
+
+  const Storage* residuals;  ///< [batch, residual_rows, vocabulary]
+  const Storage* sums;       ///< [batch, residual_rows]
+  const Storage* targets;    ///< [batch, gamma + 1, vocabulary]
+  unsigned residual_rows;    ///< gamma, or 1: only that row
+
+  [[nodiscard]] FOREDRAFT_HOST_DEVICE Storage operator()(const VerificationInput<Storage>& input, unsigned request,
+                                                         unsigned position, unsigned token, bool drafted) const {
+    if (!drafted) return targets[row_of(request, input.gamma + 1, position) * input.vocabulary + token];
+    const std::int64_t row = row_of(request, residual_rows, residual_rows == 1 ? 0 : position);
+    return from_float<Storage>(to_float(residuals[row * input.vocabulary + token]) / to_float(sums[row]));
   }
 };
 
@@ -95,11 +95,9 @@ struct SoftmaxRowsKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>(threads / warp_lanes * sizeof(SoftmaxPart))};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double elements = static_cast<double>(input.batch) * rows() * input.vocabulary;
-    return {.read_bytes = 2.0 * elements * sizeof(Storage),
-            .written_bytes = elements * sizeof(Storage),
-            .flop = 3.0 * elements};  // a difference, a sum and a product; exponentials count none
+    return {.read_bytes = 2.0 * elements * sizeof(Storage), .written_bytes = elements * sizeof(Storage)};
   }
 
   template <class Block>
@@ -134,16 +132,6 @@ struct SoftmaxRowsKernel {
  private:
   [[nodiscard]] FOREDRAFT_HOST_DEVICE unsigned rows() const { return input.gamma + static_cast<unsigned>(rows_of); }
 };
-
-/// Calls use(width), a compile-time number: pack_elements where every row starts at a multiple of a pack, else 1.
-template <class Use>
-void with_width(unsigned vocabulary, const Use& use) {
-  if (vocabulary % pack_elements == 0) {
-    use(std::integral_constant<unsigned, pack_elements>{});
-  } else {
-    use(std::integral_constant<unsigned, 1>{});
-  }
-}
 
 template <class Storage, class Launcher>
 void softmax_rows(const VerificationInput<Storage>& input, RowsOf rows_of, Storage* out, std::uint32_t* row_faults,

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "gpu_bench/verify/launcher.hpp"
 #include "gpu_bench/verify/published/multinomial.hpp"
-#include "gpu_bench/verify/published/row_reduce.hpp"
-#include "gpu_bench/verify/published/row_steps.hpp"
 
 namespace foredraft::gpu_bench::published {
 
@@ -50,14 +47,12 @@ struct TiledRatiosKernel {
             .threads = threads,
             .shared_bytes = static_cast<unsigned>(sizeof(float) * 2 * (threads / warp_lanes))};
   }
-  [[nodiscard]] latency::Work work() const {
+  [[nodiscard]] Traffic traffic() const {
     const double row = static_cast<double>(input.batch) * input.vocabulary;
     const double read_rows = input.gamma + positions();
     const double written_rows = 2.0 * input.gamma + (Values::of_logits ? positions() : 0);
     return {.read_bytes = (read_rows * row + static_cast<double>(input.batch) * input.gamma) * sizeof(Storage),
-            .written_bytes = (written_rows * row + static_cast<double>(input.batch) * input.gamma) * sizeof(Storage),
-            // Ratio, difference and sum; of a sigmoid difference, quotient, sum and reciprocal.
-            .flop = 3.0 * input.gamma * row + (Values::of_logits ? 4.0 * read_rows * row : 0.0)};
+            .written_bytes = (written_rows * row + static_cast<double>(input.batch) * input.gamma) * sizeof(Storage)};
   }
 
   template <class Block>
@@ -135,34 +130,29 @@ struct TiledRatiosKernel {
 
 template <class Storage>
 struct TiledTensors {
-  Storage* residuals;  ///< [batch, gamma, vocabulary]
-  Storage* ratios;     ///< [batch, gamma, vocabulary]
-  Storage* sums;       ///< [batch, gamma]
-  Storage* gathered;   ///< [batch, gamma]
-  MatchTensors<Storage> match;
-  Storage* weights;  ///< [batch, vocabulary]
-  MultinomialTensors<Storage> draw;
-
-  TiledTensors(WorkspaceCutter& cutter, std::int64_t batch, std::int64_t gamma, std::int64_t vocabulary)
-      : residuals(cutter.tensor<Storage>(batch * gamma * vocabulary)),
-        ratios(cutter.tensor<Storage>(batch * gamma * vocabulary)),
-        sums(cutter.tensor<Storage>(batch * gamma)),
-        gathered(cutter.tensor<Storage>(batch * gamma)),
-        match(cutter, batch, gamma),
-        weights(cutter.tensor<Storage>(batch * vocabulary)),
-        draw(cutter, batch, vocabulary) {}
+  WorkspaceCutter& cutter;
+  std::int64_t batch, gamma, vocabulary;
+  Storage* residuals = cutter.tensor<Storage>(batch * gamma * vocabulary);
+  Storage* ratios = cutter.tensor<Storage>(batch * gamma * vocabulary);
+  Storage* sums = cutter.tensor<Storage>(batch * gamma);
+  Storage* gathered = cutter.tensor<Storage>(batch * gamma);
+  MatchTensors<Storage> match{cutter, batch, gamma};
+  Storage* weights = cutter.tensor<Storage>(batch * vocabulary);
+  MultinomialTensors<Storage> draw{cutter, batch, vocabulary};
 };
 
 /// Two tensors of zeros, and sums that start above 0 to avoid a division by 0: three launches.
 template <class Storage, class Launcher>
-void set_tensors(const VerificationInput<Storage>& input, const TiledTensors<Storage>& tensors, Launcher& launcher) {
+void set_tensors(const TiledTensors<Storage>& tensors, Launcher& launcher) {
   constexpr float min_sum = 1e-6F;
-  const std::int64_t positions = static_cast<std::int64_t>(input.batch) * input.gamma;
+  const std::int64_t positions = tensors.batch * tensors.gamma;
   if (positions == 0) return;
-  launcher.launch(
-      SetKernel<Storage>{.out = tensors.residuals, .value = 0.0F, .elements = positions * input.vocabulary});
-  launcher.launch(SetKernel<Storage>{.out = tensors.ratios, .value = 0.0F, .elements = positions * input.vocabulary});
-  launcher.launch(SetKernel<Storage>{.out = tensors.sums, .value = min_sum, .elements = positions});
+  const auto set = [&](Storage* out, float value, std::int64_t elements) {
+    launch_elementwise(launcher, Set<Storage>{.out = out, .value = value, .elements = elements});
+  };
+  set(tensors.residuals, 0.0F, positions * tensors.vocabulary);
+  set(tensors.ratios, 0.0F, positions * tensors.vocabulary);
+  set(tensors.sums, min_sum, positions);
 }
 
 /// From the ratios to the emitted tokens: 20 launches, four waits.
@@ -179,13 +169,12 @@ void emit_from_ratios(const VerificationInput<Storage>& input, const Verificatio
   count_matches(input, tensors.gathered, tensors.match, launcher);
   const std::uint32_t* matches = tensors.match.matches;
   launcher.read_back(matches, input.batch * sizeof(std::uint32_t));
-  launcher.launch(DivideRowKernel<Storage>{.input = input,
-                                           .residuals = tensors.residuals,
-                                           .sums = tensors.sums,
-                                           .targets = targets,
-                                           .matches = matches,
-                                           .out = tensors.weights,
-                                           .residual_rows = input.gamma});
+  launcher.launch(RowKernel<Storage, DivideRow<Storage>>{
+      .input = input,
+      .matches = matches,
+      .out = tensors.weights,
+      .body = {
+          .residuals = tensors.residuals, .sums = tensors.sums, .targets = targets, .residual_rows = input.gamma}});
   const DrawnRows<Storage> rows = multinomial(input, tensors.weights, targets, matches, tensors.draw, launcher);
   launcher.launch(EmitKernel<Storage>{.input = input,
                                       .output = output,

@@ -76,18 +76,6 @@ TEST_CASE("verification on the CPU ends a request's drafts at padding and reads 
   CHECK(emitted.faults == std::vector<std::uint32_t>(4, 0));
 }
 
-TEST_CASE("verification on the CPU takes the drafter's log-sum-exps instead of its rows") {
-  auto batch = random_batch<float>(8, 3, 2100, 17, true);
-  const Emitted want = verified_on_cpu(batch, 1);
-  batch.draft_log_sum_exps = log_sum_exps_of(batch);
-  CHECK(check_on_cpu(batch) == 0);
-  CHECK(verified_on_cpu(batch, 1) == want);
-  // The row of a rejection still shows what it holds.
-  auto rejected = single({0.0F, 1.0F, -float_infinity, 0.5F}, {no_number, 1.0F, 2.0F, 0.5F}, 2);
-  rejected.draft_log_sum_exps = {2.5F};
-  CHECK(verified_on_cpu(rejected, 1).faults[0] == 1);
-}
-
 TEST_CASE("verification on the CPU accepts every draft where p = q, and one-hot rows leave no choice") {
   auto batch = random_batch<float>(4, 5, 2500, 47);
   for (unsigned b = 0; b < 4; ++b) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_bench/kernels/fill.hpp"
 
+#include "gpu_bench/kernels/operation_kernels.hpp"
 #include "tests/gpu_bench/kernels/kernel_support.hpp"
 
 namespace foredraft::gpu_bench::tests {
@@ -20,19 +21,17 @@ TEMPLATE_TEST_CASE("filled buffers hold the reference's contents bit for bit, fo
       const latency::BufferContents want = latency::initial_contents(program, stored_as<TestType>, content_seed);
 
       std::vector<TestType> weights = poisoned<TestType>(static_cast<std::size_t>(elements));
-      run_on_host(FillKernel<TestType>{.stream = content_stream(program.buffers[0], content_seed),
-                                       .out = weights.data(),
-                                       .elements = elements,
-                                       .factor = latency::content_factor(0.02),
-                                       .threads = threads});
+      const auto fill = [&](std::size_t buffer, void* memory) {
+        with_content_kernel<TestType>(program.buffers[buffer], memory, content_seed, [threads](auto kernel) {
+          kernel.threads = threads;
+          run_on_host(kernel);
+        });
+      };
+      fill(0, weights.data());
       CHECK(as_doubles(weights) == want[0]);
 
       std::vector<std::int32_t> tokens(static_cast<std::size_t>(elements), -1);
-      run_on_host(FillTokensKernel{.stream = content_stream(program.buffers[1], content_seed),
-                                   .out = tokens.data(),
-                                   .elements = elements,
-                                   .vocabulary = 50257,
-                                   .threads = threads});
+      fill(1, tokens.data());
       CHECK(std::vector<double>(tokens.begin(), tokens.end()) == want[1]);
     }
   }
@@ -40,7 +39,8 @@ TEMPLATE_TEST_CASE("filled buffers hold the reference's contents bit for bit, fo
 
 TEMPLATE_TEST_CASE("poison reaches every element and no further", "", Half, Bfloat16, float) {
   std::vector<TestType> values(1000, from_float<TestType>(1.0F));
-  run_on_host(PoisonKernel<TestType>{.out = values.data(), .elements = 999});
+  const latency::Buffer buffer{"activation", latency::BufferKind::activation, 999, 0.0, 0};
+  with_content_kernel<TestType>(buffer, values.data(), content_seed, [](const auto& kernel) { run_on_host(kernel); });
   for (std::size_t i = 0; i < 999; ++i) REQUIRE(std::isnan(to_float(values[i])));
   CHECK(to_float(values[999]) == 1.0F);
 }

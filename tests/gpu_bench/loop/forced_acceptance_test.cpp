@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/loop/loop_cell.hpp"
+#include "gpu_bench/loop/loop_run.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

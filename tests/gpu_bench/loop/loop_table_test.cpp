@@ -27,8 +27,8 @@ TEST_CASE("cells and rows come back from their files to the last bit") {
   CHECK(read_loop_cells(loop_cells_csv(cells), "cells.csv") == cells);
 
   const LoopRow once{.cell = table_cell(),
-                     .plain = {.median_us = 1.0 / 3.0, .ci95_us = {0.3, 0.4}, .samples = 20},
-                     .iteration = {.median_us = 7.25, .ci95_us = {7.0, 7.5}, .samples = 21},
+                     .plain = {.samples = 20, .median_us = 1.0 / 3.0, .median_ci95_us = {0.3, 0.4}},
+                     .iteration = {.samples = 21, .median_us = 7.25, .median_ci95_us = {7.0, 7.5}},
                      .tokens_per_iteration = 2.5};
   LoopRow twice = once;
   twice.between_runs = 0.01;
@@ -37,7 +37,7 @@ TEST_CASE("cells and rows come back from their files to the last bit") {
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].cell == once.cell);
   CHECK(rows[0].plain.median_us == once.plain.median_us);
-  CHECK(rows[0].iteration.ci95_us.high == 7.5);
+  CHECK(rows[0].iteration.median_ci95_us.high == 7.5);
   CHECK(rows[0].iteration.samples == 21);
   CHECK(!rows[0].between_runs);
   CHECK(rows[1].between_runs == 0.01);

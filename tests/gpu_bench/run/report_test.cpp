@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/run/report.hpp"
+#include "gpu_bench/run/profile_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <fstream>

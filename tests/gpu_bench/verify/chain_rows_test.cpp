@@ -4,8 +4,6 @@
 #include "foredraft/errors.hpp"
 #include "gpu_bench/kernels/reduce.hpp"
 #include "gpu_bench/verify/chain_path.hpp"
-#include "gpu_bench/verify/top_beta.hpp"
-#include "gpu_bench/verify/typical_acceptance.hpp"
 #include "tests/gpu_bench/verify/rows_support.hpp"
 
 namespace foredraft::gpu_bench::tests {
@@ -40,10 +38,6 @@ Batch<Storage> random_chains(unsigned requests, unsigned gamma, unsigned vocabul
 struct GreedyMatch {};
 
 // One name for the kernel and for the reference of each rule.
-WorkspaceSize size_for(const GreedyMatch&, const VerificationShape& shape) { return greedy_match_workspace(shape); }
-WorkspaceSize size_for(const TopBeta&, const VerificationShape& shape) { return top_beta_workspace(shape); }
-WorkspaceSize size_for(const TypicalAcceptance&, const VerificationShape& s) { return typical_acceptance_workspace(s); }
-
 template <class... Arguments>
 void verify_chain(const GreedyMatch&, Arguments&&... arguments) {
   greedy_match(arguments...);
@@ -65,10 +59,10 @@ ReferenceTokens reference_for(const TypicalAcceptance& rule, const ReferenceRequ
 
 template <class Rule, class Storage>
 Emitted emitted_by(const Rule& rule, const Batch<Storage>& batch, RowsLauncher rows = {}) {
-  return emitted_by(batch, enough_for_parts(size_for(rule, batch.shape())),
-                    [&](const auto& input, const auto& output, const auto& workspace, auto&) {
-                      verify_chain(rule, input, output, workspace, rows);
-                    });
+  const WorkspaceSize size = workspace_for(batch, [&rule](auto&&... arguments) { verify_chain(rule, arguments...); });
+  return emitted_by(batch, enough_for_parts(size), [&](const auto& input, const auto& output, auto& cutter, auto&) {
+    verify_chain(rule, input, output, cutter, rows);
+  });
 }
 
 /// Requests where a kernel and its reference part, each of them excused by its margin.
@@ -249,14 +243,15 @@ TEST_CASE("logits that are no numbers: each has its answer, and the request is m
 TEST_CASE("greedy_match asks for the target's rows once, and one launch") {
   VerificationInput<Half> input = random_chains<Half>(4, 5, 8, 2).input();
   input.vocabulary = 128256;
+  WorkspaceCutter cutter;
   CountingLauncher launcher;
-  greedy_match(input, VerificationOutput{}, Workspace{}, launcher);
+  greedy_match(input, VerificationOutput{}, cutter, launcher);
   CHECK(launcher.cost.launches == 1);
   CHECK(launcher.cost.read_backs == 0);
   const double floor_bytes = 4 * 6 * 128256.0 * 2;
-  CHECK(launcher.cost.work.read_bytes > floor_bytes);
-  CHECK(launcher.cost.work.read_bytes < 1.001 * floor_bytes);
-  CHECK(launcher.cost.work.written_bytes < 0.001 * floor_bytes);
+  CHECK(launcher.cost.traffic.read_bytes > floor_bytes);
+  CHECK(launcher.cost.traffic.read_bytes < 1.001 * floor_bytes);
+  CHECK(launcher.cost.traffic.written_bytes < 0.001 * floor_bytes);
 }
 
 TEST_CASE("parameters outside their range are refused") {

@@ -22,8 +22,8 @@ InChunk in_chunk(const std::vector<float>& row, double threshold, unsigned threa
       {.blocks = 1, .threads = threads, .shared_bytes = (chunk_tokens + warp_lanes) * sizeof(float)},
       [&](HostBlock& block) {
         float weights[pack_elements];
-        load_lane_of_chunk<1>(row.data(), block.thread() % warp_lanes * pack_elements,
-                              static_cast<unsigned>(row.size()), 0.0F, weights);
+        load_padded<1>(row.data(), block.thread() % warp_lanes * pack_elements, static_cast<unsigned>(row.size()), 0.0F,
+                       weights);
         const float sum = chunk_sum(block, weights);
         const unsigned token = choose_in_chunk(block, weights, threshold, reinterpret_cast<float*>(block.shared()));
         if (block.thread() == 0) result = {token, sum};
@@ -74,15 +74,15 @@ TEST_CASE("a lane reads its tokens of a chunk in packs or one by one, and nothin
   for (const unsigned begin : {0U, 16U, 24U}) {
     float packed[pack_elements];
     float single[pack_elements];
-    load_lane_of_chunk<pack_elements>(row.data(), begin, 24, -7.0F, packed);
-    load_lane_of_chunk<1>(row.data(), begin, 24, -7.0F, single);
+    load_padded<pack_elements>(row.data(), begin, 24, -7.0F, packed);
+    load_padded<1>(row.data(), begin, 24, -7.0F, single);
     for (unsigned j = 0; j < pack_elements; ++j) {
       CHECK(packed[j] == single[j]);
       CHECK(packed[j] == (begin + j < 24 ? to_float(row[begin + j]) : -7.0F));
     }
   }
   float part[pack_elements];
-  load_lane_of_chunk<1>(row.data(), 8, 11, -7.0F, part);
+  load_padded<1>(row.data(), 8, 11, -7.0F, part);
   CHECK(part[2] == to_float(row[10]));
   CHECK(part[3] == -7.0F);
 }

@@ -12,12 +12,10 @@ constexpr unsigned small_split = chunk_tokens;
 
 template <unsigned split_tokens = small_split, class Storage>
 Emitted fused(const Batch<Storage>& batch, HostOrder order = HostOrder::forward, unsigned threads = 32) {
-  return emitted_by(
-      batch, fused_exact_workspace<split_tokens>(batch.shape()),
-      [threads](const auto& input, const auto& output, const auto& workspace, auto& launcher) {
-        fused_exact<split_tokens>(input, output, workspace, launcher, threads);
-      },
-      order);
+  const auto verify = [threads](const auto& input, const auto& output, auto& cutter, auto& launcher) {
+    fused_exact<split_tokens>(input, output, cutter, launcher, threads);
+  };
+  return emitted_by(batch, workspace_for(batch, verify), verify, order);
 }
 
 }  // namespace
@@ -41,33 +39,28 @@ TEST_CASE("the fused verifier splits the vocabulary as it is told, with blocks o
   CHECK(fused<fused_exact_split_tokens>(batch, HostOrder::forward, 256) == want);
 }
 
-TEST_CASE("the fused verifier takes the drafter's log-sum-exps instead of its rows") {
-  for (const unsigned vocabulary : {40U, 601U}) {
-    auto batch = random_batch<float>(8, 3, vocabulary, 17, true);
-    const Emitted want = fused(batch);
-    batch.draft_log_sum_exps = log_sum_exps_of(batch);
-    CHECK(check_reference(batch, fused(batch)) == 0);
-    CHECK(fused(batch) == want);
-  }
-}
-
 TEST_CASE("the fused verifier gives the same bits in any order of blocks and threads, in one launch and in two") {
   for (const unsigned vocabulary : {520U, 333U}) {
     const auto batch = random_batch<Bfloat16>(3, 2, vocabulary, 29, true);
-    const WorkspaceSize size = fused_exact_workspace<small_split>(batch.shape());
+    const WorkspaceSize size =
+        workspace_for(batch, [](const auto& input, const auto& output, auto& cutter, auto& launcher) {
+          fused_exact<small_split>(input, output, cutter, launcher, 64);
+        });
     std::vector<std::vector<float>> sums;
     std::vector<Emitted> emitted;
     for (const HostOrder order : every_order) {
       for (const bool two_launches : {false, true}) {
         emitted.push_back(emitted_by(
             batch, size,
-            [&](const auto& input, const auto& output, const auto& workspace, auto& launcher) {
+            [&](const auto& input, const auto& output, auto& cutter, auto& launcher) {
+              const auto* floats = cutter.template packed<float>(0);
               if (two_launches) {
-                fused_exact_two_launches<small_split>(input, output, workspace, launcher, 64);
+                fused_exact_two_launches<small_split>(input, output, cutter, launcher, 64);
               } else {
-                fused_exact<small_split>(input, output, workspace, launcher, 64);
+                fused_exact<small_split>(input, output, cutter, launcher, 64);
               }
-              sums.emplace_back(workspace.floats, workspace.floats + size.floats);
+              CHECK(cutter.size().floats == size.floats);
+              sums.emplace_back(floats, floats + size.floats);
             },
             order));
       }
@@ -185,18 +178,10 @@ TEST_CASE("the fused verifier takes NaN for -inf and +inf for the largest number
     CHECK(check_reference(batch, emitted) == 0);
   }
   CHECK(fused(single(plain, plain, 2)).faults[0] == 0);
-  // With log-sum-exps, the row of a rejection still shows what it holds.
-  auto batch = single({0.0F, 1.0F, -float_infinity, 0.5F}, {no_number, 1.0F, 2.0F, 0.5F}, 2);
-  batch.draft_log_sum_exps = {2.5F};
-  CHECK(fused(batch).faults[0] == 1);
-  // A drafter sure of its draft: q = 1 of the logit and by the log-sum-exp, and so the draft is not always accepted.
+  // A drafter sure of its draft: q = 1 of the logit, and so the draft is not always accepted.
   unsigned rejected = 0;
   for (std::uint32_t iteration = 0; iteration < 12; ++iteration) {
-    batch = single(plain, {0.0F, float_infinity, 2.0F, 0.5F}, 1, iteration);
-    const Emitted by_row = fused(batch);
-    batch.draft_log_sum_exps = {float_infinity};
-    CHECK(fused(batch).tokens_of(0) == by_row.tokens_of(0));
-    rejected += by_row.counts[0] == 1 ? 1U : 0U;
+    rejected += fused(single(plain, {0.0F, float_infinity, 2.0F, 0.5F}, 1, iteration)).counts[0] == 1 ? 1U : 0U;
   }
   CHECK(rejected > 0);
 }
@@ -213,10 +198,9 @@ TEST_CASE("the fused verifier has an answer for rows where nothing is finite") {
   emitted = fused(single(nothing, nothing, 2));
   CHECK(emitted.tokens_of(0) == std::vector<std::int32_t>{0});
   CHECK(emitted.faults[0] == 1);
-  auto known = single(plain, nothing, 2);
-  known.draft_log_sum_exps = {-float_infinity};
-  CHECK(fused(known).tokens_of(0) == std::vector<std::int32_t>{2, 3});
-  CHECK(fused(known).faults[0] == 1);
+  emitted = fused(single(plain, nothing, 2));
+  CHECK(emitted.tokens_of(0) == std::vector<std::int32_t>{2, 3});
+  CHECK(emitted.faults[0] == 1);
 }
 
 namespace {
@@ -243,61 +227,58 @@ struct LogitBytes {
 }  // namespace
 
 TEST_CASE("the fused verifier reads the logits that its kernels say, and what it says is near its floor") {
-  for (const bool known : {false, true}) {
-    for (const unsigned vocabulary : {2000U, 1001U}) {
-      auto batch = random_batch<float>(2, 3, vocabulary, 53);
-      for (unsigned b = 0; b < 2; ++b) {  // one draft is rejected
-        batch.target_row(b, b)[static_cast<std::size_t>(batch.draft(b, b))] = -float_infinity;
-      }
-      if (known) batch.draft_log_sum_exps = log_sum_exps_of(batch);
-      const auto input = batch.input();
-      const VerificationInput<CountedLogit> counted{
-          .target_logits = reinterpret_cast<const CountedLogit*>(input.target_logits),
-          .draft_logits = reinterpret_cast<const CountedLogit*>(input.draft_logits),
-          .drafts = input.drafts,
-          .draft_counts = input.draft_counts,
-          .draft_log_sum_exps = input.draft_log_sum_exps,
-          .batch = input.batch,
-          .gamma = input.gamma,
-          .vocabulary = input.vocabulary,
-          .draws = input.draws};
-      counted_bytes = 0.0;
-      double said = 0.0;
-      CountingLauncher counting;
-      const Emitted emitted = emitted_by(batch, fused_exact_workspace<small_split>(batch.shape()),
-                                         [&](const auto&, const auto& output, const auto& workspace, auto& launcher) {
-                                           fused_exact<small_split>(counted, output, workspace, launcher, 32);
-                                           fused_exact<small_split>(counted, output, workspace, counting, 32);
-                                           LogitBytes logits;
-                                           fused_exact_two_launches<small_split>(counted, output, workspace, logits);
-                                           said = logits.bytes;
-                                         });
-      CHECK(emitted.counts == std::vector<std::int32_t>{1, 2});
-      // A chunk in which the vocabulary ends is read again only as far as there are tokens.
-      const double last_chunk = sizeof(float) * 2.0 * 2.0 * chunk_tokens;
-      CHECK(counted_bytes <= said);
-      CHECK(counted_bytes >= said - last_chunk);
-      CHECK(counting.cost.launches == 1);
-      CHECK(counting.cost.read_backs == 0);
-      CHECK(counting.cost.work.read_bytes > said);
+  for (const unsigned vocabulary : {2000U, 1001U}) {
+    auto batch = random_batch<float>(2, 3, vocabulary, 53);
+    for (unsigned b = 0; b < 2; ++b) {  // one draft is rejected
+      batch.target_row(b, b)[static_cast<std::size_t>(batch.draft(b, b))] = -float_infinity;
     }
+    const auto input = batch.input();
+    const VerificationInput<CountedLogit> counted{
+        .target_logits = reinterpret_cast<const CountedLogit*>(input.target_logits),
+        .draft_logits = reinterpret_cast<const CountedLogit*>(input.draft_logits),
+        .drafts = input.drafts,
+        .draft_counts = input.draft_counts,
+        .batch = input.batch,
+        .gamma = input.gamma,
+        .vocabulary = input.vocabulary,
+        .draws = input.draws};
+    counted_bytes = 0.0;
+    CountingLauncher counting;
+    WorkspaceCutter cost;
+    fused_exact<small_split>(counted, VerificationOutput{}, cost, counting, 32);
+    LogitBytes logits;
+    WorkspaceCutter unused;
+    fused_exact_two_launches<small_split>(counted, VerificationOutput{}, unused, logits);
+    const double said = logits.bytes;
+    const Emitted emitted =
+        emitted_by(batch, cost.size(), [&](const auto&, const auto& output, auto& cutter, auto& launcher) {
+          fused_exact<small_split>(counted, output, cutter, launcher, 32);
+        });
+    CHECK(emitted.counts == std::vector<std::int32_t>{1, 2});
+    // A chunk in which the vocabulary ends is read again only as far as there are tokens.
+    const double last_chunk = sizeof(float) * 2.0 * 2.0 * chunk_tokens;
+    CHECK(counted_bytes <= said);
+    CHECK(counted_bytes >= said - last_chunk);
+    CHECK(counting.cost.launches == 1);
+    CHECK(counting.cost.read_backs == 0);
+    CHECK(counting.cost.traffic.read_bytes > said);
   }
   // At sizes of real vocabularies sums and ids are a trifle beside the rows.
   const VerificationInput<Half> large{.target_logits = nullptr,
                                       .draft_logits = nullptr,
                                       .drafts = nullptr,
                                       .draft_counts = nullptr,
-                                      .draft_log_sum_exps = nullptr,
                                       .batch = 8,
                                       .gamma = 5,
                                       .vocabulary = 128256,
                                       .draws = {}};
   CountingLauncher counting;
-  fused_exact(large, VerificationOutput{}, Workspace{}, counting);
+  WorkspaceCutter cutter;
+  fused_exact(large, VerificationOutput{}, cutter, counting);
   const double rows = 8.0 * 13.0 * 128256.0 * 2.0;  // 2 gamma + 1, and two again
-  CHECK(counting.cost.work.read_bytes >= rows);
-  CHECK(counting.cost.work.read_bytes <= 1.03 * rows);
-  CHECK(counting.cost.work.written_bytes <= 0.01 * rows);
+  CHECK(counting.cost.traffic.read_bytes >= rows);
+  CHECK(counting.cost.traffic.read_bytes <= 1.03 * rows);
+  CHECK(counting.cost.traffic.written_bytes <= 0.01 * rows);
 }
 
 }  // namespace foredraft::gpu_bench::tests

@@ -104,22 +104,4 @@ TEST_CASE("where nothing is finite every probability is 0, and -inf beside finit
   CHECK(log_probability(-float_infinity, some) == -std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("a log-sum-exp of +inf is the largest number, as the logit that it comes from is") {
-  const SoftmaxPart known = softmax_of(float_infinity);
-  CHECK(known.top == std::numeric_limits<float>::max());
-  CHECK(log_probability(clean_logit(float_infinity), known) == 0.0);
-  CHECK(RowSoftmax(known).probability(clean_logit(float_infinity)) == 1.0F);
-  CHECK(RowSoftmax(known).probability(1.0F) == 0.0F);
-  CHECK(softmax_of(no_number).sum == 0.0F);
-}
-
-TEST_CASE("a row of which the log-sum-exp is known has the same probabilities") {
-  const SoftmaxPart part{.top = 2.0F, .sum = 8.0F, .fault = 0};
-  const SoftmaxPart known = softmax_of(static_cast<float>(log_sum_exp(part)));
-  CHECK(log_probability(1.0F, known) == Approx(log_probability(1.0F, part)).epsilon(single_precision));
-  CHECK(RowSoftmax(known).probability(1.0F) == Approx(RowSoftmax(part).probability(1.0F)).epsilon(single_precision));
-  CHECK(RowSoftmax(softmax_of(-float_infinity)).probability(-float_infinity) == 0.0F);
-  CHECK(softmax_of(no_number).sum == 0.0F);
-}
-
 }  // namespace foredraft::gpu_bench::tests

@@ -159,8 +159,10 @@ TEST_CASE("published verifiers: uniforms stay below 1 in every storage type") {
   CHECK(to_float(from_float<Bfloat16>(published::largest_below_one<Bfloat16>)) == 1.0F - 0x1.0p-8F);
   CHECK(published::largest_below_one<float> == std::nextafter(1.0F, 0.0F));
   std::vector<Bfloat16> uniforms(3000);
-  run_on_host(published::AcceptDrawsKernel<Bfloat16>{
-      .draws = draw_stream(seed, 0, 0), .out = uniforms.data(), .batch = 3, .gamma = 1000});
+  HostLauncher launcher;
+  published::launch_elementwise(
+      launcher, published::AcceptDraws<Bfloat16>{
+                    .draws = draw_stream(seed, 0, 0), .out = uniforms.data(), .gamma = 1000, .elements = 3000});
   float largest = 0.0F;
   for (const Bfloat16 uniform : uniforms) largest = std::max(largest, to_float(uniform));
   CHECK(largest == published::largest_below_one<Bfloat16>);  // one of 512 would round to 1

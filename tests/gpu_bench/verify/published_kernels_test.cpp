@@ -17,10 +17,11 @@ CountedCall counted(Published verifier, unsigned gamma, unsigned batch) {
   input.batch = batch;
   input.gamma = gamma;
   input.vocabulary = vocabulary;
+  WorkspaceCutter cutter;
   CountingLauncher launcher;
-  verify_published(verifier, input, {}, {}, launcher);
-  const latency::Work& work = launcher.cost.work;
-  return {.rows = (work.read_bytes + work.written_bytes) / (2.0 * vocabulary * batch),
+  verify_published(verifier, input, {}, cutter, launcher);
+  const Traffic& traffic = launcher.cost.traffic;
+  return {.rows = (traffic.read_bytes + traffic.written_bytes) / (2.0 * vocabulary * batch),
           .launches = launcher.cost.launches,
           .read_backs = launcher.cost.read_backs};
 }
@@ -61,11 +62,12 @@ TEST_CASE("a published verifier's workspace holds one request's matrices, or the
   const VerificationShape eight{.batch = 8, .gamma = 5, .vocabulary = 32'000};
   const auto rows = [](const WorkspaceSize& size) { return static_cast<double>(size.floats) * 4.0 / (2.0 * 32'000); };
   constexpr double beside = 0.1;
-  CHECK(rows(hf_reference_workspace<Half>(one)) == Approx(11.0 + 2.0).margin(beside));
-  CHECK(rows(hf_reference_workspace<Half>(eight)) == Approx(11.0 + 2.0).margin(beside));
-  CHECK(rows(wagner_exact_workspace<Half>(one)) == Approx(10.0 + 11.0 + 1.0).margin(beside));
-  CHECK(rows(wagner_exact_workspace<Half>(eight)) == Approx(8 * (10.0 + 11.0 + 1.0)).margin(8 * beside));
-  CHECK(rows(wagner_sigmoid_workspace<Half>(one)) == Approx(10.0 + 6.0 + 1.0).margin(beside));
+  CHECK(rows(published_workspace<Half>(Published::hf_reference, one)) == Approx(11.0 + 2.0).margin(beside));
+  CHECK(rows(published_workspace<Half>(Published::hf_reference, eight)) == Approx(11.0 + 2.0).margin(beside));
+  CHECK(rows(published_workspace<Half>(Published::wagner_exact, one)) == Approx(10.0 + 11.0 + 1.0).margin(beside));
+  CHECK(rows(published_workspace<Half>(Published::wagner_exact, eight)) ==
+        Approx(8 * (10.0 + 11.0 + 1.0)).margin(8 * beside));
+  CHECK(rows(published_workspace<Half>(Published::wagner_sigmoid, one)) == Approx(10.0 + 6.0 + 1.0).margin(beside));
 }
 
 TEST_CASE("the tiled kernel leaves out no token and has every thread at every barrier, whatever the last tile") {

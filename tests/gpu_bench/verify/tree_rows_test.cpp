@@ -64,23 +64,22 @@ TreeBatch<Storage> random_trees(const TreeShape& shape, std::size_t batch, std::
 
 enum class TreeRule { greedy, sampled };
 
+template <class Storage, class... Arguments>
+void verify_trees(TreeRule rule, const TreeVerificationInput<Storage>& input, Arguments&&... arguments) {
+  rule == TreeRule::greedy ? tree_greedy(input, arguments...) : tree_sampled(input, arguments...);
+}
+
 template <class Storage>
 Emitted emitted_by(TreeRule rule, const TreeBatch<Storage>& trees, RowsLauncher rows = {}) {
-  const auto requests = static_cast<std::int64_t>(trees.size());
-  const auto vocabulary = static_cast<std::int64_t>(trees.vocabulary);
-  const bool greedy = rule == TreeRule::greedy;
-  const WorkspaceSize size = greedy ? tree_greedy_workspace(requests, trees.shape.nodes(), vocabulary)
-                                    : tree_sampled_workspace(requests, trees.shape.nodes(), vocabulary);
   // Outputs are those of chains as long as the tree is deep.
-  const Batch<Storage> chains{.batch = static_cast<unsigned>(requests),
+  const Batch<Storage> chains{.batch = static_cast<unsigned>(trees.size()),
                               .gamma = static_cast<unsigned>(trees.shape.depth()),
-                              .vocabulary = static_cast<unsigned>(vocabulary)};
-  return emitted_by(chains, enough_for_parts(size), [&](const auto&, const auto& output, const auto& workspace, auto&) {
-    if (greedy) {
-      tree_greedy(trees.input(), output, workspace, rows);
-    } else {
-      tree_sampled(trees.input(), output, workspace, rows);
-    }
+                              .vocabulary = static_cast<unsigned>(trees.vocabulary)};
+  const WorkspaceSize size = workspace_for(chains, [&](const auto&, const auto& output, auto& cutter, auto& launcher) {
+    verify_trees(rule, trees.input(), output, cutter, launcher);
+  });
+  return emitted_by(chains, enough_for_parts(size), [&](const auto&, const auto& output, auto& cutter, auto&) {
+    verify_trees(rule, trees.input(), output, cutter, rows);
   });
 }
 
@@ -216,10 +215,13 @@ TEST_CASE("tree_greedy on a chain is greedy_match") {
     for (unsigned i = 0; i < 3; ++i) batch.draft(b, i) = trees.tokens[std::size_t{b} * 4 + i + 1];
   }
   RowsLauncher rows;
-  const Emitted chained = emitted_by(batch, greedy_match_workspace(batch.shape()),
-                                     [&](const auto& input, const auto& output, const auto& workspace, auto&) {
-                                       greedy_match(input, output, workspace, rows);
-                                     });
+  const WorkspaceSize size =
+      workspace_for(batch, [](const auto& input, const auto& output, auto& cutter, auto& launcher) {
+        greedy_match(input, output, cutter, launcher);
+      });
+  const Emitted chained = emitted_by(batch, size, [&](const auto& input, const auto& output, auto& cutter, auto&) {
+    greedy_match(input, output, cutter, rows);
+  });
   const Emitted walked = emitted_by(TreeRule::greedy, trees);
   CHECK(walked.tokens == chained.tokens);
   CHECK(walked.counts == chained.counts);
@@ -374,14 +376,15 @@ TEST_CASE("tree_sampled reads rows once and writes their chunks, in one launch")
   auto trees = random_trees<Half>(some_tree(), 1, 8, 3);
   TreeVerificationInput<Half> input = trees.input();
   input.vocabulary = 128000;
+  WorkspaceCutter cutter;
   CountingLauncher launcher;
-  tree_sampled(input, VerificationOutput{}, Workspace{.floats = nullptr, .counters = nullptr}, launcher);
+  tree_sampled(input, VerificationOutput{}, cutter, launcher);
   CHECK(launcher.cost.launches == 1);
   const double floor_bytes = 9 * 128000.0 * 2;
-  CHECK(launcher.cost.work.read_bytes > floor_bytes * (1 + 8.0 / 512));
-  CHECK(launcher.cost.work.read_bytes < floor_bytes * 1.03);
-  CHECK(launcher.cost.work.written_bytes > floor_bytes * 8 / 512);
-  CHECK(launcher.cost.work.written_bytes < floor_bytes * 0.02);
+  CHECK(launcher.cost.traffic.read_bytes > floor_bytes * (1 + 8.0 / 512));
+  CHECK(launcher.cost.traffic.read_bytes < floor_bytes * 1.03);
+  CHECK(launcher.cost.traffic.written_bytes > floor_bytes * 8 / 512);
+  CHECK(launcher.cost.traffic.written_bytes < floor_bytes * 0.02);
 }
 
 }  // namespace foredraft::gpu_bench::tests

@@ -21,39 +21,28 @@ std::vector<Storage> stored(const std::vector<double>& values) {
 /// Runs a verifier by name over a test batch, on the host; gives the tokens of every request.
 template <class Storage>
 std::vector<std::vector<std::int32_t>> tokens_by(Verifier verifier, const TestBatch& batch) {
-  const std::vector<Storage> target = stored<Storage>(batch.target_logits);
-  const std::vector<Storage> draft = stored<Storage>(batch.draft_logits);
+  std::vector<Storage> target = stored<Storage>(batch.target_logits);
+  std::vector<Storage> draft = stored<Storage>(batch.draft_logits);
+  TestBatch words = batch;
   const TreeShape tree = binary_tree(batch.shape.gamma);
   const auto requests = static_cast<unsigned>(batch.shape.batch);
-  const auto gamma = static_cast<unsigned>(batch.shape.gamma);
-  const auto vocabulary = static_cast<unsigned>(batch.shape.vocabulary);
-  const VerifierInput<Storage> input{.drafts = {.target_logits = target.data(),
-                                                .draft_logits = draft.data(),
-                                                .drafts = batch.drafts.data(),
-                                                .draft_counts = batch.draft_counts.data(),
-                                                .draft_log_sum_exps = nullptr,
-                                                .batch = requests,
-                                                .gamma = gamma,
-                                                .vocabulary = vocabulary,
-                                                .draws = batch.draws},
-                                     .tree = {.target_logits = target.data(),
-                                              .node_tokens = batch.node_tokens.data(),
-                                              .first_children = tree.first_children().data(),
-                                              .next_siblings = tree.next_siblings().data(),
-                                              .batch = requests,
-                                              .nodes = gamma,
-                                              .depth = static_cast<unsigned>(tree.depth()),
-                                              .vocabulary = vocabulary,
-                                              .draws = batch.draws}};
-  const WorkspaceSize size = verifier_workspace(verifier, batch.shape, stored_as<Storage>);
+  const WorkspaceSize size = verification_cost(verifier, batch.shape, stored_as<Storage>).workspace;
   std::vector<float> floats(static_cast<std::size_t>(size.floats), no_number);
   std::vector<std::uint32_t> counters(static_cast<std::size_t>(size.counters), 0);
-  std::vector<std::int32_t> tokens(std::size_t{requests} * (gamma + 1), -77);
+  std::vector<std::int32_t> tokens(std::size_t{requests} * static_cast<std::size_t>(batch.shape.gamma + 1), -77);
   std::vector<std::int32_t> counts(requests, -77);
   std::vector<std::uint32_t> faults(requests, 77);
+  const VerifierMemory memory{.target_logits = target.data(),
+                              .draft_logits = draft.data(),
+                              .drafts = words.drafts.data(),
+                              .draft_counts = words.draft_counts.data(),
+                              .node_tokens = words.node_tokens.data(),
+                              .first_children = tree.first_children().data(),
+                              .next_siblings = tree.next_siblings().data(),
+                              .output = {tokens.data(), counts.data(), faults.data()}};
+  WorkspaceCutter cutter({.floats = floats.data(), .counters = counters.data()});
   SmallBlocks launcher;
-  launch_verifier(verifier, input, {tokens.data(), counts.data(), faults.data()}, {floats.data(), counters.data()},
-                  launcher);
+  launch_verifier<Storage>(verifier, batch.shape, memory, batch.draws, cutter, launcher);
   const bool of_tree = verifier == Verifier::tree_greedy || verifier == Verifier::tree_sampled;
   const std::int64_t longest = of_tree ? tree.depth() + 1 : batch.shape.gamma + 1;
   std::vector<std::vector<std::int32_t>> all;
@@ -102,7 +91,7 @@ TEST_CASE("a verifier's floor is each row once: the drafter's where it is asked"
   for (const VerifierEntry& entry : verifier_registry()) {
     INFO(entry.name);
     const VerificationCost cost = verification_cost(entry.verifier, shape, latency::DataType::fp16);
-    CHECK(cost.work.read_bytes >= floor_bytes(entry.verifier, shape, latency::DataType::fp16));
+    CHECK(cost.traffic.read_bytes >= floor_bytes(entry.verifier, shape, latency::DataType::fp16));
     CHECK((cost.read_backs > 0) == entry.waits_for_host);
     CHECK(cost.launches >= 1);
   }
@@ -119,16 +108,9 @@ TEST_CASE("every row of filled logits has its own first token, and a peak about 
   for (const LogitsProfile& profile : logits_profiles) {
     INFO(profile.name);
     std::vector<float> logits(vocabulary * rows, no_number);
-    const latency::Buffer buffer{"logits", latency::BufferKind::weight, vocabulary * rows, 1.0, 0};
-    run_on_host(LogitsKernel<float>{.stream = content_stream(buffer, seed),
-                                    .out = logits.data(),
-                                    .rows = rows,
-                                    .rows_per_request = rows,
-                                    .vocabulary = vocabulary,
-                                    .spread = profile.spread,
-                                    .zipf = profile.zipf,
-                                    .peak = peak_of(profile, vocabulary),
-                                    .threads = 64});
+    auto kernel = logits_kernel<float>(profile, "logits", logits.data(), rows, rows, vocabulary, seed);
+    kernel.threads = 64;
+    run_on_host(kernel);
     for (std::int64_t row = 0; row < rows; ++row) {
       const auto begin = logits.begin() + row * vocabulary;
       double sum = 0.0;

@@ -5,8 +5,6 @@
 #include <limits>
 #include <span>
 
-#include "gpu_bench/kernels/storage.hpp"
-#include "gpu_bench/verify/launcher.hpp"
 #include "gpu_bench/verify/reference.hpp"
 #include "gpu_bench/verify/verification.hpp"
 #include "tests/gpu_bench/kernels/kernel_support.hpp"
@@ -29,14 +27,12 @@ struct Batch {
   std::vector<Storage> draft_logits = poisoned<Storage>(std::size_t{batch} * gamma * vocabulary);
   std::vector<std::int32_t> drafts = std::vector<std::int32_t>(std::size_t{batch} * gamma, no_token);
   std::vector<std::int32_t> draft_counts = std::vector<std::int32_t>(batch, static_cast<std::int32_t>(gamma));
-  std::vector<float> draft_log_sum_exps{};  ///< empty: not given
 
   [[nodiscard]] VerificationInput<Storage> input() const {
     return {.target_logits = target_logits.data(),
             .draft_logits = draft_logits.data(),
             .drafts = drafts.data(),
             .draft_counts = draft_counts.data(),
-            .draft_log_sum_exps = draft_log_sum_exps.empty() ? nullptr : draft_log_sum_exps.data(),
             .batch = batch,
             .gamma = gamma,
             .vocabulary = vocabulary,
@@ -70,7 +66,16 @@ struct Emitted {
   }
 };
 
-/// Runs verify(input, output, workspace, launcher) on the host. Outputs and workspace are poisoned before; outputs must
+/// The workspace that verify(input, output, cutter, launcher) asks for.
+template <class Storage, class Verify>
+WorkspaceSize workspace_for(const Batch<Storage>& batch, const Verify& verify) {
+  WorkspaceCutter cutter;
+  CountingLauncher launcher;
+  verify(batch.input(), VerificationOutput{}, cutter, launcher);
+  return cutter.size();
+}
+
+/// Runs verify(input, output, cutter, launcher) on the host. Outputs and workspace are poisoned before; outputs must
 /// all be written, and tokens padded, and the counters zero again.
 template <class Storage, class Verify>
 Emitted emitted_by(const Batch<Storage>& batch, const WorkspaceSize& size, const Verify& verify,
@@ -83,10 +88,11 @@ Emitted emitted_by(const Batch<Storage>& batch, const WorkspaceSize& size, const
   std::vector<float> floats(static_cast<std::size_t>(size.floats), no_number);
   std::vector<std::uint32_t> counters(static_cast<std::size_t>(size.counters), 0);
   HostLauncher launcher{order};
+  WorkspaceCutter cutter(Workspace{.floats = floats.data(), .counters = counters.data()});
   verify(batch.input(),
          VerificationOutput{
              .tokens = emitted.tokens.data(), .emitted_counts = emitted.counts.data(), .faults = emitted.faults.data()},
-         Workspace{.floats = floats.data(), .counters = counters.data()}, launcher);
+         cutter, launcher);
   CHECK(counters == std::vector<std::uint32_t>(counters.size(), 0));
   for (unsigned request = 0; request < batch.batch; ++request) {
     REQUIRE(emitted.counts[request] >= 1);
@@ -218,20 +224,6 @@ Batch<Storage> alone(Batch<Storage>& batch, unsigned request) {
     alone.draft(0, i) = batch.draft(request, i);
   }
   return alone;
-}
-
-/// The drafter's log-sum-exps, as drafting in single precision would leave them; NaN where there is no draft.
-template <class Storage>
-std::vector<float> log_sum_exps_of(Batch<Storage>& batch) {
-  std::vector<float> sums(std::size_t{batch.batch} * batch.gamma, no_number);
-  for (unsigned b = 0; b < batch.batch; ++b) {
-    for (unsigned i = 0; i < static_cast<unsigned>(batch.draft_counts[b]); ++i) {
-      double sum = 0.0;
-      for (const Storage& logit : batch.draft_row(b, i)) sum += std::exp(static_cast<double>(to_float(logit)));
-      sums[std::size_t{b} * batch.gamma + i] = static_cast<float>(std::log(sum));
-    }
-  }
-  return sums;
 }
 
 }  // namespace foredraft::gpu_bench::tests

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <functional>
 
-#include "gpu_bench/cuda/device_memory.hpp"
-#include "gpu_bench/cuda/launch_costs.hpp"
+#include "gpu_bench/cuda/device_limits.hpp"
+#include "gpu_bench/cuda/launch_kernel.cuh"
 
 namespace foredraft::gpu_bench {
 namespace {
@@ -75,6 +75,26 @@ LaunchCosts measure_launch_costs(int multiprocessors, bool cooperative) {
     return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   });
   return costs;
+}
+
+void launch_move(MemoryMove move, const void* from, void* to, std::int64_t bytes, std::int64_t multiprocessors,
+                 cudaStream_t stream) {
+  const auto launch = [&]<MemoryMove kind>() {
+    launch_kernel(MoveMemoryKernel<kind>{.from = static_cast<const MemoryPack*>(from),
+                                         .to = static_cast<MemoryPack*>(to),
+                                         .packs = bytes / static_cast<std::int64_t>(sizeof(MemoryPack)),
+                                         .max_blocks = static_cast<unsigned>(16 * multiprocessors),
+                                         .unlikely = 0x9e3779b9U},
+                  stream);
+  };
+  switch (move) {
+    case MemoryMove::copy:
+      return launch.operator()<MemoryMove::copy>();
+    case MemoryMove::read:
+      return launch.operator()<MemoryMove::read>();
+    case MemoryMove::write:
+      return launch.operator()<MemoryMove::write>();
+  }
 }
 
 }  // namespace foredraft::gpu_bench

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cuda_runtime_api.h>
+
+#include "gpu_bench/kernels/fill.hpp"
+
+/// The launches from which a device's limits are measured.
 namespace foredraft::gpu_bench {
 
 /// Launch costs in microseconds; each is the median of repeated runs of many launches of an empty kernel.
@@ -13,5 +18,9 @@ struct LaunchCosts {
 };
 
 [[nodiscard]] LaunchCosts measure_launch_costs(int multiprocessors, bool cooperative);
+
+/// Enqueues one move of the first `bytes`, a multiple of 16.
+void launch_move(MemoryMove move, const void* from, void* to, std::int64_t bytes, std::int64_t multiprocessors,
+                 cudaStream_t stream);
 
 }  // namespace foredraft::gpu_bench

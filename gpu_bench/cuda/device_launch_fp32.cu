@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu_bench/cuda/device_launch.cuh"
+
+template struct foredraft::gpu_bench::DeviceLaunches<float>;

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "gpu_bench/cuda/launch_operation.cuh"
-
-namespace foredraft::gpu_bench {
-
-template void launch_operation_as<float>(const latency::Operation&, const KernelContext&, cudaStream_t);
-template void launch_contents_as<float>(const latency::Buffer&, void*, std::uint64_t, cudaStream_t);
-
-}  // namespace foredraft::gpu_bench
