@@ -68,7 +68,7 @@ std::string speedup_with(double speedup, const std::optional<Interval>& ci95) {
 
 CellPrediction predict_cell(const LoopCell& cell, const latency::Profile& profile) {
   ProfileQuestion question{
-      .target = cell.target, .draft = cell.drafter, .drafting = cell.drafting, .alpha = cell.alpha};
+      .target = cell.target, .draft = cell.drafter, .drafting = cell.drafting, .acceptance = Iid{cell.alpha}};
   question.gamma = cell.gamma;
   question.batches = {cell.batch};
   question.contexts = {cell.context};
