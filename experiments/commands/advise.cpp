@@ -7,7 +7,6 @@
 
 #include "core/streams.hpp"
 #include "experiments/advise/advice.hpp"
-#include "experiments/advise/advice_json.hpp"
 #include "experiments/advise/engine_settings.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/cli/scenario_options.hpp"

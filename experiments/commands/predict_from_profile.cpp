@@ -14,7 +14,6 @@
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/deployment_options.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/operators_file.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"

@@ -50,7 +50,7 @@ VerificationCurve curve_of(const ProfileQuestion& question, const latency::PairS
   return curve;
 }
 
-void add_counts(DataText& data, auto... counts) { (data.cell(static_cast<double>(counts)), ...); }
+void count_cells(DataText& data, auto... counts) { (data.cell(static_cast<double>(counts)), ...); }
 
 std::string_view inside_text(bool inside) { return inside ? "yes" : "no"; }
 
@@ -77,7 +77,7 @@ std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::
   for (const AtBatch& at : prediction.cells) {
     if (!shows(at)) continue;
     for (const AtDraftLength& length : at.lengths) {
-      add_counts(data.row(), at.context, at.batch, length.gamma);
+      count_cells(data.row(), at.context, at.batch, length.gamma);
       add(data, at, length);
       data.cell(level);
     }
@@ -86,6 +86,31 @@ std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::
 }
 
 bool every_cell(const AtBatch& /*at*/) { return true; }
+
+/// Every number of the prediction.
+std::string lengths_csv(const ProfilePrediction& prediction) {
+  std::vector<std::string> columns;
+  for (const char* time : {"plain", "plain_sampling", "drafting", "verify", "sampling"}) {
+    for (const char* what : {"us", "spread", "origin"}) columns.push_back(fmt::format("{}_{}", time, what));
+  }
+  columns.insert(columns.end(),
+                 {"overhead_us", "inside_domain", "tokens_per_iteration", "speedup", "speedup_spread", "use"});
+  return csv_by_length(
+      prediction, columns,
+      [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
+        const auto add = [&data](const Latency& time, bool known) {
+          data.cell(time.time_us).cell(time.spread).cell(known ? to_string(time.origin) : "");
+        };
+        add(at.plain, true);
+        add(at.plain_sampling, prediction.sampling_known);
+        add(length.drafting, true);
+        add(length.verify, true);
+        add(length.sampling, prediction.sampling_known);
+        data.cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
+        data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
+      },
+      every_cell);
+}
 
 std::string step_time_csv(const ProfilePrediction& prediction) {
   return csv_by_length(
@@ -117,7 +142,7 @@ std::string verification_cost_csv(const std::vector<VerificationCurve>& curves, 
   for (const VerificationCurve& curve : curves) {
     const std::optional<double> knee = knee_tokens(curve);
     for (const VerificationCurve::Point& point : curve.points) {
-      add_counts(data.row(), curve.context, curve.batch, point.tokens);
+      count_cells(data.row(), curve.context, curve.batch, point.tokens);
       data.cell(point.pass.time_us).cell(point.pass.spread);
       data.cell(to_string(point.pass.origin)).cell(inside_text(point.pass.inside));
       data.cell(point.growth).cell(point.growth_spread).cell(knee_growth).cell(knee).cell(level);
@@ -130,7 +155,7 @@ std::string decision_map_csv(const ProfilePrediction& prediction) {
   DataText data({"context", "first_batch", "last_batch", "gamma"});
   for (std::size_t i = 0; i < prediction.schedules.size(); ++i) {
     for (const auto& [first, last, gamma] : prediction.schedules[i])
-      add_counts(data.row(), prediction.question.contexts[i], first, last, gamma);
+      count_cells(data.row(), prediction.question.contexts[i], first, last, gamma);
   }
   return data.csv();
 }
@@ -193,37 +218,13 @@ ResultFolder::Kind folder_kind(const ProfileQuestion& question, const FileDigest
   return {.schema = prediction_schema, .content = std::move(content)};
 }
 
-std::string prediction_csv(const ProfilePrediction& prediction) {
-  std::vector<std::string> columns;
-  for (const char* time : {"plain", "plain_sampling", "drafting", "verify", "sampling"}) {
-    for (const char* what : {"us", "spread", "origin"}) columns.push_back(fmt::format("{}_{}", time, what));
-  }
-  columns.insert(columns.end(),
-                 {"overhead_us", "inside_domain", "tokens_per_iteration", "speedup", "speedup_spread", "use"});
-  return csv_by_length(
-      prediction, columns,
-      [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
-        const auto add = [&data](const Latency& time, bool known) {
-          data.cell(time.time_us).cell(time.spread).cell(known ? to_string(time.origin) : "");
-        };
-        add(at.plain, true);
-        add(at.plain_sampling, prediction.sampling_known);
-        add(length.drafting, true);
-        add(length.verify, true);
-        add(length.sampling, prediction.sampling_known);
-        data.cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
-        data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
-      },
-      every_cell);
-}
-
 bool has_decision_map(const ProfileQuestion& question) {
   return question.contexts.size() > 1 && question.batches.size() > 1;
 }
 
 void write_prediction(ResultFolder& folder, const ProfilePrediction& prediction,
                       const std::vector<VerificationCurve>& curves) {
-  folder.write("prediction.csv", prediction_csv(prediction));
+  folder.write("prediction.csv", lengths_csv(prediction));
   folder.write("step-time.csv", step_time_csv(prediction));
   // Where nothing fits into memory there is nothing to decide.
   const bool decides = std::ranges::any_of(prediction.cells, [&](const AtBatch& at) { return prediction.advises(at); });

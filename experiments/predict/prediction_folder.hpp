@@ -47,9 +47,6 @@ inline constexpr std::string_view prediction_schema = "foredraft.prediction/1";
 /// Of the question and of the file, or data sheet, that the times came from.
 [[nodiscard]] ResultFolder::Kind folder_kind(const ProfileQuestion& question, const FileDigest& times);
 
-/// A row for each context, batch and draft length.
-[[nodiscard]] std::string prediction_csv(const ProfilePrediction& prediction);
-
 /// Whether there is a map to draw: two contexts and two batches at least.
 [[nodiscard]] bool has_decision_map(const ProfileQuestion& question);
 

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 Json gamma_json(const std::optional<std::int64_t>& gamma) { return gamma ? Json(*gamma) : Json("unbounded"); }
 
-std::string gamma_text(const std::optional<std::int64_t>& gamma) {
+std::string gamma_or_unbounded(const std::optional<std::int64_t>& gamma) {
   return gamma ? fmt::format("{}", *gamma) : "unbounded";
 }
 
@@ -157,7 +157,7 @@ std::string table(const Answered& answered) {
   std::vector<const AtGamma*> columns{&prediction.asked};
   if (prediction.asked.gamma != best) columns.push_back(&prediction.best);
   const auto title = [&](const AtGamma& at) {
-    return fmt::format("gamma {}{}", gamma_text(at.gamma), at.gamma == best ? " (best)" : "");
+    return fmt::format("gamma {}{}", gamma_or_unbounded(at.gamma), at.gamma == best ? " (best)" : "");
   };
   std::string text;
   const auto line = [&](std::string_view label, const auto& cell) {
@@ -302,10 +302,11 @@ std::string to_text(std::span<const Answered> all) {
     if (prediction.asked.gamma != gamma) gamma.reset();
     const double speedup = prediction.asked.speedup.value_or(std::numeric_limits<double>::infinity());
     speedups = {std::min(speedups.low, speedup), std::max(speedups.high, speedup)};
-    table.rows.push_back(
-        {number_text(alpha_of(answered)), number_text(scenario::decoding_cost(question.scenario).value().draft_pass),
-         gamma_text(prediction.asked.gamma), fixed(prediction.asked.tokens, ""), fixed(prediction.asked.speedup, "x"),
-         gamma_text(prediction.best.gamma), fixed(prediction.best.speedup, "x")});
+    table.rows.push_back({number_text(alpha_of(answered)),
+                          number_text(scenario::decoding_cost(question.scenario).value().draft_pass),
+                          gamma_or_unbounded(prediction.asked.gamma), fixed(prediction.asked.tokens, ""),
+                          fixed(prediction.asked.speedup, "x"), gamma_or_unbounded(prediction.best.gamma),
+                          fixed(prediction.best.speedup, "x")});
   }
   return answer_lines(fmt::format("speedup {}x to {}x over {} combinations.\n\n", decimal_text(speedups.low, 2),
                                   decimal_text(speedups.high, 2), all.size()) +

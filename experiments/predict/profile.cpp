@@ -6,7 +6,6 @@
 #include "analytic/answer/prediction.hpp"
 #include "core/check.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/operators_file.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/pair_surface.hpp"

@@ -272,25 +272,20 @@ std::string attainable_lines(const latency::Attainable& attainable, bool sheet) 
 }
 
 std::string interval_line(const ProfilePrediction& prediction) {
-  switch (prediction.source) {
-    case latency::Source::measured:
-      return "intervals   95 %: between-run spread and errors of interpolation and fit, taken as independent; "
-             "acceptance "
-             "taken as exact\n";
-    case latency::Source::datasheet:
-      if (prediction.attainable) return attainable_lines(*prediction.attainable, true);
-      return "intervals   none: a data sheet's peaks are upper bounds\n";
-    case latency::Source::operators:
-      if (prediction.attainable) return attainable_lines(*prediction.attainable, false);
-      [[fallthrough]];
-    case latency::Source::engine:
-      if (!prediction.cells.front().plain.spread) break;
-      return "intervals   95 %: the error that the profile states of its steps, and of interpolation, taken as "
-             "independent; acceptance taken as exact\n";
-    case latency::Source::user:
-      break;
+  using latency::Source;
+  const Source source = prediction.source;
+  if (prediction.attainable) return attainable_lines(*prediction.attainable, source == Source::datasheet);
+  if (source == Source::datasheet) return "intervals   none: a data sheet's peaks are upper bounds\n";
+  if (source == Source::measured) {
+    return "intervals   95 %: between-run spread and errors of interpolation and fit, taken as independent; "
+           "acceptance taken as exact\n";
   }
-  return "intervals   none: the error of these times is not known\n";
+  if (source == Source::user || !prediction.cells.front().plain.spread) {
+    return "intervals   none: the error of these times is not known\n";
+  }
+  return "intervals   95 %: the error that the profile states of its steps, and of interpolation, taken as "
+         "independent; "
+         "acceptance taken as exact\n";
 }
 
 }  // namespace
@@ -318,7 +313,6 @@ std::string to_text(const ProfilePrediction& prediction) {
   if (question.max_gamma && *question.max_gamma < max_drafts(unbounded)) {
     text += fmt::format("searched    gamma 1 to {}: as far as the steps reach\n", *question.max_gamma);
   }
-  constexpr std::size_t label = 12;
   const std::string rest = step_lines(prediction) + memory_line(prediction) + origin_line(prediction) +
                            floor_line(prediction) + interval_line(prediction) +
                            fmt::format("not in it   {}{}prompts and encoders{}\n",
@@ -327,7 +321,7 @@ std::string to_text(const ProfilePrediction& prediction) {
                                            : "the engine's own overhead per iteration (--overhead-us), ",
                                        prediction.sampling_known ? "" : "accepting and sampling tokens, ",
                                        prediction.cells.front().need ? "" : ", whether it fits into memory");
-  return text + wrapped(rest, label);
+  return text + wrapped(rest, columns_of_label);
 }
 
 }  // namespace foredraft::experiments

@@ -8,7 +8,7 @@
 
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
-#include "experiments/devices/operators_file.hpp"
+#include "experiments/devices/devices.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/tolerances.hpp"

@@ -10,7 +10,6 @@
 #include "core/problems.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/operators_file.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/passes.hpp"
