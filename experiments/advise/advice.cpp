@@ -7,7 +7,6 @@
 #include <map>
 #include <tuple>
 
-#include "experiments/advise/advice_parts.hpp"
 #include "experiments/inputs/observed_acceptance.hpp"
 
 namespace foredraft::experiments {
@@ -47,7 +46,7 @@ void add_sources(const AdviceQuestion& question, Advice& advice) {
       if (advice.format.empty()) advice.format = contents.format;
       if (advice.engine.empty()) advice.engine = contents.engine;
       if (advice.version.empty()) advice.version = contents.version;
-      for (const logs::LogWarning& warning : contents.warnings) advice.warnings.push_back(warning);
+      advice.warnings.insert(advice.warnings.end(), contents.warnings.begin(), contents.warnings.end());
       const auto take = [](auto& to, const auto& from) {
         if (!to) to = from;
       };
@@ -67,18 +66,22 @@ std::optional<std::int64_t> gamma_of(const logs::ObservedLog& log) {
     if (one.decoding != Decoding::speculative || one.gamma.value_or(0) < 1) continue;
     steps[*one.gamma] += one.acceptance ? std::max<std::int64_t>(1, one.acceptance->steps) : 1;
   }
-  const auto most = std::max_element(steps.begin(), steps.end(),
-                                     [](const auto& one, const auto& other) { return one.second <= other.second; });
+  const auto most =
+      std::ranges::max_element(steps, std::ranges::less_equal{}, &std::pair<const std::int64_t, std::int64_t>::second);
   return most == steps.end() ? std::nullopt : std::optional(most->first);
+}
+
+/// The draft length that is set ranks first, then by steps.
+auto rank_of(const Run& run, const std::optional<std::int64_t>& gamma) {
+  return std::tuple(run.gamma == gamma, run.gamma.has_value(), run.steps);
 }
 
 /// The run with the most steps of the draft length that is set, else of any.
 const Run* main_run(const std::vector<Run>& runs, const std::optional<std::int64_t>& gamma) {
   const Run* main = nullptr;
-  const auto rank = [&](const Run& run) { return std::tuple(run.gamma == gamma, run.gamma.has_value(), run.steps); };
   for (const Run& run : runs) {
     if (run.decoding != Decoding::speculative || !run.tokens) continue;
-    if (main == nullptr || rank(run) > rank(*main)) main = &run;
+    if (main == nullptr || rank_of(run, gamma) > rank_of(*main, gamma)) main = &run;
   }
   return main;
 }
@@ -133,38 +136,7 @@ void add_acceptance_warnings(Advice& advice) {
   }
 }
 
-}  // namespace
-
-double schedule_cost(std::string_view engine) {
-  // vLLM's V1 runner gives up full CUDA graphs for a schedule: 59.6 against 50.0 tokens/s in its issue 49548. Of other
-  // engines nothing is known: assumed.
-  constexpr double of_vllm = 0.16;
-  constexpr double of_others = 0.05;
-  return engine == "vllm" ? of_vllm : of_others;
-}
-
-Advice advise(const AdviceQuestion& question) {
-  Advice advice;
-  add_sources(question, advice);
-  RunList runs = runs_of(question.logs, question.plain);
-  advice.runs = std::move(runs.all);
-  for (logs::LogWarning& warning : runs.warnings) advice.warnings.push_back(std::move(warning));
-  add_acceptance(question, advice);
-  add_acceptance_warnings(advice);
-  advice.spread = spread_of_requests(question.logs, advice.gamma_observed);
-  advice.strata = tokens_by_stratum(question.logs, advice.gamma_observed);
-  add_loads(question, advice);
-  if (advice.fit() != nullptr) add_choice(question, advice);
-  if (std::holds_alternative<analytic::FitRefusal>(advice.acceptance)) {
-    for (LoadAdvice& load : advice.loads) load.chain.reset();  // its acceptance length cannot be trusted
-  }
-  add_words(question, advice);
-  return advice;
-}
-
-namespace {
-
-using logs::Decoding;
+// ---- loads
 
 /// The plain run to compare with: of the same load if there is one, else nothing and how the nearest one differs.
 struct PlainRun {
@@ -202,14 +174,13 @@ void split_by(const PredictedTimes& predicted, double batch, std::int64_t gamma,
   }
 }
 
-/// Runs of one load, that of the draft length that is set first, then by steps.
+/// Runs of one load, by rank_of().
 using RunsOfLoad = std::vector<const Run*>;
 
 std::vector<RunsOfLoad> runs_by_load(const std::vector<Run>& runs, const std::optional<std::int64_t>& gamma) {
   std::map<RunLoad, RunsOfLoad> loads;
-  const bool timed = std::any_of(runs.begin(), runs.end(), [](const Run& run) {
-    return run.decoding == Decoding::speculative && run.iteration_ms;
-  });
+  const bool timed = std::ranges::any_of(
+      runs, [](const Run& run) { return run.decoding == Decoding::speculative && run.iteration_ms; });
   for (const Run& run : runs) {
     if (run.decoding == Decoding::speculative && run.tokens && (run.iteration_ms || !timed)) {
       loads[run.load].push_back(&run);
@@ -217,11 +188,7 @@ std::vector<RunsOfLoad> runs_by_load(const std::vector<Run>& runs, const std::op
   }
   std::vector<RunsOfLoad> ordered;
   for (auto& [load, of_load] : loads) {
-    const auto rank = [&](const Run* run) {
-      return std::tuple(run->gamma == gamma, run->gamma.has_value(), run->steps);
-    };
-    std::stable_sort(of_load.begin(), of_load.end(),
-                     [&](const Run* one, const Run* other) { return rank(one) > rank(other); });
+    std::ranges::stable_sort(of_load, std::ranges::greater{}, [&](const Run* run) { return rank_of(*run, gamma); });
     ordered.push_back(std::move(of_load));
   }
   return ordered;
@@ -249,7 +216,7 @@ LoadAdvice load_of(const RunsOfLoad& runs, const AdviceQuestion& question, const
   for (const Run* run : runs) {
     if (run->gamma && run->iteration_ms) load.gammas.push_back(*run->gamma);
   }
-  std::sort(load.gammas.begin(), load.gammas.end());
+  std::ranges::sort(load.gammas);
   load.share = generated(runs);
   const PlainRun plain = plain_run_for(main, advice.runs);
   load.arms_differ = plain.run != nullptr ? models : plain.differs;
@@ -281,6 +248,37 @@ void warn_of_stairs(const RunsOfLoad& runs, Advice& advice) {
 }
 
 }  // namespace
+
+std::vector<const LoadAdvice*> Advice::compared() const {
+  std::vector<const LoadAdvice*> found;
+  for (const LoadAdvice& load : loads) {
+    if (load.chain) found.push_back(&load);
+  }
+  return found;
+}
+
+bool Advice::warns(std::string_view code) const {
+  return std::ranges::find(warnings, code, &logs::LogWarning::code) != warnings.end();
+}
+
+Advice advise(const AdviceQuestion& question) {
+  Advice advice;
+  add_sources(question, advice);
+  RunList runs = runs_of(question.logs, question.plain);
+  advice.runs = std::move(runs.all);
+  advice.warnings.insert(advice.warnings.end(), runs.warnings.begin(), runs.warnings.end());
+  add_acceptance(question, advice);
+  add_acceptance_warnings(advice);
+  advice.spread = spread_of_requests(question.logs, advice.gamma_observed);
+  advice.strata = tokens_by_stratum(question.logs, advice.gamma_observed);
+  add_loads(question, advice);
+  if (advice.fit() != nullptr) add_choice(question, advice);
+  if (std::holds_alternative<analytic::FitRefusal>(advice.acceptance)) {
+    for (LoadAdvice& load : advice.loads) load.chain.reset();  // its acceptance length cannot be trusted
+  }
+  add_words(question, advice);
+  return advice;
+}
 
 void add_loads(const AdviceQuestion& question, Advice& advice) {
   const std::string models = targets_differ(question.logs, question.plain);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,9 +14,10 @@
 #include "analytic/observed/gamma_choice.hpp"
 #include "analytic/observed/iteration_times.hpp"
 #include "core/intervals.hpp"
-#include "experiments/advise/strata.hpp"
 #include "experiments/predict/profile_prediction.hpp"
+#include "experiments/results/manifest.hpp"
 #include "experiments/runs/runs.hpp"
+#include "logs/observations_file.hpp"
 
 /// Advice from logs: whether speculative decoding pays, what limits it, and which draft length to set if it is
 /// identified.
@@ -60,6 +62,25 @@ struct LoadAdvice {
   double share = 0.0;                         ///< of all generated tokens
 };
 
+// ---- Variation of acceptance between requests and kinds of prompts, which the pooled mean hides.
+
+/// One category, kind of answer or range of contexts.
+struct StratumTokens {
+  std::string dimension;  ///< "category", "reasoning", "context"
+  std::string name;       ///< "coding", "on", "1k to 2k"
+  std::size_t observations;
+  double steps;
+  Estimate tokens;  ///< per iteration
+};
+
+/// Quantiles of tokens per iteration over single requests.
+struct RequestSpread {
+  std::size_t requests;
+  double tenth, half, nine_tenths;
+};
+
+// ---- The answer
+
 struct Recommendation {
   std::int64_t gamma;                        ///< 0: no speculation, measured on a server without it
   std::vector<ScheduleRange> schedule = {};  ///< batches; only if it beats one gamma by more than its cost
@@ -96,13 +117,13 @@ struct Advice {
   [[nodiscard]] bool concludes() const {
     return fit() != nullptr || (std::holds_alternative<NoAcceptance>(acceptance) && tokens_observed.has_value());
   }
+  /// The loads with a measured speedup.
+  [[nodiscard]] std::vector<const LoadAdvice*> compared() const;
+  [[nodiscard]] bool warns(std::string_view code) const;
 };
 
 /// Maximum draft length of an answer, unless a longer one was logged.
 inline constexpr std::int64_t longest_advised = 12;
-
-/// Cost of a schedule in an engine: the relative speedup that it must gain to be recommended.
-[[nodiscard]] double schedule_cost(std::string_view engine);
 
 [[nodiscard]] Advice advise(const AdviceQuestion& question);
 
@@ -111,5 +132,48 @@ inline constexpr std::int64_t longest_advised = 12;
 
 /// Schema foredraft.advise/1: docs/schemas/advise.schema.json.
 [[nodiscard]] nlohmann::ordered_json to_json(const Advice& advice, std::string_view engine_version);
+
+// ---- The output folder of `advise --out`: the advice as JSON and text, and its numbers as tables.
+
+/// Digests of the logs.
+[[nodiscard]] ResultFolder::Kind advice_kind(const AdviceQuestion& question);
+
+/// Writes advice.json, advice.txt and loads.csv, and strata.csv, marginal.csv, acceptance-length.csv, speedup-chain.csv
+/// and speedup-by-load.csv if they have rows.
+void write_advice(ResultFolder& folder, const Advice& advice, std::string_view settings,
+                  std::string_view engine_version);
+
+// ---- The steps of advise(), in their order; internal to the folder.
+
+/// Strata of the observations at this draft length (empty: of all) that counted steps. A dimension is included if its
+/// values were logged and at least two of them have 200 steps each. Within it the lowest acceptance length comes first;
+/// contexts are in ascending order.
+[[nodiscard]] std::vector<StratumTokens> tokens_by_stratum(std::span<const logs::ObservedLog> logs,
+                                                           const std::optional<std::int64_t>& gamma);
+
+/// Over requests of at least 20 steps; nullopt for fewer than 10.
+[[nodiscard]] std::optional<RequestSpread> spread_of_requests(std::span<const logs::ObservedLog> logs,
+                                                              const std::optional<std::int64_t>& gamma);
+
+/// Loads of the speculative runs, each with its comparable run without speculation. Adds warnings (W03, W09, W16).
+void add_loads(const AdviceQuestion& question, Advice& advice);
+
+/// Speedups at other draft lengths, and the draft length to use if it is identified.
+void add_choice(const AdviceQuestion& question, Advice& advice);
+
+/// Causes, action, cause, why_not and evidence, as text.
+void add_words(const AdviceQuestion& question, Advice& advice);
+
+/// Whether the interval of the acceptance length is much wider than 5 %, so that nothing is recommended.
+[[nodiscard]] bool too_uncertain(const Advice& advice);
+
+/// Names of a factor in documents and in tables.
+struct FactorNames {
+  std::string_view word, title;
+};
+[[nodiscard]] FactorNames names_of(analytic::ChainFactor factor);
+
+/// "1.23x +- 0.04", 95 %, the half width rounded up.
+[[nodiscard]] std::string with_half_width(const Estimate& estimate, std::string_view unit = "");
 
 }  // namespace foredraft::experiments

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +14,6 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::size_t advice_columns = 100;
 constexpr std::size_t max_loads = 6;
 
 std::string count_text(double count) {
@@ -35,39 +35,16 @@ std::string what_was_read(const Advice& advice) {
   text += ": " + (advice.verification_steps ? count_text(*advice.verification_steps) + " verification steps"
                   : advice.tokens_observed  ? std::string("acceptance lengths as printed")
                                             : std::string("no acceptance"));
-  std::string at;
-  if (gammas.size() <= 4) {
-    for (const std::int64_t gamma : gammas) at += fmt::format("{}{}", at.empty() ? " at K = " : ", ", gamma);
-  } else {
-    at = fmt::format(" at K = {} to {}", *gammas.begin(), *gammas.rbegin());
+  if (gammas.size() > 4) {
+    text += fmt::format(" at K = {} to {}", *gammas.begin(), *gammas.rbegin());
+  } else if (!gammas.empty()) {
+    text += fmt::format(" at K = {}", fmt::join(gammas, ", "));
   }
-  if (plain > 0.0) at += fmt::format(", {:.0f} plain {}", plain, plain == 1.0 ? "observation" : "observations");
-  return text + at;
+  if (plain > 0.0) text += fmt::format(", {:.0f} plain {}", plain, plain == 1.0 ? "observation" : "observations");
+  return text;
 }
 
 // ---- loads
-
-std::string_view factor_title(analytic::ChainFactor factor) {
-  using analytic::ChainFactor;
-  switch (factor) {
-    case ChainFactor::verification:
-      return "verification";
-    case ChainFactor::drafting:
-      return "drafting";
-    case ChainFactor::engine_overhead:
-      return "engine";
-    case ChainFactor::plain_overhead:
-      return "in both";
-    case ChainFactor::iteration_cost:
-      break;
-  }
-  return "iteration cost";
-}
-
-std::string with_half_width(const Estimate& estimate) {
-  const double half = std::ceil(100.0 * normal_quantile(0.95) * estimate.standard_error) / 100.0;  // rounded up
-  return fmt::format("{:.2f} +- {:.2f}", estimate.mean, half);
-}
 
 /// All loads, or the smallest and largest ones.
 std::vector<const LoadAdvice*> shown_loads(const Advice& advice) {
@@ -87,10 +64,9 @@ std::string loads_table(const Advice& advice) {
     if (!load->chain) continue;
     for (const analytic::ChainLink& link : load->chain->links) factors.insert(link.factor);
   }
-  Table table{.caption = {},
-              .columns = {{"", Align::left}, {"K", Align::right}, {"acceptance length", Align::right}},
-              .rows = {}};
-  for (const auto factor : factors) table.columns.push_back({std::string(factor_title(factor)), Align::right});
+  Table table;
+  table.columns = {{"", Align::left}, {"K", Align::right}, {"acceptance length", Align::right}};
+  for (const auto factor : factors) table.columns.push_back({std::string(names_of(factor).title), Align::right});
   table.columns.push_back({"TPOT ms", Align::right});
   table.columns.push_back({"speedup", Align::right});
   for (const LoadAdvice* load : loads) {
@@ -132,18 +108,18 @@ std::string strata_text(const Advice& advice) {
     const auto last = std::find_if(first, advice.strata.end(),
                                    [&](const StratumTokens& one) { return one.dimension != first->dimension; });
     const auto number = static_cast<std::size_t>(last - first);
-    std::string values;
+    std::vector<std::string> values;
     for (std::size_t i = 0; i < number; ++i) {
       if (i >= at_each_end && i + at_each_end < number) {
-        if (i == at_each_end) values += fmt::format(", {} more", number - 2 * at_each_end);
+        if (i == at_each_end) values.push_back(fmt::format("{} more", number - 2 * at_each_end));
         continue;
       }
       const StratumTokens& one = *(first + static_cast<std::ptrdiff_t>(i));
-      values += fmt::format("{}{} {}", values.empty() ? "" : ", ", one.name,
-                            std::isfinite(one.tokens.standard_error) ? with_half_width(one.tokens)
-                                                                     : fmt::format("{:.2f}", one.tokens.mean));
+      values.push_back(one.name + " " +
+                       (std::isfinite(one.tokens.standard_error) ? with_half_width(one.tokens)
+                                                                 : fmt::format("{:.2f}", one.tokens.mean)));
     }
-    text += labeled("by " + first->dimension, values);
+    text += labeled("by " + first->dimension, fmt::format("{}", fmt::join(values, ", ")));
     first = last;
   }
   return text;
@@ -174,27 +150,26 @@ bool is_shown(const Advice& advice, std::int64_t gamma) {
 }
 
 std::string lengths_text(const Advice& advice) {
-  std::string text;
+  std::vector<std::string> lengths;
   for (const analytic::TokensAtGamma& at : advice.by_gamma) {
     if (!is_shown(advice, at.gamma)) continue;
     const bool open = at.source == analytic::TokensAtGamma::Source::left_open;
     const std::string value = open ? fmt::format("{:.2f}..{:.2f}", at.low, at.high) : fmt::format("{:.2f}", at.value);
-    text += fmt::format("{}{}: {}{}", text.empty() ? "" : ", ", at.gamma, value,
-                        at.gamma == advice.gamma_observed ? " (logged)"
-                        : at.extrapolated && !open        ? fmt::format(" +- {:.2f}", (at.high - at.low) / 2.0)
-                                                          : "");
+    lengths.push_back(fmt::format("{}: {}{}", at.gamma, value,
+                                  at.gamma == advice.gamma_observed ? " (logged)"
+                                  : at.extrapolated && !open ? fmt::format(" +- {:.2f}", (at.high - at.low) / 2.0)
+                                                             : ""));
   }
-  return text;
+  return fmt::format("{}", fmt::join(lengths, ", "));
 }
 
 std::string speedup_by_k_text(const LoadAdvice& load) {
-  std::string text;
+  std::vector<std::string> speedups;
   for (const analytic::SpeedupAt& at : load.by_gamma) {
-    const std::string value =
-        std::isfinite(at.value) ? fmt::format("{:.2f}", at.value) : fmt::format("at most {:.2f}", at.high);
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", at.gamma, value);
+    speedups.push_back(std::isfinite(at.value) ? fmt::format("{}: {:.2f}", at.gamma, at.value)
+                                               : fmt::format("{}: at most {:.2f}", at.gamma, at.high));
   }
-  return text;
+  return fmt::format("{}", fmt::join(speedups, ", "));
 }
 
 std::string by_gamma_text(const Advice& advice) {
@@ -207,22 +182,18 @@ std::string by_gamma_text(const Advice& advice) {
 }
 
 std::string warnings_text(const Advice& advice) {
-  std::set<std::string> codes;
   std::string text;
-  for (const logs::LogWarning& warning : advice.warnings) {
-    if (!codes.insert(warning.code).second) continue;
-    text += labeled(text.empty() ? "warnings" : " ", warning.code + " " + readable(warning.message));
-  }
+  for (const std::string& line : warning_lines(advice.warnings)) text += labeled(text.empty() ? "warnings" : " ", line);
   return text;
 }
 
-/// A line to paste in lines of at most 100 columns: a command goes on behind a backslash, JSON behind a comma.
+/// A line to paste in lines of at most 100 columns: a command is broken by a backslash, JSON after a comma.
 std::string continued(std::string line) {
   constexpr std::string_view indent = "  ";
   std::string text;
-  while (line.size() > advice_columns) {
-    const std::size_t option = line.rfind(" --", advice_columns - 2);
-    const std::size_t comma = line.rfind(',', advice_columns - 1);
+  while (line.size() > text_columns) {
+    const std::size_t option = line.rfind(" --", text_columns - 2);
+    const std::size_t comma = line.rfind(',', text_columns - 1);
     if (option != std::string::npos && option > indent.size()) {
       text += line.substr(0, option) + " \\\n";
       line = fmt::format("{}{}", indent, line.substr(option + 1));
@@ -238,7 +209,7 @@ std::string continued(std::string line) {
 
 std::string settings_text(std::string_view settings) {
   if (settings.empty()) return "";
-  if (settings.find('\n') == std::string_view::npos && settings.size() + columns_of_label <= advice_columns) {
+  if (settings.find('\n') == std::string_view::npos && settings.size() + columns_of_label <= text_columns) {
     return fmt::format("{:<{}}{}\n", "suggested", columns_of_label, settings);
   }
   std::string text = "suggested\n";
@@ -249,10 +220,30 @@ std::string settings_text(std::string_view settings) {
 
 }  // namespace
 
+FactorNames names_of(analytic::ChainFactor factor) {
+  using analytic::ChainFactor;
+  switch (factor) {
+    case ChainFactor::verification:
+      return {"verification", "verification"};
+    case ChainFactor::drafting:
+      return {"drafting", "drafting"};
+    case ChainFactor::engine_overhead:
+      return {"engine_overhead", "engine"};
+    case ChainFactor::plain_overhead:
+      return {"plain_overhead", "in both"};
+    case ChainFactor::iteration_cost:
+      break;
+  }
+  return {"iteration_cost", "iteration cost"};
+}
+
+std::string with_half_width(const Estimate& estimate, std::string_view unit) {
+  const double half = std::ceil(100.0 * normal_quantile(0.95) * estimate.standard_error) / 100.0;  // rounded up
+  return fmt::format("{:.2f}{} +- {:.2f}", estimate.mean, unit, half);
+}
+
 std::string to_text(const Advice& advice, std::string_view settings) {
-  const bool measured = std::any_of(advice.loads.begin(), advice.loads.end(),
-                                    [](const LoadAdvice& load) { return load.chain.has_value(); });
-  const std::string sign = !measured ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
+  const std::string sign = advice.compared().empty() ? "" : advice.sign_certain ? "; sign certain" : "; sign uncertain";
   std::string text = labeled("", advice.action) + labeled("evidence", advice.evidence + sign);
   text += labeled("read", what_was_read(advice)) + spread_text(advice);
   if (!advice.loads.empty()) text += "\n" + loads_table(advice) + "\n";

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/advise/advice_parts.hpp"
+#include "experiments/advise/advice.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -11,25 +12,10 @@ namespace {
 using analytic::ChainFactor;
 using Reason = analytic::FitRefusal::Reason;
 
-/// Half of a 95 % interval, rounded up to two digits.
-double half_width(const Estimate& estimate) {
-  return std::ceil(100.0 * normal_quantile(0.95) * estimate.standard_error) / 100.0;
-}
-
-std::string with_error(const Estimate& speedup) {
-  return fmt::format("{:.2f}x +- {:.2f}", speedup.mean, half_width(speedup));
-}
+std::string measured_speedup_text(const LoadAdvice& load) { return with_half_width(load.chain->speedup, "x"); }
 
 std::string logged_k(const LoadAdvice& load) {
   return load.gamma ? fmt::format("K = {}", *load.gamma) : std::string("the logged setting");
-}
-
-std::vector<const LoadAdvice*> compared(const Advice& advice) {
-  std::vector<const LoadAdvice*> loads;
-  for (const LoadAdvice& load : advice.loads) {
-    if (load.chain) loads.push_back(&load);
-  }
-  return loads;
 }
 
 double iteration_cost(const LoadAdvice& load) { return load.iteration_ms->mean / load.plain_ms->mean; }
@@ -37,7 +23,7 @@ double iteration_cost(const LoadAdvice& load) { return load.iteration_ms->mean /
 // ---- causes
 
 void add(std::vector<std::string>& causes, std::string_view cause) {
-  if (std::find(causes.begin(), causes.end(), cause) == causes.end()) causes.emplace_back(cause);
+  if (std::ranges::find(causes, cause) == causes.end()) causes.emplace_back(cause);
 }
 
 /// Whether the steps would be enough, and it is windows or runs that differ by more than their steps explain.
@@ -45,11 +31,6 @@ bool runs_scatter(const Advice& advice) {
   constexpr double clearly = 4.0;
   return too_uncertain(advice) &&
          (advice.fit() == nullptr || advice.fit()->variance_factor > clearly || advice.fit()->cluster_degrees == 1.0);
-}
-
-bool warns(const Advice& advice, std::string_view code) {
-  return std::any_of(advice.warnings.begin(), advice.warnings.end(),
-                     [&](const logs::LogWarning& one) { return one.code == code; });
 }
 
 /// An iteration that takes longer than decoding all of its tokens one by one, with acceptance as it should be.
@@ -60,14 +41,14 @@ bool is_engine_fault(const LoadAdvice& load) {
   return iteration_cost(load) > static_cast<double>(*load.gamma) + 1.0 && load.tokens->mean >= good_acceptance;
 }
 
-/// Verification grows with the load: an iteration costs clearly more plain steps at the largest load.
+/// Verification grows with the load: an iteration costs clearly more decode steps at the largest load.
 bool grows_with_load(const std::vector<const LoadAdvice*>& loads) {
   constexpr double clearly = 1.25;
   return loads.size() > 1 && iteration_cost(*loads.back()) > clearly * iteration_cost(*loads.front());
 }
 
 void add_chain_causes(const Advice& advice, std::vector<std::string>& causes) {
-  const auto loads = compared(advice);
+  const auto loads = advice.compared();
   if (loads.empty()) return;
   if (grows_with_load(loads)) add(causes, "verification");
   for (const ChainFactor factor : loads.back()->chain->causes) {
@@ -91,38 +72,37 @@ bool lacks_graphs(const Advice& advice) {
     const auto& sizes = advice.settings.graph_sizes;
     if (sizes.empty() || !run.gamma || !run.requests) continue;
     const double tokens = *run.requests * static_cast<double>(*run.gamma + 1);
-    if (tokens > static_cast<double>(*std::max_element(sizes.begin(), sizes.end()))) return true;
+    if (tokens > static_cast<double>(std::ranges::max(sizes))) return true;
   }
   return false;
 }
 
 bool is_prefill(const Advice& advice) {
   constexpr double most = 0.5;
-  return std::any_of(advice.loads.begin(), advice.loads.end(),
-                     [](const LoadAdvice& load) { return load.prompt_share.value_or(0.0) > most; });
+  return std::ranges::any_of(advice.loads,
+                             [](const LoadAdvice& load) { return load.prompt_share.value_or(0.0) > most; });
 }
 
 std::vector<std::string> causes_of(const Advice& advice) {
   std::vector<std::string> causes;
   const auto* refusal = std::get_if<analytic::FitRefusal>(&advice.acceptance);
   if (refusal != nullptr && refusal->reason == Reason::too_few_steps) add(causes, "too_few");
-  if ((refusal != nullptr && refusal->reason == Reason::all_accepted) || warns(advice, "W13")) {
+  if ((refusal != nullptr && refusal->reason == Reason::all_accepted) || advice.warns("W13")) {
     add(causes, "counter_artefact");
   }
   if (too_uncertain(advice)) add(causes, "too_few");
   if (advice.fit() != nullptr && advice.fit()->collapsed_position) add(causes, "drafter_fault");
-  const auto is_fault = [](const LoadAdvice& load) { return is_engine_fault(load); };
-  if (std::any_of(advice.loads.begin(), advice.loads.end(), is_fault)) add(causes, "engine_fault");
+  if (std::ranges::any_of(advice.loads, is_engine_fault)) add(causes, "engine_fault");
   if (lacks_graphs(advice)) add(causes, "cuda_graphs");
   add_chain_causes(advice, causes);
-  if (std::any_of(advice.loads.begin(), advice.loads.end(), accepts_little)) add(causes, "acceptance");
+  if (std::ranges::any_of(advice.loads, accepts_little)) add(causes, "acceptance");
   if (is_prefill(advice)) add(causes, "prefill");
-  if (warns(advice, "W01")) add(causes, "arrival_rate");
-  const bool differs = std::any_of(advice.loads.begin(), advice.loads.end(),
-                                   [](const LoadAdvice& load) { return !load.arms_differ.empty(); });
+  if (advice.warns("W01")) add(causes, "arrival_rate");
+  const bool differs =
+      std::ranges::any_of(advice.loads, [](const LoadAdvice& load) { return !load.arms_differ.empty(); });
   if (differs) add(causes, "arms_differ");
-  const bool plain = std::any_of(advice.loads.begin(), advice.loads.end(),
-                                 [](const LoadAdvice& load) { return load.plain_ms.has_value(); });
+  const bool plain =
+      std::ranges::any_of(advice.loads, [](const LoadAdvice& load) { return load.plain_ms.has_value(); });
   if (!plain && !differs && !advice.loads.empty()) add(causes, "no_plain_arm");
   if (!advice.recommendation && advice.concludes()) add(causes, "not_identified");
   return causes;
@@ -132,14 +112,13 @@ std::vector<std::string> causes_of(const Advice& advice) {
 
 std::string conditionals(const analytic::AcceptanceFit& fit) {
   constexpr std::size_t shown = 4;
-  std::string text;
+  std::vector<double> values;
   double before = 1.0;
-  for (std::size_t i = 0; i < std::min(shown, fit.counts.back().marginal.size()); ++i) {
-    const double here = fit.counts.back().marginal[i];
-    text += fmt::format("{}{:.2f}", text.empty() ? "" : ", ", before > 0.0 ? here / before : 0.0);
+  for (const double here : fit.counts.back().marginal) {
+    if (values.size() < shown) values.push_back(before > 0.0 ? here / before : 0.0);
     before = here;
   }
-  return text;
+  return fmt::format("{:.2f}", fmt::join(values, ", "));
 }
 
 std::string cost_text(const LoadAdvice& load) {
@@ -148,7 +127,7 @@ std::string cost_text(const LoadAdvice& load) {
 
 std::string factor_text(const Advice& advice, const LoadAdvice& load) {
   const auto named = [&](std::string_view cause) {
-    return std::find(advice.causes.begin(), advice.causes.end(), cause) != advice.causes.end();
+    return std::ranges::find(advice.causes, cause) != advice.causes.end();
   };
   if (named("verification")) return cost_text(load) + ", most of it verification";
   if (named("drafting")) return cost_text(load) + ", much of it drafting";
@@ -157,7 +136,7 @@ std::string factor_text(const Advice& advice, const LoadAdvice& load) {
 }
 
 std::string cause_of(const Advice& advice) {
-  const auto loads = compared(advice);
+  const auto loads = advice.compared();
   if (advice.fit() != nullptr && advice.fit()->collapsed_position) {
     return fmt::format(
         "the drafter fails at position {} (conditional acceptance {}): a fault of the drafter or its set-up",
@@ -214,16 +193,16 @@ std::string without_speedup(const Advice& advice) {
 }
 
 std::string speedups_text(const std::vector<const LoadAdvice*>& loads) {
-  std::string text;
-  for (const LoadAdvice* load : loads) {
-    text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", with_error(load->chain->speedup), load->name);
-  }
-  return text;
+  std::vector<std::string> texts;
+  for (const LoadAdvice* load : loads) texts.push_back(measured_speedup_text(*load) + " at " + load->name);
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string verdict(const LoadAdvice& load) {
+constexpr std::string_view no_verdict = "neither gains nor loses for certain";
+
+std::string_view verdict(const LoadAdvice& load) {
   const Interval speedup = normal_interval(load.chain->speedup);
-  return speedup.low > 1.0 ? "pays" : speedup.high < 1.0 ? "loses" : "neither gains nor loses for certain";
+  return speedup.low > 1.0 ? "pays" : speedup.high < 1.0 ? "loses" : no_verdict;
 }
 
 /// The loads that say most: the smallest and the largest.
@@ -233,29 +212,23 @@ std::vector<const LoadAdvice*> extremes(std::vector<const LoadAdvice*> loads) {
 }
 
 std::string off_text(const std::vector<const LoadAdvice*>& loads) {
-  const double most = (*std::max_element(loads.begin(), loads.end(), [](const auto* one, const auto* other) {
-                        return one->at_most < other->at_most;
-                      }))->at_most;
+  const double most = (*std::ranges::max_element(loads, {}, &LoadAdvice::at_most))->at_most;
   const std::string limit =
       most < 1.0 ? "no K pays" : fmt::format("no K gains more than {:.0f} %", 100.0 * (most - 1.0));
   return fmt::format("Turn speculation off for this traffic: {}; {}.", speedups_text(extremes(loads)), limit);
 }
 
-/// "4 may gain 4 %": what a tie may gain at most over the recommended draft length at one load.
 std::string recommended_text(const Advice& advice) {
   const Recommendation& use = *advice.recommendation;
   const bool keeps = advice.gamma_observed == use.gamma;
-  std::string ties;
-  for (const std::int64_t tie : use.ties) {
-    if (tie != use.gamma) ties += fmt::format("{}{}", ties.empty() ? "" : ", ", tie);
-  }
+  std::vector<std::int64_t> ties = use.ties;
+  std::erase(ties, use.gamma);
   std::string text =
-      fmt::format("{} K = {}: {:.2f}x ({:.2f} to {:.2f}){}.", keeps ? "Keep" : "Use", use.gamma, use.value, use.low,
-                  use.high, ties.empty() ? "" : "; noise does not tell it from " + ties);
+      fmt::format("{} K = {}: {:.2f}x ({:.2f} to {:.2f}){}{}.", keeps ? "Keep" : "Use", use.gamma, use.value, use.low,
+                  use.high, ties.empty() ? "" : "; noise does not tell it from ", fmt::join(ties, ", "));
   for (const LoadAdvice& load : advice.loads) {
-    if (!load.best || std::binary_search(load.best->ties.begin(), load.best->ties.end(), use.gamma)) continue;
-    const auto fixed = std::find_if(load.by_gamma.begin(), load.by_gamma.end(),
-                                    [&](const auto& one) { return one.gamma == use.gamma; });
+    if (!load.best || std::ranges::binary_search(load.best->ties, use.gamma)) continue;
+    const auto fixed = std::ranges::find(load.by_gamma, use.gamma, &analytic::SpeedupAt::gamma);
     if (fixed == load.by_gamma.end()) continue;
     text += fmt::format(" At {} K = {} gains {:.2f}x instead of {:.2f}x.", load.name, load.best->best.gamma,
                         load.best->best.value, fixed->value);
@@ -276,24 +249,19 @@ std::string measured_text(const std::vector<const LoadAdvice*>& loads) {
                        lost ? ": turn speculation off" : "", lost ? smaller : "");
   }
   return fmt::format("{} {} at {} ({}) and {} at {} ({}).", text, verdict(first), first.name,
-                     with_error(first.chain->speedup), verdict(last), last.name, with_error(last.chain->speedup));
+                     measured_speedup_text(first), verdict(last), last.name, measured_speedup_text(last));
 }
 
 std::string action_of(const Advice& advice) {
   if (const auto* refusal = std::get_if<analytic::FitRefusal>(&advice.acceptance)) return refusal_action(*refusal);
   if (!advice.tokens_observed) return "Nothing can be told: no acceptance of drafts was logged.";
-  const auto loads = compared(advice);
+  const auto loads = advice.compared();
   if (loads.empty() && !advice.recommendation) return without_speedup(advice);
   if (advice.recommendation) {
     return advice.recommendation->gamma == 0 && !loads.empty() ? off_text(loads) : recommended_text(advice);
   }
   const std::string measured = measured_text(extremes(loads));
   return is_engine_fault(*loads.front()) ? "Look at the engine first, not at the drafter. " + measured : measured;
-}
-
-std::int64_t other_k(const Advice& advice) {
-  const std::int64_t logged = advice.gamma_observed.value_or(3);
-  return logged > 1 ? 1 : 3;
 }
 
 std::string why_not_of(const Advice& advice) {
@@ -315,27 +283,27 @@ std::string why_not_of(const Advice& advice) {
                          load.arms_differ);
     }
   }
-  if (compared(advice).empty()) {
+  if (advice.compared().empty()) {
     return "no plain run: log ten minutes without speculation at the same load, and give it by --plain";
   }
-  if (is_engine_fault(*compared(advice).front())) {
+  if (is_engine_fault(*advice.compared().front())) {
     return "iterations this long are a fault: find it (--enforce-eager, graphs, a wrong kernel), then log again";
   }
   if (!advice.gamma_observed) return "the draft length is not logged: another one cannot be compared with it";
   return fmt::format(
       "whether another K is better cannot be told from one K: log ten minutes at K = {} at the same load",
-      other_k(advice));
+      *advice.gamma_observed > 1 ? 1 : 3);
 }
 
 std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
-  if (compared(advice).empty() && !advice.recommendation) return "your engine's counters; no speedup was measured";
-  if (compared(advice).empty()) {
+  if (advice.compared().empty() && !advice.recommendation) return "your engine's counters; no speedup was measured";
+  if (advice.compared().empty()) {
     return fmt::format("no plain run: autoregressive decoding and other K are predicted from {}",
                        question.predicted->evidence);
   }
   std::string text = "your engine's steps; 95 % intervals from the scatter of windows";
-  const bool single = std::any_of(advice.runs.begin(), advice.runs.end(),
-                                  [](const Run& run) { return run.iteration_ms && run.observations < 4; });
+  const bool single =
+      std::ranges::any_of(advice.runs, [](const Run& run) { return run.iteration_ms && run.observations < 4; });
   if (single) text = "your engine's steps; +- 4 % is assumed for the time of a single run";
   if (question.predicted) {
     text += fmt::format("; other K: {}, +- {:.0f} % a doubling of tokens", question.predicted->evidence,
@@ -345,36 +313,31 @@ std::string evidence_of(const AdviceQuestion& question, const Advice& advice) {
 }
 
 bool is_sign_certain(const Advice& advice) {
-  const auto loads = compared(advice);
-  return !loads.empty() && std::all_of(loads.begin(), loads.end(), [](const LoadAdvice* load) {
-    const Interval speedup = normal_interval(load->chain->speedup);
-    return speedup.low > 1.0 || speedup.high < 1.0;
-  });
+  const auto loads = advice.compared();
+  return !loads.empty() &&
+         std::ranges::none_of(loads, [](const LoadAdvice* load) { return verdict(*load) == no_verdict; });
 }
 
 }  // namespace
 
 void add_words(const AdviceQuestion& question, Advice& advice) {
-  for (const LoadAdvice& load : advice.loads) {
-    if (is_engine_fault(load)) {
-      advice.warnings.push_back({"W15", 0, "iterations take longer than their tokens one by one: " + cost_text(load)});
-      break;
-    }
+  const auto fault = std::ranges::find_if(advice.loads, is_engine_fault);
+  if (fault != advice.loads.end()) {
+    advice.warnings.push_back({"W15", 0, "iterations take longer than their tokens one by one: " + cost_text(*fault)});
   }
   if (advice.fit() != nullptr && advice.fit()->collapsed_position) {
     advice.warnings.push_back(
         {"W14", 0, fmt::format("conditional acceptance collapses at position {}", *advice.fit()->collapsed_position)});
   }
   const auto* refusal = std::get_if<analytic::FitRefusal>(&advice.acceptance);
-  if (refusal != nullptr && refusal->reason == Reason::all_accepted && !warns(advice, "W13")) {
+  if (refusal != nullptr && refusal->reason == Reason::all_accepted && !advice.warns("W13")) {
     advice.warnings.push_back({"W13", 0, "every draft of this log was accepted: a counter of full drafts only"});
   }
-  if (is_prefill(advice) && !warns(advice, "W12")) {
+  if (is_prefill(advice) && !advice.warns("W12")) {
     advice.warnings.push_back({"W12", 0, "more prompt than output tokens: iterations hold prefill"});
   }
-  const bool plain = std::any_of(advice.runs.begin(), advice.runs.end(),
-                                 [](const Run& run) { return run.decoding == logs::Decoding::plain; });
-  if (!plain && advice.tokens_observed && !warns(advice, "W09")) {
+  const bool plain = std::ranges::find(advice.runs, logs::Decoding::plain, &Run::decoding) != advice.runs.end();
+  if (!plain && advice.tokens_observed && !advice.warns("W09")) {
     advice.warnings.push_back({"W09", 0, "no plain run: no measured speedup"});
   }
   advice.causes = causes_of(advice);

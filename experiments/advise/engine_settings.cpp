@@ -2,6 +2,7 @@
 #include "experiments/advise/engine_settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,8 +15,8 @@ namespace {
 
 /// Whether a word may stand in a shell command or a YAML file as it is.
 bool is_plain_word(const std::string& word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '/';
+  return !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("._-/").find(static_cast<char>(c)) != std::string_view::npos;
   });
 }
 
@@ -90,11 +91,11 @@ std::string trtllm(const SettingsQuestion& question) {
   if (is_plain_word(question.draft)) text += fmt::format(", speculative_model: {}", question.draft);
   if (!question.schedule.empty()) {
     const bool upper = *release >= std::pair(1, 3);
-    std::string keys;
+    std::vector<std::string> keys;
     for (const ScheduleRange& range : question.schedule) {
-      keys += fmt::format("{}{}: {}", keys.empty() ? "" : ", ", upper ? range.last : range.first, range.gamma);
+      keys.push_back(fmt::format("{}: {}", upper ? range.last : range.first, range.gamma));
     }
-    text += fmt::format(", draft_len_schedule: {{{}}}", keys);
+    text += fmt::format(", draft_len_schedule: {{{}}}", fmt::join(keys, ", "));
   }
   return text + "}";
 }
@@ -112,17 +113,12 @@ std::string aiconfigurator(const SettingsQuestion& question) {
 
 // ---- replay of acceptance on a test server
 
-std::string rates_text(const std::vector<double>& rates) {
-  std::string text;
-  for (const double rate : rates) text += fmt::format("{}{:.4f}", text.empty() ? "" : ", ", rate);
-  return text;
-}
-
 std::string vllm_synthetic(const SettingsQuestion& question) {
   if (!question.replayed_gamma || !question.tokens) return "";
-  const std::string rates = question.marginal.empty()
-                                ? fmt::format("\"synthetic_acceptance_length\": {:.3f}", *question.tokens)
-                                : fmt::format("\"synthetic_acceptance_rates\": [{}]", rates_text(question.marginal));
+  const std::string rates =
+      question.marginal.empty()
+          ? fmt::format("\"synthetic_acceptance_length\": {:.3f}", *question.tokens)
+          : fmt::format("\"synthetic_acceptance_rates\": [{:.4f}]", fmt::join(question.marginal, ", "));
   return fmt::format("\"num_speculative_tokens\": {}, \"rejection_sample_method\": \"synthetic\", {}",
                      *question.replayed_gamma, rates);
 }
@@ -177,9 +173,8 @@ constexpr std::array exports{
 };
 
 std::vector<double> marginal_at(const analytic::AcceptanceFit& fit, std::int64_t gamma) {
-  for (const analytic::PooledCounts& counts : fit.counts) {
-    if (counts.gamma == gamma) return counts.marginal;
-  }
+  const auto counts = std::ranges::find(fit.counts, gamma, &analytic::PooledCounts::gamma);
+  if (counts != fit.counts.end()) return counts->marginal;
   return fit.model ? analytic::accepted_shares(*fit.model, gamma) : std::vector<double>{};
 }
 
@@ -212,8 +207,7 @@ SettingsQuestion settings_question(const Advice& advice, std::string_view versio
 
 std::string settings_for(const Advice& advice, std::string_view engine, std::string_view version) {
   const std::string_view name = engine == "tensorrt-llm" ? "trtllm" : engine;
-  const auto* found =
-      std::find_if(exports.begin(), exports.end(), [&](const EngineExport& one) { return one.name == name; });
+  const auto* found = std::ranges::find(exports, name, &EngineExport::name);
   return found == exports.end() ? "" : found->text(settings_question(advice, version));
 }
 

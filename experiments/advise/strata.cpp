@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/advise/strata.hpp"
-
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "core/readable.hpp"
+#include "experiments/advise/advice.hpp"
 #include "logs/acceptance.hpp"
 
 namespace foredraft::experiments {
@@ -59,8 +58,7 @@ std::optional<StratumKey> context_of(const logs::Observation& one) {
   return StratumKey{from, fmt::format("{} to {}", tokens_text(from), tokens_text(2.0 * from))};
 }
 
-template <typename KeyOf>
-void add_dimension(std::string_view dimension, const Observations& counted, const KeyOf& key_of,
+void add_dimension(std::string_view dimension, const Observations& counted, const auto& key_of,
                    std::vector<StratumTokens>& strata) {
   std::map<StratumKey, Observations> groups;
   for (const logs::Observation& one : counted) {
@@ -75,9 +73,7 @@ void add_dimension(std::string_view dimension, const Observations& counted, cons
   }
   if (found.size() < 2) return;
   if (dimension != "context") {
-    std::stable_sort(found.begin(), found.end(), [](const StratumTokens& one, const StratumTokens& other) {
-      return one.tokens.mean < other.tokens.mean;
-    });
+    std::ranges::stable_sort(found, {}, [](const StratumTokens& one) { return one.tokens.mean; });
   }
   strata.insert(strata.end(), found.begin(), found.end());
 }

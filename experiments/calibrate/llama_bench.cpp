@@ -2,6 +2,7 @@
 #include "experiments/calibrate/llama_bench.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -48,19 +49,23 @@ BenchRow row_of(const Json& object, std::int64_t line) {
   return row;
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
+struct Line {
+  std::int64_t number;
+  std::string_view text;
+};
+
+/// Lines that are not blank.
+std::vector<Line> lines_of(std::string_view text) {
+  std::vector<Line> lines;
+  for (std::int64_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(line);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.push_back({number, line});
   }
   return lines;
 }
-
-bool blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 /// The line on which each object of a list begins. `text` is JSON.
 std::vector<std::int64_t> lines_of_objects(std::string_view text) {
@@ -101,14 +106,10 @@ std::vector<BenchRow> rows_of_list(std::string_view text, ProblemList& problems)
 
 std::vector<BenchRow> rows_of_objects(std::string_view text, ProblemList& problems) {
   std::vector<BenchRow> rows;
-  std::int64_t number = 0;
-  for (const std::string_view line : lines_of(text)) {
-    ++number;
-    if (blank(line)) continue;
-    ProblemList of_line("");
-    const Json object = parse_json(line, of_line, number);
-    for (const Problem& problem : of_line.problems()) problems.add(problem);
-    if (!of_line.empty()) continue;
+  for (const auto& [number, line] : lines_of(text)) {
+    const std::size_t before = problems.problems().size();
+    const Json object = parse_json(line, problems, number);
+    if (problems.problems().size() > before) continue;
     if (object.is_object()) {
       rows.push_back(row_of(object, number));
     } else {
@@ -121,10 +122,8 @@ std::vector<BenchRow> rows_of_objects(std::string_view text, ProblemList& proble
 std::vector<BenchRow> rows_of_csv(std::string_view text, ProblemList& problems) {
   std::vector<BenchRow> rows;
   std::vector<std::string> header;
-  std::int64_t number = 0;
-  for (const std::string_view line : lines_of(text)) {
-    ++number;
-    if (blank(line) || line.starts_with('#')) continue;
+  for (const auto& [number, line] : lines_of(text)) {
+    if (line.starts_with('#')) continue;
     const auto cells = split_csv_line(line);
     if (!cells) {
       problems.add({.line = number, .text = "a quote is open at the end of the line"});
@@ -247,7 +246,7 @@ std::string cell_name(std::string text) {
 /// What the files hold, as it grows.
 struct Found {
   std::map<Pass, std::vector<double>> times_us = {};
-  std::vector<Machine> machines = {};
+  std::optional<Machine> machine = {};  ///< of the first test
 };
 
 std::int64_t mean_context(std::int64_t context, std::int64_t steps) { return context + (steps - 1) / 2; }
@@ -276,27 +275,23 @@ void read_test(Fields& fields, const BenchFile& file, Found& found) {
                   "a test times a prompt or decode steps: run llama-bench without -pg");
     return;
   }
-  Pass pass{.model = model, .tokens = 1, .context = context};
-  if (prompt > 0) {
-    pass.tokens = prompt;
-    pass.all_logits = embeddings || prompt == 1;
-  } else {
-    pass.context = mean_context(context, steps);
-  }
+  const Pass pass{.model = model,
+                  .tokens = std::max<std::int64_t>(prompt, 1),
+                  .context = prompt > 0 ? context : mean_context(context, steps),
+                  .all_logits = embeddings || prompt <= 1};
   const double scale = us_per_ns / static_cast<double>(std::max<std::int64_t>(steps, 1));
   for (const double ns : times) found.times_us[pass].push_back(scale * ns);
   const std::string gpu = fields.text("gpu_info");
   const Machine machine{.device = gpu.empty() ? fields.text("cpu_info") : gpu,
                         .build = fields.text("build_commit"),
                         .date = fields.text("test_time")};
-  if (!found.machines.empty() && std::tie(machine.device, machine.build) !=
-                                     std::tie(found.machines.front().device, found.machines.front().build)) {
+  if (!found.machine) found.machine = machine;
+  const Machine& first = *found.machine;
+  if (std::tie(machine.device, machine.build) != std::tie(first.device, first.build)) {
     fields.refuse("", fmt::format("on {} by build {}", machine.device, machine.build),
                   fmt::format("the first test ran on {} by build {}: a profile is of one machine and one build",
-                              found.machines.front().device, found.machines.front().build));
-    return;
+                              first.device, first.build));
   }
-  found.machines.push_back(machine);
 }
 
 /// What llama-speculative-simple -lv 4 prints of its run.
@@ -308,9 +303,7 @@ struct LoopLog {
 
 LoopLog read_loop_log(std::string_view text) {
   LoopLog log;
-  std::int64_t number = 0;
-  for (const std::string_view line : lines_of(text)) {
-    ++number;
+  for (const auto& [number, line] : lines_of(text)) {
     if (const auto prompt = logs::number_after(line, "encoded")) log.prompt = prompt;
     if (const auto output = logs::number_after(line, "decoded")) log.output = output;
     if (const auto gamma = logs::number_after(line, "n_draft   =")) log.gamma = gamma;
@@ -366,8 +359,8 @@ void read_file_rows(const BenchFile& file, ProblemList& problems, Found& found) 
   if (rows.empty() && problems.empty()) problems.add({.text = "holds no test"});
 }
 
-/// Runs of the loop end where they end: those whose mean contexts lie within a few tokens get one, so that the draft
-/// lengths of a model stand at the same contexts.
+/// Runs of the loop whose mean contexts differ by a few tokens get one context, so that the draft lengths of a model
+/// have the same contexts.
 void put_loops_together(Found& found) {
   constexpr std::int64_t near_tokens = 8;
   std::map<std::string, std::map<std::int64_t, std::vector<Pass>>> by_context;
@@ -379,10 +372,10 @@ void put_loops_together(Found& found) {
     for (const auto& [context, passes] : contexts) {
       if (context - first > near_tokens) first = context;
       for (Pass pass : passes) {
-        auto moved = found.times_us.extract(pass);
+        const std::vector<double> times = found.times_us.extract(pass).mapped();
         pass.context = first;
         std::vector<double>& together = found.times_us[pass];
-        together.insert(together.end(), moved.mapped().begin(), moved.mapped().end());
+        together.insert(together.end(), times.begin(), times.end());
       }
     }
   }
@@ -397,10 +390,6 @@ std::set<std::string> verifying(const Found& found) {
   return models;
 }
 
-latency::SampleSummary summary_of(const std::vector<double>& times) {
-  return times.size() == 1 ? latency::one_sample(times.front()) : latency::summarise(times);
-}
-
 }  // namespace
 
 BenchFile bench_file_of(const std::string& argument) {
@@ -411,17 +400,17 @@ BenchFile bench_file_of(const std::string& argument) {
 
 latency::Profile parse_llama_bench(std::span<const BenchFile> files, const latency::EngineLoop& loop) {
   Found found;
-  std::string refused;
+  std::vector<std::string> errors;
   for (const BenchFile& file : files) {
     ProblemList problems(file.path);
     read_file_rows(file, problems, found);
-    if (!problems.empty()) refused += (refused.empty() ? "" : "\n") + problems.text();
+    if (!problems.empty()) errors.push_back(problems.text());
   }
-  if (!refused.empty()) throw InputError(refused);
+  if (!errors.empty()) throw InputError(fmt::format("{}", fmt::join(errors, "\n")));
   put_loops_together(found);
   latency::Profile profile;
   profile.source = latency::Source::engine;
-  const Machine machine = found.machines.empty() ? Machine{} : found.machines.front();
+  const Machine machine = found.machine.value_or(Machine{});
   profile.device.name =
       machine.device.empty() ? "llama.cpp" : fmt::format("{} under llama.cpp", cell_name(machine.device));
   profile.identity.tool_version = readable(fmt::format("llama.cpp {}", machine.build));
@@ -432,12 +421,12 @@ latency::Profile parse_llama_bench(std::span<const BenchFile> files, const laten
   for (const auto& [pass, times] : found.times_us) {
     if (!pass.all_logits && verified.contains(pass.model)) continue;
     if (!pass.all_logits) last_only.insert(pass.model);
-    // One setting for all models, whatever their formats: nobody can compare it with another.
+    // One setting for all models, whatever their formats: it is compared with no other.
     latency::StepRow row{.cell = {.model = cell_name(pass.model), .role = pass.role, .dtype = "engine"}, .timing = {}};
     row.cell.batch = pass.batch;
     row.cell.tokens = pass.tokens;
     row.cell.context = pass.context;
-    row.timing.summary = summary_of(times);
+    row.timing.summary = times.size() == 1 ? latency::one_sample(times.front()) : latency::summarise(times);
     profile.steps.push_back(std::move(row));
   }
   for (const std::string& model : last_only) {

@@ -22,7 +22,7 @@ struct BenchFile {
 
 /// A profile of source `engine`, with every pass of every file as a step `decoder_pass`:
 ///
-/// - llama-bench -p N -d D: a pass over N tokens behind D. With -embd 1 it computes the logits of all N, as a
+/// - llama-bench -p N -d D: a pass over N tokens after D. With -embd 1 it computes the logits of all N, as a
 ///   verification does, without it those of the last one. Where a model has both, its verifications are those with
 ///   -embd 1, and the others are left out.
 /// - llama-bench -n N -d D: a decode step, at the mean context of the N steps.

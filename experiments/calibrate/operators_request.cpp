@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,84 +14,13 @@
 namespace foredraft::experiments {
 namespace {
 
-constexpr std::array shown_verifications{1, 3, 5, 7};
-
-/// The row of the same batch and context; null where there is none.
-const latency::StepRow* row_like(const latency::Profile& profile, const latency::Cell& plain, latency::Role role,
-                                 std::int64_t tokens) {
-  for (const latency::StepRow& row : profile.steps) {
-    const latency::Cell& cell = row.cell;
-    if (cell.role == role && cell.tokens == tokens && cell.batch == plain.batch && cell.context == plain.context &&
-        (role != latency::Role::decoder_pass || cell.model == plain.model)) {
-      return &row;
-    }
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-std::string to_json(const OperatorsRequest& request) {
-  nlohmann::ordered_json json{{"device", request.device}, {"target", request.target}};
-  const auto add = [&json](const char* key, const auto& value) {
-    if (value) json[key] = *value;
-  };
-  add("engine", request.engine);
-  add("engine_version", request.engine_version);
-  add("draft", request.draft);
-  add("target_format", request.target_format);
-  add("draft_format", request.draft_format);
-  add("kv_format", request.kv_format);
-  add("target_tp", request.target_tp);
-  add("draft_tp", request.draft_tp);
-  add("target_ep", request.target_ep);
-  add("attention_dp", request.attention_dp);
-  add("batches", request.batches);
-  add("contexts", request.contexts);
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-std::string operators_text(const latency::Profile& profile) {
-  Table table;
-  table.columns = {{"target", Table::Align::left},
-                   {"batch", Table::Align::right},
-                   {"context", Table::Align::right},
-                   {"plain ms", Table::Align::right},
-                   {"draft ms", Table::Align::right}};
-  for (const int gamma : shown_verifications)
-    table.columns.push_back({fmt::format("v({})", gamma), Table::Align::right});
-  for (const latency::StepRow& plain : profile.steps) {
-    const latency::Cell& cell = plain.cell;
-    if (cell.role != latency::Role::decoder_pass || cell.tokens != 1) continue;
-    const latency::StepRow* draft = row_like(profile, cell, latency::Role::autoregressive_drafting, 1);
-    std::vector<std::string> row{cell.model, fmt::format("{}", cell.batch), fmt::format("{}", cell.context),
-                                 fmt::format("{:.3f}", 1e-3 * plain.timing.summary.median_us),
-                                 draft == nullptr ? "" : fmt::format("{:.3f}", 1e-3 * draft->timing.summary.median_us)};
-    for (const int gamma : shown_verifications) {
-      const latency::StepRow* pass = row_like(profile, cell, latency::Role::decoder_pass, gamma + 1);
-      row.push_back(pass == nullptr
-                        ? ""
-                        : fmt::format("{:.2f}", pass->timing.summary.median_us / plain.timing.summary.median_us));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  std::string text = to_text(table) + "\nv(gamma): a forward pass over gamma + 1 tokens over a decode step\n";
-  for (const latency::Note& note : profile.notes) text += fmt::format("{}: {}\n", note.name, note.text);
-  return text;
-}
-
-namespace {
-
 constexpr std::array shown_gammas{1, 3, 5, 7};
 
 std::string limits_line(const latency::Profile& profile) {
   const latency::Limits& limits = profile.limits;
-  std::string line = profile.device.name;
-  bool first = true;
+  std::vector<std::string> known;
   const auto add = [&](const latency::Figure& figure, std::string_view format, double size) {
-    if (!figure.value) return;
-    line += (first ? ": " : ", ") + fmt::format(fmt::runtime(format), *figure.value / size);
-    first = false;
+    if (figure.value) known.push_back(fmt::format(fmt::runtime(format), *figure.value / size));
   };
   add(limits.read_bandwidth_bytes_per_s, "reads {:.1f} GB/s", 1e9);
   add(limits.copy_bandwidth_bytes_per_s, "copies {:.1f} GB/s", 1e9);
@@ -98,10 +28,10 @@ std::string limits_line(const latency::Profile& profile) {
   add(limits.matrix_peak_fp16_flop_per_s, "fp16 products {:.3g} Tflop/s", 1e12);
   add(limits.stream_launch_us, "launch {:.2g} us", 1.0);
   add(limits.grid_sync_us, "barrier {:.2g} us", 1.0);
-  return line + "\n";
+  return fmt::format("{}{}{}\n", profile.device.name, known.empty() ? "" : ": ", fmt::join(known, ", "));
 }
 
-/// A row with samples of the same place, another model, role and number of tokens.
+/// The row with samples for another model, role and number of tokens.
 const latency::StepRow* row_at(const latency::Profile& profile, latency::Cell cell,
                                const gpu_bench::PlannedModel& model, latency::Role role, std::int64_t tokens) {
   cell.model = model.name;
@@ -110,6 +40,22 @@ const latency::StepRow* row_at(const latency::Profile& profile, latency::Cell ce
   cell.tokens = tokens;
   const latency::StepRow* row = latency::find_step(profile, cell);
   return row == nullptr || row->timing.summary.samples == 0 ? nullptr : row;
+}
+
+void add_growth_columns(Table& table) {
+  for (const int gamma : shown_gammas) table.columns.push_back({fmt::format("v({})", gamma), Table::Align::right});
+}
+
+/// Of the verifications of the model of a decode step: their times over its time.
+void add_growth(const latency::Profile& profile, const latency::StepRow& plain, std::vector<std::string>& row) {
+  for (const int gamma : shown_gammas) {
+    latency::Cell cell = plain.cell;
+    cell.tokens = gamma + 1;
+    const latency::StepRow* pass = latency::find_step(profile, cell);
+    const bool measured = pass != nullptr && pass->timing.summary.samples > 0;
+    row.push_back(measured ? fmt::format("{:.2f}", pass->timing.summary.median_us / plain.timing.summary.median_us)
+                           : "");
+  }
 }
 
 double median_ms(const latency::StepRow& row) { return 1e-3 * row.timing.summary.median_us; }
@@ -145,11 +91,7 @@ std::vector<std::string> table_row(const latency::Profile& profile, const gpu_be
                                ceiling ? fmt::format("{:.0f} %", 100.0 * *ceiling) : "",
                                ms_text(draft),
                                draft == nullptr ? "" : fmt::format("{:.3f}", median_ms(*draft) / median_ms(plain))};
-  for (const int gamma : shown_gammas) {
-    const latency::StepRow* verification =
-        row_at(profile, plain.cell, pair.target, latency::Role::decoder_pass, gamma + 1);
-    row.push_back(verification == nullptr ? "" : fmt::format("{:.2f}", median_ms(*verification) / median_ms(plain)));
-  }
+  add_growth(profile, plain, row);
   return row;
 }
 
@@ -161,7 +103,7 @@ std::string pairs_table(const latency::Profile& profile, const std::vector<gpu_b
   for (const char* title : {"batch", "context", "plain ms", "of ceiling", "draft ms", "c"}) {
     table.columns.push_back({title, Table::Align::right});
   }
-  for (const int gamma : shown_gammas) table.columns.push_back({fmt::format("v({})", gamma), Table::Align::right});
+  add_growth_columns(table);
   for (const gpu_bench::PlannedPair& pair : pairs) {
     for (const latency::StepRow& row : profile.steps) {
       const latency::Cell& cell = row.cell;
@@ -217,6 +159,51 @@ std::string serves_line(const latency::Profile& profile) {
 }
 
 }  // namespace
+
+std::string to_json(const OperatorsRequest& request) {
+  nlohmann::ordered_json json{{"device", request.device}, {"target", request.target}};
+  const auto add = [&json](const char* key, const auto& value) {
+    if (value) json[key] = *value;
+  };
+  add("engine", request.engine);
+  add("engine_version", request.engine_version);
+  add("draft", request.draft);
+  add("target_format", request.target_format);
+  add("draft_format", request.draft_format);
+  add("kv_format", request.kv_format);
+  add("target_tp", request.target_tp);
+  add("draft_tp", request.draft_tp);
+  add("target_ep", request.target_ep);
+  add("attention_dp", request.attention_dp);
+  add("batches", request.batches);
+  add("contexts", request.contexts);
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string operators_text(const latency::Profile& profile) {
+  Table table;
+  table.columns = {{"target", Table::Align::left}};
+  for (const char* title : {"batch", "context", "plain ms", "draft ms"}) {
+    table.columns.push_back({title, Table::Align::right});
+  }
+  add_growth_columns(table);
+  for (const latency::StepRow& plain : profile.steps) {
+    const latency::Cell& cell = plain.cell;
+    if (cell.role != latency::Role::decoder_pass || cell.tokens != 1) continue;
+    const auto draft = std::ranges::find_if(profile.steps, [&](const latency::StepRow& row) {
+      return row.cell.role == latency::Role::autoregressive_drafting && row.cell.tokens == 1 &&
+             row.cell.batch == cell.batch && row.cell.context == cell.context;
+    });
+    std::vector<std::string> row{cell.model, fmt::format("{}", cell.batch), fmt::format("{}", cell.context),
+                                 fmt::format("{:.3f}", median_ms(plain)),
+                                 draft == profile.steps.end() ? "" : fmt::format("{:.3f}", median_ms(*draft))};
+    add_growth(profile, plain, row);
+    table.rows.push_back(std::move(row));
+  }
+  std::string text = to_text(table) + "\nv(gamma): a forward pass over gamma + 1 tokens over a decode step\n";
+  for (const latency::Note& note : profile.notes) text += fmt::format("{}: {}\n", note.name, note.text);
+  return text;
+}
 
 std::string noise_text(const latency::Profile& profile) {
   if (!profile.aa_test) return "";

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/numbers.hpp"
-#include "experiments/devices/operators_file.hpp"
+#include "experiments/devices/devices.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "logs/log_format.hpp"

@@ -7,7 +7,6 @@
 
 #include "core/streams.hpp"
 #include "experiments/advise/advice.hpp"
-#include "experiments/advise/advice_json.hpp"
 #include "experiments/advise/engine_settings.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/cli/scenario_options.hpp"
@@ -15,7 +14,7 @@
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/deployment_options.hpp"
 #include "experiments/inputs/observed_acceptance.hpp"
-#include "experiments/predict/evidence.hpp"
+#include "experiments/predict/profile_prediction.hpp"
 #include "experiments/results/manifest.hpp"
 
 namespace foredraft::experiments {
@@ -77,7 +76,7 @@ void add_prediction(CommandLine& line, AdviceQuestion& question, std::vector<Fil
   files.push_back(read.digest);
   ProfileQuestion asked{.target = line.text("target").value_or(""),
                         .draft = line.text("draft").value_or(""),
-                        .alpha = 0.5,
+                        .acceptance = Iid{0.5},
                         .batches = batches_of(question),
                         .contexts = {line.integer("context", 0, largest_advised_context).value_or(default_context)}};
   asked.max_gamma = longest_advised;

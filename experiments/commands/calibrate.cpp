@@ -10,7 +10,7 @@
 #include "experiments/cli/progress.hpp"
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/devices/operators_file.hpp"
+#include "experiments/devices/devices.hpp"
 #include "experiments/results/build_info.hpp"
 #include "experiments/sweep/run_points.hpp"
 #include "gpu_bench/cpu/measure_cpu.hpp"

@@ -8,7 +8,6 @@
 #include "experiments/cli/progress.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/operators_file.hpp"
 #include "experiments/models/read_model.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/results/manifest.hpp"

@@ -13,7 +13,6 @@
 #include "experiments/commands/deployment_options.hpp"
 #include "experiments/commands/predict_from_profile.hpp"
 #include "experiments/predict/prediction.hpp"
-#include "experiments/predict/varying_prediction.hpp"
 #include "experiments/results/manifest.hpp"
 #include "scenario/cost.hpp"
 #include "scenario/family.hpp"

@@ -14,11 +14,9 @@
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/deployment_options.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/operators_file.hpp"
+#include "experiments/predict/prediction.hpp"
 #include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"
-#include "experiments/predict/varying_prediction.hpp"
-#include "experiments/predict/verification_curve.hpp"
 #include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/pair_surface.hpp"
@@ -126,18 +124,14 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
       .draft = line.text("draft").value_or(""),
       .drafting =
           latency::role_of_drafter(line.text("drafter").value_or("")).value_or(latency::Role::autoregressive_drafting),
+      // Of a line with problems, which are told together, this is the default.
+      .acceptance = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance,
       .acceptance_length = acceptance.acceptance_length,
       .accepted_over_drafted = acceptance.accepted_over_drafted,
       .convention = acceptance.scenario.convention,
       .gamma = acceptance.gamma};
-  // Of a line with problems, which are told together, this is the default.
-  const AcceptanceProcess& process = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance;
-  if (const auto* positional = std::get_if<Positional>(&process)) {
-    question.marginal = analytic::marginal_of(*positional);
-  } else if (const auto* iid = std::get_if<Iid>(&process)) {
-    question.alpha = iid->alpha;
-  } else {
-    question.process = process;
+  if (auto* positional = std::get_if<Positional>(&question.acceptance)) {
+    positional->marginal = analytic::marginal_of(*positional);
   }
   line.require("target", "the target model", "e.g. --target qwen1.5-7b; foredraft list models");
   if (question.drafting == latency::Role::head_drafting) {
@@ -165,8 +159,8 @@ std::string text_of(const std::vector<ProfilePrediction>& predictions) {
   if (predictions.size() == 1) return to_text(predictions.front());
   std::string text;
   for (const ProfilePrediction& prediction : predictions) {
-    text += fmt::format("{}alpha {}\n{}", text.empty() ? "" : "\n", number_text(prediction.question.alpha),
-                        to_text(prediction));
+    text += fmt::format("{}alpha {}\n{}", text.empty() ? "" : "\n",
+                        number_text(std::get<Iid>(prediction.question.acceptance).alpha), to_text(prediction));
   }
   return text;
 }
@@ -242,7 +236,7 @@ int predict_from_profile(CommandLine& line, const std::vector<Question>& accepta
   std::optional<FittedAcceptance> observed;
   if (const auto log = line.text("acceptance")) {
     observed = read_fitted_acceptance(*log);
-    question.process = fitted_runs(observed->fit);
+    question.acceptance = fitted_runs(observed->fit);
   }
   const auto steps = line.text("steps-file");
   const std::string source = steps ? *steps : named_device(line);
@@ -265,7 +259,7 @@ int predict_from_profile(CommandLine& line, const std::vector<Question>& accepta
       std::vector<ProfilePrediction> all;
       for (const Question& acceptance : acceptances) {
         ProfileQuestion one = question;
-        if (acceptances.size() > 1) one.alpha = alpha_of(acceptance);
+        if (acceptances.size() > 1) one.acceptance = Iid{alpha_of(acceptance)};
         all.push_back(predict(one, profile));
       }
       if (out) curves = verification_curves(all.front().question, profile);

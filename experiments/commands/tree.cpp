@@ -15,7 +15,6 @@
 #include "experiments/results/manifest.hpp"
 #include "experiments/text/digest.hpp"
 #include "experiments/tree/tree_answer.hpp"
-#include "experiments/tree/tree_files.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 

@@ -16,7 +16,6 @@
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/validate/validation.hpp"
-#include "experiments/validate/validation_grid.hpp"
 #include "gpu_bench/cpu/cpu_facts.hpp"
 #include "gpu_bench/cpu/cpu_loop.hpp"
 #include "gpu_bench/loop/loop_table.hpp"

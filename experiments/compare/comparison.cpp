@@ -26,20 +26,20 @@ struct Side {
 
 void add_warnings(const std::vector<logs::LogWarning>& from, std::vector<logs::LogWarning>& to) {
   for (const logs::LogWarning& warning : from) {
-    const bool known = std::any_of(to.begin(), to.end(), [&](const logs::LogWarning& one) {
-      return one.code == warning.code && one.message == warning.message;
-    });
+    const bool known = std::ranges::any_of(
+        to, [&](const logs::LogWarning& one) { return one.code == warning.code && one.message == warning.message; });
     if (!known) to.push_back(warning);
   }
 }
 
-[[noreturn]] void refuse_side(const Side& side) {
+/// Throws InputError if a log has no run of speculative decoding.
+void check_speculative(const Side& side) {
+  if (!side.runs.empty()) return;
   ProblemList problems(side.log->file);
   problems.add({.text = "no speculative decoding",
                 .why = "what is compared are acceptance and speed of speculative decoding",
                 .suggestion = "give logs without speculation by --plain"});
   problems.raise();
-  throw std::logic_error("a problem was not raised");
 }
 
 Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& registry, Comparison& comparison) {
@@ -53,7 +53,7 @@ Side side_of(const logs::ObservedLog& log, std::string name, ClusterRegistry& re
     side.runs.push_back(comparison.runs.size());
     comparison.runs.push_back(estimates_of(run, side.name, registry));
   }
-  if (side.runs.empty()) refuse_side(side);
+  check_speculative(side);
   const logs::LogContents& contents = log.contents;
   comparison.logs.push_back({.name = side.name,
                              .file = log.file,
@@ -190,9 +190,8 @@ void compare_sides(const std::vector<Side>& sides, Comparison& comparison) {
 /// The first of speedup, TPOT and acceptance length that all runs of a group know.
 std::string ranking_metric(const std::vector<std::size_t>& group, const Comparison& comparison) {
   for (const char* metric : {"speedup", "tpot_ms", "acceptance_length"}) {
-    const bool all = std::all_of(group.begin(), group.end(),
-                                 [&](std::size_t run) { return comparison.runs[run].find(metric) != nullptr; });
-    if (all) return metric;
+    const auto knows = [&](std::size_t run) { return comparison.runs[run].find(metric) != nullptr; };
+    if (std::ranges::all_of(group, knows)) return metric;
   }
   return "";
 }
@@ -202,7 +201,7 @@ void rank_group(std::vector<std::size_t> group, std::size_t number, Comparison& 
   if (metric.empty()) return;
   const bool more_is_better = metric_entry(metric).more_is_better;
   const auto measured = [&](std::size_t run) -> const MeasuredMetric& { return *comparison.runs[run].find(metric); };
-  std::stable_sort(group.begin(), group.end(), [&](std::size_t one, std::size_t other) {
+  std::ranges::stable_sort(group, [&](std::size_t one, std::size_t other) {
     const double difference = measured(one).estimate.value - measured(other).estimate.value;
     return more_is_better ? difference > 0.0 : difference < 0.0;
   });
@@ -224,12 +223,9 @@ void rank(const std::vector<Side>& sides, Comparison& comparison) {
       const RunEstimates& here = comparison.runs[run];
       return (one_target || first.log == here.log) && difference_of(first.run, here.run).empty();
     };
-    const auto group = std::find_if(groups.begin(), groups.end(), belongs);
-    if (group == groups.end()) {
-      groups.push_back({run});
-    } else {
-      group->push_back(run);
-    }
+    auto group = std::ranges::find_if(groups, belongs);
+    if (group == groups.end()) group = groups.emplace(groups.end());
+    group->push_back(run);
   }
   for (std::size_t i = 0; i < groups.size(); ++i) rank_group(groups[i], i + 1, comparison);
 }
@@ -252,17 +248,99 @@ void add_comparison_warnings(Comparison& comparison) {
   }
 }
 
+// ---- the document
+
+using Document = nlohmann::ordered_json;
+
+Document list_json(const auto& range, const auto& to_json_of) {
+  Document list = Document::array();
+  for (const auto& one : range) list.push_back(to_json_of(one));
+  return list;
+}
+
+Document log_json(const ComparedLog& log) {
+  return {{"name", log.name},
+          {"file", log.file},
+          {"format", log.format},
+          {"engine", word_or_null(log.engine)},
+          {"engine_version", word_or_null(log.version)}};
+}
+
+Document measured_json(const MeasuredMetric& measured) {
+  const auto& word = *std::ranges::find(logs::span_words, measured.span, [](const auto& one) { return one.first; });
+  return {{"metric", measured.metric},
+          {"value", measured.estimate.value},
+          {"ci95", interval_json(analytic::interval_of(measured.estimate))},
+          {"clusters", measured.clusters},
+          {"cluster", word.second},
+          {"assumed", is_assumed(measured.estimate)}};
+}
+
+Document run_json(const RunEstimates& run) {
+  return {{"name", run.name},
+          {"log", run.log},
+          {"gamma", value_or_null(run.run.gamma)},
+          {"batch", value_or_null(run.run.requests)},
+          {"context", value_or_null(run.run.context_tokens)},
+          {"category", value_or_null(run.run.load.category)},
+          {"request_rate_per_s", value_or_null(run.run.load.request_rate_per_s)},
+          {"verification_steps", run.run.steps},
+          {"metrics", list_json(run.measured, measured_json)},
+          {"unknown", list_json(run.unknown, [](const auto& one) -> Document {
+             return {{"metric", one.first}, {"why", one.second}};
+           })}};
+}
+
+Document difference_json(const MetricDifference& one) {
+  return {{"metric", one.metric},
+          {"reference", one.reference},
+          {"candidate", one.candidate},
+          {"difference", one.difference},
+          {"difference_ci95", interval_json(one.difference_ci95)},
+          {"ratio", finite_json(one.ratio)},
+          {"ratio_ci95", interval_json(one.ratio_ci95)},
+          {"smallest_detectable", finite_json(one.smallest_detectable)},
+          {"shown", one.shown},
+          {"paired", one.paired}};
+}
+
+Document compared_json(const RunComparison& compared, const Comparison& comparison) {
+  return {{"reference", comparison.runs[compared.reference].name},
+          {"candidate", comparison.runs[compared.candidate].name},
+          {"metrics", list_json(compared.metrics, difference_json)}};
+}
+
+Document not_compared_json(const NotCompared& one, const Comparison& comparison) {
+  return {{"reference", one.reference ? Document(comparison.runs[*one.reference].name) : Document(nullptr)},
+          {"candidate", comparison.runs[one.candidate].name},
+          {"why", one.why}};
+}
+
+Document ranked_json(const Ranked& one, const Comparison& comparison) {
+  return {{"run", comparison.runs[one.run].name},
+          {"group", one.group},
+          {"metric", one.metric},
+          {"place", one.place},
+          {"tied", one.tied}};
+}
+
+Document verdict_json(const RequirementVerdict& verdict) {
+  return {{"require", verdict.requirement.text},      {"run", verdict.run},
+          {"outcome", outcome_word(verdict.outcome)}, {"value", value_or_null(verdict.value)},
+          {"ci95", interval_json(verdict.ci95)},      {"why", word_or_null(verdict.why)}};
+}
+
 }  // namespace
 
 bool Comparison::meets_requirements() const {
-  return std::all_of(verdicts.begin(), verdicts.end(), [](const RequirementVerdict& verdict) {
-    return verdict.outcome == RequirementVerdict::Outcome::met;
-  });
+  using Outcome = RequirementVerdict::Outcome;
+  return std::ranges::all_of(
+      verdicts, [](Outcome outcome) { return outcome == Outcome::met; }, &RequirementVerdict::outcome);
 }
 
 bool Comparison::concludes() const {
   const auto estimated = [](const RunEstimates& run) { return !run.measured.empty(); };
-  return logs.size() == 1 ? std::any_of(runs.begin(), runs.end(), estimated) : !compared.empty();
+  return logs.size() == 1 ? std::ranges::any_of(runs, estimated) : !compared.empty();
 }
 
 Comparison compare(const ComparisonQuestion& question) {
@@ -285,110 +363,6 @@ Comparison compare(const ComparisonQuestion& question) {
   return comparison;
 }
 
-namespace {
-
-using Document = nlohmann::ordered_json;
-
-Document log_json(const ComparedLog& log) {
-  return {{"name", log.name},
-          {"file", log.file},
-          {"format", log.format},
-          {"engine", word_or_null(log.engine)},
-          {"engine_version", word_or_null(log.version)}};
-}
-
-std::string_view span_word(logs::Span span) {
-  for (const auto& [value, word] : logs::span_words) {
-    if (value == span) return word;
-  }
-  return "";
-}
-
-Document measured_json(const MeasuredMetric& measured) {
-  return {{"metric", measured.metric},
-          {"value", measured.estimate.value},
-          {"ci95", interval_json(analytic::interval_of(measured.estimate))},
-          {"clusters", measured.clusters},
-          {"cluster", span_word(measured.span)},
-          {"assumed", is_assumed(measured.estimate)}};
-}
-
-Document run_json(const RunEstimates& run) {
-  Document metrics = Document::array();
-  for (const MeasuredMetric& measured : run.measured) metrics.push_back(measured_json(measured));
-  Document unknown = Document::array();
-  for (const auto& [metric, why] : run.unknown) unknown.push_back({{"metric", metric}, {"why", why}});
-  return {{"name", run.name},
-          {"log", run.log},
-          {"gamma", value_or_null(run.run.gamma)},
-          {"batch", value_or_null(run.run.requests)},
-          {"context", value_or_null(run.run.context_tokens)},
-          {"category", value_or_null(run.run.load.category)},
-          {"request_rate_per_s", value_or_null(run.run.load.request_rate_per_s)},
-          {"verification_steps", run.run.steps},
-          {"metrics", metrics},
-          {"unknown", unknown}};
-}
-
-Document difference_json(const MetricDifference& one) {
-  return {{"metric", one.metric},
-          {"reference", one.reference},
-          {"candidate", one.candidate},
-          {"difference", one.difference},
-          {"difference_ci95", interval_json(one.difference_ci95)},
-          {"ratio", finite_json(one.ratio)},
-          {"ratio_ci95", interval_json(one.ratio_ci95)},
-          {"smallest_detectable", finite_json(one.smallest_detectable)},
-          {"shown", one.shown},
-          {"paired", one.paired}};
-}
-
-Document compared_json(const RunComparison& compared, const Comparison& comparison) {
-  Document metrics = Document::array();
-  for (const MetricDifference& one : compared.metrics) metrics.push_back(difference_json(one));
-  return {{"reference", comparison.runs[compared.reference].name},
-          {"candidate", comparison.runs[compared.candidate].name},
-          {"metrics", metrics}};
-}
-
-Document not_compared_json(const NotCompared& one, const Comparison& comparison) {
-  return {{"reference", one.reference ? Document(comparison.runs[*one.reference].name) : Document(nullptr)},
-          {"candidate", comparison.runs[one.candidate].name},
-          {"why", one.why}};
-}
-
-Document ranked_json(const Ranked& one, const Comparison& comparison) {
-  return {{"run", comparison.runs[one.run].name},
-          {"group", one.group},
-          {"metric", one.metric},
-          {"place", one.place},
-          {"tied", one.tied}};
-}
-
-Document verdict_json(const RequirementVerdict& verdict) {
-  return {{"require", verdict.requirement.text},
-          {"run", verdict.run},
-          {"outcome", outcome_word(verdict.outcome)},
-          {"value", value_or_null(verdict.value)},
-          {"ci95", verdict.ci95 ? interval_json(*verdict.ci95) : Document(nullptr)},
-          {"why", word_or_null(verdict.why)}};
-}
-
-Document warning_json(const logs::LogWarning& warning) {
-  return {{"code", warning.code},
-          {"line", warning.line > 0 ? Document(warning.line) : Document(nullptr)},
-          {"message", warning.message}};
-}
-
-template <typename Range, typename ToJson>
-Document list_json(const Range& range, const ToJson& to_json_of) {
-  Document list = Document::array();
-  for (const auto& one : range) list.push_back(to_json_of(one));
-  return list;
-}
-
-}  // namespace
-
 nlohmann::ordered_json to_json(const Comparison& comparison) {
   const auto with = [&](const auto& one_json) { return [&](const auto& one) { return one_json(one, comparison); }; };
   return {
@@ -401,7 +375,7 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
       {"ranking", list_json(comparison.ranking, with(ranked_json))},
       {"requirements", list_json(comparison.verdicts, verdict_json)},
       {"requirements_met", comparison.verdicts.empty() ? Document(nullptr) : Document(comparison.meets_requirements())},
-      {"warnings", list_json(comparison.warnings, warning_json)}};
+      {"warnings", warnings_json(comparison.warnings)}};
 }
 
 }  // namespace foredraft::experiments

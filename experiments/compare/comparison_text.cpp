@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,15 +8,13 @@
 
 #include "core/readable.hpp"
 #include "experiments/compare/comparison.hpp"
-#include "experiments/compare/requirement.hpp"
 #include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 const MetricDifference* metric_of(const RunComparison& compared, std::string_view metric) {
-  const auto found = std::find_if(compared.metrics.begin(), compared.metrics.end(),
-                                  [&](const MetricDifference& one) { return one.metric == metric; });
+  const auto found = std::ranges::find(compared.metrics, metric, &MetricDifference::metric);
   return found == compared.metrics.end() ? nullptr : &*found;
 }
 
@@ -92,19 +91,12 @@ std::string count_sentence(const Comparison& comparison) {
                      comparison.compared.size(), more, more == 1 ? "s" : "", fewer);
 }
 
+double steps_of_run(const RunEstimates& run) { return run.run.steps; }
+
 /// The one of most verification steps.
 const RunComparison& main_comparison(const Comparison& comparison) {
-  return *std::max_element(comparison.compared.begin(), comparison.compared.end(),
-                           [&](const RunComparison& one, const RunComparison& other) {
-                             return comparison.runs[one.candidate].run.steps <
-                                    comparison.runs[other.candidate].run.steps;
-                           });
-}
-
-const RunEstimates& main_run(const Comparison& comparison) {
-  return *std::max_element(
-      comparison.runs.begin(), comparison.runs.end(),
-      [](const RunEstimates& one, const RunEstimates& other) { return one.run.steps < other.run.steps; });
+  return *std::ranges::max_element(comparison.compared, {},
+                                   [&](const RunComparison& one) { return comparison.runs[one.candidate].run.steps; });
 }
 
 std::string estimate_sentence(const RunEstimates& run) {
@@ -120,41 +112,21 @@ std::string estimate_sentence(const RunEstimates& run) {
 
 std::string requirements_sentence(const Comparison& comparison) {
   using Outcome = RequirementVerdict::Outcome;
-  std::string counts;
+  std::vector<std::string> counts;
   for (const Outcome outcome : {Outcome::not_met, Outcome::not_shown, Outcome::met}) {
-    const auto count = std::count_if(comparison.verdicts.begin(), comparison.verdicts.end(),
-                                     [&](const RequirementVerdict& verdict) { return verdict.outcome == outcome; });
-    if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, outcome_word(outcome));
+    const auto count = std::ranges::count(comparison.verdicts, outcome, &RequirementVerdict::outcome);
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, outcome_word(outcome)));
   }
-  return "Requirements: " + counts + ". ";
+  return fmt::format("Requirements: {}. ", fmt::join(counts, ", "));
 }
 
-}  // namespace
-
-std::string answer_of(const Comparison& comparison) {
-  std::string text = comparison.verdicts.empty() ? "" : requirements_sentence(comparison);
-  if (!comparison.compared.empty()) {
-    text += comparison_sentences(main_comparison(comparison), comparison);
-    return comparison.compared.size() == 1 ? text : text + count_sentence(comparison);
-  }
-  if (comparison.logs.size() == 1) return text + estimate_sentence(main_run(comparison));
-  const NotCompared& first = comparison.not_compared.front();
-  return text + fmt::format("Nothing is compared: {}{}.", first.why,
-                            comparison.not_compared.size() == 1
-                                ? ""
-                                : fmt::format(", and {} more", comparison.not_compared.size() - 1));
-}
-
-namespace {
+// ---- tables and lines
 
 using Align = Table::Align;
 
 constexpr std::size_t max_shown_comparisons = 6;
 constexpr std::size_t max_shown_lines = 8;
 constexpr std::size_t max_name_characters = 44;
-
-/// Metrics of a table; marginals are in the document only.
-bool is_shown_metric(const MetricDifference& one) { return !one.metric.starts_with("marginal["); }
 
 std::string differences_table(const RunComparison& compared, const Comparison& comparison) {
   const RunEstimates& reference = comparison.runs[compared.reference];
@@ -170,7 +142,7 @@ std::string differences_table(const RunComparison& compared, const Comparison& c
               .rows = {}};
   bool paired = false;
   for (const MetricDifference& one : compared.metrics) {
-    if (!is_shown_metric(one)) continue;
+    if (one.metric.starts_with("marginal[")) continue;  // in the document only
     paired = paired || one.paired;
     const double half = (one.difference_ci95.high - one.difference_ci95.low) / 2.0;
     const int digits = digits_for(half);
@@ -208,13 +180,9 @@ std::string_view ranked_by(std::string_view metric) {
 /// All runs, best first among those that may be compared.
 std::string ranking_text(const Comparison& comparison) {
   if (comparison.ranking.empty()) return "";
-  Table table{.caption = {},
-              .columns = {{"rank", Align::left},
-                          {"run", Align::left},
-                          {"acceptance length", Align::right},
-                          {"TPOT ms", Align::right},
-                          {"speedup", Align::right}},
-              .rows = {}};
+  Table table;
+  for (const char* title : {"rank", "run"}) table.columns.push_back({title, Align::left});
+  for (const char* title : {"acceptance length", "TPOT ms", "speedup"}) table.columns.push_back({title, Align::right});
   std::set<std::string> by;
   std::size_t group = 1;
   for (const Ranked& one : comparison.ranking) {
@@ -244,14 +212,14 @@ std::string evidence_text(const Comparison& comparison) {
       if (is_assumed(one.estimate)) {
         assumed = true;
       } else {
-        std::size_t& fewest = kinds.try_emplace(std::string(cluster_word(one.span)), one.clusters).first->second;
-        fewest = std::min(fewest, one.clusters);
+        std::size_t& minimum = kinds.try_emplace(std::string(cluster_word(one.span)), one.clusters).first->second;
+        minimum = std::min(minimum, one.clusters);
       }
     }
   }
   std::string text;
-  for (const auto& [kind, fewest] : kinds) {
-    text += fmt::format("{}{} ({} at least)", text.empty() ? "95 %, from the scatter of " : " and ", kind, fewest);
+  for (const auto& [kind, minimum] : kinds) {
+    text += fmt::format("{}{} ({} at least)", text.empty() ? "95 %, from the scatter of " : " and ", kind, minimum);
   }
   if (assumed) {
     text +=
@@ -261,7 +229,7 @@ std::string evidence_text(const Comparison& comparison) {
   return text.empty() ? "" : labeled("intervals", text);
 }
 
-/// At most max_shown_lines of `lines`, the first one behind `label`.
+/// At most max_shown_lines of `lines`, the first one after `label`.
 std::string lines_text(std::string_view label, const std::vector<std::string>& lines) {
   std::string text;
   for (std::size_t i = 0; i < std::min(max_shown_lines, lines.size()); ++i) {
@@ -299,15 +267,6 @@ std::string no_speedup_text(const Comparison& comparison) {
   return lines_text("no speedup", {whys.begin(), whys.end()});
 }
 
-std::string comparison_warnings_text(const Comparison& comparison) {
-  std::set<std::string> codes;
-  std::vector<std::string> lines;
-  for (const logs::LogWarning& warning : comparison.warnings) {
-    if (codes.insert(warning.code).second) lines.push_back(warning.code + " " + readable(warning.message));
-  }
-  return lines_text("warnings", lines);
-}
-
 std::string sources_text(const Comparison& comparison) {
   std::string text;
   for (const ComparedLog& log : comparison.logs) {
@@ -319,11 +278,26 @@ std::string sources_text(const Comparison& comparison) {
 
 }  // namespace
 
+std::string answer_of(const Comparison& comparison) {
+  std::string text = comparison.verdicts.empty() ? "" : requirements_sentence(comparison);
+  if (!comparison.compared.empty()) {
+    text += comparison_sentences(main_comparison(comparison), comparison);
+    return comparison.compared.size() == 1 ? text : text + count_sentence(comparison);
+  }
+  if (comparison.logs.size() == 1)
+    return text + estimate_sentence(*std::ranges::max_element(comparison.runs, {}, steps_of_run));
+  const NotCompared& first = comparison.not_compared.front();
+  return text + fmt::format("Nothing is compared: {}{}.", first.why,
+                            comparison.not_compared.size() == 1
+                                ? ""
+                                : fmt::format(", and {} more", comparison.not_compared.size() - 1));
+}
+
 std::string to_text(const Comparison& comparison) {
   std::string text = labeled("", comparison.answer) + sources_text(comparison);
   text += verdicts_text(comparison) + comparisons_text(comparison) + ranking_text(comparison);
   return text + "\n" + evidence_text(comparison) + not_compared_text(comparison) + no_speedup_text(comparison) +
-         comparison_warnings_text(comparison);
+         lines_text("warnings", warning_lines(comparison.warnings));
 }
 
 }  // namespace foredraft::experiments

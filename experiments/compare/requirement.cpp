@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/compare/requirement.hpp"
+#include "experiments/compare/comparison.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -12,6 +12,51 @@ namespace {
 
 double without_negative_zero(double value, int digits) {
   return std::abs(value) < 0.5 * std::pow(10.0, -digits) ? 0.0 : value;
+}
+
+using Relation = Requirement::Relation;
+
+constexpr std::int64_t max_position = 4096;
+
+std::string without_blanks(std::string_view text) {
+  std::string kept(text);
+  std::erase_if(kept, [](char c) { return c == ' ' || c == '\t'; });
+  return kept;
+}
+
+/// Whether it is "marginal[1]", "marginal[2]" and so on.
+bool is_marginal(std::string_view metric) {
+  constexpr std::string_view prefix = "marginal[";
+  if (!metric.starts_with(prefix) || !metric.ends_with(']')) return false;
+  const auto position = parse_integer(metric.substr(prefix.size(), metric.size() - prefix.size() - 1));
+  return position && *position >= 1 && *position <= max_position &&
+         marginal_name(static_cast<std::size_t>(*position)) == metric;
+}
+
+std::string metric_suggestion(const std::string& metric) {
+  std::vector<std::string> names;
+  for (const MetricEntry& entry : metric_entries()) names.emplace_back(entry.name);
+  names.emplace_back("marginal[1]");
+  return suggestion_for(metric, names);
+}
+
+bool is_known(const std::string& metric) {
+  const auto entries = metric_entries();
+  return is_marginal(metric) || std::ranges::find(entries, metric, &MetricEntry::name) != entries.end();
+}
+
+bool meets(double value, const Requirement& requirement) {
+  switch (requirement.relation) {
+    case Relation::at_least:
+      return value >= requirement.threshold;
+    case Relation::above:
+      return value > requirement.threshold;
+    case Relation::at_most:
+      return value <= requirement.threshold;
+    case Relation::below:
+      break;
+  }
+  return value < requirement.threshold;
 }
 
 }  // namespace
@@ -54,56 +99,6 @@ std::string with_half_interval(const analytic::ClusteredEstimate& estimate) {
   const int digits = digits_for(half);
   return fmt::format("{} +- {}", rounded(estimate.value, digits), rounded_up(half, digits));
 }
-
-namespace {
-
-using Relation = Requirement::Relation;
-
-constexpr std::int64_t max_position = 4096;
-
-std::string without_blanks(std::string_view text) {
-  std::string kept(text);
-  std::erase_if(kept, [](char c) { return c == ' ' || c == '\t'; });
-  return kept;
-}
-
-/// Whether it is "marginal[1]", "marginal[2]" and so on.
-bool is_marginal(std::string_view metric) {
-  constexpr std::string_view prefix = "marginal[";
-  if (!metric.starts_with(prefix) || !metric.ends_with(']')) return false;
-  const auto position = parse_integer(metric.substr(prefix.size(), metric.size() - prefix.size() - 1));
-  return position && *position >= 1 && *position <= max_position &&
-         marginal_name(static_cast<std::size_t>(*position)) == metric;
-}
-
-std::string metric_suggestion(const std::string& metric) {
-  std::vector<std::string> names;
-  for (const MetricEntry& entry : metric_entries()) names.emplace_back(entry.name);
-  names.emplace_back("marginal[1]");
-  return suggestion_for(metric, names);
-}
-
-bool is_known(const std::string& metric) {
-  const auto entries = metric_entries();
-  return is_marginal(metric) ||
-         std::any_of(entries.begin(), entries.end(), [&](const MetricEntry& entry) { return entry.name == metric; });
-}
-
-bool meets(double value, const Requirement& requirement) {
-  switch (requirement.relation) {
-    case Relation::at_least:
-      return value >= requirement.threshold;
-    case Relation::above:
-      return value > requirement.threshold;
-    case Relation::at_most:
-      return value <= requirement.threshold;
-    case Relation::below:
-      break;
-  }
-  return value < requirement.threshold;
-}
-
-}  // namespace
 
 std::variant<Requirement, Problem> parse_requirement(std::string_view text, std::string_view key) {
   const std::string all = without_blanks(text);

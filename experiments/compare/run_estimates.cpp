@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/compare/run_estimates.hpp"
+#include "experiments/compare/comparison.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr std::string_view marginal_prefix = "marginal[";
 
 /// What a part adds to both totals of a ratio; nothing where it does not hold the metric.
 struct Totals {
-  double top, bottom;
+  double top = 0.0, bottom = 0.0;
 };
 using TotalsOf = std::function<std::optional<Totals>(const RunPart&)>;
 
@@ -59,15 +59,15 @@ struct Clusters {
 };
 
 Clusters clusters_of_parts(const std::vector<const RunPart*>& parts, const TotalsOf& totals_of) {
-  const bool named = std::all_of(parts.begin(), parts.end(), [](const RunPart* part) {
+  const bool named = std::ranges::all_of(parts, [](const RunPart* part) {
     return part->span == Span::request && part->request && !part->request->empty();
   });
   std::map<std::string, Totals> by_name;
   Clusters clusters;
   for (const RunPart* part : parts) {
-    const Totals totals = totals_of(*part).value_or(Totals{0.0, 0.0});
+    const Totals totals = totals_of(*part).value_or(Totals{});
     if (named) {
-      Totals& all = by_name.try_emplace(*part->request, Totals{0.0, 0.0}).first->second;
+      Totals& all = by_name[*part->request];
       all.top += totals.top;
       all.bottom += totals.bottom;
     } else {
@@ -92,8 +92,8 @@ std::optional<MeasuredMetric> measured_of(const Run& run, std::string metric, st
       if (part.span == span) parts.push_back(&part);
     }
     const Clusters clusters = clusters_of_parts(parts, totals_of);
-    const auto held = static_cast<std::size_t>(
-        std::count_if(clusters.bottoms.begin(), clusters.bottoms.end(), [](double one) { return one > 0.0; }));
+    const auto held =
+        static_cast<std::size_t>(std::ranges::count_if(clusters.bottoms, [](double one) { return one > 0.0; }));
     if (held == 0) continue;
     const std::size_t own = clusters.names.empty() ? number : registry.number_of(clusters.names);
     const analytic::ClusterSet set{.clusters = own, .run = number, .in_time = span == Span::window};
@@ -145,21 +145,21 @@ std::span<const MetricEntry> metric_entries() { return all_metrics; }
 
 MetricEntry metric_entry(std::string_view name) {
   if (name.starts_with(marginal_prefix)) return {name, name, true};
-  return *std::find_if(all_metrics.begin(), all_metrics.end(), [&](const auto& one) { return one.name == name; });
+  return *std::ranges::find(all_metrics, name, &MetricEntry::name);
 }
 
 std::string marginal_name(std::size_t position) { return fmt::format("{}{}]", marginal_prefix, position); }
 
 const MeasuredMetric* RunEstimates::find(std::string_view metric) const {
-  const auto found =
-      std::find_if(measured.begin(), measured.end(), [&](const MeasuredMetric& one) { return one.metric == metric; });
+  const auto found = std::ranges::find(measured, metric, &MeasuredMetric::metric);
   return found == measured.end() ? nullptr : &*found;
 }
 
 std::size_t ClusterRegistry::number_of(const std::vector<std::string>& names) {
   if (names.empty()) return next_++;
-  const auto found = known_.find(names);
-  return found != known_.end() ? found->second : known_.emplace(names, next_++).first->second;
+  const auto [found, added] = known_.try_emplace(names, next_);
+  if (added) ++next_;
+  return found->second;
 }
 
 RunEstimates estimates_of(const Run& run, std::string_view log, ClusterRegistry& registry) {
@@ -204,7 +204,7 @@ void add_speedup(const RunEstimates& plain, RunEstimates& run) {
                           .estimate = analytic::combined(speedup, terms),
                           .span = own->span,
                           .clusters = own->clusters};
-  const auto after_tpot = std::find_if(run.measured.begin(), run.measured.end(), [](const MeasuredMetric& one) {
+  const auto after_tpot = std::ranges::find_if(run.measured, [](const MeasuredMetric& one) {
     return one.metric == "output_tokens_per_s" || one.metric.starts_with(marginal_prefix);
   });
   run.measured.insert(after_tpot, std::move(measured));

@@ -13,7 +13,6 @@
 #include "core/files.hpp"
 #include "core/problems.hpp"
 #include "core/readable.hpp"
-#include "experiments/devices/operators_file.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/profile/profile_json.hpp"
@@ -21,10 +20,12 @@
 namespace foredraft::experiments {
 namespace {
 
+using latency::DeviceSheet;
+
 /// All that finds a shipped device, for suggestions.
 std::vector<std::string> device_words() {
   std::vector<std::string> words;
-  for (const latency::DeviceSheet& sheet : latency::device_registry()) {
+  for (const DeviceSheet& sheet : latency::device_registry()) {
     words.push_back(sheet.name);
     words.insert(words.end(), sheet.aliases.begin(), sheet.aliases.end());
   }
@@ -48,7 +49,7 @@ std::string device_suggestion(const std::string& name) {
   if (!nearest(name, words).empty()) return suggestion_for(name, words);
   if (name.find_first_of("./") != std::string::npos) return "foredraft list devices shows those that ship";
   std::vector<std::string_view> known;
-  for (const latency::DeviceSheet& sheet : latency::device_registry()) {
+  for (const DeviceSheet& sheet : latency::device_registry()) {
     std::string_view shortest = sheet.name;
     for (const std::string& alias : sheet.aliases) {
       if (alias.size() < shortest.size()) shortest = alias;
@@ -59,10 +60,10 @@ std::string device_suggestion(const std::string& name) {
 }
 
 latency::Profile one_device(std::string_view text, const std::string& name) {
-  std::vector<latency::DeviceSheet> sheets = latency::parse_devices(text, name);
+  std::vector<DeviceSheet> sheets = latency::parse_devices(text, name);
   if (sheets.size() == 1) return std::move(sheets.front().profile);
   std::vector<std::string> names;
-  for (const latency::DeviceSheet& sheet : sheets) names.push_back(sheet.name);
+  for (const DeviceSheet& sheet : sheets) names.push_back(sheet.name);
   throw DomainError(fmt::format("{}: {} devices ({}) - a file that is named here holds one", name, sheets.size(),
                                 fmt::join(names, ", ")));
 }
@@ -71,7 +72,7 @@ bool is_toml(const std::string& name) { return name.ends_with(".toml"); }
 
 /// The shipped device of this name; else there is a file, or InputError.
 std::optional<ReadProfile> shipped_or_file(const std::string& name, std::string_view kind) {
-  if (const latency::DeviceSheet* sheet = latency::find_device(name)) {
+  if (const DeviceSheet* sheet = latency::find_device(name)) {
     return ReadProfile{sheet->profile, digest_text(sheet->name, latency::to_json(sheet->profile)), true};
   }
   std::error_code unreadable;
@@ -89,6 +90,31 @@ ReadProfile profile_of_file(const std::string& name, bool toml) {
   } catch (const DomainError& error) {
     throw InputError(error.what());
   }
+}
+
+// ---- tables
+
+constexpr double listed_giga = 1e9;
+constexpr double listed_tera = 1e12;
+
+/// Four digits; whole numbers have all of theirs.
+std::string in_units_of(double unit, const std::optional<double>& value) {
+  if (!value) return "";
+  const double count = *value / unit;
+  return count < 1000.0 ? fmt::format("{:.4g}", count) : fmt::format("{:.0f}", count);
+}
+
+/// One line a source: the figures that come from it.
+std::string sources_text(const latency::Profile& profile) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> sources;
+  for (const latency::SheetFigure& figure : latency::sheet_figures(profile)) {
+    auto found = std::ranges::find(sources, figure.origin, [](const auto& source) { return source.first; });
+    if (found == sources.end()) found = sources.insert(sources.end(), {figure.origin, {}});
+    found->second.push_back(fmt::format("`{}` {:.10g}", figure.key, figure.value));
+  }
+  std::string text;
+  for (const auto& [origin, figures] : sources) text += fmt::format("- {}: {}\n", fmt::join(figures, ", "), origin);
+  return text;
 }
 
 }  // namespace
@@ -111,60 +137,12 @@ ReadProfile read_profile(const std::string& name) {
   return profile_of_file(name, is_toml(name));
 }
 
-}  // namespace foredraft::experiments
-
-namespace foredraft {
-
-std::vector<std::string> shipped_devices() {
-  std::vector<std::string> names;
-  for (const latency::DeviceSheet& sheet : latency::device_registry()) names.push_back(sheet.name);
-  return names;
-}
-
-}  // namespace foredraft
-
-namespace foredraft::experiments {
-namespace {
-
-using latency::DeviceSheet;
-
-constexpr double listed_giga = 1e9;
-constexpr double listed_tera = 1e12;
-
-/// Four digits; whole numbers have all of theirs.
-std::string in_units_of(double unit, const std::optional<double>& value) {
-  if (!value) return "";
-  const double count = *value / unit;
-  return count < 1000.0 ? fmt::format("{:.4g}", count) : fmt::format("{:.0f}", count);
-}
-
-/// One line a source: the figures that come from it.
-std::string sources_text(const latency::Profile& profile) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> sources;
-  for (const latency::SheetFigure& figure : latency::sheet_figures(profile)) {
-    const auto same = [&](const auto& source) { return source.first == figure.origin; };
-    auto found = std::find_if(sources.begin(), sources.end(), same);
-    if (found == sources.end()) found = sources.insert(sources.end(), {figure.origin, {}});
-    found->second.push_back(fmt::format("`{}` {:.10g}", figure.key, figure.value));
-  }
-  std::string text;
-  for (const auto& [origin, figures] : sources) text += fmt::format("- {}: {}\n", fmt::join(figures, ", "), origin);
-  return text;
-}
-
-}  // namespace
-
 Table device_table() {
-  const auto right = Table::Align::right;
   Table table;
-  table.columns = {{"device", Table::Align::left},
-                   {"memory GB", right},
-                   {"GB/s", right},
-                   {"fp16 TFLOP/s", right},
-                   {"fp8", right},
-                   {"int8", right},
-                   {"fp4", right},
-                   {"link GB/s", right}};
+  table.columns = {{"device", Table::Align::left}};
+  for (const char* title : {"memory GB", "GB/s", "fp16 TFLOP/s", "fp8", "int8", "fp4", "link GB/s"}) {
+    table.columns.push_back({title, Table::Align::right});
+  }
   for (const DeviceSheet& sheet : latency::device_registry()) {
     const latency::Limits& limits = sheet.profile.limits;
     table.rows.push_back({sheet.name, in_units_of(listed_giga, latency::capacity_bytes(sheet.profile.device)),
@@ -188,3 +166,13 @@ std::string devices_markdown() {
 }
 
 }  // namespace foredraft::experiments
+
+namespace foredraft {
+
+std::vector<std::string> shipped_devices() {
+  std::vector<std::string> names;
+  for (const latency::DeviceSheet& sheet : latency::device_registry()) names.push_back(sheet.name);
+  return names;
+}
+
+}  // namespace foredraft

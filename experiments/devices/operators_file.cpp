@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/devices/operators_file.hpp"
+#include "experiments/devices/devices.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,6 +20,7 @@ namespace foredraft::experiments {
 namespace {
 
 using latency::Role;
+using Json = nlohmann::ordered_json;
 
 constexpr std::array step_roles{Role::decoder_pass, Role::autoregressive_drafting, Role::block_drafting,
                                 Role::head_drafting};
@@ -37,7 +38,7 @@ Role read_role(UserTable& table) {
 
 latency::StepRow read_step(UserTable& table) {
   latency::StepRow row;
-  // A setting of its own: nobody can compare it with another.
+  // A setting of its own: it is compared with no other.
   row.cell = {.model = table.name("model"), .role = read_role(table), .dtype = "user"};
   row.cell.batch = table.count("batch", 1);
   row.cell.tokens = table.count("tokens", 1);
@@ -47,36 +48,7 @@ latency::StepRow read_step(UserTable& table) {
   return row;
 }
 
-}  // namespace
-
-latency::Profile parse_steps(std::string_view text, const std::string& file) {
-  latency::Profile profile;
-  profile.source = latency::Source::user;
-  profile.device.name = "steps measured by a user";
-  std::set<latency::Cell> seen;
-  UserTable table(text, file, {"model", "role", "batch", "tokens", "context", "ms"});
-  while (table.next()) {
-    latency::StepRow row = read_step(table);
-    if (table.row_refused()) continue;
-    if (!seen.insert(row.cell).second) {
-      table.refuse("", latency::to_text(row.cell) + ": given twice", "a pass has one time");
-      continue;
-    }
-    profile.steps.push_back(std::move(row));
-  }
-  table.done("holds no step");
-  return profile;
-}
-
-ReadProfile read_steps(const std::string& path) {
-  const std::string text = read_file(path);
-  return {parse_steps(text, path), digest_text(path, text), false};
-}
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-using latency::Role;
+// ---- operators
 
 constexpr std::string_view schema = "foredraft.operators/1";
 constexpr std::int64_t max_count = 1'000'000;
@@ -200,6 +172,30 @@ std::string request_text(const Json& request) {
 }
 
 }  // namespace
+
+latency::Profile parse_steps(std::string_view text, const std::string& file) {
+  latency::Profile profile;
+  profile.source = latency::Source::user;
+  profile.device.name = "steps measured by a user";
+  std::set<latency::Cell> seen;
+  UserTable table(text, file, {"model", "role", "batch", "tokens", "context", "ms"});
+  while (table.next()) {
+    latency::StepRow row = read_step(table);
+    if (table.row_refused()) continue;
+    if (!seen.insert(row.cell).second) {
+      table.refuse("", latency::to_text(row.cell) + ": given twice", "a pass has one time");
+      continue;
+    }
+    profile.steps.push_back(std::move(row));
+  }
+  table.done("holds no step");
+  return profile;
+}
+
+ReadProfile read_steps(const std::string& path) {
+  const std::string text = read_file(path);
+  return {parse_steps(text, path), digest_text(path, text), false};
+}
 
 std::vector<std::vector<std::string>> operators_rows() {
   std::vector<std::vector<std::string>> rows;

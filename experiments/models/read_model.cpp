@@ -17,21 +17,21 @@ namespace foredraft::experiments {
 namespace {
 
 namespace fs = std::filesystem;
+using latency::NumberFormat;
 
 std::string lower_case(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::ranges::transform(word, word.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return word;
 }
 
 const latency::ModelShape* shipped_model(const std::string& name) {
-  for (const latency::ModelShape& shape : latency::model_registry()) {
-    if (shape.name == lower_case(name)) return &shape;
-  }
-  return nullptr;
+  const std::vector<latency::ModelShape>& shapes = latency::model_registry();
+  const auto found = std::ranges::find(shapes, lower_case(name), &latency::ModelShape::name);
+  return found == shapes.end() ? nullptr : &*found;
 }
 
-[[noreturn]] void refuse(const std::string& what, const std::string& why) {
+[[noreturn]] void throw_unknown(const std::string& what, const std::string& why) {
   std::vector<std::string> known;
   for (const latency::ModelShape& shape : latency::model_registry()) known.push_back(shape.name);
   const std::string_view near = nearest(lower_case(what), known);
@@ -41,7 +41,7 @@ const latency::ModelShape* shipped_model(const std::string& name) {
                                             : fmt::format("did you mean {}?", near)));
 }
 
-/// What a checkpoint is called: the name of its folder.
+/// The name of its folder.
 std::string checkpoint_name(const fs::path& file) {
   if (file.filename() != "config.json") return file.stem().string();
   std::error_code unknown;
@@ -92,25 +92,80 @@ ReadModel read_path(const std::string& what) {
     return read_file_of_models(what.substr(0, colon + toml), what.substr(colon + toml + 1));
   }
   if (status.type() == fs::file_type::not_found || what.empty()) {
-    refuse(what, "neither a shipped model nor a file");
+    throw_unknown(what, "neither a shipped model nor a file");
   }
   if (fs::is_directory(status)) {
     const fs::path config = fs::path(what) / "config.json";
-    if (!fs::exists(config, unknown)) refuse(what, "a folder without a config.json");
+    if (!fs::exists(config, unknown)) throw_unknown(what, "a folder without a config.json");
     return read_config(config);
   }
   return fs::path(what).extension() == ".toml" ? read_file_of_models(what, "") : read_config(what);
-}
-
-double share_of(std::int64_t difference, std::int64_t whole) {
-  return static_cast<double>(std::abs(difference)) / static_cast<double>(whole);
 }
 
 /// Padding of one tokenizer's vocabulary stays below this share of it.
 constexpr double max_padding = 0.01;
 
 bool other_tokens(const latency::ModelShape& target, const latency::ModelShape& draft) {
-  return share_of(target.vocabulary - draft.vocabulary, std::max(target.vocabulary, draft.vocabulary)) >= max_padding;
+  const auto [fewer, more] = std::minmax(target.vocabulary, draft.vocabulary);
+  return static_cast<double>(more - fewer) / static_cast<double>(more) >= max_padding;
+}
+
+// ---- a pair
+
+bool has_steps(const latency::Profile& profile, const std::string& model) {
+  return std::ranges::any_of(profile.steps, [&](const latency::StepRow& row) { return row.cell.model == model; });
+}
+
+std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair) {
+  const bool known = std::ranges::find(pair.models, name, &latency::ModelShape::name) != pair.models.end();
+  if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) return std::nullopt;
+  ReadModel read = read_model(name);
+  name = read.shape.name;
+  for (const std::string& note : read.notes) pair.notes.push_back(fmt::format("{}: {}", name, note));
+  if (!read.digests.empty()) {
+    pair.files.insert(pair.files.end(), read.digests.begin(), read.digests.end());
+    std::erase_if(pair.models, [&](const latency::ModelShape& shape) { return shape.name == name; });
+    pair.models.push_back(read.shape);
+  }
+  return read;
+}
+
+latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<NumberFormat> weights,
+                                  std::optional<NumberFormat> cache, std::int64_t devices, double skew) {
+  latency::Deployment deployment{.tensor_parallel = devices, .expert_skew = skew};
+  deployment.weights = weights ? *weights : (model ? model->weights : std::nullopt).value_or(NumberFormat::fp16);
+  deployment.kv_cache =
+      cache ? *cache
+            : (model ? model->kv_cache : std::nullopt).value_or(latency::default_cache_format(deployment.weights));
+  return deployment;
+}
+
+// ---- tables
+
+std::string layers_text(const latency::ModelShape& shape) {
+  return shape.encoder_layers > 0 ? fmt::format("{}+{}", shape.encoder_layers, shape.layers)
+                                  : fmt::format("{}", shape.layers);
+}
+
+std::string heads_text(const latency::ModelShape& shape) {
+  return shape.heads == shape.kv_heads ? fmt::format("{}", shape.heads)
+                                       : fmt::format("{}/{}", shape.heads, shape.kv_heads);
+}
+
+std::string experts_text(const latency::ModelShape& shape) {
+  return shape.experts.count == 0 ? "" : fmt::format("{}/{}", shape.experts.per_token, shape.experts.count);
+}
+
+/// In millions.
+std::string published_text(const latency::ModelShape& shape) {
+  if (!shape.published_parameters) return "";
+  const double millions = *shape.published_parameters / 1e6;
+  return shape.published_rounding == 0.0 ? fmt::format("{:.1f}", millions) : fmt::format("{}", millions);
+}
+
+std::string rounding_text(const latency::ModelShape& shape) {
+  if (!shape.published_parameters || shape.published_rounding == 0.0) return "";
+  return fmt::format("{}", shape.published_rounding / 1e6);
 }
 
 }  // namespace
@@ -145,41 +200,6 @@ std::optional<std::string> head_problem(const latency::ModelShape& target, const
                      readable(draft.name), width, readable(target.name), target.d_model);
 }
 
-namespace {
-
-using latency::NumberFormat;
-
-bool has_steps(const latency::Profile& profile, const std::string& model) {
-  return std::any_of(profile.steps.begin(), profile.steps.end(),
-                     [&](const latency::StepRow& row) { return row.cell.model == model; });
-}
-
-std::optional<ReadModel> read_named(const latency::Profile& profile, std::string& name, DeployedPair& pair) {
-  const bool known = std::ranges::find(pair.models, name, &latency::ModelShape::name) != pair.models.end();
-  if (latency::holds_steps_alone(profile.source) || (!known && has_steps(profile, name))) return std::nullopt;
-  ReadModel read = read_model(name);
-  name = read.shape.name;
-  for (const std::string& note : read.notes) pair.notes.push_back(fmt::format("{}: {}", name, note));
-  if (!read.digests.empty()) {
-    pair.files.insert(pair.files.end(), read.digests.begin(), read.digests.end());
-    std::erase_if(pair.models, [&](const latency::ModelShape& shape) { return shape.name == name; });
-    pair.models.push_back(read.shape);
-  }
-  return read;
-}
-
-latency::Deployment deployment_of(const std::optional<ReadModel>& model, std::optional<NumberFormat> weights,
-                                  std::optional<NumberFormat> cache, std::int64_t devices, double skew) {
-  latency::Deployment deployment{.tensor_parallel = devices, .expert_skew = skew};
-  deployment.weights = weights ? *weights : (model ? model->weights : std::nullopt).value_or(NumberFormat::fp16);
-  deployment.kv_cache =
-      cache ? *cache
-            : (model ? model->kv_cache : std::nullopt).value_or(latency::default_cache_format(deployment.weights));
-  return deployment;
-}
-
-}  // namespace
-
 DeployedPair read_pair(const AskedPair& asked, const latency::Profile& profile) {
   DeployedPair pair{.target = asked.target, .draft = asked.draft, .models = latency::model_registry()};
   const std::optional<ReadModel> target = read_named(profile, pair.target, pair);
@@ -201,37 +221,6 @@ std::string format_suggestion(std::string_view word) {
   for (const NumberFormat one : latency::number_formats()) known.emplace_back(to_string(one));
   return suggestion_for(word, known);
 }
-
-namespace {
-
-std::string layers_text(const latency::ModelShape& shape) {
-  return shape.encoder_layers > 0 ? fmt::format("{}+{}", shape.encoder_layers, shape.layers)
-                                  : fmt::format("{}", shape.layers);
-}
-
-std::string heads_text(const latency::ModelShape& shape) {
-  return shape.heads == shape.kv_heads ? fmt::format("{}", shape.heads)
-                                       : fmt::format("{}/{}", shape.heads, shape.kv_heads);
-}
-
-std::string experts_text(const latency::ModelShape& shape) {
-  if (shape.experts.count == 0) return "";
-  return fmt::format("{}/{}", shape.experts.per_token, shape.experts.count);
-}
-
-/// In millions.
-std::string published_text(const latency::ModelShape& shape) {
-  if (!shape.published_parameters) return "";
-  const double millions = *shape.published_parameters / 1e6;
-  return shape.published_rounding == 0.0 ? fmt::format("{:.1f}", millions) : fmt::format("{}", millions);
-}
-
-std::string rounding_text(const latency::ModelShape& shape) {
-  if (!shape.published_parameters || shape.published_rounding == 0.0) return "";
-  return fmt::format("{}", shape.published_rounding / 1e6);
-}
-
-}  // namespace
 
 Table model_table() {
   Table table;

@@ -63,8 +63,7 @@ class Servers {
   }
 
   [[nodiscard]] Scenario scenario(std::int64_t gamma, std::int64_t max_batch, double requests_per_s) const {
-    // Plain decoding has no convention of its own.
-    const Convention convention = gamma == 0 ? Convention::bonus : pair_.convention;
+    const Convention convention = convention_at(gamma);
     Server server{.acceptance = analytic::served_acceptance(acceptance_of(pair_), gamma, convention),
                   .max_batch = max_batch,
                   .arrivals = {.kind = ArrivalKind::poisson, .rate_per_s = requests_per_s},
@@ -116,13 +115,14 @@ class Servers {
   static std::optional<latency::MemoryLimit> limit_of(const LoadQuestion& question, const ProfileQuestion& pair,
                                                       const latency::Profile& profile) {
     if (auto limit = memory_limit_of(pair, profile)) return limit;
-    // A table of steps tells neither shapes nor memory; the device of its prompts does.
+    // A table of steps has neither shapes nor memory; the device of its prompts does.
     return question.prompts ? memory_limit_of(pair, question.prompts->profile) : std::nullopt;
   }
 
   [[nodiscard]] Drafter drafter() const {
     return scenario::find_entry(scenario::drafters(), latency::drafter_word(pair_.drafting))->value;
   }
+  /// Autoregressive decoding has no convention of its own.
   [[nodiscard]] Convention convention_at(std::int64_t gamma) const {
     return gamma == 0 ? Convention::bonus : pair_.convention;
   }
@@ -154,7 +154,7 @@ class Servers {
   Measured cost_;
 };
 
-/// As many in flight as the closed form says, so often that nothing is left of the empty server of the start.
+/// Several times the requests in flight by closed form, so that nothing is left of the empty server at the start.
 std::uint64_t warmup_of(const analytic::LoadEquilibrium& equilibrium, std::int64_t max_batch) {
   const double in_flight = std::min(equilibrium.decoding + equilibrium.waiting, static_cast<double>(max_batch));
   return min_warmup + static_cast<std::uint64_t>(std::ceil(warmup_turnovers * in_flight));
@@ -218,8 +218,7 @@ std::optional<LoadSpeedup> speedup_of(const std::optional<Estimates>& plain, con
                      .decode = plain->tpot_ms.mean / served->tpot_ms.mean};
 }
 
-/// The ends of what the error of the times leaves open at a draft length, the faster one first; nothing where nobody
-/// knows it.
+/// The ends of what the error of the times leaves open at a draft length, the faster one first; nothing: not known.
 std::optional<std::array<TimesError, 2>> errors_of(const ProfilePrediction& decoding, std::int64_t gamma) {
   if (const auto& attainable = decoding.attainable) {
     const latency::Range& ratio = attainable->verification;
@@ -227,7 +226,7 @@ std::optional<std::array<TimesError, 2>> errors_of(const ProfilePrediction& deco
     return std::array{TimesError{ratio.low / ratio.value, between.low},
                       TimesError{ratio.high / ratio.value, between.high}};
   }
-  const auto spread = decoding.cells.front().lengths[static_cast<std::size_t>(gamma) - 1].spread;
+  const auto spread = decoding.cells.front().at(gamma).spread;
   if (!spread) return std::nullopt;
   return std::array{TimesError{1.0 / (1.0 + *spread), {}}, TimesError{1.0 + *spread, {}}};
 }
@@ -266,7 +265,7 @@ void choose_best(LoadPrediction& prediction) {
 
 const AtRate* LoadPrediction::shown() const {
   const std::optional<std::int64_t> gamma = question.pair.gamma ? question.pair.gamma : best_latency;
-  return gamma ? &lengths[static_cast<std::size_t>(*gamma)] : nullptr;
+  return gamma ? &at(*gamma) : nullptr;
 }
 
 LoadPrediction predict_load(const LoadQuestion& question, const latency::Profile& profile, StopToken stop,
@@ -293,7 +292,7 @@ LoadPrediction predict_load(const LoadQuestion& question, const latency::Profile
     AtRate& at = prediction.lengths.back();
     at.speedup = speedup_of(prediction.plain().served, at.served);
     if (gamma > 0) {
-      at.tokens = prediction.decoding.cells.front().lengths[gamma - 1].tokens;
+      at.tokens = prediction.decoding.cells.front().at(at.gamma).tokens;
       add_intervals(prediction, pair, profile, at, stop);
     }
     if (progress) progress(static_cast<double>(gamma + 1) / static_cast<double>(lengths));

@@ -10,7 +10,6 @@
 
 #include "analytic/cost/load_equilibrium.hpp"
 #include "core/parallel.hpp"
-#include "experiments/predict/evidence.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "foredraft/quantities.hpp"
 #include "latency/surfaces/surface_times.hpp"
@@ -43,8 +42,8 @@ struct LoadQuestion {
 /// What the largest batch follows from.
 enum class BatchLimit { setting, memory, times };
 
-/// Mean times of plain decoding over those of a draft length, each at its own batch: of whole requests, and of the
-/// tokens behind the first.
+/// Mean times of autoregressive decoding over those of a draft length, each at its own batch: of whole requests, and of
+/// the tokens after the first.
 struct LoadSpeedup {
   double request, decode;
 };
@@ -58,9 +57,9 @@ struct AtRate {
   analytic::LoadEquilibrium equilibrium = {};  ///< closed form
   std::optional<Estimates> served = {};        ///< simulated; nothing where the server is overloaded
   std::optional<bool> meets_objective = {};    ///< nothing without an objective
-  std::optional<LoadSpeedup> speedup = {};     ///< nothing where this or plain decoding is overloaded
-  /// What the error of the times leaves open of it; nothing for plain decoding and for times whose error nobody knows.
-  /// 0: the server may be overloaded.
+  std::optional<LoadSpeedup> speedup = {};     ///< nothing where this or autoregressive decoding is overloaded
+  /// What the error of the times leaves open of it; nothing at gamma 0 and for times whose error is not known. 0: the
+  /// server may be overloaded.
   std::optional<Interval> request_interval = {}, decode_interval = {};
   /// Requests a second and GPU that meet the objective; without one, those that a full batch keeps up with.
   double requests_per_s_per_gpu = 0.0;
@@ -78,6 +77,7 @@ struct LoadPrediction {
   std::optional<std::int64_t> best_throughput = {};  ///< most requests a GPU, which is the least cost too
 
   [[nodiscard]] const AtRate& plain() const { return lengths.front(); }
+  [[nodiscard]] const AtRate& at(std::int64_t gamma) const { return lengths[static_cast<std::size_t>(gamma)]; }
   /// The asked draft length, else the best for latency; null where neither is known.
   [[nodiscard]] const AtRate* shown() const;
 };

@@ -97,15 +97,9 @@ nlohmann::ordered_json to_json(const LoadPrediction& prediction) {
 
 namespace {
 
-constexpr std::size_t load_label = 12;
-
 std::string gamma_text(std::int64_t gamma) { return gamma == 0 ? "no speculation" : fmt::format("gamma {}", gamma); }
 
 std::string short_ms(double ms) { return decimal_text(ms, ms < 100.0 ? 1 : 0); }
-
-const AtRate& at_gamma(const LoadPrediction& prediction, std::int64_t gamma) {
-  return prediction.lengths[static_cast<std::size_t>(gamma)];
-}
 
 /// "1.39x (1.10 to 1.68)"
 std::string load_speedup_text(double speedup, const std::optional<Interval>& interval) {
@@ -141,7 +135,7 @@ std::string throughput_text(const LoadPrediction& prediction) {
     if (objective.tpot_ms) within += fmt::format(" {} ms for each further one", number_text(*objective.tpot_ms));
   }
   if (!prediction.best_throughput) return fmt::format("No rate is served {}.", within);
-  const AtRate& best = at_gamma(prediction, *prediction.best_throughput);
+  const AtRate& best = prediction.at(*prediction.best_throughput);
   std::string text = fmt::format("Most requests/s a GPU {}: {} with {}", within,
                                  decimal_text(best.requests_per_s_per_gpu, 2), gamma_text(best.gamma));
   if (best.gamma > 0) {
@@ -153,7 +147,7 @@ std::string throughput_text(const LoadPrediction& prediction) {
 std::string load_sentence(const LoadPrediction& prediction) {
   const std::string rate = fmt::format("At {} requests/s", number_text(prediction.question.requests_per_s));
   if (!prediction.best_latency) return rate + " the server is overloaded with every draft length.";
-  const AtRate& best = at_gamma(prediction, *prediction.best_latency);
+  const AtRate& best = prediction.at(*prediction.best_latency);
   std::string text = best.gamma == 0 ? fmt::format("{} do not speculate: no draft length answers sooner.", rate)
                                      : fmt::format("{} use {}.", rate, gain_text(prediction, best));
   const AtRate* shown = prediction.shown();
@@ -165,20 +159,12 @@ std::string load_sentence(const LoadPrediction& prediction) {
 }
 
 Table load_table(const LoadPrediction& prediction) {
-  using enum Table::Align;
-  Table table{.caption = {},
-              .columns = {{"gamma", right},
-                          {"batch", right},
-                          {"TTFT: p50", right},
-                          {"p99 ms", right},
-                          {"TPOT: p50", right},
-                          {"p99 ms", right},
-                          {"request ms", right},
-                          {"speedup", right},
-                          {"decoding", right},
-                          {"req/s/GPU", right}},
-              .rows = {}};
-  if (prediction.question.gpu_hour_price) table.columns.push_back({"per 1M", right});
+  Table table;
+  for (const char* title : {"gamma", "batch", "TTFT: p50", "p99 ms", "TPOT: p50", "p99 ms", "request ms", "speedup",
+                            "decoding", "req/s/GPU"}) {
+    table.columns.push_back({title, Table::Align::right});
+  }
+  if (prediction.question.gpu_hour_price) table.columns.push_back({"per 1M", Table::Align::right});
   for (const AtRate& at : prediction.lengths) {
     std::vector<std::string>& row = table.rows.emplace_back(table.columns.size());
     row[0] = at.gamma == 0 ? "plain" : fmt::format("{}", at.gamma);
@@ -223,7 +209,7 @@ std::string to_text(const LoadPrediction& prediction) {
   const LoadQuestion& question = prediction.question;
   const std::string evidence = wrapped(
       fmt::format("evidence    {}: {} (docs/step-times.md)\n\n", prediction.evidence.name, prediction.evidence.error),
-      load_label);
+      columns_of_label);
   if (std::ranges::all_of(prediction.lengths, [](const AtRate& at) { return at.max_batch == 0; })) {
     return evidence +
            wrapped(fmt::format("Does not fit into memory: not one request of {} + {} tokens on {} GPU{}. Take more "
@@ -250,7 +236,7 @@ std::string to_text(const LoadPrediction& prediction) {
       "assumes     Poisson arrivals, prompts of {} and answers of {} tokens; {}; one prefill reads the prompts that "
       "wait while no request decodes (no chunks, no shared prefixes); speedups compare equal rates\n",
       question.prompt_tokens, question.output_tokens, acceptance_words(acceptance_of(question.pair)));
-  return text + wrapped(rest, load_label);
+  return text + wrapped(rest, columns_of_label);
 }
 
 }  // namespace foredraft::experiments

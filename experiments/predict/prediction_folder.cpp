@@ -3,15 +3,54 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 
-#include "experiments/predict/evidence.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/text/digest.hpp"
+#include "experiments/text/json_values.hpp"
+#include "foredraft/errors.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
 using latency::Latency;
+
+/// A curve ends where a pass takes this many times that of one token.
+constexpr double clear_growth = 4.0;
+constexpr std::int64_t max_pass_tokens = 1024;
+
+/// The next after `tokens`: every count up to `dense`, then powers of two and halfway between them.
+std::int64_t next_tokens(std::int64_t tokens, std::int64_t dense) {
+  if (tokens < dense) return tokens + 1;
+  for (std::int64_t power = 1;; power *= 2) {
+    if (power > tokens) return power;
+    if (power + power / 2 > tokens) return power + power / 2;
+  }
+}
+
+VerificationCurve curve_of(const ProfileQuestion& question, const latency::PairSurface& pair, std::int64_t batch,
+                           std::int64_t context) {
+  VerificationCurve curve{.batch = batch, .context = context};
+  const std::int64_t needed = max_tokens(max_drafts(question), question.convention);
+  const latency::Latency plain = pair.target_pass(1, batch, context);
+  for (std::int64_t tokens = 1; tokens <= std::max(needed, max_pass_tokens); tokens = next_tokens(tokens, needed)) {
+    const bool further = tokens > needed;
+    if (further && curve.points.back().growth > clear_growth) break;
+    std::optional<latency::Latency> pass;
+    try {
+      pass = pair.target_pass(tokens, batch, context);
+    } catch (const DomainError&) {
+      if (!further) throw;
+    }
+    if (!pass || (further && !pass->inside)) break;
+    std::optional<double> spread;
+    if (plain.spread && pass->spread) spread = tokens == 1 ? 0.0 : std::hypot(*plain.spread, *pass->spread);
+    curve.points.push_back({tokens, *pass, pass->time_us / plain.time_us, spread});
+  }
+  return curve;
+}
+
+void count_cells(DataText& data, auto... counts) { (data.cell(static_cast<double>(counts)), ...); }
 
 std::string_view inside_text(bool inside) { return inside ? "yes" : "no"; }
 
@@ -38,8 +77,7 @@ std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::
   for (const AtBatch& at : prediction.cells) {
     if (!shows(at)) continue;
     for (const AtDraftLength& length : at.lengths) {
-      data.row().cell(static_cast<double>(at.context)).cell(static_cast<double>(at.batch));
-      data.cell(static_cast<double>(length.gamma));
+      count_cells(data.row(), at.context, at.batch, length.gamma);
       add(data, at, length);
       data.cell(level);
     }
@@ -48,6 +86,31 @@ std::string csv_by_length(const ProfilePrediction& prediction, std::vector<std::
 }
 
 bool every_cell(const AtBatch& /*at*/) { return true; }
+
+/// Every number of the prediction.
+std::string lengths_csv(const ProfilePrediction& prediction) {
+  std::vector<std::string> columns;
+  for (const char* time : {"plain", "plain_sampling", "drafting", "verify", "sampling"}) {
+    for (const char* what : {"us", "spread", "origin"}) columns.push_back(fmt::format("{}_{}", time, what));
+  }
+  columns.insert(columns.end(),
+                 {"overhead_us", "inside_domain", "tokens_per_iteration", "speedup", "speedup_spread", "use"});
+  return csv_by_length(
+      prediction, columns,
+      [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
+        const auto add = [&data](const Latency& time, bool known) {
+          data.cell(time.time_us).cell(time.spread).cell(known ? to_string(time.origin) : "");
+        };
+        add(at.plain, true);
+        add(at.plain_sampling, prediction.sampling_known);
+        add(length.drafting, true);
+        add(length.verify, true);
+        add(length.sampling, prediction.sampling_known);
+        data.cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
+        data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
+      },
+      every_cell);
+}
 
 std::string step_time_csv(const ProfilePrediction& prediction) {
   return csv_by_length(
@@ -79,15 +142,10 @@ std::string verification_cost_csv(const std::vector<VerificationCurve>& curves, 
   for (const VerificationCurve& curve : curves) {
     const std::optional<double> knee = knee_tokens(curve);
     for (const VerificationCurve::Point& point : curve.points) {
-      data.row().cell(static_cast<double>(curve.context)).cell(static_cast<double>(curve.batch));
-      data.cell(static_cast<double>(point.tokens)).cell(point.pass.time_us).cell(point.pass.spread);
-      data.cell(to_string(point.pass.origin))
-          .cell(inside_text(point.pass.inside))
-          .cell(point.growth)
-          .cell(point.growth_spread)
-          .cell(knee_growth)
-          .cell(knee)
-          .cell(level);
+      count_cells(data.row(), curve.context, curve.batch, point.tokens);
+      data.cell(point.pass.time_us).cell(point.pass.spread);
+      data.cell(to_string(point.pass.origin)).cell(inside_text(point.pass.inside));
+      data.cell(point.growth).cell(point.growth_spread).cell(knee_growth).cell(knee).cell(level);
     }
   }
   return data.csv();
@@ -96,10 +154,8 @@ std::string verification_cost_csv(const std::vector<VerificationCurve>& curves, 
 std::string decision_map_csv(const ProfilePrediction& prediction) {
   DataText data({"context", "first_batch", "last_batch", "gamma"});
   for (std::size_t i = 0; i < prediction.schedules.size(); ++i) {
-    for (const ScheduleRange& range : prediction.schedules[i]) {
-      data.row().cell(static_cast<double>(prediction.question.contexts[i])).cell(static_cast<double>(range.first));
-      data.cell(static_cast<double>(range.last)).cell(static_cast<double>(range.gamma));
-    }
+    for (const auto& [first, last, gamma] : prediction.schedules[i])
+      count_cells(data.row(), prediction.question.contexts[i], first, last, gamma);
   }
   return data.csv();
 }
@@ -112,26 +168,44 @@ nlohmann::ordered_json deployment_json(const latency::Deployment& deployment) {
 }
 
 nlohmann::ordered_json overrides_json(const latency::AttainableOverrides& overrides) {
-  const auto or_null = [](const std::optional<double>& value) {
-    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-  };
-  return {{"bandwidth_efficiency", or_null(overrides.bandwidth_efficiency)},
-          {"compute_efficiency", or_null(overrides.compute_efficiency)},
-          {"step_us", or_null(overrides.step_us)},
-          {"iteration_us", or_null(overrides.iteration_us)}};
+  return {{"bandwidth_efficiency", value_or_null(overrides.bandwidth_efficiency)},
+          {"compute_efficiency", value_or_null(overrides.compute_efficiency)},
+          {"step_us", value_or_null(overrides.step_us)},
+          {"iteration_us", value_or_null(overrides.iteration_us)}};
 }
 
 }  // namespace
 
+std::vector<VerificationCurve> verification_curves(const ProfileQuestion& question, const latency::Profile& profile) {
+  const latency::PairSurface pair = pair_surface_of(question, profile);
+  std::vector<VerificationCurve> curves;
+  for (const std::int64_t context : question.contexts) {
+    for (const std::int64_t batch : question.batches) curves.push_back(curve_of(question, pair, batch, context));
+  }
+  return curves;
+}
+
+std::optional<double> knee_tokens(const VerificationCurve& curve) {
+  const auto above = std::ranges::find_if(
+      curve.points, [](double growth) { return growth > knee_growth; }, &VerificationCurve::Point::growth);
+  if (above == curve.points.end()) return std::nullopt;
+  const VerificationCurve::Point& below = *(above - 1);  // the first point grows by 1
+  const double share = std::log(knee_growth / below.growth) / std::log(above->growth / below.growth);
+  const auto low = static_cast<double>(below.tokens);
+  return low * std::pow(static_cast<double>(above->tokens) / low, share);
+}
+
 ResultFolder::Kind folder_kind(const ProfileQuestion& question, const FileDigest& times) {
+  const auto* iid = std::get_if<Iid>(&question.acceptance);
+  const auto* positional = std::get_if<Positional>(&question.acceptance);
   nlohmann::ordered_json content{{"times_sha256", times.sha256},
                                  {"target", question.target},
                                  {"draft", question.draft},
                                  {"drafting", to_string(question.drafting)},
-                                 {"alpha", question.alpha},
-                                 {"marginal", question.marginal},
+                                 {"alpha", iid == nullptr ? 0.0 : iid->alpha},
+                                 {"marginal", positional == nullptr ? std::vector<double>{} : positional->marginal},
                                  {"convention", to_string(question.convention)},
-                                 {"gamma", nullptr},
+                                 {"gamma", value_or_null(question.gamma)},
                                  {"batch", question.batches},
                                  {"context", question.contexts},
                                  {"overhead_us", question.overhead_us},
@@ -140,33 +214,8 @@ ResultFolder::Kind folder_kind(const ProfileQuestion& question, const FileDigest
                                  {"attained", overrides_json(question.attained)},
                                  {"memory_utilization", question.memory_utilization},
                                  {"ignore_memory", question.ignore_memory}};
-  if (question.gamma) content["gamma"] = *question.gamma;
-  if (question.process) add_acceptance(*question.process, content);
+  if (iid == nullptr && positional == nullptr) add_acceptance(question.acceptance, content);
   return {.schema = prediction_schema, .content = std::move(content)};
-}
-
-std::string prediction_csv(const ProfilePrediction& prediction) {
-  std::vector<std::string> columns;
-  for (const char* time : {"plain", "plain_sampling", "drafting", "verify", "sampling"}) {
-    for (const char* what : {"us", "spread", "origin"}) columns.push_back(fmt::format("{}_{}", time, what));
-  }
-  columns.insert(columns.end(),
-                 {"overhead_us", "inside_domain", "tokens_per_iteration", "speedup", "speedup_spread", "use"});
-  return csv_by_length(
-      prediction, columns,
-      [&](DataText& data, const AtBatch& at, const AtDraftLength& length) {
-        const auto add = [&data](const Latency& time, bool known) {
-          data.cell(time.time_us).cell(time.spread).cell(known ? to_string(time.origin) : "");
-        };
-        add(at.plain, true);
-        add(at.plain_sampling, prediction.sampling_known);
-        add(length.drafting, true);
-        add(length.verify, true);
-        add(length.sampling, prediction.sampling_known);
-        data.cell(prediction.question.overhead_us).cell(inside_text(all_inside(at, length)));
-        data.cell(length.tokens).cell(length.speedup).cell(length.spread).cell(static_cast<double>(at.use));
-      },
-      every_cell);
 }
 
 bool has_decision_map(const ProfileQuestion& question) {
@@ -175,11 +224,10 @@ bool has_decision_map(const ProfileQuestion& question) {
 
 void write_prediction(ResultFolder& folder, const ProfilePrediction& prediction,
                       const std::vector<VerificationCurve>& curves) {
-  folder.write("prediction.csv", prediction_csv(prediction));
+  folder.write("prediction.csv", lengths_csv(prediction));
   folder.write("step-time.csv", step_time_csv(prediction));
   // Where nothing fits into memory there is nothing to decide.
-  const bool decides = std::any_of(prediction.cells.begin(), prediction.cells.end(),
-                                   [&](const AtBatch& at) { return prediction.advises(at); });
+  const bool decides = std::ranges::any_of(prediction.cells, [&](const AtBatch& at) { return prediction.advises(at); });
   if (decides) folder.write("batch-speedup.csv", batch_speedup_csv(prediction));
   folder.write("verification-cost.csv", verification_cost_csv(curves, evidence_of(prediction).interval_level));
   if (decides && has_decision_map(prediction.question)) folder.write("decision-map.csv", decision_map_csv(prediction));

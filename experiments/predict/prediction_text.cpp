@@ -10,7 +10,6 @@
 #include "core/numbers.hpp"
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/predict/prediction.hpp"
-#include "experiments/predict/varying_prediction.hpp"
 #include "experiments/text/json_values.hpp"
 #include "experiments/text/table.hpp"
 #include "scenario/cost.hpp"
@@ -23,6 +22,10 @@ using Json = nlohmann::ordered_json;
 
 Json gamma_json(const std::optional<std::int64_t>& gamma) { return gamma ? Json(*gamma) : Json("unbounded"); }
 
+std::string gamma_or_unbounded(const std::optional<std::int64_t>& gamma) {
+  return gamma ? fmt::format("{}", *gamma) : "unbounded";
+}
+
 }  // namespace
 
 Json to_json(const Answered& answered) {
@@ -33,17 +36,8 @@ Json to_json(const Answered& answered) {
   Json json{{"schema", "foredraft.predict/1"},
             {"convention", to_string(scenario.convention)},
             {"drafter", scenario::name_of(scenario.drafter)}};
-  const auto* iid = std::get_if<Iid>(&acceptance);
-  if (prediction.marginal.empty() && iid == nullptr) {
-    add_acceptance(acceptance, json);
-  } else if (prediction.marginal.empty()) {
-    json["alpha"] = iid->alpha;
-    if (question.acceptance_length) json["acceptance_length"] = *question.acceptance_length;
-    if (question.accepted_over_drafted) json["accepted_over_drafted"] = *question.accepted_over_drafted;
-  } else {
-    json["conditional"] = conditional_from_marginal(prediction.marginal);
-    json["marginal"] = prediction.marginal;
-  }
+  add_stated_acceptance(acceptance, prediction.marginal, question.acceptance_length, question.accepted_over_drafted,
+                        json);
   json["c"] = scenario::decoding_cost(scenario).value().draft_pass;
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
   if (const double growth = scenario::verify_growth(scenario.cost); growth > 0.0) json["verify_growth"] = growth;
@@ -65,10 +59,7 @@ Json to_json(const Answered& answered) {
 Json to_json(std::span<const Answered> all) {
   Json json = to_json(all.front());
   json["cells"] = Json::array();
-  for (const Answered& answered : all) {
-    Json& cell = json["cells"].emplace_back(to_json(answered));
-    cell.erase("schema");
-  }
+  for (const Answered& answered : all) json["cells"].emplace_back(to_json(answered)).erase("schema");
   return json;
 }
 
@@ -78,6 +69,22 @@ void add_acceptance(const AcceptanceProcess& acceptance, Json& json) {
   constexpr std::string_view prefix = "process.";
   for (const auto& parameter : member.parameters) {
     if (const auto value = parameter.get(acceptance)) json[parameter.name.substr(prefix.size())] = to_json(*value);
+  }
+}
+
+void add_stated_acceptance(const AcceptanceProcess& acceptance, std::span<const double> marginal,
+                           const std::optional<double>& acceptance_length,
+                           const std::optional<double>& accepted_over_drafted, Json& json) {
+  const auto* iid = std::get_if<Iid>(&acceptance);
+  if (!marginal.empty()) {
+    json["conditional"] = conditional_from_marginal(marginal);
+    json["marginal"] = marginal;
+  } else if (iid == nullptr) {
+    add_acceptance(acceptance, json);
+  } else {
+    json["alpha"] = iid->alpha;
+    if (acceptance_length) json["acceptance_length"] = *acceptance_length;
+    if (accepted_over_drafted) json["accepted_over_drafted"] = *accepted_over_drafted;
   }
 }
 
@@ -115,28 +122,24 @@ const AcceptanceProcess& acceptance_of(const Answered& answered) {
 /// Of i.i.d. acceptance.
 double alpha_of(const Answered& answered) { return std::get<Iid>(acceptance_of(answered)).alpha; }
 
-/// Time of an iteration of the asked gamma in plain steps of the target.
-double iteration_steps(const Answered& answered) {
+/// Time of an iteration of the asked gamma in decode steps of the target.
+double asked_steps(const Answered& answered) {
   Scenario scenario = answered.question.scenario;
   scenario.gamma = *answered.prediction.asked.gamma;
-  const DecodingCost cost = scenario::decoding_cost(scenario).value();
-  const auto passes = static_cast<double>(draft_passes(scenario.gamma, drafting_of(answered)));
-  return cost.iteration + passes * cost.draft_pass;
+  return iteration_steps(scenario);
 }
 
 std::string headline(const Answered& answered) {
-  const analytic::Prediction& prediction = answered.prediction;
-  const analytic::AtGamma& asked = prediction.asked;
-  const analytic::AtGamma& best = prediction.best;
-  std::string text;
+  const analytic::AtGamma& asked = answered.prediction.asked;
+  const analytic::AtGamma& best = answered.prediction.best;
   if (!asked.gamma) {
-    text =
-        asked.speedup ? fmt::format("speedup {}x at most", decimal_text(*asked.speedup, 2)) : "speedup without limit";
-    return text + ": longer drafts are always better; the best gamma is unbounded.";
+    return (asked.speedup ? fmt::format("speedup {}x at most", decimal_text(*asked.speedup, 2))
+                          : "speedup without limit") +
+           ": longer drafts are always better; the best gamma is unbounded.";
   }
-  text = fmt::format("speedup {}x: an iteration yields {} tokens and costs {} target steps.",
-                     decimal_text(*asked.speedup, 2), decimal_text(*asked.tokens, 2),
-                     decimal_text(iteration_steps(answered), 2));
+  const std::string text = fmt::format("speedup {}x: an iteration yields {} tokens and costs {} target steps.",
+                                       decimal_text(*asked.speedup, 2), decimal_text(*asked.tokens, 2),
+                                       decimal_text(asked_steps(answered), 2));
   if (best.gamma == asked.gamma)
     return text + (*asked.gamma == 0 ? " Speculation does not pay." : " It is the best gamma.");
   if (!best.gamma) {
@@ -147,57 +150,51 @@ std::string headline(const Answered& answered) {
                             *best.gamma == 0 ? ", no speculation" : "");
 }
 
-std::string title(const analytic::AtGamma& at, bool best) {
-  return fmt::format("gamma {}{}", at.gamma ? fmt::format("{}", *at.gamma) : "unbounded", best ? " (best)" : "");
-}
-
 std::string table(const Answered& answered) {
-  const analytic::Prediction& prediction = answered.prediction;
-  struct TableColumn {
-    std::string title;
-    const analytic::AtGamma* at;
+  using analytic::AtGamma;
+  const auto& [question, prediction] = answered;
+  const auto& best = prediction.best.gamma;
+  std::vector<const AtGamma*> columns{&prediction.asked};
+  if (prediction.asked.gamma != best) columns.push_back(&prediction.best);
+  const auto title = [&](const AtGamma& at) {
+    return fmt::format("gamma {}{}", gamma_or_unbounded(at.gamma), at.gamma == best ? " (best)" : "");
   };
-  const bool asked_is_best = prediction.asked.gamma == prediction.best.gamma;
-  std::vector<TableColumn> columns{{title(prediction.asked, asked_is_best), &prediction.asked}};
-  if (!asked_is_best) columns.push_back({title(prediction.best, true), &prediction.best});
   std::string text;
   const auto line = [&](std::string_view label, const auto& cell) {
     std::string row = fmt::format("{:<{}}", label, label_width);
-    for (const TableColumn& column : columns) {
-      row += fmt::format("{:<{}}", cell(column), std::max(min_column_width, column.title.size() + 2));
+    for (const AtGamma* at : columns) {
+      row += fmt::format("{:<{}}", cell(*at), std::max(min_column_width, title(*at).size() + 2));
     }
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";
   };
-  line("", [](const TableColumn& column) { return column.title; });
-  line("tokens per iteration", [](const TableColumn& column) { return fixed(column.at->tokens, ""); });
-  line("  standard deviation", [](const TableColumn& column) {
-    const auto& variance = column.at->variance;
-    return fixed(variance ? std::optional(std::sqrt(*variance)) : std::nullopt, "");
+  line("", title);
+  line("tokens per iteration", [](const AtGamma& at) { return fixed(at.tokens, ""); });
+  line("  standard deviation", [](const AtGamma& at) {
+    return fixed(at.variance ? std::optional(std::sqrt(*at.variance)) : std::nullopt, "");
   });
-  line("  all drafts accepted", [](const TableColumn& column) {
-    return column.at->all_accepted ? fmt::format("{:>5.1f} %", 100.0 * *column.at->all_accepted) : "      -";
+  line("  all drafts accepted", [](const AtGamma& at) {
+    return at.all_accepted ? fmt::format("{:>5.1f} %", 100.0 * *at.all_accepted) : "      -";
   });
-  line("speedup", [](const TableColumn& column) { return fixed(column.at->speedup, "x"); });
-  if (answered.question.scenario.operations_ratio) {
-    line("operations", [](const TableColumn& column) { return fixed(column.at->operations, "x"); });
+  line("speedup", [](const AtGamma& at) { return fixed(at.speedup, "x"); });
+  if (question.scenario.operations_ratio) {
+    line("operations", [](const AtGamma& at) { return fixed(at.operations, "x"); });
   }
-  line("target memory accesses", [](const TableColumn& column) { return fixed(column.at->memory, "x"); });
+  line("target memory accesses", [](const AtGamma& at) { return fixed(at.memory, "x"); });
   return text;
 }
 
 std::string near_best_line(const Answered& answered) {
   const analytic::Prediction& prediction = answered.prediction;
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  std::vector<std::string> parts;
   if (prediction.near_best) {
-    const auto& range = *prediction.near_best;
-    add(range.first == range.last ? fmt::format("gamma {} alone within 1 %", range.first)
-                                  : fmt::format("gamma {} to {} within 1 %", range.first, range.last));
+    const auto& [first, last] = *prediction.near_best;
+    parts.push_back(first == last ? fmt::format("gamma {} alone within 1 %", first)
+                                  : fmt::format("gamma {} to {} within 1 %", first, last));
   }
-  if (prediction.real_gamma) add("real-valued optimum " + decimal_text(*prediction.real_gamma, 3));
-  if (prediction.oracle_speedup) add(fmt::format("oracle {}x", decimal_text(*prediction.oracle_speedup, 4)));
-  return text.empty() ? "" : "near best   " + text + "\n";
+  if (prediction.real_gamma) parts.push_back("real-valued optimum " + decimal_text(*prediction.real_gamma, 3));
+  if (prediction.oracle_speedup) parts.push_back("oracle " + decimal_text(*prediction.oracle_speedup, 4) + "x");
+  return parts.empty() ? "" : fmt::format("near best   {}\n", fmt::join(parts, "; "));
 }
 
 std::string break_even_line(const Answered& answered) {
@@ -223,7 +220,7 @@ std::string bounds_line(const Answered& answered) {
   const Question& question = answered.question;
   const analytic::Prediction& prediction = answered.prediction;
   const auto& bounds = *prediction.any_process;
-  const double cost = iteration_steps(answered);
+  const double cost = asked_steps(answered);
   const std::string mean = question.acceptance_length || question.accepted_over_drafted
                                ? fmt::format("{:.4f}", alpha_of(answered))
                                : number_text(alpha_of(answered));
@@ -232,7 +229,7 @@ std::string bounds_line(const Answered& answered) {
                      decimal_text(bounds.high / cost, 2));
 }
 
-/// `gamma` of all that the line is about; nothing: it differs, or has no end.
+/// `gamma`: of all answers; nothing: it differs or is unbounded.
 std::string assumptions_line(const Answered& answered, std::optional<std::int64_t> gamma) {
   const Question& question = answered.question;
   const analytic::Prediction& prediction = answered.prediction;
@@ -260,16 +257,10 @@ std::string assumptions_line(const Answered& answered, std::optional<std::int64_
     if (growth > 0.0) cost.replace(cost.find(" whatever gamma"), 15, "");
   }
   if (growth > 0.0) cost += fmt::format(",\n            each but the first adds {} decode steps", number_text(growth));
-  if (std::holds_alternative<Runs>(acceptance_of(answered)))
-    acceptance += ";\n           ";
-  else
-    acceptance += ";";
-  return fmt::format("assumes     {} {} convention; {}\n", acceptance, to_string(question.scenario.convention), cost);
-}
-
-std::string log_table(const Answered& answered) {
-  if (!answered.question.observed) return "";
-  return "\n" + observed_text(*answered.question.observed, answered.prediction.asked.gamma);
+  // The parameters of runs fill a line.
+  const std::string_view between = std::holds_alternative<Runs>(acceptance_of(answered)) ? ";\n            " : "; ";
+  return fmt::format("assumes     {}{}{} convention; {}\n", acceptance, between,
+                     to_string(question.scenario.convention), cost);
 }
 
 }  // namespace
@@ -292,24 +283,18 @@ std::string acceptance_words(const AcceptanceProcess& acceptance) {
 }
 
 std::string to_text(const Answered& answered) {
-  return answer_lines(headline(answered) + "\n\n" + table(answered) + "\n" + near_best_line(answered) +
-                      break_even_line(answered) + bounds_line(answered) +
-                      assumptions_line(answered, answered.prediction.asked.gamma) + log_table(answered));
+  const auto& gamma = answered.prediction.asked.gamma;
+  std::string text = headline(answered) + "\n\n" + table(answered) + "\n" + near_best_line(answered) +
+                     break_even_line(answered) + bounds_line(answered) + assumptions_line(answered, gamma);
+  if (answered.question.observed) text += "\n" + observed_text(*answered.question.observed, gamma);
+  return answer_lines(text);
 }
 
 std::string to_text(std::span<const Answered> all) {
-  Table table{.caption = "",
-              .columns = {{"alpha", Table::Align::right},
-                          {"c", Table::Align::right},
-                          {"gamma", Table::Align::right},
-                          {"tokens per iteration", Table::Align::right},
-                          {"speedup", Table::Align::right},
-                          {"best gamma", Table::Align::right},
-                          {"best speedup", Table::Align::right}},
-              .rows = {}};
-  const auto gamma_text = [](const std::optional<std::int64_t>& gamma) {
-    return gamma ? fmt::format("{}", *gamma) : std::string("unbounded");
-  };
+  Table table;
+  for (const char* title : {"alpha", "c", "gamma", "tokens per iteration", "speedup", "best gamma", "best speedup"}) {
+    table.columns.push_back({title, Table::Align::right});
+  }
   std::optional<std::int64_t> gamma = all.front().prediction.asked.gamma;
   Interval speedups{std::numeric_limits<double>::infinity(), 0.0};
   for (const Answered& answered : all) {
@@ -317,10 +302,11 @@ std::string to_text(std::span<const Answered> all) {
     if (prediction.asked.gamma != gamma) gamma.reset();
     const double speedup = prediction.asked.speedup.value_or(std::numeric_limits<double>::infinity());
     speedups = {std::min(speedups.low, speedup), std::max(speedups.high, speedup)};
-    table.rows.push_back(
-        {number_text(alpha_of(answered)), number_text(scenario::decoding_cost(question.scenario).value().draft_pass),
-         gamma_text(prediction.asked.gamma), fixed(prediction.asked.tokens, ""), fixed(prediction.asked.speedup, "x"),
-         gamma_text(prediction.best.gamma), fixed(prediction.best.speedup, "x")});
+    table.rows.push_back({number_text(alpha_of(answered)),
+                          number_text(scenario::decoding_cost(question.scenario).value().draft_pass),
+                          gamma_or_unbounded(prediction.asked.gamma), fixed(prediction.asked.tokens, ""),
+                          fixed(prediction.asked.speedup, "x"), gamma_or_unbounded(prediction.best.gamma),
+                          fixed(prediction.best.speedup, "x")});
   }
   return answer_lines(fmt::format("speedup {}x to {}x over {} combinations.\n\n", decimal_text(speedups.low, 2),
                                   decimal_text(speedups.high, 2), all.size()) +

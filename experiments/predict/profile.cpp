@@ -6,7 +6,6 @@
 #include "analytic/answer/prediction.hpp"
 #include "core/check.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/operators_file.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/surfaces/pair_surface.hpp"
@@ -27,22 +26,19 @@ experiments::ProfileQuestion profile_question(const SpeedupQuestion& question) {
   experiments::ProfileQuestion asked{.target = question.target,
                                      .draft = drafting_model(question.drafter, question.target, question.draft),
                                      .drafting = latency::drafting_role(question.drafter),
+                                     .acceptance = question.acceptance,
                                      .convention = question.convention,
                                      .batches = {question.batch},
                                      .contexts = {question.context},
                                      .overhead_us = question.overhead_us,
                                      .max_gamma = question.max_gamma};
-  if (const auto* positional = std::get_if<Positional>(&question.acceptance)) {
-    asked.marginal = analytic::marginal_of(*positional);
-    check_range("max_gamma", question.max_gamma, 1, static_cast<std::int64_t>(asked.marginal.size()));
-  } else if (const auto* iid = std::get_if<Iid>(&question.acceptance)) {
-    asked.alpha = iid->alpha;
-  } else if (std::holds_alternative<BetaMixture>(question.acceptance) ||
-             std::holds_alternative<Markov>(question.acceptance) || std::holds_alternative<Runs>(question.acceptance)) {
-    asked.process = question.acceptance;
-  } else {
+  if (std::holds_alternative<Observed>(question.acceptance) || std::holds_alternative<Trace>(question.acceptance)) {
     throw DomainError(
         fmt::format("no speedups from a profile under acceptance {}", scenario::name_of(question.acceptance)));
+  }
+  if (auto* positional = std::get_if<Positional>(&asked.acceptance)) {
+    positional->marginal = analytic::marginal_of(*positional);
+    check_range("max_gamma", question.max_gamma, 1, static_cast<std::int64_t>(positional->marginal.size()));
   }
   return asked;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiments/predict/profile_prediction.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "analytic/draft_length/best_gamma.hpp"
@@ -21,12 +22,10 @@ constexpr double near_best = 0.01;
 /// Draft lengths that are looked at where no vector says how many there are.
 constexpr std::int64_t default_longest_draft = 8;
 
-double tokens_of(const ProfileQuestion& question, std::int64_t gamma) {
-  if (question.process) return acceptance_distribution(question, gamma).mean.value();
-  if (question.marginal.empty()) {
-    return analytic::tokens_per_iteration(analytic::IidIteration{question.alpha, gamma, question.convention});
-  }
-  return analytic::tokens_per_iteration(question.marginal, gamma, question.convention);
+/// By position; empty: acceptance does not depend on it alone.
+std::span<const double> marginal_of(const ProfileQuestion& question) {
+  const auto* positional = std::get_if<Positional>(&question.acceptance);
+  return positional == nullptr ? std::span<const double>{} : positional->marginal;
 }
 
 analytic::KnownTime known(const Latency& latency) { return {latency.time_us, latency.spread.value_or(0.0)}; }
@@ -52,7 +51,7 @@ AtDraftLength at_length(const ProfileQuestion& question, const latency::PairSurf
                   .overhead = question.overhead_us + iteration_us,
                   .plain_sampling = known(cell.plain_sampling),
                   .sampling = known(at.sampling)};
-  at.tokens = tokens_of(question, gamma);
+  at.tokens = acceptance_distribution(question, gamma).mean.value();
   at.speedup = analytic::speedup(at.tokens, at.iteration);
   if (cell.plain.spread && at.drafting.spread && at.verify.spread) at.spread = analytic::speedup_spread(at.iteration);
   return at;
@@ -78,8 +77,8 @@ AtBatch at_batch(const ProfileQuestion& question, const latency::PairSurface& pa
   return at;
 }
 
-/// What the ranges of times and overhead leave open. Passes of one device err together, so that plain decoding and
-/// verification differ by the error of their ratio; a verification is no faster than a plain step.
+/// What the ranges of times and overhead leave open. Passes of one device err together, so that a decode step and a
+/// verification differ by the error of their ratio; a verification is no faster than a decode step.
 Interval speedup_range(const AtDraftLength& length, const latency::Attainable& attainable) {
   const auto speedup_at = [&](double verification, double iteration_us) {
     analytic::MeasuredIteration iteration = length.iteration;
@@ -104,15 +103,15 @@ void add_intervals(const std::optional<latency::Attainable>& attainable, AtBatch
   }
 }
 
-/// Of a data sheet that answers with attainable times: nobody is faster than this.
+/// Of a data sheet that answers with attainable times: the lower bounds.
 void add_floor(const ProfileQuestion& question, const latency::PairSurface& limits, AtBatch& at) {
   const AtBatch floor = at_batch(question, limits, 0.0, at.batch, at.context);
   at.floor_plain_us = floor.plain.time_us;
   for (std::size_t i = 0; i < at.lengths.size(); ++i) at.lengths[i].floor_speedup = floor.lengths[i].speedup;
 }
 
-/// The longest draft, at most max_drafts(), that the steps of a profile time at every batch and context asked; at
-/// least the asked one, else 1, so that a profile without any says what it lacks.
+/// The maximum draft length up to max_drafts() that the steps of a profile time at every batch and context; at least
+/// the asked one, else 1, so that a profile without any says what it lacks.
 std::int64_t timed_drafts(const ProfileQuestion& question, const latency::PairSurface& pair) {
   const std::int64_t asked = std::max<std::int64_t>(1, question.gamma.value_or(1));
   for (std::int64_t gamma = asked + 1; gamma <= max_drafts(question); ++gamma) {
@@ -219,13 +218,16 @@ std::vector<ScheduleRange> schedule_of(const ProfileQuestion& question, const la
 std::int64_t max_drafts(const ProfileQuestion& question) {
   if (question.max_gamma) return *question.max_gamma;
   if (question.gamma) return std::max<std::int64_t>(*question.gamma, 1);
-  return question.marginal.empty() ? default_longest_draft : static_cast<std::int64_t>(question.marginal.size());
+  const auto entries = static_cast<std::int64_t>(marginal_of(question).size());
+  return entries == 0 ? default_longest_draft : entries;
 }
 
 AcceptanceProcess acceptance_of(const ProfileQuestion& question) {
-  if (question.process) return *question.process;
-  if (question.marginal.empty()) return Iid{question.alpha};
-  return Positional{.conditional = conditional_from_marginal(question.marginal)};
+  AcceptanceProcess acceptance = question.acceptance;
+  if (auto* positional = std::get_if<Positional>(&acceptance)) {
+    positional->conditional = conditional_from_marginal(positional->marginal);
+  }
+  return acceptance;
 }
 
 std::optional<latency::MemoryLimit> memory_limit_of(const ProfileQuestion& question, const latency::Profile& profile) {
@@ -240,7 +242,13 @@ std::optional<latency::MemoryLimit> memory_limit_of(const ProfileQuestion& quest
 }
 
 analytic::IterationDistribution acceptance_distribution(const ProfileQuestion& question, std::int64_t gamma) {
-  return analytic::iteration_distribution({.fidelity = ProcessFidelity{.acceptance = acceptance_of(question)},
+  if (const auto* positional = std::get_if<Positional>(&question.acceptance)) {
+    analytic::IterationDistribution distribution;
+    distribution.mean = analytic::tokens_per_iteration(positional->marginal, gamma, question.convention);
+    distribution.variance = analytic::tokens_variance(positional->marginal, gamma, question.convention);
+    return distribution;
+  }
+  return analytic::iteration_distribution({.fidelity = ProcessFidelity{.acceptance = question.acceptance},
                                            .gamma = gamma,
                                            .convention = question.convention},
                                           unknown<double>);
@@ -248,18 +256,17 @@ analytic::IterationDistribution acceptance_distribution(const ProfileQuestion& q
 
 const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at) {
   const std::int64_t gamma = question.gamma.value_or(at.use);
-  return gamma == 0 ? nullptr : &at.lengths[static_cast<std::size_t>(gamma) - 1];
+  return gamma == 0 ? nullptr : &at.at(gamma);
 }
 
 Payoff payoff_of(const AtBatch& at) {
   if (at.use == 0) {
-    const bool may_pay = std::any_of(at.lengths.begin(), at.lengths.end(), [](const AtDraftLength& length) {
-      return length.interval && length.interval->high > 1.0;
-    });
+    const bool may_pay = std::ranges::any_of(
+        at.lengths, [](const AtDraftLength& length) { return length.interval && length.interval->high > 1.0; });
     return may_pay ? Payoff::within_error : Payoff::does_not_pay;
   }
-  const AtDraftLength& used = at.lengths[static_cast<std::size_t>(at.use) - 1];
-  return !used.interval || used.interval->low > 1.0 ? Payoff::pays : Payoff::within_error;
+  const auto& interval = at.at(at.use).interval;
+  return !interval || interval->low > 1.0 ? Payoff::pays : Payoff::within_error;
 }
 
 std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question, const latency::Profile& profile) {
@@ -283,7 +290,7 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
   check_nonnegative("overhead_us", asked.overhead_us);
   check_at_least("batches", static_cast<std::int64_t>(asked.batches.size()), 1);
   if (asked.gamma) {
-    const auto entries = static_cast<std::int64_t>(asked.marginal.size());
+    const auto entries = static_cast<std::int64_t>(marginal_of(asked).size());
     check_range("gamma", *asked.gamma, min_gamma(asked.convention), entries == 0 ? max_drafts(asked) : entries);
   }
   ProfileQuestion question = asked;
@@ -304,9 +311,9 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
                                .source = profile.source,
                                .setting = pair.setting(),
                                .valid = !profile.aa_test || profile.aa_test->valid(),
-                               .sampling_known = pair.plain_sampling(question.batches.front()).has_value()};
-  prediction.attainable = attainable;
-  prediction.step_error = profile.step_error;
+                               .sampling_known = pair.plain_sampling(question.batches.front()).has_value(),
+                               .attainable = attainable,
+                               .step_error = profile.step_error};
   if (memory) prediction.capacity_bytes = *memory * question.memory_utilization;
   if (deployed) {
     prediction.target = facts_of(deployed->target);
@@ -323,6 +330,75 @@ ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& 
         schedule_of(question, pair, iteration_us, context, prediction.cells.back().max_batch));
   }
   return prediction;
+}
+
+// ---- Evidence
+
+namespace {
+
+/// What the ranges of latency/attainable hold of the steps and ratios that they were judged on.
+constexpr double estimated_level = 0.90;
+constexpr double measured_level = 0.95;
+
+/// "-25 to +34 %"
+std::string percent_text(const latency::Range& range) {
+  return fmt::format("{:+.0f} to {:+.0f} %", 100.0 * (range.low - 1.0), 100.0 * (range.high - 1.0));
+}
+
+/// Without its error.
+Evidence kind_of(latency::Source source) {
+  switch (source) {
+    case latency::Source::measured:
+      return {.name = "measured here", .what = "steps that were measured"};
+    case latency::Source::datasheet:
+      return {.name = "data sheet", .what = "a data sheet"};
+    case latency::Source::operators:
+      return {.name = "operators", .what = "operators measured in engines"};
+    case latency::Source::engine:
+    case latency::Source::user:
+      break;
+  }
+  return {.name = "engine", .what = "steps that were measured"};
+}
+
+/// How far a step was seen off.
+std::string step_words(const ProfilePrediction& prediction) {
+  const latency::Figure& stated = prediction.step_error;
+  if (!stated.value) return "within " + percent_text(prediction.attainable->step);
+  return fmt::format("within +- {:.0f} %{}", 100.0 * *stated.value,
+                     stated.origin.empty() ? "" : fmt::format(" ({})", stated.origin));
+}
+
+std::optional<double> widest_speedup(const ProfilePrediction& prediction) {
+  double spread = 0.0;
+  for (const AtBatch& at : prediction.cells) {
+    for (const AtDraftLength& length : at.lengths) spread = std::max(spread, length.spread.value_or(0.0));
+  }
+  return spread > 0.0 ? std::optional(spread) : std::nullopt;
+}
+
+}  // namespace
+
+Evidence evidence_of(const ProfilePrediction& prediction) {
+  Evidence evidence = kind_of(prediction.source);
+  evidence.error = "how far such times are off is not known";
+  if (const auto& attainable = prediction.attainable) {
+    const latency::Range& ratio = attainable->verification;
+    evidence.interval_level = estimated_level;
+    evidence.ratio_error = (ratio.high - ratio.low) / (2.0 * ratio.value * normal_quantile(estimated_level));
+    evidence.error = fmt::format(
+        "verification over a decode step lay within {} of the prediction in {:.0f} % of what was "
+        "judged, a step {}",
+        percent_text(ratio), 100.0 * estimated_level, step_words(prediction));
+  } else if (const auto step = prediction.cells.front().plain.spread) {
+    evidence.interval_level = measured_level;
+    if (const auto spread = widest_speedup(prediction))
+      evidence.ratio_error = *spread / normal_quantile(measured_level);
+    evidence.error = prediction.step_error.value ? "a step " + step_words(prediction)
+                                                 : fmt::format("a decode step is known to +- {:.1f} % ({:.0f} %)",
+                                                               100.0 * *step, 100.0 * measured_level);
+  }
+  return evidence;
 }
 
 }  // namespace foredraft::experiments

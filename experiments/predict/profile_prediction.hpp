@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analytic/answer/iteration_distribution.hpp"
@@ -21,15 +22,11 @@
 /// what it yields, and where speculation stops paying.
 namespace foredraft::experiments {
 
-/// Acceptance is `alpha` or, where `marginal` has entries, depends on the position, or is that of `process`.
 struct ProfileQuestion {
   std::string target, draft;
   latency::Role drafting = latency::Role::autoregressive_drafting;
-  double alpha = 0.0;
-  std::vector<double> marginal = {};
-  std::optional<AcceptanceProcess> process = {};  ///< one with a closed form: BetaMixture, Markov
-  std::optional<double> acceptance_length = {};
-  std::optional<double> accepted_over_drafted = {};
+  AcceptanceProcess acceptance = Iid{};  ///< one with a closed form; of Positional its `marginal`
+  std::optional<double> acceptance_length = {}, accepted_over_drafted = {};
   Convention convention = Convention::bonus;
   std::optional<std::int64_t> gamma = {};   ///< the longest draft that is looked at; nothing: max_drafts() says
   std::vector<std::int64_t> batches = {1};  ///< ascending
@@ -65,14 +62,18 @@ struct AtDraftLength {
 struct AtBatch {
   std::int64_t batch = 0, context = 0;
   latency::Latency plain, one_draft;
-  latency::Latency plain_sampling = {};       ///< drawing the token behind a plain pass; 0 where it is not known
+  latency::Latency plain_sampling = {};       ///< drawing the token after a decode step; 0: not known
   std::vector<AtDraftLength> lengths = {};    ///< gamma 1, 2, ...
-  std::int64_t use = 0;                       ///< smallest gamma within 1 % of the best; 0: plain decoding
-  std::optional<double> floor_plain_us = {};  ///< of a data sheet: nobody's decode step is faster
+  std::int64_t use = 0;                       ///< smallest gamma within 1 % of the best; 0: no speculation
+  std::optional<double> floor_plain_us = {};  ///< of a data sheet: the lower bound of a decode step
   /// What the fullest device needs, and the largest batch that fits; nothing where shapes or memory are not known.
   std::optional<latency::MemoryNeed> need = {};
   std::optional<std::int64_t> max_batch = {};
   [[nodiscard]] bool fits() const { return !max_batch || batch <= *max_batch; }
+  /// `gamma` >= 1.
+  [[nodiscard]] const AtDraftLength& at(std::int64_t gamma) const {
+    return lengths[static_cast<std::size_t>(gamma) - 1];
+  }
 };
 
 /// What is known of a model of a prediction.
@@ -109,11 +110,9 @@ struct ProfilePrediction {
 enum class Payoff { pays, within_error, does_not_pay };
 [[nodiscard]] Payoff payoff_of(const AtBatch& at);
 
-/// The longest draft that is looked at: where it is not stated, the entries of the vector, else 8.
+/// The maximum draft length that is evaluated: where it is not stated, the entries of the vector, else 8.
 [[nodiscard]] std::int64_t max_drafts(const ProfileQuestion& question);
 
-/// Of a table of steps the search ends where the table does, which the question of the prediction says (max_gamma).
-/// Throws DomainError where the profile cannot answer, for a model that nobody knows, and for times that cannot be.
 /// What engines reach of a device, with what the question states better; nothing for the floor and for measured times.
 [[nodiscard]] std::optional<latency::Attainable> attainable_of(const ProfileQuestion& question,
                                                                const latency::Profile& profile);
@@ -121,12 +120,14 @@ enum class Payoff { pays, within_error, does_not_pay };
 /// The times that a question is answered from.
 [[nodiscard]] latency::PairSurface pair_surface_of(const ProfileQuestion& question, const latency::Profile& profile);
 
+/// Of a table of steps the search ends where the table does, which the question of the prediction says (max_gamma).
+/// Throws DomainError where the profile cannot answer, for an unknown model, and for times that cannot be.
 [[nodiscard]] ProfilePrediction predict(const ProfileQuestion& asked, const latency::Profile& profile);
 
-/// Where an iteration of the asked, else of the used draft length stands; null for plain decoding.
+/// Where an iteration of the asked, else of the used draft length stands; null for autoregressive decoding.
 [[nodiscard]] const AtDraftLength* shown_length(const ProfileQuestion& question, const AtBatch& at);
 
-/// How often drafts are accepted.
+/// Of acceptance by position with the conditionals that follow from the marginals.
 [[nodiscard]] AcceptanceProcess acceptance_of(const ProfileQuestion& question);
 
 /// What the pair has to fit into; nothing where shapes or memory are not known.
@@ -140,12 +141,27 @@ enum class Payoff { pays, within_error, does_not_pay };
 /// One sentence first that says what to do, then a table for each context, then what it rests on.
 [[nodiscard]] std::string to_text(const ProfilePrediction& prediction);
 
-/// Sets "alpha", or "conditional" and "marginal", or "process" and its parameters; "acceptance_length" where it was
-/// given.
+/// The acceptance of a question, as add_stated_acceptance().
 void add_acceptance(const ProfileQuestion& question, nlohmann::ordered_json& json);
 
 /// Schema foredraft.predict/1: the fields of every prediction, of the first batch and context, then `cells`: those of
 /// all predictions, which differ in alpha alone, each with its alpha where there are several.
 [[nodiscard]] nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions);
+
+// ---- What kind of times a prediction rests on, and how far times of that kind were off.
+
+struct Evidence {
+  std::string_view name;   ///< "measured here", "engine", "operators" or "data sheet"
+  std::string_view what;   ///< of it, for sentences: "operators measured in engines"
+  std::string error = {};  ///< the error seen for such times, in words; docs/step-times.md
+  /// What the intervals of predicted times and speedups hold: 0.90 of what estimates were judged on, 0.95 of measured
+  /// times; nothing: there are none.
+  std::optional<double> interval_level = {};
+  /// One standard deviation of the ratio of two predicted times, over that ratio: what the range of verifications
+  /// leaves open, else the widest interval of a speedup; nothing: not known.
+  std::optional<double> ratio_error = {};
+};
+
+[[nodiscard]] Evidence evidence_of(const ProfilePrediction& prediction);
 
 }  // namespace foredraft::experiments

@@ -3,9 +3,6 @@
 
 #include "analytic/cost/iteration_cost.hpp"
 #include "analytic/draft_length/best_gamma.hpp"
-#include "analytic/tokens/token_count.hpp"
-#include "core/marginals.hpp"
-#include "experiments/predict/evidence.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/text/json_values.hpp"
@@ -18,9 +15,11 @@ using Json = nlohmann::ordered_json;
 
 Json latency_json(const latency::Latency& latency) {
   const double ms = latency.time_us / 1e3;
-  Json json{{"ms", ms}, {"ci95_ms", nullptr}, {"origin", to_string(latency.origin)}, {"inside", latency.inside}};
-  if (latency.spread) json["ci95_ms"] = {ms / (1.0 + *latency.spread), ms * (1.0 + *latency.spread)};
-  return json;
+  return {
+      {"ms", ms},
+      {"ci95_ms", latency.spread ? Json{ms / (1.0 + *latency.spread), ms * (1.0 + *latency.spread)} : Json(nullptr)},
+      {"origin", to_string(latency.origin)},
+      {"inside", latency.inside}};
 }
 
 /// Null where it is not known.
@@ -43,14 +42,13 @@ Json length_json(const ProfileQuestion& question, const AtBatch& at, const AtDra
             {"verification_growth", analytic::verification_growth(length.iteration)},
             {"tokens_per_iteration", length.tokens},
             {"speedup", length.speedup},
-            {"speedup_ci95", nullptr},
+            {"speedup_ci95", interval_json(length.interval)},
             {"speedup_floor", value_or_null(length.floor_speedup)},
             {"tokens_per_s", 1e6 * static_cast<double>(at.batch) * length.tokens / iteration_us},
             {"break_even_alpha",
              value_or_null(analytic::break_even_alpha(length.iteration, length.gamma, question.convention))},
             {"break_even_c", value_or_null(analytic::break_even_c(length.iteration, length.tokens, passes))}};
   if (length.catch_up.time_us > 0.0) json["catch_up"] = latency_json(length.catch_up);
-  if (length.interval) json["speedup_ci95"] = {length.interval->low, length.interval->high};
   return json;
 }
 
@@ -83,10 +81,10 @@ Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {
       {"plain_tokens_per_s", 1e6 * static_cast<double>(at.batch) / (at.plain.time_us + at.plain_sampling.time_us)},
       {"one_draft", latency_json(at.one_draft)},
       {"best_gamma", at.use},
-      {"best_speedup", at.use == 0 ? 1.0 : at.lengths[static_cast<std::size_t>(at.use) - 1].speedup},
+      {"best_speedup", at.use == 0 ? 1.0 : at.at(at.use).speedup},
       {"plain_floor_ms", at.floor_plain_us ? Json(*at.floor_plain_us / 1e3) : Json(nullptr)},
       {"fits", at.max_batch ? Json(at.fits()) : Json(nullptr)},
-      {"max_batch", at.max_batch ? Json(*at.max_batch) : Json(nullptr)},
+      {"max_batch", value_or_null(at.max_batch)},
       {"memory", at.need ? need_json(*at.need, at.batch) : Json(nullptr)},
       {"gammas", Json::array()}};
   if (!prediction.advises(at)) json["best_gamma"] = json["best_speedup"] = nullptr;
@@ -94,28 +92,12 @@ Json cell_json(const ProfilePrediction& prediction, const AtBatch& at) {
   return json;
 }
 
-/// Nothing where iterations depend on each other.
-std::optional<double> variance_of(const ProfileQuestion& question, std::int64_t gamma) {
-  if (question.process) return acceptance_distribution(question, gamma).variance;
-  if (question.marginal.empty()) {
-    return analytic::tokens_variance(analytic::IidIteration{question.alpha, gamma, question.convention});
-  }
-  return analytic::tokens_variance(question.marginal, gamma, question.convention);
-}
-
 }  // namespace
 
 void add_acceptance(const ProfileQuestion& question, nlohmann::ordered_json& json) {
-  if (question.process) {
-    add_acceptance(*question.process, json);
-  } else if (question.marginal.empty()) {
-    json["alpha"] = question.alpha;
-    if (question.acceptance_length) json["acceptance_length"] = *question.acceptance_length;
-    if (question.accepted_over_drafted) json["accepted_over_drafted"] = *question.accepted_over_drafted;
-  } else {
-    json["conditional"] = conditional_from_marginal(question.marginal);
-    json["marginal"] = question.marginal;
-  }
+  const auto* positional = std::get_if<Positional>(&question.acceptance);
+  add_stated_acceptance(question.acceptance, positional == nullptr ? std::span<const double>{} : positional->marginal,
+                        question.acceptance_length, question.accepted_over_drafted, json);
 }
 
 nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
@@ -125,13 +107,15 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   const AtDraftLength* shown = shown_length(question, first);
   const double tokens = shown == nullptr ? 1.0 : shown->tokens;
   const std::int64_t gamma = shown == nullptr ? 0 : shown->gamma;
-  Json json{{"schema", "foredraft.predict/1"}, {"convention", to_string(question.convention)}};
-  json["drafter"] = latency::drafter_word(question.drafting);
+  Json json{{"schema", "foredraft.predict/1"},
+            {"convention", to_string(question.convention)},
+            {"drafter", latency::drafter_word(question.drafting)}};
   add_acceptance(question, json);
   const Json cell = cell_json(prediction, first);
   json["gamma"] = gamma;
   json["tokens_per_iteration"] = tokens;
-  json["tokens_variance"] = shown == nullptr ? Json(0.0) : value_or_null(variance_of(question, gamma));
+  json["tokens_variance"] =
+      shown == nullptr ? Json(0.0) : value_or_null(acceptance_distribution(question, gamma).variance);
   json["speedup"] = !prediction.advises(first) ? Json(nullptr) : Json(shown == nullptr ? 1.0 : shown->speedup);
   json["operations_factor"] = nullptr;
   json["memory_access_factor"] = analytic::memory_access_factor(tokens);
@@ -154,15 +138,16 @@ nlohmann::ordered_json to_json(std::span<const ProfilePrediction> predictions) {
   for (std::size_t i = 0; i < question.contexts.size(); ++i) {
     Json ranges = Json::array();
     for (const ScheduleRange& range : prediction.schedules[i]) ranges.push_back({range.first, range.last, range.gamma});
-    const auto& max_batch = prediction.cells[(i + 1) * question.batches.size() - 1].max_batch;
+    const AtBatch& last = prediction.cells[(i + 1) * question.batches.size() - 1];
     json["schedules"].push_back({{"context", question.contexts[i]},
                                  {"schedule", std::move(ranges)},
-                                 {"max_batch", max_batch ? Json(*max_batch) : Json(nullptr)}});
+                                 {"max_batch", value_or_null(last.max_batch)}});
   }
   json["cells"] = Json::array();
   for (const ProfilePrediction& each : predictions) {
     for (const AtBatch& at : each.cells) {
-      Json of_cell = predictions.size() == 1 ? Json::object() : Json{{"alpha", each.question.alpha}};
+      Json of_cell =
+          predictions.size() == 1 ? Json::object() : Json{{"alpha", std::get<Iid>(each.question.acceptance).alpha}};
       of_cell.update(cell_json(each, at));
       json["cells"].push_back(std::move(of_cell));
     }

@@ -45,9 +45,6 @@ std::string ranges_text(const std::vector<ScheduleRange>& ranges) {
 
 std::string gb_text(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }
 
-/// "1, 8, 32"
-std::string list_text(const std::vector<std::int64_t>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
-
 /// Estimates carry an error that decides: "It pays at batch 1, 8; at 32 it is within the error of this profile."
 std::string payoff_text(const ProfilePrediction& prediction, std::int64_t context) {
   std::map<Payoff, std::vector<std::int64_t>> batches;
@@ -59,7 +56,7 @@ std::string payoff_text(const ProfilePrediction& prediction, std::int64_t contex
     const std::string_view says = payoff == Payoff::pays           ? "it pays"
                                   : payoff == Payoff::within_error ? "the gain is within the error of this profile"
                                                                    : "it does not pay";
-    parts.push_back(fmt::format("{} at batch {}", says, list_text(where)));
+    parts.push_back(fmt::format("{} at batch {}", says, fmt::join(where, ", ")));
   }
   std::string text = fmt::format("{}.", fmt::join(parts, "; "));
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
@@ -78,8 +75,7 @@ std::string sentence(const ProfilePrediction& prediction, std::size_t context_in
     return fmt::format("Use {}. {}", ranges_text(ranges),
                        payoff_text(prediction, prediction.question.contexts[context_index]));
   }
-  const auto plain =
-      std::find_if(ranges.begin(), ranges.end(), [](const ScheduleRange& range) { return range.gamma == 0; });
+  const auto plain = std::ranges::find(ranges, 0, &ScheduleRange::gamma);
   const bool one_batch = ranges.front().first == ranges.back().last;
   std::string text = fmt::format("Use {}. ", ranges_text(ranges));
   if (plain == ranges.begin() && ranges.size() == 1) {
@@ -112,21 +108,19 @@ std::string speedup_text(const ProfilePrediction& prediction, const AtDraftLengt
 
 /// Of the draft length to use; of gamma 1 where none is.
 std::string range_text(const AtBatch& at) {
-  const AtDraftLength& length = at.lengths[static_cast<std::size_t>(std::max<std::int64_t>(at.use, 1)) - 1];
+  const AtDraftLength& length = at.at(std::max<std::int64_t>(at.use, 1));
   return fmt::format("{}-{}", decimal_text(length.interval->low, 2), decimal_text(length.interval->high, 2));
 }
 
 Table table_of(const ProfilePrediction& prediction, std::int64_t context) {
   const std::set<std::int64_t> shown = shown_lengths(prediction);
-  std::string verified;
-  for (const std::int64_t gamma : shown) {
-    verified += fmt::format("{}{}", verified.empty() ? "" : ", ", max_tokens(gamma, prediction.question.convention));
-  }
+  std::vector<std::int64_t> verified;
+  for (const std::int64_t gamma : shown) verified.push_back(max_tokens(gamma, prediction.question.convention));
   Table table{.caption = "",
               .columns = {{"batch", Table::Align::right},
                           {"plain ms", Table::Align::right},
                           {"draft ms", Table::Align::right},
-                          {fmt::format("verify ms: {} tokens", verified), Table::Align::left}},
+                          {fmt::format("verify ms: {} tokens", fmt::join(verified, ", ")), Table::Align::left}},
               .rows = {}};
   const std::string speedups = fmt::format("speedup: gamma {}", fmt::join(shown, ", "));
   for (const std::int64_t gamma : shown) {
@@ -139,7 +133,7 @@ Table table_of(const ProfilePrediction& prediction, std::int64_t context) {
     std::vector<std::string>& row = table.rows.emplace_back();
     row = {fmt::format("{}", at.batch), ms_text(at.plain.time_us), ms_text(at.one_draft.time_us), ""};
     for (const std::int64_t gamma : shown) {
-      const AtDraftLength& length = at.lengths[static_cast<std::size_t>(gamma) - 1];
+      const AtDraftLength& length = at.at(gamma);
       row[3] += fmt::format("{:>6} ", ms_text(length.verify.time_us));
       row.push_back(prediction.advises(at) ? speedup_text(prediction, length) : "");
     }
@@ -150,35 +144,37 @@ Table table_of(const ProfilePrediction& prediction, std::int64_t context) {
 }
 
 std::string schedule_text(const std::vector<ScheduleRange>& ranges) {
-  std::string text;
-  for (const ScheduleRange& range : ranges) {
-    text += fmt::format("{}[{},{},{}]", text.empty() ? "" : ",", range.first, range.last, range.gamma);
-  }
-  return "[" + text + "]";
+  std::vector<std::string> texts;
+  for (const auto& [first, last, gamma] : ranges) texts.push_back(fmt::format("[{},{},{}]", first, last, gamma));
+  return fmt::format("[{}]", fmt::join(texts, ","));
+}
+
+const AtDraftLength& shown_or_first(const ProfileQuestion& question, const AtBatch& at) {
+  const AtDraftLength* shown = shown_length(question, at);
+  return shown == nullptr ? at.lengths.front() : *shown;
 }
 
 std::string step_lines(const ProfilePrediction& prediction) {
   const ProfileQuestion& question = prediction.question;
   const AtBatch& at = prediction.cells.front();
   if (!prediction.advises(at)) return "";
-  const AtDraftLength* length = shown_length(question, at);
-  if (length == nullptr) length = &at.lengths.front();
-  const double whole_us = analytic::iteration_time(length->iteration);
-  std::string text = fmt::format("step        batch {}, gamma {}: draft {} + verify {}", at.batch, length->gamma,
-                                 ms_text(length->drafting.time_us), ms_text(length->verify.time_us));
-  if (length->catch_up.time_us > 0.0) text += fmt::format(" + catch-up {}", ms_text(length->catch_up.time_us));
-  if (prediction.sampling_known) text += fmt::format(" + sampling {}", ms_text(length->sampling.time_us));
-  if (length->iteration.overhead > 0.0) text += fmt::format(" + overhead {}", ms_text(length->iteration.overhead));
+  const AtDraftLength& length = shown_or_first(question, at);
+  const double whole_us = analytic::iteration_time(length.iteration);
+  std::string text = fmt::format("step        batch {}, gamma {}: draft {} + verify {}", at.batch, length.gamma,
+                                 ms_text(length.drafting.time_us), ms_text(length.verify.time_us));
+  if (length.catch_up.time_us > 0.0) text += fmt::format(" + catch-up {}", ms_text(length.catch_up.time_us));
+  if (prediction.sampling_known) text += fmt::format(" + sampling {}", ms_text(length.sampling.time_us));
+  if (length.iteration.overhead > 0.0) text += fmt::format(" + overhead {}", ms_text(length.iteration.overhead));
   text += fmt::format(" = {} ms for {:.2f} tokens; {:.2f} tokens of autoregressive decoding take {} ms\n",
-                      ms_text(whole_us), length->tokens, length->tokens,
-                      ms_text(length->tokens * analytic::plain_time(length->iteration)));
+                      ms_text(whole_us), length.tokens, length.tokens,
+                      ms_text(length.tokens * analytic::plain_time(length.iteration)));
   const auto batch = static_cast<double>(at.batch);
   text += fmt::format("rate        {:.5g} tokens/s against {:.5g} plain; verification takes {} decode steps\n",
-                      1e6 * batch * length->tokens / whole_us, 1e6 * batch / analytic::plain_time(length->iteration),
-                      decimal_text(analytic::verification_growth(length->iteration), 2));
-  const auto alpha = analytic::break_even_alpha(length->iteration, length->gamma, question.convention);
-  const std::int64_t passes = question.drafting == latency::Role::block_drafting ? 1 : length->gamma;
-  const auto c = analytic::break_even_c(length->iteration, length->tokens, passes);
+                      1e6 * batch * length.tokens / whole_us, 1e6 * batch / analytic::plain_time(length.iteration),
+                      decimal_text(analytic::verification_growth(length.iteration), 2));
+  const auto alpha = analytic::break_even_alpha(length.iteration, length.gamma, question.convention);
+  const std::int64_t passes = question.drafting == latency::Role::block_drafting ? 1 : length.gamma;
+  const auto c = analytic::break_even_c(length.iteration, length.tokens, passes);
   text += "break even  ";
   text += alpha ? fmt::format("alpha above {:.3f} (i.i.d.)", *alpha) : std::string("no alpha pays");
   return text + (c ? fmt::format(", or a draft below {} decode steps\n", decimal_text(*c, 3))
@@ -201,20 +197,15 @@ std::string origin_line(const ProfilePrediction& prediction) {
       sampling_inside = sampling_inside && length.sampling.inside;
     }
   }
-  const auto joined = [](const std::set<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
-  };
   const latency::Setting& setting = prediction.setting;
-  std::string text =
-      fmt::format("times       {}, source {}: {}", prediction.device, to_string(prediction.source), joined(origins));
+  std::string text = fmt::format("times       {}, source {}: {}", prediction.device, to_string(prediction.source),
+                                 fmt::join(origins, ", "));
   if (!latency::holds_steps_alone(prediction.source)) {
     text += fmt::format("; {}, {}, {}", setting.dtype, to_string(setting.cache), to_string(setting.launch));
   }
   if (!sampling_inside) text += "; some sampling is of larger or smaller batches than were measured";
   text += "\n";
-  if (!outside.empty()) text += fmt::format("OUTSIDE     the domain of the fit: {}\n", joined(outside));
+  if (!outside.empty()) text += fmt::format("OUTSIDE     the domain of the fit: {}\n", fmt::join(outside, ", "));
   if (!prediction.valid)
     text += "NOT VALID   by its own A/A run: two measurements of the same differ by more than 2 %\n";
   return text;
@@ -249,15 +240,14 @@ std::string memory_line(const ProfilePrediction& prediction) {
                      need_text(*at.need, at.batch));
 }
 
-/// Of a data sheet: what nobody exceeds.
+/// Of a data sheet: its lower bounds.
 std::string floor_line(const ProfilePrediction& prediction) {
   const AtBatch& at = prediction.cells.front();
   if (!at.floor_plain_us) return "";
-  const AtDraftLength* length = shown_length(prediction.question, at);
-  if (length == nullptr) length = &at.lengths.front();
+  const AtDraftLength& length = shown_or_first(prediction.question, at);
   return fmt::format(
       "floor       batch {}: plain {} ms, {:.2f}x at gamma {}: every operator at the data sheet's limits\n", at.batch,
-      ms_text(*at.floor_plain_us), *length->floor_speedup, length->gamma);
+      ms_text(*at.floor_plain_us), *length.floor_speedup, length.gamma);
 }
 
 std::string percent_range(const latency::Range& range) {
@@ -282,25 +272,20 @@ std::string attainable_lines(const latency::Attainable& attainable, bool sheet) 
 }
 
 std::string interval_line(const ProfilePrediction& prediction) {
-  switch (prediction.source) {
-    case latency::Source::measured:
-      return "intervals   95 %: between-run spread and errors of interpolation and fit, taken as independent; "
-             "acceptance "
-             "taken as exact\n";
-    case latency::Source::datasheet:
-      if (prediction.attainable) return attainable_lines(*prediction.attainable, true);
-      return "intervals   none: a data sheet's peaks are upper bounds\n";
-    case latency::Source::operators:
-      if (prediction.attainable) return attainable_lines(*prediction.attainable, false);
-      [[fallthrough]];
-    case latency::Source::engine:
-      if (!prediction.cells.front().plain.spread) break;
-      return "intervals   95 %: the error that the profile states of its steps, and of interpolation, taken as "
-             "independent; acceptance taken as exact\n";
-    case latency::Source::user:
-      break;
+  using latency::Source;
+  const Source source = prediction.source;
+  if (prediction.attainable) return attainable_lines(*prediction.attainable, source == Source::datasheet);
+  if (source == Source::datasheet) return "intervals   none: a data sheet's peaks are upper bounds\n";
+  if (source == Source::measured) {
+    return "intervals   95 %: between-run spread and errors of interpolation and fit, taken as independent; "
+           "acceptance taken as exact\n";
   }
-  return "intervals   none: the error of these times is not known\n";
+  if (source == Source::user || !prediction.cells.front().plain.spread) {
+    return "intervals   none: the error of these times is not known\n";
+  }
+  return "intervals   95 %: the error that the profile states of its steps, and of interpolation, taken as "
+         "independent; "
+         "acceptance taken as exact\n";
 }
 
 }  // namespace
@@ -328,7 +313,6 @@ std::string to_text(const ProfilePrediction& prediction) {
   if (question.max_gamma && *question.max_gamma < max_drafts(unbounded)) {
     text += fmt::format("searched    gamma 1 to {}: as far as the steps reach\n", *question.max_gamma);
   }
-  constexpr std::size_t label = 12;
   const std::string rest = step_lines(prediction) + memory_line(prediction) + origin_line(prediction) +
                            floor_line(prediction) + interval_line(prediction) +
                            fmt::format("not in it   {}{}prompts and encoders{}\n",
@@ -337,7 +321,7 @@ std::string to_text(const ProfilePrediction& prediction) {
                                            : "the engine's own overhead per iteration (--overhead-us), ",
                                        prediction.sampling_known ? "" : "accepting and sampling tokens, ",
                                        prediction.cells.front().need ? "" : ", whether it fits into memory");
-  return text + wrapped(rest, label);
+  return text + wrapped(rest, columns_of_label);
 }
 
 }  // namespace foredraft::experiments

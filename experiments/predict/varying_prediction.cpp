@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/predict/varying_prediction.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -28,18 +27,15 @@
 namespace foredraft::experiments {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 double passes_of(const Scenario& scenario) {
   return static_cast<double>(draft_passes(scenario.gamma, scenario::drafting(scenario.drafter)));
 }
 
-double steps_of(const Scenario& scenario) {
-  const DecodingCost cost = scenario::decoding_cost(scenario).value();
-  return cost.iteration + passes_of(scenario) * cost.draft_pass;
-}
-
 double tokens_of(const Scenario& scenario) {
-  const auto law = analytic::iteration_distribution(scenario, unknown<double>);
-  if (law.mean) return *law.mean;
+  const auto mean = analytic::iteration_distribution(scenario, unknown<double>).mean;
+  if (mean) return *mean;
   throw DomainError(fmt::format("no closed form of acceptance {}",
                                 scenario::name_of(std::get<ProcessFidelity>(scenario.fidelity).acceptance)));
 }
@@ -57,7 +53,7 @@ InverseAnswer within(const PrintedNumber& measured, double low, double high, con
 
 InverseAnswer invert_alpha(const InverseQuestion& question) {
   const Scenario& scenario = question.scenario;
-  const double steps = question.is_length ? 1.0 : steps_of(scenario);
+  const double steps = question.is_length ? 1.0 : iteration_steps(scenario);
   const auto most = static_cast<double>(max_tokens(scenario.gamma, scenario.convention));
   return within(question.measured, 1.0 / steps, most / steps, [&](double measured) {
     return analytic::alpha_from_acceptance_length(std::clamp(measured * steps, 1.0, most), scenario.gamma,
@@ -65,10 +61,10 @@ InverseAnswer invert_alpha(const InverseQuestion& question) {
   });
 }
 
-/// A cost of so many plain steps beyond those stated, `times` of them an iteration.
+/// A cost in decode steps beyond those stated, `times` of them an iteration.
 InverseAnswer invert_cost(const InverseQuestion& question, double times) {
   const double tokens = tokens_of(question.scenario);
-  const double steps = steps_of(question.scenario);
+  const double steps = iteration_steps(question.scenario);
   return within(question.measured, 0.0, tokens / steps,
                 [&](double speedup) { return std::max(0.0, analytic::implied_cost(tokens, speedup, steps) / times); });
 }
@@ -98,6 +94,11 @@ std::string bound_sentence(const InverseQuestion& question, const InverseAnswer&
 
 }  // namespace
 
+double iteration_steps(const Scenario& scenario) {
+  const DecodingCost cost = scenario::decoding_cost(scenario).value();
+  return cost.iteration + passes_of(scenario) * cost.draft_pass;
+}
+
 InverseAnswer invert(const InverseQuestion& question) {
   if (question.sought == Sought::c && passes_of(question.scenario) == 0.0) {
     throw DomainError(
@@ -105,15 +106,8 @@ InverseAnswer invert(const InverseQuestion& question) {
                     "overhead",
                     scenario::name_of(question.scenario.drafter)));
   }
-  switch (question.sought) {
-    case Sought::alpha:
-      return invert_alpha(question);
-    case Sought::c:
-      return invert_cost(question, passes_of(question.scenario));
-    case Sought::overhead:
-      return invert_cost(question, 1.0);
-  }
-  throw std::logic_error("unknown quantity");
+  if (question.sought == Sought::alpha) return invert_alpha(question);
+  return invert_cost(question, question.sought == Sought::c ? passes_of(question.scenario) : 1.0);
 }
 
 std::string to_text(const InverseQuestion& question) {
@@ -138,27 +132,25 @@ std::string to_text(const InverseQuestion& question) {
 }
 
 nlohmann::ordered_json to_json(const InverseQuestion& question) {
-  using Answer = nlohmann::ordered_json;
   const InverseAnswer answer = invert(question);
-  Answer json{{"schema", "foredraft.predict.inverse/1"},
-              {"convention", to_string(question.scenario.convention)},
-              {"drafter", scenario::name_of(question.scenario.drafter)},
-              {"gamma", question.scenario.gamma},
-              {"measured", question.is_length ? "acceptance_length" : "speedup"},
-              {"measured_value", question.measured.value},
-              {"measured_interval", {question.measured.rounding.low, question.measured.rounding.high}},
-              {"sought", name_of(question.sought)},
-              {"value", answer.value ? Answer(*answer.value) : Answer(nullptr)},
-              {"interval", nullptr},
-              {"possible", {answer.low, answer.high}}};
-  if (answer.interval) json["interval"] = {answer.interval->low, answer.interval->high};
-  return json;
+  return {{"schema", "foredraft.predict.inverse/1"},
+          {"convention", to_string(question.scenario.convention)},
+          {"drafter", scenario::name_of(question.scenario.drafter)},
+          {"gamma", question.scenario.gamma},
+          {"measured", question.is_length ? "acceptance_length" : "speedup"},
+          {"measured_value", question.measured.value},
+          {"measured_interval", interval_json(question.measured.rounding)},
+          {"sought", name_of(question.sought)},
+          {"value", value_or_null(answer.value)},
+          {"interval", interval_json(answer.interval)},
+          {"possible", {answer.low, answer.high}}};
 }
 
 namespace {
 
 const ProcessFidelity& process_of(const Scenario& scenario) { return std::get<ProcessFidelity>(scenario.fidelity); }
 
+/// Null where the drafter has an acceptance of its own.
 const Iid* iid_of(const Scenario& scenario) {
   const auto* heads = std::get_if<Heads>(&scenario.drafter);
   const bool own =
@@ -214,10 +206,10 @@ std::string varying_prediction_text(const Scenario& scenario) {
 
 nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
   const ClosedForm answer = analytic::answer(scenario);
-  nlohmann::ordered_json json{{"schema", "foredraft.predict/1"},
-                              {"convention", to_string(scenario.convention)},
-                              {"drafter", scenario::name_of(scenario.drafter)},
-                              {"policy", scenario::name_of(process_of(scenario).policy)}};
+  Json json{{"schema", "foredraft.predict/1"},
+            {"convention", to_string(scenario.convention)},
+            {"drafter", scenario::name_of(scenario.drafter)},
+            {"policy", scenario::name_of(process_of(scenario).policy)}};
   const Iid* iid = iid_of(scenario);
   if (iid != nullptr) json["alpha"] = iid->alpha;
   const AcceptanceProcess& acceptance = process_of(scenario).acceptance;
@@ -233,8 +225,7 @@ nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
   const DecodingCost cost = scenario::decoding_cost(scenario).value();
   json["c"] = cost.draft_pass;
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
-  json["operations_ratio"] =
-      scenario.operations_ratio ? nlohmann::ordered_json(*scenario.operations_ratio) : nlohmann::ordered_json(nullptr);
+  json["operations_ratio"] = value_or_null(scenario.operations_ratio);
   json["gamma"] = scenario.gamma;
   json["mean_gamma"] = finite_json(answer.mean_gamma);
   json["tokens_per_iteration"] = finite_json(answer.tokens_per_iteration);
@@ -242,13 +233,9 @@ nlohmann::ordered_json varying_prediction_json(const Scenario& scenario) {
   json["speedup"] = finite_json(answer.speedup);
   json["operations_factor"] = finite_json(answer.operations_factor);
   json["memory_access_factor"] = finite_json(answer.memory_access_factor);
-  if (std::isinf(answer.best_gamma)) {
-    json["best_gamma"] = "unbounded";
-  } else if (std::isnan(answer.best_gamma)) {
-    json["best_gamma"] = nullptr;
-  } else {
-    json["best_gamma"] = static_cast<std::int64_t>(answer.best_gamma);
-  }
+  json["best_gamma"] = std::isinf(answer.best_gamma)   ? Json("unbounded")
+                       : std::isnan(answer.best_gamma) ? Json(nullptr)
+                                                       : Json(static_cast<std::int64_t>(answer.best_gamma));
   json["best_speedup"] = finite_json(answer.best_speedup);
   json["real_gamma"] = nullptr;
   const bool has_oracle = iid != nullptr && scenario.convention == Convention::bonus &&
@@ -262,20 +249,10 @@ namespace {
 using analytic::AcceptanceFit;
 using analytic::DrafterClass;
 using analytic::TokensAtGamma;
-using Json = nlohmann::ordered_json;
 
-std::string_view class_words(DrafterClass drafter) {
-  switch (drafter) {
-    case DrafterClass::text:
-      return "text";
-    case DrafterClass::feature_head:
-      return "feature_head";
-    case DrafterClass::parallel_heads:
-      return "parallel_heads";
-    case DrafterClass::unknown:
-      return "unknown";
-  }
-  throw std::logic_error("unknown class of drafters");
+std::string_view word_of(DrafterClass drafter) {
+  constexpr std::array<std::string_view, 4> words{"text", "feature_head", "parallel_heads", "unknown"};
+  return words.at(static_cast<std::size_t>(drafter));
 }
 
 std::vector<TokensAtGamma> table_of(const AcceptanceFit& fit, std::optional<std::int64_t> asked) {
@@ -286,21 +263,19 @@ std::vector<TokensAtGamma> table_of(const AcceptanceFit& fit, std::optional<std:
   return tokens;
 }
 
-double steps_of(const AcceptanceFit& fit) {
+/// What a fit rests on.
+struct LoggedSteps {
+  std::vector<std::int64_t> gammas = {};
   double steps = 0.0;
-  for (const analytic::PooledCounts& counts : fit.counts) steps += counts.steps;
-  return steps;
-}
+};
 
-std::vector<std::int64_t> gammas_of(const AcceptanceFit& fit) {
-  std::vector<std::int64_t> gammas;
-  for (const analytic::PooledCounts& counts : fit.counts) gammas.push_back(counts.gamma);
-  return gammas;
-}
-
-std::string remark_of(const TokensAtGamma& tokens) {
-  if (tokens.source == TokensAtGamma::Source::observed) return "logged";
-  return tokens.extrapolated ? "extrapolated" : "";
+LoggedSteps logged_steps(const AcceptanceFit& fit) {
+  LoggedSteps logged;
+  for (const analytic::PooledCounts& counts : fit.counts) {
+    logged.gammas.push_back(counts.gamma);
+    logged.steps += counts.steps;
+  }
+  return logged;
 }
 
 /// What speaks against the fit.
@@ -329,23 +304,26 @@ std::string observed_text(const FittedAcceptance& observed, std::optional<std::i
   for (const TokensAtGamma& tokens : table_of(fit, asked)) {
     table.rows.push_back({fmt::format("{}", tokens.gamma), decimal_text(tokens.value, 4),
                           fmt::format("{} to {}", decimal_text(tokens.low, 3), decimal_text(tokens.high, 3)),
-                          remark_of(tokens)});
+                          tokens.source == TokensAtGamma::Source::observed ? "logged"
+                          : tokens.extrapolated                            ? "extrapolated"
+                                                                           : ""});
   }
   constexpr std::size_t name_width = 40;
+  const auto [gammas, steps] = logged_steps(fit);
   return fmt::format("acceptance of {}: {} verification steps at gamma {}\n\n",
-                     readable(observed.file.path, name_width), number_text(steps_of(fit)),
-                     fmt::join(gammas_of(fit), ", ")) +
+                     readable(observed.file.path, name_width), number_text(steps), fmt::join(gammas, ", ")) +
          to_text(table) + doubts_of(fit);
 }
 
 Json observed_json(const FittedAcceptance& observed, std::optional<std::int64_t> asked) {
   const AcceptanceFit& fit = observed.fit;
   const Runs runs = fitted_runs(fit);
+  const auto [gammas, steps] = logged_steps(fit);
   Json json{{"file", observed.file.path},
             {"sha256", observed.file.sha256},
-            {"gamma_observed", gammas_of(fit)},
-            {"verification_steps", steps_of(fit)},
-            {"drafter_class", class_words(fit.drafter)}};
+            {"gamma_observed", gammas},
+            {"verification_steps", steps},
+            {"drafter_class", word_of(fit.drafter)}};
   json["model"] = {{"name", "runs"},
                    {"a", runs.a},
                    {"b", runs.b},
@@ -355,7 +333,7 @@ Json observed_json(const FittedAcceptance& observed, std::optional<std::int64_t>
                    {"degrees_of_freedom", fit.degrees_of_freedom},
                    {"interval_is_lower_bound", fit.interval_is_lower_bound},
                    {"text_changed", fit.text_changed},
-                   {"collapsed_position", fit.collapsed_position ? Json(*fit.collapsed_position) : Json(nullptr)}};
+                   {"collapsed_position", value_or_null(fit.collapsed_position)}};
   json["tokens_per_iteration_by_gamma"] = Json::array();
   for (const TokensAtGamma& tokens : table_of(fit, asked)) {
     json["tokens_per_iteration_by_gamma"].push_back({{"gamma", tokens.gamma},

@@ -2,9 +2,11 @@
 #include "experiments/runs/runs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <tuple>
 
@@ -25,6 +27,10 @@ constexpr std::int64_t longest_replay = 12;
 constexpr double few_steps = 20.0;
 constexpr std::size_t longest_category = 16;
 
+bool counts_steps(const Observation& observation) {
+  return observation.acceptance && observation.acceptance->steps > 0;
+}
+
 bool are_alike(double first, double second) { return std::max(first, second) <= alike * std::min(first, second); }
 
 RunLoad run_load(const Observation& observation) {
@@ -40,7 +46,7 @@ RunLoad run_load(const Observation& observation) {
 
 // ---- acceptance
 
-/// A window of few steps says nothing of how windows differ: it joins its neighbor.
+/// A window of few steps says nothing of how windows differ: it joins the one before it.
 void add_cluster(analytic::AcceptanceCounts cluster, std::vector<analytic::AcceptanceCounts>& clusters) {
   const bool joins = !clusters.empty() && std::min(cluster.steps, clusters.back().steps) < few_steps &&
                      cluster.accepted_at.size() == clusters.back().accepted_at.size();
@@ -100,7 +106,7 @@ std::optional<Estimate> run_tokens(const Run& run, std::span<const Observation> 
 // ---- times
 
 std::optional<double> length_of(const Observation& observation) {
-  if (observation.acceptance && observation.acceptance->steps > 0 && observation.acceptance->accepted_tokens) {
+  if (counts_steps(observation) && observation.acceptance->accepted_tokens) {
     return 1.0 + static_cast<double>(*observation.acceptance->accepted_tokens) /
                      static_cast<double>(observation.acceptance->steps);
   }
@@ -119,7 +125,7 @@ std::optional<double> token_ms(const Observation& observation) {
 std::optional<double> iteration_ms(const Observation& observation) {
   if (observation.decoding == Decoding::speculative) {
     const auto length = length_of(observation);
-    // What a client sees of tokens is compared with what it sees of plain ones: its chunks may hold several.
+    // Both sides as a client sees them: its chunks may hold several tokens.
     if (observation.times.tpot_ms && length) return *length * *observation.times.tpot_ms;
     if (observation.times.iteration_ms) return observation.times.iteration_ms;
     const auto token = token_ms(observation);
@@ -130,8 +136,7 @@ std::optional<double> iteration_ms(const Observation& observation) {
 }
 
 /// The mean over those that have a value, weighted by steps, with the standard error that their scatter says.
-template <typename Value>
-std::optional<Estimate> observed_mean(std::span<const Observation> observations, const Value& value) {
+std::optional<Estimate> observed_mean(std::span<const Observation> observations, const auto& value) {
   constexpr double few = 4.0;
   double weights = 0.0;
   double sum = 0.0;
@@ -158,7 +163,7 @@ std::optional<Estimate> positive(std::optional<Estimate> time) {
   return time && time->mean > 0.0 ? time : std::nullopt;
 }
 
-std::optional<double> mean_value(std::span<const Observation> observations, auto&& value) {
+std::optional<double> mean_value(std::span<const Observation> observations, const auto& value) {
   const auto mean = observed_mean(observations, value);
   return mean ? std::optional(mean->mean) : std::nullopt;
 }
@@ -189,7 +194,7 @@ RunPart run_part(const Observation& observation) {
                .tokens = plain ? std::optional(1.0) : length_of(observation),
                .iteration_ms = iteration_ms(observation),
                .output_tokens_per_s = observation.times.output_tokens_per_s};
-  if (!observation.acceptance || observation.acceptance->steps <= 0) return part;
+  if (!counts_steps(observation)) return part;
   part.weight = static_cast<double>(observation.acceptance->steps);
   if (drafts_are_whole(observation)) part.accepted_at = observation.acceptance->accepted_at;
   part.all_accepted = all_accepted(*observation.acceptance, observation.gamma);
@@ -215,16 +220,11 @@ void add_circumstances(const logs::Stratum& stratum, Run& run) {
   });
 }
 
-bool counts_steps(const Observation& observation) {
-  return observation.acceptance && observation.acceptance->steps > 0;
-}
-
 /// The finest span that counted steps: windows and a whole run of one load hold the same ones.
 logs::Span counted_span(std::span<const Observation> observations) {
   for (const logs::Span span : {logs::Span::request, logs::Span::window}) {
-    const bool counted = std::any_of(observations.begin(), observations.end(),
-                                     [&](const Observation& one) { return one.span == span && counts_steps(one); });
-    if (counted) return span;
+    const auto counted = [&](const Observation& one) { return one.span == span && counts_steps(one); };
+    if (std::ranges::any_of(observations, counted)) return span;
   }
   return logs::Span::run;
 }
@@ -245,9 +245,10 @@ void add_counts(std::span<const Observation> observations, Run& run) {
 /// The part of an iteration, where every observation has it.
 std::optional<Estimate> part_of(std::span<const Observation> observations,
                                 std::optional<double> logs::ObservedTimes::*part) {
-  const bool all = std::all_of(observations.begin(), observations.end(),
-                               [&](const Observation& one) { return (one.times.*part).has_value(); });
-  return all ? observed_mean(observations, [&](const Observation& one) { return one.times.*part; }) : std::nullopt;
+  const auto time = [&](const Observation& one) { return one.times.*part; };
+  const bool all =
+      std::ranges::none_of(observations, [&](const Observation& one) { return time(one) == std::nullopt; });
+  return all ? observed_mean(observations, time) : std::nullopt;
 }
 
 Run run_of(std::span<const Observation> observations) {
@@ -304,8 +305,7 @@ struct Sorted {
   std::vector<logs::LogWarning> warnings;
 
   void warn(std::string_view code, std::int64_t line, std::string message) {
-    const bool said = std::any_of(warnings.begin(), warnings.end(),
-                                  [&](const logs::LogWarning& one) { return one.message == message; });
+    const bool said = std::ranges::find(warnings, message, &logs::LogWarning::message) != warnings.end();
     if (!said) warnings.push_back({std::string(code), line, std::move(message)});
   }
 
@@ -333,9 +333,7 @@ struct Sorted {
 
 std::string values_text(const std::set<std::string>& values) {
   constexpr std::size_t shown = 3;
-  std::string text;
-  for (const std::string& one : values) text += (text.empty() ? "" : ", ") + one;
-  return values.size() <= shown ? text : fmt::format("{} values", values.size());
+  return values.size() <= shown ? fmt::format("{}", fmt::join(values, ", ")) : fmt::format("{} values", values.size());
 }
 
 std::string lengths_differ(std::string_view name, const std::optional<double>& one,
@@ -356,7 +354,7 @@ std::string loads_differ(const Run& one, const Run& other) {
 std::string short_name(std::string_view model) {
   while (model.ends_with('/')) model.remove_suffix(1);
   std::string name(model.substr(model.find_last_of('/') + 1));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name;
 }
 
@@ -372,11 +370,10 @@ std::set<std::string> targets_of(std::span<const logs::ObservedLog> logs) {
 
 RunList runs_of(std::span<const logs::ObservedLog> logs, std::span<const logs::ObservedLog> plain) {
   Sorted sorted;
-  for (const logs::ObservedLog& log : logs) {
-    for (const Observation& one : log.contents.observations) sorted.add(one, false);
-  }
-  for (const logs::ObservedLog& log : plain) {
-    for (const Observation& one : log.contents.observations) sorted.add(one, true);
+  for (const bool plain_log : {false, true}) {
+    for (const logs::ObservedLog& log : plain_log ? plain : logs) {
+      for (const Observation& one : log.contents.observations) sorted.add(one, plain_log);
+    }
   }
   RunList runs{.all = {}, .warnings = std::move(sorted.warnings)};
   for (const auto& [key, observations] : sorted.groups) runs.all.push_back(run_of(observations));
@@ -413,6 +410,24 @@ std::string targets_differ(std::span<const logs::ObservedLog> one, std::span<con
   if (first.size() > 1) return against(*first.begin(), *first.rbegin());
   if (first.empty() || second.empty() || first == second) return "";
   return against(*first.begin(), *second.begin());
+}
+
+nlohmann::ordered_json warnings_json(std::span<const logs::LogWarning> warnings) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const auto& [code, line, message] : warnings) {
+    rows.push_back({{"code", code}, {"line", nullptr}, {"message", message}});
+    if (line > 0) rows.back()["line"] = line;
+  }
+  return rows;
+}
+
+std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warnings) {
+  std::set<std::string> codes;
+  std::vector<std::string> lines;
+  for (const logs::LogWarning& warning : warnings) {
+    if (codes.insert(warning.code).second) lines.push_back(warning.code + " " + readable(warning.message));
+  }
+  return lines;
 }
 
 }  // namespace foredraft::experiments

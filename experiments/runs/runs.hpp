@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <span>
@@ -91,5 +92,13 @@ struct RunList {
 /// difference. Logs of one side that name two targets differ too.
 [[nodiscard]] std::string targets_differ(std::span<const logs::ObservedLog> one,
                                          std::span<const logs::ObservedLog> other);
+
+// ---- Warnings of logs
+
+/// Rows {"code", "line", "message"}; line null: of the whole log.
+[[nodiscard]] nlohmann::ordered_json warnings_json(std::span<const logs::LogWarning> warnings);
+
+/// "W09 no plain run", the first of each code.
+[[nodiscard]] std::vector<std::string> warning_lines(std::span<const logs::LogWarning> warnings);
 
 }  // namespace foredraft::experiments

@@ -49,12 +49,12 @@ HeadAccuracies first_candidates(const HeadAccuracies& accuracies) {
   return HeadAccuracies(std::move(rows));
 }
 
-/// Where the accuracies are not what one expects.
+/// Where the accuracies are unexpected.
 std::vector<std::string> tree_notes(const TreeQuestion& question) {
   std::vector<std::string> notes;
   for (std::size_t head = 0; head < question.accuracies.size(); ++head) {
     const std::vector<double>& row = question.accuracies[head];
-    const auto rise = std::adjacent_find(row.begin(), row.end(), [](double a, double b) { return b > a; });
+    const auto rise = std::ranges::adjacent_find(row, std::less{});
     if (rise == row.end()) continue;
     notes.push_back(
         fmt::format("accuracies rise with the rank (head {}, rank {}: {} after {}): a node has the first "
@@ -112,32 +112,6 @@ double known_us(const latency::Latency& latency, const latency::Profile& profile
       profile.device.name));
 }
 
-}  // namespace
-
-TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
-                             std::int64_t depth) {
-  const latency::TimedPair& models = pair.models;
-  if (const auto memory = latency::memory_limit(profile, models, pair.drafting)) {
-    memory->check(pair.batch, nodes, pair.context);
-  }
-  const latency::PairSurface surface(profile, models.models, models.target, models.draft, pair.drafting, models.sheet);
-  TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
-  for (std::int64_t n = 1; n <= nodes; ++n) {
-    price.verification.push_back(known_us(surface.target_pass(n, pair.batch, pair.context), profile));
-  }
-  const bool block = pair.drafting == latency::Role::block_drafting;
-  if (block) price.drafting = Drafting::block;
-  const std::int64_t drafts = block ? std::max<std::int64_t>(1, depth) : 1;
-  price.c = known_us(surface.drafting(drafts, pair.batch, pair.context), profile) / price.verification.front();
-  const bool heads = pair.drafting == latency::Role::head_drafting;
-  price.times = fmt::format(
-      "{}, source {}: {} {} at batch {}, context {}; sampling and the engine's own time not in it", profile.device.name,
-      to_string(profile.source), models.target, heads ? "with heads" : "and " + models.draft, pair.batch, pair.context);
-  return price;
-}
-
-namespace {
-
 constexpr std::size_t tree_label_width = 31;
 
 std::string tree_headline(const TreeAnswer& answer) {
@@ -180,19 +154,39 @@ std::string tree_table(const TreeAnswer& answer) {
   return text + tree_row("chain of first candidates", answer.chain);
 }
 
-std::string law_line(const TreeAnswer& answer) {
-  std::string text = "tokens   ";
-  for (std::size_t i = 0; i < answer.pmf.size(); ++i) {
-    text += fmt::format(" {}: {:.1f} %{}", i + 1, 100.0 * answer.pmf[i], i + 1 < answer.pmf.size() ? "," : "\n");
-  }
-  return text;
+std::string distribution_line(const TreeAnswer& answer) {
+  std::vector<std::string> shares;
+  for (const double p : answer.pmf) shares.push_back(fmt::format("{}: {:.1f} %", shares.size() + 1, 100.0 * p));
+  return fmt::format("tokens    {}\n", fmt::join(shares, ", "));
 }
 
 }  // namespace
 
+TreePrice price_from_profile(const latency::Profile& profile, const PricedPair& pair, std::int64_t nodes,
+                             std::int64_t depth) {
+  const latency::TimedPair& models = pair.models;
+  if (const auto memory = latency::memory_limit(profile, models, pair.drafting)) {
+    memory->check(pair.batch, nodes, pair.context);
+  }
+  const latency::PairSurface surface(profile, models.models, models.target, models.draft, pair.drafting, models.sheet);
+  TreePrice price{.verification = {}, .c = 0.0, .drafting = Drafting::autoregressive};
+  for (std::int64_t n = 1; n <= nodes; ++n) {
+    price.verification.push_back(known_us(surface.target_pass(n, pair.batch, pair.context), profile));
+  }
+  const bool block = pair.drafting == latency::Role::block_drafting;
+  if (block) price.drafting = Drafting::block;
+  const std::int64_t drafts = block ? std::max<std::int64_t>(1, depth) : 1;
+  price.c = known_us(surface.drafting(drafts, pair.batch, pair.context), profile) / price.verification.front();
+  const bool heads = pair.drafting == latency::Role::head_drafting;
+  price.times = fmt::format(
+      "{}, source {}: {} {} at batch {}, context {}; sampling and the engine's own time not in it", profile.device.name,
+      to_string(profile.source), models.target, heads ? "with heads" : "and " + models.draft, pair.batch, pair.context);
+  return price;
+}
+
 std::string to_text(const TreeAnswer& answer) {
   const TreeQuestion& question = answer.question;
-  std::string text = tree_headline(answer) + "\n\n" + tree_table(answer) + "\n" + law_line(answer);
+  std::string text = tree_headline(answer) + "\n\n" + tree_table(answer) + "\n" + distribution_line(answer);
   if (!question.given && !question.price && answer.chosen.tree.size() < question.nodes) {
     text += fmt::format("note      no more than {} of {} nodes have a chance to be accepted\n",
                         answer.chosen.tree.size(), question.nodes);

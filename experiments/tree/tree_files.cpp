@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/tree/tree_files.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
@@ -11,11 +9,14 @@
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "experiments/text/digest.hpp"
+#include "experiments/text/json_values.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "foredraft/errors.hpp"
 
 namespace foredraft::experiments {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct TextRow {
   std::int64_t line;
@@ -47,11 +48,6 @@ std::vector<TextRow> text_rows(std::string_view text) {
   return rows;
 }
 
-/// A DomainError as a problem of a line.
-void add_problem(ProblemList& problems, std::int64_t line, const DomainError& error) {
-  problems.add({.line = line, .text = error.what()});
-}
-
 std::string without_comments(std::string_view text) {
   std::string result;
   bool comment = false;
@@ -76,7 +72,7 @@ std::vector<analytic::TreePath> paths_of_list(const std::string& text, ProblemLi
   const auto json = parse_json({text.begin() + start, text.end()}, problems, line);
   problems.raise();
   std::vector<analytic::TreePath> paths;
-  if (!json.is_array() || !std::all_of(json.begin(), json.end(), [](const auto& path) { return path.is_array(); })) {
+  if (!json.is_array() || !std::ranges::all_of(json, [](const Json& path) { return path.is_array(); })) {
     problems.add({.text = "no list of paths", .why = "must be one list such as [[0], [0, 1], [1]]"});
     return paths;
   }
@@ -111,6 +107,16 @@ std::vector<analytic::TreePath> paths_of_lines(std::string_view text, ProblemLis
   return paths;
 }
 
+Json judged_json(const JudgedTree& judged) {
+  return {{"nodes", judged.tree.size()},
+          {"depth", judged.tree.depth()},
+          {"leaves", judged.tree.leaves()},
+          {"tokens_per_iteration", judged.tokens},
+          {"tokens_variance", judged.variance},
+          {"iteration_cost", value_or_null(judged.iteration_cost)},
+          {"speedup", value_or_null(judged.speedup)}};
+}
+
 }  // namespace
 
 std::vector<std::vector<double>> parse_accuracies(std::string_view text, const std::string& file) {
@@ -132,7 +138,7 @@ std::vector<std::vector<double>> parse_accuracies(std::string_view text, const s
       try {
         analytic::check_head(accuracies, static_cast<std::int64_t>(rows.size()) + 1);
       } catch (const DomainError& error) {
-        add_problem(problems, row.line, error);
+        problems.add({.line = row.line, .text = error.what()});
       }
     }
     rows.push_back(std::move(accuracies));
@@ -152,7 +158,7 @@ analytic::TokenTree parse_tree(std::string_view text, const std::string& file) {
   try {
     return analytic::tree_from_paths(paths);
   } catch (const DomainError& error) {
-    add_problem(problems, 0, error);
+    problems.add({.text = error.what()});
   }
   problems.raise();
   return {};
@@ -166,8 +172,9 @@ std::vector<double> parse_verification_times(std::string_view text, const std::s
   const std::vector<TextRow> rows = text_rows(text);
   if (rows.empty()) problems.add({.text = "holds no times", .why = "must have rows nodes,time"});
   for (const TextRow& row : rows) {
-    const auto nodes = row.cells.size() == 2 ? parse_integer(row.cells[0]) : std::nullopt;
-    const auto time = row.cells.size() == 2 ? parse_real(row.cells[1]) : std::nullopt;
+    const bool pair = row.cells.size() == 2;
+    const auto nodes = pair ? parse_integer(row.cells[0]) : std::nullopt;
+    const auto time = pair ? parse_real(row.cells[1]) : std::nullopt;
     const auto before = static_cast<std::int64_t>(times.size());
     if (!nodes || !time || !(*time > 0.0) || *nodes > max_positions) {
       problems.add({.line = row.line, .text = "damaged row", .why = "must be nodes,time with a time above 0"});
@@ -190,26 +197,6 @@ std::vector<double> parse_verification_times(std::string_view text, const std::s
   return times;
 }
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json paths_json(const TokenTree& tree) {
-  Json paths = Json::array();
-  for (std::int64_t i = 1; i < tree.size(); ++i) paths.push_back(tree.path(i));
-  return paths;
-}
-
-Json judged_json(const JudgedTree& judged) {
-  const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
-  return {{"nodes", judged.tree.size()},        {"depth", judged.tree.depth()},
-          {"leaves", judged.tree.leaves()},     {"tokens_per_iteration", judged.tokens},
-          {"tokens_variance", judged.variance}, {"iteration_cost", or_null(judged.iteration_cost)},
-          {"speedup", or_null(judged.speedup)}};
-}
-
-}  // namespace
-
 Json to_json(const TreeAnswer& answer) {
   const TreeQuestion& question = answer.question;
   Json json{{"schema", "foredraft.tree/1"},
@@ -217,12 +204,14 @@ Json to_json(const TreeAnswer& answer) {
             {"tree", question.given ? "given" : "best"},
             {"most_nodes", question.nodes},
             {"most_depth", question.depth}};
-  json["drafter"] = question.price ? Json(to_string(question.price->drafting)) : Json(nullptr);
-  json["c"] = question.price ? Json(question.price->c) : Json(nullptr);
-  json["times"] = question.price && !question.price->times.empty() ? Json(question.price->times) : Json(nullptr);
+  const auto& price = question.price;
+  json["drafter"] = price ? Json(to_string(price->drafting)) : Json(nullptr);
+  json["c"] = price ? Json(price->c) : Json(nullptr);
+  json["times"] = price ? word_or_null(price->times) : Json(nullptr);
   json.update(judged_json(answer.chosen));
   json["tokens_pmf"] = answer.pmf;
-  json["paths"] = paths_json(answer.chosen.tree);
+  json["paths"] = Json::array();
+  for (std::int64_t i = 1; i < answer.chosen.tree.size(); ++i) json["paths"].push_back(answer.chosen.tree.path(i));
   json["probabilities"] = std::vector<double>(answer.probabilities.begin() + 1, answer.probabilities.end());
   json["best"] = answer.best ? judged_json(*answer.best) : Json(nullptr);
   json["dense"] = judged_json(answer.dense);
@@ -233,11 +222,9 @@ Json to_json(const TreeAnswer& answer) {
 }
 
 std::string path_list(const TokenTree& tree) {
-  std::string text;
-  for (std::int64_t i = 1; i < tree.size(); ++i) {
-    text += fmt::format("{}[{}]", i > 1 ? ", " : "", fmt::join(tree.path(i), ", "));
-  }
-  return "[" + text + "]";
+  std::vector<std::string> paths;
+  for (std::int64_t i = 1; i < tree.size(); ++i) paths.push_back(fmt::format("[{}]", fmt::join(tree.path(i), ", ")));
+  return fmt::format("[{}]", fmt::join(paths, ", "));
 }
 
 std::string to_dot(const TreeAnswer& answer) {

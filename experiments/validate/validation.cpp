@@ -23,11 +23,8 @@ namespace {
 using gpu_bench::LoopCell;
 using gpu_bench::LoopRow;
 
-const std::vector<std::string> cell_columns{"target", "drafter", "drafting", "dtype",
-                                            "gamma",  "alpha",   "batch",    "context"};
-
 std::vector<std::string> with_cell_columns(const std::vector<std::string>& further) {
-  std::vector<std::string> columns = cell_columns;
+  std::vector<std::string> columns{"target", "drafter", "drafting", "dtype", "gamma", "alpha", "batch", "context"};
   columns.insert(columns.end(), further.begin(), further.end());
   return columns;
 }
@@ -38,23 +35,21 @@ void begin_cell_row(DataText& text, const LoopCell& cell) {
   text.cell(static_cast<double>(cell.batch)).cell(static_cast<double>(cell.context));
 }
 
-std::optional<double> low_of(const std::optional<Interval>& interval) {
-  return interval ? std::optional(interval->low) : std::nullopt;
-}
-std::optional<double> high_of(const std::optional<Interval>& interval) {
-  return interval ? std::optional(interval->high) : std::nullopt;
+/// A speedup and the ends of its interval.
+void add_speedup_cells(DataText& text, double speedup, const std::optional<Interval>& ci95) {
+  text.cell(speedup).cell(ci95 ? std::optional(ci95->low) : std::nullopt);
+  text.cell(ci95 ? std::optional(ci95->high) : std::nullopt);
 }
 
 const CellPrediction& prediction_of(const std::vector<CellPrediction>& predictions, const LoopCell& cell) {
-  const auto found = std::find_if(predictions.begin(), predictions.end(),
-                                  [&](const CellPrediction& prediction) { return prediction.cell == cell; });
+  const auto found = std::ranges::find(predictions, cell, &CellPrediction::cell);
   if (found == predictions.end()) throw std::logic_error("a cell was run without a prediction");
   return *found;
 }
 
-/// Median and largest of what there is, as "3.1 % (median) and 9.8 % (worst)".
+/// "3.1 % (median) and 9.8 % (worst)"
 std::string middle_and_worst(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return fmt::format("{:.1f} % (median) and {:.1f} % (worst)", 100.0 * latency::percentile(values, 0.5),
                      100.0 * values.back());
 }
@@ -64,17 +59,25 @@ std::string speedup_with(double speedup, const std::optional<Interval>& ci95) {
   return fmt::format("{:.2f} +- {:.2f}", speedup, 0.5 * (ci95->high - ci95->low));
 }
 
+void check_folder_is_new(const std::string& folder) {
+  if (names_in_folder(folder).empty()) return;
+  throw InputError(
+      fmt::format("{}: is there and not empty (a validation is never written over) - choose another --out", folder));
+}
+
 }  // namespace
 
 CellPrediction predict_cell(const LoopCell& cell, const latency::Profile& profile) {
-  ProfileQuestion question{
-      .target = cell.target, .draft = cell.drafter, .drafting = cell.drafting, .alpha = cell.alpha};
-  question.gamma = cell.gamma;
-  question.batches = {cell.batch};
-  question.contexts = {cell.context};
+  const ProfileQuestion question{.target = cell.target,
+                                 .draft = cell.drafter,
+                                 .drafting = cell.drafting,
+                                 .acceptance = Iid{cell.alpha},
+                                 .gamma = cell.gamma,
+                                 .batches = {cell.batch},
+                                 .contexts = {cell.context}};
   const ProfilePrediction prediction = predict(question, profile);
   const AtBatch& at = prediction.cells.front();
-  const AtDraftLength& length = at.lengths[static_cast<std::size_t>(cell.gamma) - 1];
+  const AtDraftLength& length = at.at(cell.gamma);
   for (const latency::Latency* latency : {&at.plain, &length.drafting, &length.verify}) {
     if (!latency->inside) throw DomainError(to_text(cell) + ": outside of the domain in which the profile answers");
   }
@@ -96,16 +99,16 @@ CellPrediction predict_cell(const LoopCell& cell, const latency::Profile& profil
 std::vector<CellPrediction> predict_cells(const std::vector<LoopCell>& cells, const latency::Profile& profile,
                                           const std::string& name) {
   std::vector<CellPrediction> predictions;
-  std::set<std::string> refusals;  // cells may share their reason
+  std::set<std::string> reasons;  // cells may share theirs
   for (const LoopCell& cell : cells) {
     try {
       predictions.push_back(predict_cell(cell, profile));
     } catch (const DomainError& error) {
-      refusals.insert(error.what());
+      reasons.insert(error.what());
     }
   }
   ProblemList problems(name);
-  for (const std::string& refusal : refusals) problems.add({.text = refusal});
+  for (const std::string& reason : reasons) problems.add({.text = reason});
   problems.raise();
   return predictions;
 }
@@ -116,10 +119,8 @@ std::string prediction_csv(const std::vector<CellPrediction>& predictions) {
   for (const CellPrediction& one : predictions) {
     begin_cell_row(text, one.cell);
     text.cell(one.plain_us).cell(one.drafting_us).cell(one.verify_us).cell(one.sampling_us);
-    text.cell(one.tokens_per_iteration)
-        .cell(one.speedup)
-        .cell(low_of(one.speedup_ci95))
-        .cell(high_of(one.speedup_ci95));
+    text.cell(one.tokens_per_iteration);
+    add_speedup_cells(text, one.speedup, one.speedup_ci95);
     text.cell(to_string(one.origin));
   }
   return text.csv();
@@ -157,8 +158,8 @@ std::string validation_csv(const std::vector<CellPrediction>& predictions, const
     begin_cell_row(text, one.cell);
     text.cell(plain_per_s).cell(one.plain_tokens_per_s).cell(plain_per_s * predicted.speedup).cell(one.tokens_per_s);
     text.cell(predicted.tokens_per_iteration).cell(one.tokens_per_iteration);
-    text.cell(predicted.speedup).cell(low_of(predicted.speedup_ci95)).cell(high_of(predicted.speedup_ci95));
-    text.cell(one.speedup).cell(low_of(one.speedup_ci95)).cell(high_of(one.speedup_ci95));
+    add_speedup_cells(text, predicted.speedup, predicted.speedup_ci95);
+    add_speedup_cells(text, one.speedup, one.speedup_ci95);
     text.cell(one.between_runs).cell(signed_error(predicted, one.speedup)).cell(to_string(predicted.origin));
   }
   return text.csv();
@@ -210,35 +211,23 @@ std::string validation_text(const std::vector<CellPrediction>& predictions, cons
                        "prediction\n");
 }
 
-namespace {
-
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-void refuse_taken_folder(const std::string& folder) {
-  if (names_in_folder(folder).empty()) return;
-  throw InputError(
-      fmt::format("{}: is there and not empty (a validation is never written over) - choose another --out", folder));
-}
-
-}  // namespace
-
 Measurement run_validation(const std::string& folder, const ValidationInputs& inputs,
                            const std::vector<CellPrediction>& predictions, const Measure& measure) {
   const WriteLock lock = WriteLock::of_folder(folder);
-  refuse_taken_folder(folder);
-  const auto path = [&](const char* name) { return (fs::path(folder) / name).string(); };
+  check_folder_is_new(folder);
+  const auto path = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
   const std::string predicted = prediction_csv(predictions);
-  const Json program = program_json();
-  Json manifest{{"schema", validation_schema},
-                {"version", program.at("version")},
-                {"state", "running"},
-                {"measured_by", to_string(inputs.measured_by)},
-                {"valid", inputs.valid},
-                {"inputs", files_json(inputs.files)},
-                {"outputs", files_json({digest_text("prediction.csv", predicted)})},
-                {"program", program},
-                {"run", {{"command_line", inputs.command_line}, {"started", utc_now()}, {"ended", nullptr}}}};
+  const nlohmann::ordered_json program = program_json();
+  nlohmann::ordered_json manifest{
+      {"schema", validation_schema},
+      {"version", program.at("version")},
+      {"state", "running"},
+      {"measured_by", to_string(inputs.measured_by)},
+      {"valid", inputs.valid},
+      {"inputs", files_json(inputs.files)},
+      {"outputs", files_json({digest_text("prediction.csv", predicted)})},
+      {"program", program},
+      {"run", {{"command_line", inputs.command_line}, {"started", utc_now()}, {"ended", nullptr}}}};
   const auto write_manifest = [&] { replace_file(path("manifest.json"), document_text(manifest)); };
   try {
     replace_file(path("prediction.csv"), predicted);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/validate/validation_grid.hpp"
+#include "experiments/validate/validation.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -22,18 +22,24 @@
 namespace foredraft::experiments {
 namespace {
 
+using gpu_bench::LoopCell;
+using gpu_bench::PlannedPair;
+using latency::Profile;
+using latency::Role;
+using Counts = std::vector<std::int64_t>;
+
 constexpr std::int64_t longest_measured_draft = 1023;
 
-latency::Role read_drafting(UserTable& table) {
+Role read_drafting(UserTable& table) {
   const std::string word = table.cell("drafter");
-  if (word.empty()) return latency::Role::autoregressive_drafting;
+  if (word.empty()) return Role::autoregressive_drafting;
   const auto role = latency::role_of_drafter(word);
   if (role) return *role;
   table.refuse("drafter", fmt::format("unknown drafter \"{}\"", word), suggestion_for(word, latency::drafter_words()));
-  return latency::Role::autoregressive_drafting;
+  return Role::autoregressive_drafting;
 }
 
-/// Entries apart by blanks.
+/// Entries separated by blanks.
 std::optional<std::vector<double>> read_vector(UserTable& table, std::string_view column, std::int64_t gamma) {
   std::vector<double> entries;
   std::istringstream words(table.cell(column));
@@ -90,12 +96,12 @@ double read_acceptance(UserTable& table, std::int64_t gamma) {
   return analytic::alpha_from_acceptance_length(*tokens, gamma, Convention::bonus);
 }
 
-gpu_bench::LoopCell read_cell(UserTable& table, const latency::Profile& profile) {
-  gpu_bench::LoopCell cell;
+LoopCell read_cell(UserTable& table, const Profile& profile) {
+  LoopCell cell;
   cell.target = table.name("target");
   cell.drafting = read_drafting(table);
   const std::string draft = table.cell("draft");
-  if (cell.drafting != latency::Role::head_drafting) {
+  if (cell.drafting != Role::head_drafting) {
     cell.drafter = table.name("draft");
   } else if (draft.empty() || draft == cell.target) {
     cell.drafter = cell.target;
@@ -112,39 +118,7 @@ gpu_bench::LoopCell read_cell(UserTable& table, const latency::Profile& profile)
   return cell;
 }
 
-}  // namespace
-
-PredictedSpeedups predict_speedups(std::string_view text, const std::string& file, const latency::Profile& profile) {
-  PredictedSpeedups found;
-  std::set<gpu_bench::LoopCell> seen;
-  UserTable table(text, file, {"target", "draft", "gamma", "batch", "context", "speedup"},
-                  {"alpha", "acceptance_length", "conditional", "marginal", "drafter"});
-  while (table.next()) {
-    MeasuredCell measured{.cell = read_cell(table, profile)};
-    measured.speedup = table.positive("speedup");
-    if (table.row_refused()) continue;
-    if (!seen.insert(measured.cell).second) {
-      table.refuse("", to_text(measured.cell) + ": given twice", "a cell has one speedup");
-      continue;
-    }
-    try {
-      found.predictions.push_back(predict_cell(measured.cell, profile));
-      found.measured.push_back(std::move(measured));
-    } catch (const DomainError& error) {
-      table.refuse("", error.what(), "");
-    }
-  }
-  table.done("holds no speedup");
-  return found;
-}
-
-namespace {
-
-using gpu_bench::LoopCell;
-using gpu_bench::PlannedPair;
-using latency::Profile;
-using latency::Role;
-using Counts = std::vector<std::int64_t>;
+// ---- the grid
 
 constexpr std::size_t min_cells = 24;
 constexpr std::size_t min_cells_a_pair = 8;
@@ -154,7 +128,7 @@ constexpr std::int64_t single_gamma = 3;
 constexpr double single_alpha = 0.7;
 
 bool has_model(const Profile& profile, const std::string& model, Role role) {
-  return std::any_of(profile.steps.begin(), profile.steps.end(), [&](const latency::StepRow& row) {
+  return std::ranges::any_of(profile.steps, [&](const latency::StepRow& row) {
     return row.cell.model == model && row.cell.role == role && row.timing.summary.samples > 0;
   });
 }
@@ -166,7 +140,7 @@ bool has_pair(const Profile& profile, const PlannedPair& pair) {
           (one_by_one && has_model(profile, pair.drafter.name, Role::decoder_pass)));
 }
 
-/// A third and two thirds of the way from each measured count to the next; nothing lies between neighbours.
+/// A third and two thirds of the way from each measured count to the next; none between successive numbers.
 Counts between(const std::set<std::int64_t>& measured) {
   std::set<std::int64_t> found;
   for (auto low = measured.begin(), high = low == measured.end() ? low : std::next(low); high != measured.end();
@@ -261,11 +235,35 @@ void refuse_calibrated(const Profile& profile, const std::vector<LoopCell>& cell
 
 }  // namespace
 
+PredictedSpeedups predict_speedups(std::string_view text, const std::string& file, const Profile& profile) {
+  PredictedSpeedups found;
+  std::set<LoopCell> seen;
+  UserTable table(text, file, {"target", "draft", "gamma", "batch", "context", "speedup"},
+                  {"alpha", "acceptance_length", "conditional", "marginal", "drafter"});
+  while (table.next()) {
+    MeasuredCell measured{.cell = read_cell(table, profile)};
+    measured.speedup = table.positive("speedup");
+    if (table.row_refused()) continue;
+    if (!seen.insert(measured.cell).second) {
+      table.refuse("", to_text(measured.cell) + ": given twice", "a cell has one speedup");
+      continue;
+    }
+    try {
+      found.predictions.push_back(predict_cell(measured.cell, profile));
+      found.measured.push_back(std::move(measured));
+    } catch (const DomainError& error) {
+      table.refuse("", error.what(), "");
+    }
+  }
+  table.done("holds no speedup");
+  return found;
+}
+
 std::vector<PlannedPair> pairs_in(const Profile& profile) {
   const std::vector<latency::ModelShape>& models = latency::model_registry();
   std::vector<PlannedPair> pairs = gpu_bench::default_cpu_pairs(models);
   for (PlannedPair& pair : gpu_bench::default_pairs(models)) {
-    const bool known = std::any_of(pairs.begin(), pairs.end(), [&](const PlannedPair& other) {
+    const bool known = std::ranges::any_of(pairs, [&](const PlannedPair& other) {
       return other.target.name == pair.target.name && other.drafter.name == pair.drafter.name;
     });
     if (!known) pairs.push_back(std::move(pair));
@@ -276,7 +274,7 @@ std::vector<PlannedPair> pairs_in(const Profile& profile) {
 
 bool is_calibrated(const Profile& profile, const LoopCell& cell) {
   const latency::Setting setting = latency::setting_for(profile, cell.target);
-  return std::any_of(profile.steps.begin(), profile.steps.end(), [&](const latency::StepRow& row) {
+  return std::ranges::any_of(profile.steps, [&](const latency::StepRow& row) {
     const latency::Cell& pass = row.cell;
     if (pass.batch != cell.batch || pass.context != cell.context) return false;
     if (latency::Setting{pass.dtype, pass.cache, pass.launch} != setting) return false;

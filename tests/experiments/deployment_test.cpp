@@ -34,7 +34,7 @@ const std::string small_config = R"({
 
 TEST_CASE("a data sheet answers with what engines reach, its interval and the floor beside it") {
   ProfileQuestion question{.target = "llama-3.1-8b", .draft = "llama-3.2-1b"};
-  question.alpha = 0.8;
+  question.acceptance = Iid{0.8};
   question.batches = {1, 64};
   const latency::Profile h100 = read_profile("h100").profile;
   const ProfilePrediction attainable = predict(question, h100);

@@ -11,7 +11,6 @@
 #include "experiments/commands/commands.hpp"
 #include "experiments/config/table_reader.hpp"
 #include "experiments/predict/prediction.hpp"
-#include "experiments/predict/varying_prediction.hpp"
 #include "experiments/sweep/answer.hpp"
 #include "experiments/sweep/point.hpp"
 #include "scenario/family.hpp"

@@ -140,7 +140,7 @@ TEST_CASE("everything that is wrong with an engine's files is said at once, with
 
 TEST_CASE("an engine's loop charges the drafter's catch-up pass and a draw at each position, in a prediction") {
   const std::vector<BenchFile> files{{"t.jsonl", target, ""}, {"d.csv", draft, ""}};
-  experiments::ProfileQuestion question{.target = "t", .draft = "d", .alpha = 0.7};
+  experiments::ProfileQuestion question{.target = "t", .draft = "d", .acceptance = Iid{0.7}};
   question.gamma = 2;
   question.contexts = {100};
   const auto iteration_us = [&](const latency::Profile& profile) {

@@ -19,7 +19,7 @@ using tests::foredraft;
 using tests::TemporaryFolder;
 
 LoadQuestion llama_load(double requests_per_s) {
-  return {.pair = {.target = "llama-3.1-8b", .draft = "llama-3.2-1b", .alpha = 0.75, .gamma = 4},
+  return {.pair = {.target = "llama-3.1-8b", .draft = "llama-3.2-1b", .acceptance = Iid{0.75}, .gamma = 4},
           .source = "h100",
           .requests_per_s = requests_per_s,
           .prompt_tokens = 1000,
@@ -164,7 +164,7 @@ TEST_CASE("an interval holds what slower and faster verifications make of a spee
         Approx((ratio.high - ratio.low) / (2.0 * ratio.value)).epsilon(printed));
   LoadQuestion unsure = llama_load(10.0);
   unsure.pair.gamma = 1;
-  unsure.pair.alpha = 0.55;
+  unsure.pair.acceptance = Iid{0.55};
   CHECK_THAT(to_text(predicted(unsure)), Catch::Contains("within the error of these times"));
 }
 
@@ -228,11 +228,12 @@ TEST_CASE("a measured profile answers at a load as far as it measured") {
   latency::Profile profile =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   for (latency::StepRow& row : profile.steps) row.cell.context -= 128;  // of its shortest
-  const LoadQuestion question{.pair = {.target = "llama-2-7b", .draft = "sheared-llama-1.3b", .alpha = 0.8, .gamma = 2},
-                              .source = "modelled",
-                              .requests_per_s = 1.0,
-                              .prompt_tokens = 8,
-                              .output_tokens = 40};
+  const LoadQuestion question{
+      .pair = {.target = "llama-2-7b", .draft = "sheared-llama-1.3b", .acceptance = Iid{0.8}, .gamma = 2},
+      .source = "modelled",
+      .requests_per_s = 1.0,
+      .prompt_tokens = 8,
+      .output_tokens = 40};
   const LoadPrediction prediction = predict_load(question, profile);
   CHECK(prediction.evidence.name == "measured here");
   CHECK(prediction.evidence.interval_level == 0.95);

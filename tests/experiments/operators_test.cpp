@@ -5,7 +5,6 @@
 
 #include "experiments/calibrate/operators_request.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/operators_file.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/profile.hpp"
 #include "latency/profile/profile_json.hpp"

@@ -8,7 +8,7 @@
 
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
-#include "experiments/devices/operators_file.hpp"
+#include "experiments/devices/devices.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/latency/surfaces/modelled_profile.hpp"
 #include "tests/support/tolerances.hpp"
@@ -26,7 +26,7 @@ constexpr std::string_view two_batches =
 
 ProfileQuestion question_of_two_batches() {
   ProfileQuestion question{.target = "t", .draft = "d"};
-  question.marginal = {0.75, 0.5};
+  question.acceptance = Positional{.marginal = {0.75, 0.5}};
   question.batches = {1, 2};
   question.contexts = {100};
   question.overhead_us = 500.0;
@@ -95,7 +95,7 @@ TEST_CASE("the knee lies where growth first passes 1.1, on a straight line in th
 
 TEST_CASE("a curve of verification ends where its growth is clear, where the device is not known, or at 1,024 tokens") {
   ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
-  question.alpha = 0.8;
+  question.acceptance = Iid{0.8};
   question.floor = true;
   const VerificationCurve computing = verification_curves(question, endless_sheet(1e30, 1e14)).front();
   CHECK(tokens_of_points(computing) == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9});  // gamma up to 8
@@ -207,7 +207,7 @@ TEST_CASE("a decision map has the ranges of the schedule of each context") {
   const latency::Profile profile =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b"}, 0.0);
   ProfileQuestion question{.target = "llama-2-7b", .draft = "qwen1.5-0.5b"};
-  question.alpha = 0.7;
+  question.acceptance = Iid{0.7};
   question.batches = {1, 8, 64};
   question.contexts = {128, 1024};
   const tests::TemporaryFolder folder;

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/predict/prediction.hpp"
-#include "experiments/predict/varying_prediction.hpp"
 #include "experiments/text/table.hpp"
 #include "tests/support/tolerances.hpp"
 

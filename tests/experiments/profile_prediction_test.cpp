@@ -10,7 +10,6 @@
 #include "core/problems.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/devices/operators_file.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/operations/passes.hpp"
@@ -30,7 +29,7 @@ const std::string steps_of_two =
 
 ProfileQuestion question_of_two() {
   ProfileQuestion question{.target = "big", .draft = "small"};
-  question.marginal = {0.8, 0.5};
+  question.acceptance = Positional{.marginal = {0.8, 0.5}};
   question.batches = {1, 4};
   question.contexts = {100};
   return question;
@@ -55,7 +54,7 @@ latency::Profile sheet(double bandwidth, double peak) {
 
 ProfileQuestion llama_pair() {
   ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
-  question.alpha = 0.8;
+  question.acceptance = Iid{0.8};
   question.batches = {1, 8};
   question.contexts = {0};
   question.floor = true;
@@ -123,7 +122,7 @@ TEST_CASE("intervals carry the spread of a measured profile through, and unmeasu
   const latency::Profile profile =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "qwen1.5-0.5b", "t5-small"}, 0.0);
   ProfileQuestion question{.target = "llama-2-7b", .draft = "qwen1.5-0.5b"};
-  question.alpha = 0.7;
+  question.acceptance = Iid{0.7};
   question.gamma = 1;
   question.batches = {8};
   question.contexts = {128};
@@ -151,7 +150,7 @@ TEST_CASE("a profile with verifications charges sampling to plain decoding and t
   latency::Profile profile =
       latency::tests::modelled_profile(latency::tests::known_model, {"llama-2-7b", "sheared-llama-1.3b"}, 0.0);
   ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
-  question.alpha = 0.7;
+  question.acceptance = Iid{0.7};
   question.gamma = 2;
   question.batches = {1};
   question.contexts = {128};
@@ -224,8 +223,7 @@ TEST_CASE("bound by computing the speedup is the inverse of the operations facto
 
 TEST_CASE("a table of steps is searched as far as it reaches, and says so") {
   ProfileQuestion question = question_of_two();
-  question.marginal.clear();
-  question.alpha = 0.8;
+  question.acceptance = Iid{0.8};
   const latency::Profile steps = parse_steps(steps_of_two, "steps.csv");  // up to three tokens: two drafts
   const ProfilePrediction prediction = predict(question, steps);
   CHECK(prediction.cells.front().lengths.size() == 2);

@@ -52,7 +52,7 @@ TEST_CASE("the cost models roofline and measured charge what a prediction from t
     Scenario scenario = Points(tests::config_of(fixed + cost)).scenario(0);
     Inputs().attach(scenario);
     ProfileQuestion question{.target = "llama-2-7b", .draft = "sheared-llama-1.3b"};
-    question.alpha = 0.7;
+    question.acceptance = Iid{0.7};
     question.gamma = 3;
     question.batches = {8};
     question.contexts = {128};
@@ -74,7 +74,7 @@ TEST_CASE("operators charge in a sweep what they charge in a prediction, the cos
                                               "\"cost.batch\" = 8\n\"cost.context\" = 512\n"))
                           .scenario(0);
   Inputs().attach(scenario);
-  ProfileQuestion question{.target = "llama-3.1-8b", .draft = "eagle3-llama-3.1-8b", .alpha = 0.7};
+  ProfileQuestion question{.target = "llama-3.1-8b", .draft = "eagle3-llama-3.1-8b", .acceptance = Iid{0.7}};
   question.batches = {8};
   question.contexts = {512};
   question.gamma = 3;
@@ -100,7 +100,7 @@ TEST_CASE("formats, devices and engine of a roofline are axes of a sweep, answer
     inputs.attach(scenario);
     const auto& asked = std::get<Roofline>(scenario.cost);
     ProfileQuestion question{.target = "llama-3.1-8b", .draft = "llama-3.2-1b"};
-    question.alpha = 0.7;
+    question.acceptance = Iid{0.7};
     question.gamma = 3;
     question.batches = {16};
     question.target_deployment = {.weights = latency::number_format(*asked.target_format).value(),

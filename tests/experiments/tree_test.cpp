@@ -9,10 +9,9 @@
 #include "analytic/tree/tree_search.hpp"
 #include "core/problems.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/devices/operators_file.hpp"
+#include "experiments/devices/devices.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/tree/tree_answer.hpp"
-#include "experiments/tree/tree_files.hpp"
 #include "tests/experiments/temporary_folder.hpp"
 #include "tests/support/tolerances.hpp"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "experiments/devices/devices.hpp"
-#include "experiments/validate/validation_grid.hpp"
+#include "experiments/validate/validation.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/loop/loop_table.hpp"
 #include "latency/profile/profile_json.hpp"

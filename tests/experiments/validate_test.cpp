@@ -6,7 +6,6 @@
 #include "core/problems.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/validate/validation.hpp"
-#include "experiments/validate/validation_grid.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
 #include "tests/experiments/temporary_folder.hpp"

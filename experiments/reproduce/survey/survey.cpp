@@ -13,7 +13,6 @@
 #include "experiments/reproduce/figure_account.hpp"
 #include "experiments/reproduce/table_account.hpp"
 #include "experiments/tree/tree_answer.hpp"
-#include "experiments/tree/tree_files.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
 #include "latency/surfaces/pair_surface.hpp"
