@@ -23,7 +23,7 @@ template <class Storage>
 std::vector<std::vector<std::int32_t>> tokens_by(Verifier verifier, const TestBatch& batch) {
   std::vector<Storage> target = stored<Storage>(batch.target_logits);
   std::vector<Storage> draft = stored<Storage>(batch.draft_logits);
-  TestBatch words = batch;
+  TestBatch word_batch = batch;
   const TreeShape tree = binary_tree(batch.shape.gamma);
   const auto requests = static_cast<unsigned>(batch.shape.batch);
   const WorkspaceSize size = verification_cost(verifier, batch.shape, stored_as<Storage>).workspace;
@@ -34,9 +34,9 @@ std::vector<std::vector<std::int32_t>> tokens_by(Verifier verifier, const TestBa
   std::vector<std::uint32_t> faults(requests, 77);
   const VerifierMemory memory{.target_logits = target.data(),
                               .draft_logits = draft.data(),
-                              .drafts = words.drafts.data(),
-                              .draft_counts = words.draft_counts.data(),
-                              .node_tokens = words.node_tokens.data(),
+                              .drafts = word_batch.drafts.data(),
+                              .draft_counts = word_batch.draft_counts.data(),
+                              .node_tokens = word_batch.node_tokens.data(),
                               .first_children = tree.first_children().data(),
                               .next_siblings = tree.next_siblings().data(),
                               .output = {tokens.data(), counts.data(), faults.data()}};
