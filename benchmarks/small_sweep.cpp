@@ -7,7 +7,7 @@
 
 #include "core/files.hpp"
 #include "experiments/config/table_reader.hpp"
-#include "experiments/sweep/run_points.hpp"
+#include "experiments/sweep/point.hpp"
 
 /// Sweep points per second of one core in total: expansion, simulation of five sequences of 1,000 tokens, closed form
 /// by the renewal sum, estimates, row, file. Budget: 5e4.

@@ -11,10 +11,16 @@
 #include <utility>
 
 #include "core/streams.hpp"
-#include "experiments/config/plan_check.hpp"
+#include "experiments/config/sweep_config.hpp"
 
 namespace foredraft::experiments {
 namespace {
+
+using namespace std::chrono_literals;
+constexpr auto before_the_first = 2s;
+constexpr auto bar_interval = 200ms;
+constexpr auto line_interval = 10s;
+constexpr int bar_width = 36;
 
 std::atomic<bool> interrupted{false};
 std::atomic<bool> alarmed{false};  // the timer below is there
@@ -67,46 +73,32 @@ void say_interrupted() {
       "over.\n";
   if (said) return;
   talk(bar_drawn ? line : line.substr(1));
-  said = true;  // behind it: a signal in between says it twice rather than never
+  said = true;  // last: a signal in between says it twice rather than never
 }
 
 void leave_at_interrupts() { handle_signals(on_leaving); }
 
-const std::atomic<bool>& catch_interrupts() {
-  patience_ms = 0;
-  if (alarmed) {
+const std::atomic<bool>& catch_interrupts(std::chrono::milliseconds patience) {
+  patience_ms = static_cast<int>(patience.count());
+  if (patience_ms == 0 && alarmed) {
     const itimerspec never{};
     ::timer_settime(alarm_timer, 0, &never, nullptr);
-  }
-  handle_signals(on_signal);
-  return interrupted;
-}
-
-const std::atomic<bool>& catch_interrupts(std::chrono::milliseconds patience) {
-  if (!alarmed) {
+  } else if (patience_ms != 0 && !alarmed) {
     struct sigaction action {};
     action.sa_handler = on_alarm;
     ::sigaction(SIGALRM, &action, nullptr);
     alarmed = ::timer_create(CLOCK_MONOTONIC, nullptr, &alarm_timer) == 0;  // SIGALRM
   }
-  patience_ms = static_cast<int>(patience.count());
   handle_signals(on_signal);
   return interrupted;
 }
 
-namespace {
-
-using namespace std::chrono_literals;
-constexpr auto before_the_first = 2s;
-constexpr auto bar_interval = 200ms;
-constexpr auto line_interval = 10s;
-constexpr int bar_width = 36;
-
-}  // namespace
-
 Progress::Progress(std::string counted, double total, double done)
     : name_(std::move(counted)), total_(total), done_(done), terminal_(::isatty(STDERR_FILENO) != 0) {
-  start();
+  try {
+    watcher_ = std::jthread([this](const std::stop_token& end) { watch(end); });
+  } catch (const std::system_error&) {  // no thread is left: the run says itself what it needs
+  }
 }
 
 Progress::Progress(std::string phase) : Progress(std::move(phase), 0.0) {}
@@ -124,14 +116,6 @@ Progress::~Progress() {
 void Progress::show(double finished) {
   double before = finished_.load(std::memory_order_relaxed);
   while (before < finished && !finished_.compare_exchange_weak(before, finished, std::memory_order_relaxed)) {
-  }
-}
-
-void Progress::start() {
-  begin_ = Clock::now();
-  try {
-    watcher_ = std::jthread([this](const std::stop_token& end) { watch(end); });
-  } catch (const std::system_error&) {  // no thread is left: the run says itself what it needs
   }
 }
 

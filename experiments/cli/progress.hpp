@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace foredraft::experiments {
 
@@ -21,19 +22,17 @@ enum ExitCode : int {
 /// ignored at the start stays ignored.
 void leave_at_interrupts();
 
-/// From now on they set the returned flag instead; a second one ends the program at once (130).
-[[nodiscard]] const std::atomic<bool>& catch_interrupts();
+/// Within a second, with some room for a machine that is busy.
+inline constexpr std::chrono::milliseconds default_patience{700};
 
-/// The same for what may be killed at any moment without a loss: where the program has not ended `patience` after the
-/// first signal, because it does something that looks at no flag, it is ended as by a second one.
-[[nodiscard]] const std::atomic<bool>& catch_interrupts(std::chrono::milliseconds patience);
+/// From now on they set the returned flag instead; a second one ends the program at once (130). `patience`, below a
+/// second, is for what may be killed at any moment without a loss: so long after the first signal the program is ended
+/// as by a second one, in case it does something that looks at no flag. 0: without end.
+[[nodiscard]] const std::atomic<bool>& catch_interrupts(std::chrono::milliseconds patience = {});
 
 /// Says on stderr, once and on a line of its own, that the run was interrupted and how to go on. A signal handler may
 /// call it.
 void say_interrupted();
-
-/// Within a second, with some room for a machine that is busy.
-inline constexpr std::chrono::milliseconds default_patience{700};
 
 /// Progress on stderr of what takes longer than two seconds: a bar with rate and time left on a terminal, else a line
 /// then and every ten seconds. A thread of its own shows it, so that it is seen also while nothing is finished.
@@ -56,7 +55,6 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void start();
   void watch(const std::stop_token& end);
   void print(double seconds);
 
@@ -66,10 +64,16 @@ class Progress {
   bool terminal_;
   bool drawn_ = false;
   std::atomic<double> finished_{0.0};
-  Clock::time_point begin_;
+  Clock::time_point begin_ = Clock::now();
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread watcher_;  // last: it looks at all of the others
 };
+
+/// Does the work, whose result it returns, with progress under a name.
+auto in_phase(std::string name, const auto& work) {
+  const Progress progress(std::move(name));
+  return work();
+}
 
 }  // namespace foredraft::experiments

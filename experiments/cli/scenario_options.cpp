@@ -7,6 +7,7 @@
 
 #include "core/numbers.hpp"
 #include "experiments/devices/devices.hpp"
+#include "experiments/text/table.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "logs/log_format.hpp"
@@ -15,11 +16,7 @@
 
 namespace foredraft::experiments {
 
-std::vector<std::string> device_names() {
-  std::vector<std::string> names;
-  for (const latency::DeviceSheet& sheet : latency::device_registry()) names.push_back(sheet.name);
-  return names;
-}
+std::vector<std::string> device_names() { return texts_of(latency::device_registry(), &latency::DeviceSheet::name); }
 
 std::vector<std::string> profile_names() {
   std::vector<std::string> names = device_names();
@@ -27,23 +24,13 @@ std::vector<std::string> profile_names() {
   return names;
 }
 
-std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const latency::ModelShape& shape : latency::model_registry()) names.push_back(shape.name);
-  return names;
-}
+std::vector<std::string> model_names() { return texts_of(latency::model_registry(), &latency::ModelShape::name); }
 
 std::vector<std::string> number_format_names() {
-  std::vector<std::string> names;
-  for (const latency::NumberFormat format : latency::number_formats()) names.emplace_back(to_string(format));
-  return names;
+  return texts_of(latency::number_formats(), [](latency::NumberFormat format) { return to_string(format); });
 }
 
-std::vector<std::string> log_format_names() {
-  std::vector<std::string> names;
-  for (const logs::LogFormat& format : logs::formats()) names.emplace_back(format.name);
-  return names;
-}
+std::vector<std::string> log_format_names() { return texts_of(logs::formats(), &logs::LogFormat::name); }
 
 std::vector<std::string> convention_names() { return scenario::find_parameter("convention")->choices; }
 
@@ -58,6 +45,14 @@ std::string named_device(const CommandLine& line) {
   return line.has("device") ? line.text("device").value() : line.text("profile").value();
 }
 
+std::vector<std::string> named_pair(const CommandLine& line) {
+  std::vector<std::string> models;
+  for (const char* option : {"target", "draft"}) {
+    if (const auto name = line.text(option)) models.push_back(*name);
+  }
+  return models;
+}
+
 ReadProfile read_named_device(const CommandLine& line) {
   return line.has("device") ? read_device(named_device(line)) : read_profile(named_device(line));
 }
@@ -68,36 +63,15 @@ using scenario::Node;
 using scenario::Parameter;
 using scenario::ValueType;
 
-/// Of which a command takes those that its table of options names.
-constexpr std::array stated_by_options{"gamma",
-                                       "convention",
-                                       "drafter",
-                                       "c",
-                                       "operations_ratio",
-                                       "cost.step_ms",
-                                       "cost.draft_ms",
-                                       "cost.verify_ms",
-                                       "cost.overhead_ms",
-                                       "cost.verify_growth",
-                                       "alpha",
-                                       "process",
-                                       "process.a",
-                                       "process.b",
-                                       "process.mean",
-                                       "process.correlation",
-                                       "process.spread",
-                                       "process.rho",
-                                       "process.conditional",
-                                       "process.marginal",
-                                       "drafter.decay",
-                                       "drafter.recovery",
-                                       "drafter.edit_rate",
-                                       "drafter.realign",
-                                       "drafter.accuracies",
-                                       "policy",
-                                       "policy.threshold",
-                                       "policy.concentration",
-                                       "policy.bias"};
+/// Parameters by family. A command takes those that its table of options names.
+const std::vector<std::pair<std::string, std::vector<std::string>>> stated_by_options{
+    {"", {"gamma", "convention", "drafter", "c", "operations_ratio"}},
+    {"cost.", {"step_ms", "draft_ms", "verify_ms", "overhead_ms", "verify_growth"}},
+    {"", {"alpha", "process"}},
+    {"process.", {"a", "b", "mean", "correlation", "spread", "rho", "conditional", "marginal"}},
+    {"drafter.", {"decay", "recovery", "edit_rate", "realign", "accuracies"}},
+    {"", {"policy"}},
+    {"policy.", {"threshold", "concentration", "bias"}}};
 
 Node number_node(const Parameter& parameter, const std::string& text) {
   if (const auto whole = parse_whole_quantity(text); whole && parameter.type == ValueType::integer) return {0, *whole};
@@ -105,7 +79,7 @@ Node number_node(const Parameter& parameter, const std::string& text) {
   return {0, text};
 }
 
-/// What stands behind an option, as a document would say it; nothing, with the problem told, where it is no number.
+/// The value of an option, as a document would state it; nullopt, with a problem, for a wrong number.
 std::optional<Node> node_of(CommandLine& line, const Parameter& parameter, const std::string& text) {
   const std::string option = scenario::option_of(parameter.name);
   if (parameter.type == ValueType::choice || parameter.type == ValueType::text) return Node{0, text};
@@ -142,10 +116,8 @@ class ScenarioReader {
     const std::string option = scenario::option_of(name);
     const auto text = line_.text(option);
     if (!text) return;
-    std::optional<scenario::Value> value;
-    if (const auto node = node_of(line_, parameter, *text)) {
-      value = read_value(parameter, *node, "--" + option, line_.problems());
-    }
+    const auto node = node_of(line_, parameter, *text);
+    auto value = node ? read_value(parameter, *node, "--" + option, line_.problems()) : std::nullopt;
     if (value) {
       state(name, std::move(*value));
     } else {
@@ -164,10 +136,8 @@ class ScenarioReader {
   }
 
   [[nodiscard]] std::optional<Scenario> finish() {
-    for (const Parameter* parameter : refused_) {
-      // A misspelt word leaves open what is used: what follows from it would mislead.
-      if (parameter->type == ValueType::choice) return std::nullopt;
-    }
+    // A misspelled word leaves open what is used: what follows from it would mislead.
+    if (std::ranges::find(refused_, ValueType::choice, &Parameter::type) != refused_.end()) return std::nullopt;
     if (line_.unreadable()) return std::nullopt;
     resolve_and_check(space_, refused_, line_.problems());
     if (!line_.problems().empty()) return std::nullopt;
@@ -213,7 +183,7 @@ OptionGroup drafting_options() {
 
 bool states_times(const CommandLine& line) {
   constexpr std::array times{"step-ms", "draft-ms", "verify-ms", "overhead-ms"};
-  return std::any_of(times.begin(), times.end(), [&](const char* time) { return line.has(time); });
+  return std::ranges::any_of(times, [&](const char* time) { return line.has(time); });
 }
 
 std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated) {
@@ -226,11 +196,13 @@ std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<State
     }
   }
   const auto by_command = [&](std::string_view name) {
-    return std::any_of(stated.begin(), stated.end(), [&](const StatedValue& value) { return value.parameter == name; });
+    return std::ranges::find(stated, name, &StatedValue::parameter) != stated.end();
   };
   reader.read_implied(!by_command("cost"));
-  for (const char* name : stated_by_options) {
-    if (!by_command(name)) reader.read(name);
+  for (const auto& [family, names] : stated_by_options) {
+    for (const std::string& name : names) {
+      if (!by_command(family + name)) reader.read(family + name);
+    }
   }
   return reader.finish();
 }

@@ -15,17 +15,11 @@ namespace foredraft::experiments {
 
 // ---- What options of several commands take, for completion.
 
-/// The shipped data sheets.
 [[nodiscard]] std::vector<std::string> device_names();
-/// The same, and the shipped operators of engines.
 [[nodiscard]] std::vector<std::string> profile_names();
-/// The shipped shapes of models.
 [[nodiscard]] std::vector<std::string> model_names();
-/// Formats of weights and caches.
 [[nodiscard]] std::vector<std::string> number_format_names();
-/// Formats of logs.
 [[nodiscard]] std::vector<std::string> log_format_names();
-/// The words of `convention`.
 [[nodiscard]] std::vector<std::string> convention_names();
 
 inline constexpr OptionSpec device_option{
@@ -47,11 +41,13 @@ inline constexpr OptionSpec convention_option{
 /// What the line names, as it was written.
 [[nodiscard]] std::string named_device(const CommandLine& line);
 
+/// --target and --draft, those that are given.
+[[nodiscard]] std::vector<std::string> named_pair(const CommandLine& line);
+
 /// The data sheet of --device or the profile of --profile. Throws InputError as read_device and read_profile do.
 [[nodiscard]] ReadProfile read_named_device(const CommandLine& line);
 
-// ---- The options that state a scenario of process fidelity. Each is a parameter of scenario/, which says what is
-// legal and what fits with what.
+// ---- The options that state a scenario of process fidelity. Each is a parameter of scenario/.
 
 /// c, or measured times.
 [[nodiscard]] OptionGroup cost_options();
@@ -63,11 +59,10 @@ inline constexpr OptionSpec convention_option{
 /// A parameter that a command states by itself.
 struct StatedValue {
   std::string_view parameter;
-  std::optional<scenario::Value> value;  ///< nothing: it is wrong or missing, which was said
+  std::optional<scenario::Value> value;  ///< nullopt: wrong or missing, which was reported
 };
 
-/// The scenario of the options that were given, and of `stated`. ProblemList go to the line; nothing where there are
-/// any.
+/// The scenario of the options that were given, and of `stated`. Problems go to the line; nullopt if there are any.
 [[nodiscard]] std::optional<Scenario> read_scenario(CommandLine& line, const std::vector<StatedValue>& stated);
 
 }  // namespace foredraft::experiments

@@ -14,13 +14,14 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "core/problems.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
-#include "experiments/results/build_info.hpp"
+#include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
 
 namespace foredraft::experiments {
@@ -106,6 +107,34 @@ class MemoryFile {
   int descriptor_;
 };
 
+struct ChildAnswer {
+  int code;            ///< as of run_and_wait
+  std::string output;  ///< what it printed to its standard output
+};
+
+/// Runs a program with `input` as standard input. What it prints to standard error goes to ours.
+ChildAnswer ask_and_wait(const std::vector<std::string>& command, const std::string& input) {
+  const MemoryFile question(input);
+  const MemoryFile answer("");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, question.descriptor(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, answer.descriptor(), STDOUT_FILENO);
+  const int code = spawn_and_wait(command, actions, ChildSignals::delivered);
+  posix_spawn_file_actions_destroy(&actions);
+  return {code, answer.content()};
+}
+
+std::string find_on_path(const std::string& name) {
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): no thread sets it
+  std::istringstream list(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(list, folder, ':');) {
+    const fs::path candidate = fs::path(folder) / name;
+    if (candidate.is_absolute() && can_run(candidate)) return candidate.string();
+  }
+  return {};
+}
+
 }  // namespace
 
 int run_and_wait(const std::vector<std::string>& command, ChildOutput output, ChildSignals signals) {
@@ -122,31 +151,9 @@ int run_and_wait(const std::vector<std::string>& command, ChildOutput output, Ch
   return code;
 }
 
-ChildAnswer ask_and_wait(const std::vector<std::string>& command, const std::string& input) {
-  const MemoryFile question(input);
-  const MemoryFile answer("");
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, question.descriptor(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, answer.descriptor(), STDOUT_FILENO);
-  const int code = spawn_and_wait(command, actions, ChildSignals::delivered);
-  posix_spawn_file_actions_destroy(&actions);
-  return {code, answer.content()};
-}
-
 std::string program_folder() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).parent_path().string();
-}
-
-std::string find_on_path(const std::string& name) {
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-  std::istringstream list(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(list, folder, ':');) {
-    const fs::path candidate = fs::path(folder) / name;
-    if (candidate.is_absolute() && can_run(candidate)) return candidate.string();
-  }
-  return {};
 }
 
 std::string find_program(const std::string& name) {
@@ -154,24 +161,31 @@ std::string find_program(const std::string& name) {
   return beside.is_absolute() && can_run(beside) ? beside.string() : find_on_path(name);
 }
 
-namespace fs = std::filesystem;
+namespace {
 
-std::optional<fs::path> script_folder(const ScriptPlace& place) {
+/// Python's option that keeps the current directory, the user's packages and the environment from adding code.
+constexpr auto isolated_python = "-I";
+
+/// The folder of a script: what the variable of the environment names, else one beside the program in a build folder or
+/// in an installation, if it holds the script.
+std::optional<fs::path> script_folder(const char* variable, std::string_view beside, std::string_view installed,
+                                      std::string_view script) {
   std::vector<fs::path> folders;
-  if (const char* stated = std::getenv(place.variable)) {  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  if (const char* stated = std::getenv(variable)) {  // NOLINT(concurrency-mt-unsafe): no thread sets it
     folders.push_back(fs::absolute(stated));
   } else {
-    for (const std::string_view relative : {place.beside, place.installed}) {
+    for (const std::string_view relative : {beside, installed}) {
       folders.push_back((fs::path(program_folder()) / relative).lexically_normal());
     }
   }
   for (const fs::path& folder : folders) {
     std::error_code error;
-    if (folder.is_absolute() && fs::is_regular_file(folder / place.script, error)) return folder;
+    if (folder.is_absolute() && fs::is_regular_file(folder / script, error)) return folder;
   }
   return std::nullopt;
 }
 
+/// The first of `candidates` that runs `line` without an error, in the root folder; empty names are skipped.
 std::optional<std::string> python_that_runs(const std::string& line, const std::vector<std::string>& candidates) {
   for (const std::string& python : candidates) {
     const std::vector<std::string> look{python, isolated_python, "-c", "import os; os.chdir('/'); " + line};
@@ -180,18 +194,8 @@ std::optional<std::string> python_that_runs(const std::string& line, const std::
   return std::nullopt;
 }
 
-namespace {
-
-std::optional<std::string> python_with_matplotlib() {
-  // Looked for in a folder without a matplotlibrc.
-  return python_that_runs("import matplotlib", {"/usr/bin/python3", find_on_path("python3")});
-}
-
 std::optional<fs::path> plots_folder() {
-  return script_folder({.variable = "FOREDRAFT_PLOTS",
-                        .beside = "plots",
-                        .installed = build_info().installed_plots,
-                        .script = "plot.py"});
+  return script_folder("FOREDRAFT_PLOTS", "plots", build_info().installed_plots, "plot.py");
 }
 
 PlotResult run_plot_scripts(const std::vector<std::string>& scripts, const std::string& folder) {
@@ -202,7 +206,7 @@ PlotResult run_plot_scripts(const std::vector<std::string>& scripts, const std::
     say("no figures: plots/plot.py is not found (set FOREDRAFT_PLOTS to its folder)");
     return PlotResult::unavailable;
   }
-  const auto python = python_with_matplotlib();
+  const auto python = python_that_runs("import matplotlib", {"/usr/bin/python3", find_on_path("python3")});
   if (stop) throw Interrupted();
   if (!python) {
     say("no figures: no Python with matplotlib is found; their numbers are there");
@@ -221,14 +225,6 @@ PlotResult run_plot_scripts(const std::vector<std::string>& scripts, const std::
   return done && !failed ? PlotResult::drawn : PlotResult::failed;
 }
 
-}  // namespace
-
-PlotResult draw_figures(const std::string& folder) { return run_plot_scripts({"plot.py", "report.py"}, folder); }
-
-PlotResult write_report(const std::string& folder) { return run_plot_scripts({"report.py"}, folder); }
-
-namespace {
-
 /// Python and the script.
 std::vector<std::string> parquet_command() {
   const auto plots = plots_folder();
@@ -241,20 +237,6 @@ std::vector<std::string> parquet_command() {
   }
   return {*python, isolated_python, (*plots / "parquet.py").string()};
 }
-
-}  // namespace
-
-void check_parquet() { static_cast<void>(parquet_command()); }
-
-void write_parquet(const std::string& folder) {
-  std::vector<std::string> command = parquet_command();
-  command.push_back(folder);
-  const int code = run_and_wait(command, ChildOutput::to_stderr);
-  if (catch_interrupts()) throw Interrupted();
-  if (code != 0) throw RunError(folder + ": points.parquet was not written; why stands above");
-}
-
-namespace {
 
 constexpr auto script_name = "aisimulate_steps.py";
 
@@ -271,17 +253,27 @@ std::string python_for_operators() {
 
 }  // namespace
 
+PlotResult draw_figures(const std::string& folder) { return run_plot_scripts({"plot.py", "report.py"}, folder); }
+
+PlotResult write_report(const std::string& folder) { return run_plot_scripts({"report.py"}, folder); }
+
+void check_parquet() { static_cast<void>(parquet_command()); }
+
+void write_parquet(const std::string& folder) {
+  std::vector<std::string> command = parquet_command();
+  command.push_back(folder);
+  const int code = run_and_wait(command, ChildOutput::to_stderr);
+  if (catch_interrupts()) throw Interrupted();
+  if (code != 0) throw RunError(folder + ": points.parquet was not written; why stands above");
+}
+
 std::string ask_operators(const std::string& request) {
   const std::atomic<bool>& stop = catch_interrupts();
-  const auto folder = script_folder({.variable = "FOREDRAFT_OPERATORS",
-                                     .beside = "operators",
-                                     .installed = build_info().installed_operators,
-                                     .script = script_name});
+  const auto folder = script_folder("FOREDRAFT_OPERATORS", "operators", build_info().installed_operators, script_name);
   if (!folder) {
     throw InputError(
         "operators/aisimulate_steps.py is not found beside the program or in its installation - set "
-        "FOREDRAFT_OPERATORS "
-        "to its folder");
+        "FOREDRAFT_OPERATORS to its folder");
   }
   const std::string python = python_for_operators();
   if (stop) throw Interrupted();

@@ -2,20 +2,19 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "core/streams.hpp"
 #include "experiments/advise/advice.hpp"
 #include "experiments/advise/engine_settings.hpp"
 #include "experiments/cli/progress.hpp"
-#include "experiments/cli/scenario_options.hpp"
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/deployment_options.hpp"
 #include "experiments/inputs/observed_acceptance.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/results/manifest.hpp"
+#include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -25,11 +24,7 @@ constexpr std::int64_t largest_advised_batch = 65'536;
 constexpr std::int64_t largest_advised_context = 1'000'000;
 constexpr std::int64_t default_context = 512;
 
-std::vector<std::string> export_names() {
-  std::vector<std::string> names;
-  for (const EngineExport& one : engine_exports()) names.emplace_back(one.name);
-  return names;
-}
+std::vector<std::string> export_names() { return texts_of(engine_exports(), &EngineExport::name); }
 
 /// The loads that times are wanted at: those of the log, and where it names none, those of --batch.
 std::vector<std::int64_t> batches_of(const AdviceQuestion& question) {
@@ -38,14 +33,14 @@ std::vector<std::int64_t> batches_of(const AdviceQuestion& question) {
     if (run.decoding != logs::Decoding::speculative || !run.requests) continue;
     batches.push_back(std::clamp<std::int64_t>(std::llround(*run.requests), 1, largest_advised_batch));
   }
-  std::sort(batches.begin(), batches.end());
+  std::ranges::sort(batches);
   batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
   return batches;
 }
 
 PredictedTimes predicted_times(const ProfilePrediction& prediction) {
   const Evidence evidence = evidence_of(prediction);
-  // Of steps whose error nobody knows, that of a single run.
+  // An unknown error of steps is taken as that of a single run.
   PredictedTimes predicted{.evidence = std::string(evidence.what),
                            .error = evidence.ratio_error.value_or(single_run_error)};
   for (const AtBatch& at : prediction.cells) {
@@ -60,15 +55,6 @@ PredictedTimes predicted_times(const ProfilePrediction& prediction) {
     }
   }
   return predicted;
-}
-
-/// Sets the load of observations that log none.
-void set_requests(std::vector<logs::ObservedLog>& logs, double requests) {
-  for (logs::ObservedLog& log : logs) {
-    for (logs::Observation& one : log.contents.observations) {
-      if (!one.requests) one.requests = requests;
-    }
-  }
 }
 
 void add_prediction(CommandLine& line, AdviceQuestion& question, std::vector<FileDigest>& files) {
@@ -113,24 +99,20 @@ struct AskedAdvice {
   Advice advice;
 };
 
-using LogsReader =
-    std::function<std::vector<logs::ObservedLog>(const std::vector<std::string>& paths, std::string_view format)>;
-
-AskedAdvice answer(CommandLine& line, const LogsReader& read) {
+AskedAdvice advice_of(CommandLine& line, const auto& read) {
   check_options(line);
   const auto batch = line.integer("batch", 1, largest_advised_batch);
   line.done();
   const std::string format = line.text("format").value_or("");
   AdviceQuestion question{.logs = read(line.positional(), format)};
   if (const auto plain = line.texts("plain")) question.plain = read(*plain, "");
-  if (batch) {
-    set_requests(question.logs, static_cast<double>(*batch));
-    set_requests(question.plain, static_cast<double>(*batch));
-  }
   std::vector<FileDigest> files;
-  for (const auto* logs : {&question.logs, &question.plain}) {
-    for (const logs::ObservedLog& log : *logs) {
+  for (auto* logs : {&question.logs, &question.plain}) {
+    for (logs::ObservedLog& log : *logs) {
       files.push_back({.path = log.file, .bytes = log.bytes, .sha256 = log.sha256});
+      for (logs::Observation& one : log.contents.observations) {
+        if (batch && !one.requests) one.requests = static_cast<double>(*batch);
+      }
     }
   }
   if (names_device(line)) add_prediction(line, question, files);
@@ -150,41 +132,8 @@ std::string settings_of(const CommandLine& line, const Advice& advice) {
   return settings_for(advice, engine, version);
 }
 
-}  // namespace
-
-CommandSpec advise_spec() {
-  return {.name = "advise",
-          .arguments = "LOG... [--plain LOG,...] [options]",
-          .summary = "Reads engine logs: does speculation pay, why not, and what to set.",
-          .options = {{"plain", "LOG,...", "logs of the same load without speculation, required for a speedup"},
-                      log_format_option,
-                      {"for", "E",
-                       "settings for vllm, sglang, trtllm, llama.cpp, aiconfigurator, prometheus, or to "
-                       "replay the acceptance: vllm-synthetic, sglang-synthetic, trtllm-synthetic",
-                       false, export_names},
-                      {"engine-version", "V",
-                       "version of the engine, if its log does not say it (required by --for trtllm)"},
-                      {"out", "DIR", "also write a folder: report.html, figures, advice.json, all numbers as CSV"},
-                      {"json", "", "one JSON document, schema foredraft.advise/1"}},
-          .min_positional = 1,
-          .max_positional = max_advised_logs,
-          .examples = {"foredraft advise vllm.log", "foredraft advise k3.log k1.log --plain plain.log --for vllm",
-                       "foredraft advise run.json --plain plain.json --device h100 --target llama-3.1-8b --draft "
-                       "llama-3.2-1b",
-                       "foredraft advise trtllm.json --for trtllm --engine-version 1.3.0 --json"},
-          .groups = {{"step times, for draft lengths that were not logged",
-                      {device_option,
-                       profile_option,
-                       target_option,
-                       draft_option,
-                       {"batch", "B", "batch size, if the log does not say it"},
-                       {"context", "N", "context length in tokens (default 512)"}}},
-                     deployment_options()}};
-}
-
-int run_advise(const std::vector<std::string>& arguments) {
-  CommandLine line(advise_spec(), arguments);
-  const auto [question, files, advice] = answer(line, read_logs_with_progress);
+int run_advise(CommandLine& line) {
+  const auto [question, files, advice] = advice_of(line, read_logs_with_progress);
   const std::string settings = settings_of(line, advice);
   const std::string version = line.text("engine-version").value_or("");
   std::optional<ResultFolder> folder;
@@ -199,9 +148,42 @@ int run_advise(const std::vector<std::string>& arguments) {
   return advice.concludes() ? exit_done : exit_failed;
 }
 
+}  // namespace
+
+Command advise_command() {
+  return {{.name = "advise",
+           .arguments = "LOG... [--plain LOG,...] [options]",
+           .summary = "Reads engine logs: does speculation pay, why not, and what to set.",
+           .options = {{"plain", "LOG,...", "logs of the same load without speculation, required for a speedup"},
+                       log_format_option,
+                       {"for", "E",
+                        "settings for vllm, sglang, trtllm, llama.cpp, aiconfigurator, prometheus, or to "
+                        "replay the acceptance: vllm-synthetic, sglang-synthetic, trtllm-synthetic",
+                        false, export_names},
+                       {"engine-version", "V",
+                        "version of the engine, if its log does not say it (required by --for trtllm)"},
+                       {"out", "DIR", "also write a folder: report.html, figures, advice.json, all numbers as CSV"},
+                       {"json", "", "one JSON document, schema foredraft.advise/1"}},
+           .min_positional = 1,
+           .max_positional = max_advised_logs,
+           .examples = {"foredraft advise vllm.log", "foredraft advise k3.log k1.log --plain plain.log --for vllm",
+                        "foredraft advise run.json --plain plain.json --device h100 --target llama-3.1-8b --draft "
+                        "llama-3.2-1b",
+                        "foredraft advise trtllm.json --for trtllm --engine-version 1.3.0 --json"},
+           .groups = {{"step times, for draft lengths that were not logged",
+                       {device_option,
+                        profile_option,
+                        target_option,
+                        draft_option,
+                        {"batch", "B", "batch size, if the log does not say it"},
+                        {"context", "N", "context length in tokens (default 512)"}}},
+                      deployment_options()}},
+          run_advise};
+}
+
 AdviceDocuments advice_documents(const std::vector<std::string>& arguments, StopToken stop) {
-  CommandLine line(advise_spec(), arguments);
-  const AskedAdvice asked = answer(line, [&](const std::vector<std::string>& paths, std::string_view format) {
+  CommandLine line(advise_command().spec, arguments);
+  const AskedAdvice asked = advice_of(line, [&](const std::vector<std::string>& paths, std::string_view format) {
     return read_logs(paths, format, stop);
   });
   return {.json = document_text(to_json(asked.advice, line.text("engine-version").value_or(""))),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -8,11 +9,11 @@
 #include "experiments/calibrate/llama_bench.hpp"
 #include "experiments/calibrate/operators_request.hpp"
 #include "experiments/cli/progress.hpp"
+#include "experiments/cli/scenario_options.hpp"
 #include "experiments/cli/scripts.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/results/build_info.hpp"
-#include "experiments/sweep/run_points.hpp"
+#include "experiments/results/manifest.hpp"
 #include "gpu_bench/cpu/measure_cpu.hpp"
 #include "gpu_bench/run/cell_plan.hpp"
 #include "latency/models/model_registry.hpp"
@@ -32,18 +33,15 @@ constexpr std::size_t max_bench_files = 1000;
 constexpr std::int64_t max_count = 1'000'000;
 
 struct CalibrateOptions {
-  std::string out;
-  std::string backend;
+  std::string out, backend;
   std::vector<std::string> models;  ///< target and drafter; empty: the usual pairs
-  std::optional<Counts> batches;
-  std::optional<Counts> contexts;
+  std::optional<Counts> batches, contexts;
   std::optional<double> minutes;
-  unsigned threads = 0;
-  bool quick = false;
-  bool accept_noise = false;
-  OperatorsRequest operators;  ///< of --backend aisimulate
-  latency::EngineLoop loop;    ///< of --backend llama-bench
+  unsigned threads;
+  bool quick, accept_noise;
   std::vector<std::string> files;
+  OperatorsRequest operators = {};  ///< of --backend aisimulate
+  latency::EngineLoop loop = {};    ///< of --backend llama-bench
 };
 
 /// Options that one kind of backend has.
@@ -102,20 +100,15 @@ CalibrateOptions read_calibrate_options(CommandLine& line) {
     line.require("target", "a drafter is measured beside its target", "e.g. --target t5-base");
   CalibrateOptions options{.out = line.text("out").value_or(""),
                            .backend = backend,
-                           .models = {},
+                           .models = named_pair(line),
                            .batches = line.integers("batch", 1, max_count),
                            .contexts = line.integers("context", 0, max_count),
                            .minutes = line.real("minutes", 0.001, longest_minutes),
                            .threads = line.threads(),
                            .quick = line.has("quick"),
                            .accept_noise = line.has("accept-noise"),
-                           .operators = {},
-                           .loop = {},
                            .files = line.positional()};
-  for (const char* option : {"target", "draft"}) {
-    if (const auto name = line.text(option)) options.models.push_back(*name);
-  }
-  if (backend == "llama-bench") {
+  if (files) {
     options.loop = read_loop(line);
   } else {
     if (!options.files.empty()) {
@@ -131,8 +124,8 @@ CalibrateOptions read_calibrate_options(CommandLine& line) {
     line.refuse_any(operators_options, "given without --backend aisimulate",
                     "it says which operators of engines are asked for", "add --backend aisimulate, or remove it");
   }
-  if (options.backend == "cuda" && line.has("threads")) {
-    line.refuse("threads", "given with --backend cuda", "a GPU has none to choose", "leave it out");
+  if (backend == "cuda") {
+    line.refuse_any({"threads"}, "given with --backend cuda", "a GPU has none to choose", "leave it out");
   }
   line.done();
   return options;
@@ -160,7 +153,6 @@ struct Calibration {
 };
 
 Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<PlannedPair>& pairs) {
-  const double default_minutes = options.quick ? 0.5 : 2.0;
   const gpu_bench::PlanGrid grid{.dtypes = {"fp32"},
                                  .batches = options.batches.value_or(options.quick ? Counts{1} : Counts{1, 4}),
                                  .contexts = options.contexts.value_or(options.quick ? Counts{128} : Counts{0, 512}),
@@ -173,7 +165,7 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
   const gpu_bench::CpuRequest request{
       .path = options.out,
       .identity = program_identity(),
-      .budget_s = 60.0 * options.minutes.value_or(default_minutes),
+      .budget_s = 60.0 * options.minutes.value_or(options.quick ? 0.5 : 2.0),
       .models = models,
       .plan = gpu_bench::plan_grid(pairs, grid),
       .verifications = gpu_bench::plan_sampling(grid.batches, vocabularies, "fp32", grid.launch),
@@ -183,8 +175,6 @@ Calibration calibrate_cpu(const CalibrateOptions& options, const std::vector<Pla
   gpu_bench::CpuResult result = gpu_bench::measure_cpu(request, catch_interrupts(), note);
   return {.end = result.end, .profile = std::move(result.profile)};
 }
-
-std::string joined(const Counts& counts) { return fmt::format("{}", fmt::join(counts, ",")); }
 
 /// Runs foredraft-gpu on a folder beside the profile, which keeps its tables and its report.
 Calibration calibrate_cuda(const CalibrateOptions& options) {
@@ -198,15 +188,13 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
   }
   const std::string folder = options.out + ".measured";
   std::vector<std::string> command{program, "measure", "--out", folder};
-  const auto add = [&command](const char* option, std::string value) {
-    command.emplace_back(option);
-    command.push_back(std::move(value));
+  const auto add = [&command](const char* option, const auto& values) {
+    command.insert(command.end(), {option, fmt::format("{}", fmt::join(values, ","))});
   };
-  const double default_minutes = options.quick ? 2.0 : 8.0;
-  add("--minutes", fmt::format("{}", options.minutes.value_or(default_minutes)));
-  if (!options.models.empty()) add("--models", fmt::format("{}", fmt::join(options.models, ",")));
-  if (options.batches) add("--batch", joined(*options.batches));
-  if (options.contexts) add("--context", joined(*options.contexts));
+  add("--minutes", std::array{options.minutes.value_or(options.quick ? 2.0 : 8.0)});
+  if (!options.models.empty()) add("--models", options.models);
+  if (options.batches) add("--batch", *options.batches);
+  if (options.contexts) add("--context", *options.contexts);
   if (options.quick) command.emplace_back("--quick");
   static_cast<void>(catch_interrupts());  // the child ends at the same signal and leaves what it has
   const int code = run_and_wait(command, ChildOutput::to_stderr);
@@ -221,89 +209,39 @@ Calibration calibrate_cuda(const CalibrateOptions& options) {
           .profile = latency::read_profile(options.out)};
 }
 
-/// Asks for operators of an engine, which nobody measures here, and writes their profile.
-int calibrate_operators(const CalibrateOptions& options) {
-  static_cast<void>(latency::claim_profile_file(options.out));
-  try {
-    Profile profile = parse_operators(ask_operators(to_json(options.operators)), "aisimulate_steps.py");
-    const latency::Identity program = program_identity();
-    profile.identity.commit = fmt::format("foredraft {} {}", program.tool_version, program.commit);
-    latency::write_profile_file(options.out, profile);
-    print_result(operators_text(profile));
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("foredraft calibrate: --backend aisimulate: {}", error.what()));
-  }
+/// Writes a profile of measurements of others.
+int write_converted(const CalibrateOptions& options, Profile profile, std::string (*text)(const Profile&)) {
+  const latency::Identity program = program_identity();
+  profile.identity.commit = fmt::format("foredraft {} {}", program.tool_version, program.commit);
+  latency::write_profile_file(options.out, profile);
+  print_result(text(profile));
   return exit_done;
 }
 
-/// Reads what llama.cpp's programs measured and writes its profile.
+int calibrate_operators(const CalibrateOptions& options) {
+  try {
+    Profile profile = parse_operators(ask_operators(to_json(options.operators)), "aisimulate_steps.py");
+    return write_converted(options, std::move(profile), operators_text);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("foredraft calibrate: --backend aisimulate: {}", error.what()));
+  }
+}
+
 int calibrate_llama_bench(const CalibrateOptions& options) {
-  static_cast<void>(latency::claim_profile_file(options.out));
   std::vector<BenchFile> files;
   for (const std::string& argument : options.files) {
     BenchFile& file = files.emplace_back(bench_file_of(argument));
     file.text = read_file(file.path);
   }
-  latency::Profile profile = parse_llama_bench(files, options.loop);
-  const latency::Identity program = program_identity();
-  profile.identity.commit = fmt::format("foredraft {} {}", program.tool_version, program.commit);
-  latency::write_profile_file(options.out, profile);
-  print_result(bench_text(profile));
-  return exit_done;
+  return write_converted(options, parse_llama_bench(files, options.loop), bench_text);
 }
 
-}  // namespace
-
-CommandSpec calibrate_spec() {
-  return {.name = "calibrate",
-          .arguments = "--out PROFILE.json [options] [FILE|NAME=FILE...]",
-          .summary =
-              "Measures forward passes (random weights) and verifications on this machine, or converts what an engine "
-              "measured, into a profile.",
-          .options =
-              {{"out", "PROFILE.json", "a new file, or an unfinished profile of this machine to continue"},
-               {"backend", "B",
-                "cpu (default): fp32 on this processor; cuda: starts foredraft-gpu; aisimulate: operators of "
-                "engines; llama-bench: files of llama-bench, llama-batched-bench, llama-speculative-simple",
-                false, backend_names},
-               {"target", "T", "one target instead of the default pairs; foredraft list models"},
-               {"draft", "D", "its drafter"},
-               {"batch", "B,...", "batch sizes (cpu: 1,4)"},
-               {"context", "N,...", "context lengths in tokens (cpu: 0,512)"},
-               {"minutes", "M", "time limit (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
-               {"threads", "N", "cpu: threads to measure with (default 0: one per hardware thread)"},
-               {"quick", "", "fewer cells: batch 1 and context 128 on a CPU; fewer samples on a GPU"},
-               {"device", "D", "aisimulate: the measured device (h100, h200, b200, a100, l40s, ...)"},
-               {"engine", "E", "aisimulate: vllm (default), sglang, trtllm"},
-               {"engine-version", "V", "aisimulate: version of the engine (default: the current one of the package)"},
-               {"target-format", "F", "aisimulate: bf16, fp8, int4, nvfp4, ... (default: of the model's config)"},
-               {"draft-format", "F", "aisimulate: the same for the drafter"},
-               {"kv-format", "F", "aisimulate: bf16, fp8"},
-               {"target-tp", "T", "aisimulate: tensor parallelism of the target (default 1)"},
-               {"draft-tp", "T", "aisimulate: tensor parallelism of the drafter (default: the target's)"},
-               {"target-ep", "E", "aisimulate: expert parallelism of the target (default 1)"},
-               {"attention-dp", "A", "aisimulate: data parallelism of its attention (default 1)"},
-               {"draft-catch-up", "C",
-                "llama-bench: what the drafter reads after a verification: verified (default: its gamma + 1 tokens), "
-                "none"},
-               {"draw-us", "T", "llama-bench: time of sampling a token on the host (default 0)"},
-               {"accept-noise", "", "exit with 0 even if the machine was too noisy; the profile records it"}},
-          .min_positional = 0,
-          .max_positional = max_bench_files,
-          .examples = {"foredraft calibrate --out cpu.json",
-                       "foredraft calibrate --target t5-base --draft t5-small --batch 1,8 --context 256 --out t5.json",
-                       "foredraft calibrate --backend cuda --minutes 8 --out gpu.json",
-                       ("foredraft calibrate --backend aisimulate --device h100 --target llama-3.1-8b "
-                        "--draft eagle3-llama-3.1-8b --out h100.json"),
-                       "foredraft calibrate --backend llama-bench target.jsonl draft.jsonl --out engine.json"}};
-}
-
-int run_calibrate(const std::vector<std::string>& arguments) {
-  CommandLine line(calibrate_spec(), arguments);
+int run_calibrate(CommandLine& line) {
   const CalibrateOptions options = read_calibrate_options(line);
   if (options.backend == "aisimulate" || options.backend == "llama-bench") {
     static_cast<void>(catch_interrupts());
     const WriteLock lock = WriteLock::of_file(options.out);
+    static_cast<void>(latency::claim_profile_file(options.out));
     return options.backend == "aisimulate" ? calibrate_operators(options) : calibrate_llama_bench(options);
   }
   const std::vector<PlannedPair> pairs = asked_pairs(options);
@@ -321,6 +259,53 @@ int run_calibrate(const std::vector<std::string>& arguments) {
       "--accept-noise",
       noise_text(profile), options.out);
   return options.accept_noise ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+Command calibrate_command() {
+  return {{.name = "calibrate",
+           .arguments = "--out PROFILE.json [options] [FILE|NAME=FILE...]",
+           .summary =
+               "Measures forward passes (random weights) and verifications on this machine, or converts what an engine "
+               "measured, into a profile.",
+           .options =
+               {{"out", "PROFILE.json", "a new file, or an unfinished profile of this machine to continue"},
+                {"backend", "B",
+                 "cpu (default): fp32 on this processor; cuda: starts foredraft-gpu; aisimulate: operators of "
+                 "engines; llama-bench: files of llama-bench, llama-batched-bench, llama-speculative-simple",
+                 false, backend_names},
+                {"target", "T", "one target instead of the default pairs; foredraft list models"},
+                {"draft", "D", "its drafter"},
+                {"batch", "B,...", "batch sizes (cpu: 1,4)"},
+                {"context", "N,...", "context lengths in tokens (cpu: 0,512)"},
+                {"minutes", "M", "time limit (cpu 2, with --quick 0.5; cuda 8, with --quick 2)"},
+                {"threads", "N", "cpu: threads to measure with (default 0: one per hardware thread)"},
+                {"quick", "", "fewer cells: batch 1 and context 128 on a CPU; fewer samples on a GPU"},
+                {"device", "D", "aisimulate: the measured device (h100, h200, b200, a100, l40s, ...)"},
+                {"engine", "E", "aisimulate: vllm (default), sglang, trtllm"},
+                {"engine-version", "V", "aisimulate: version of the engine (default: the current one of the package)"},
+                {"target-format", "F", "aisimulate: bf16, fp8, int4, nvfp4, ... (default: of the model's config)"},
+                {"draft-format", "F", "aisimulate: the same for the drafter"},
+                {"kv-format", "F", "aisimulate: bf16, fp8"},
+                {"target-tp", "T", "aisimulate: tensor parallelism of the target (default 1)"},
+                {"draft-tp", "T", "aisimulate: tensor parallelism of the drafter (default: the target's)"},
+                {"target-ep", "E", "aisimulate: expert parallelism of the target (default 1)"},
+                {"attention-dp", "A", "aisimulate: data parallelism of its attention (default 1)"},
+                {"draft-catch-up", "C",
+                 "llama-bench: what the drafter reads after a verification: verified (default: its gamma + 1 tokens), "
+                 "none"},
+                {"draw-us", "T", "llama-bench: time of sampling a token on the host (default 0)"},
+                {"accept-noise", "", "exit with 0 even if the machine was too noisy; the profile records it"}},
+           .min_positional = 0,
+           .max_positional = max_bench_files,
+           .examples = {"foredraft calibrate --out cpu.json",
+                        "foredraft calibrate --target t5-base --draft t5-small --batch 1,8 --context 256 --out t5.json",
+                        "foredraft calibrate --backend cuda --minutes 8 --out gpu.json",
+                        ("foredraft calibrate --backend aisimulate --device h100 --target llama-3.1-8b "
+                         "--draft eagle3-llama-3.1-8b --out h100.json"),
+                        "foredraft calibrate --backend llama-bench target.jsonl draft.jsonl --out engine.json"}},
+          run_calibrate};
 }
 
 }  // namespace foredraft::experiments

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include "core/streams.hpp"
-#include "experiments/cli/scenario_options.hpp"
-#include "experiments/models/read_model.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -14,12 +12,9 @@ constexpr std::int64_t max_devices = 1024;
 constexpr double max_overhead_us = 1e9;
 
 /// Options that change times computed from a data sheet, and mean nothing where times were measured.
-const std::vector<std::string_view>& sheet_options() {
-  static const std::vector<std::string_view> names{
-      "target-format", "draft-format",         "kv-format",          "target-tp",       "draft-tp",
-      "expert-skew",   "bandwidth-efficiency", "compute-efficiency", "step-overhead-us"};
-  return names;
-}
+const std::vector<std::string_view> sheet_options{
+    "target-format", "draft-format",         "kv-format",          "target-tp",       "draft-tp",
+    "expert-skew",   "bandwidth-efficiency", "compute-efficiency", "step-overhead-us"};
 
 std::optional<latency::NumberFormat> read_format(CommandLine& line, std::string_view name) {
   const auto word = line.text(name);
@@ -60,16 +55,15 @@ OptionGroup deployment_options() {
 }
 
 void refuse_deployment(CommandLine& line) {
-  std::vector<std::string_view> names = sheet_options();
-  for (const char* name : {"memory-utilization", "ignore-memory", "allow-vocabulary-mismatch"})
-    names.emplace_back(name);
+  std::vector<std::string_view> names = sheet_options;
+  names.insert(names.end(), {"memory-utilization", "ignore-memory", "allow-vocabulary-mismatch"});
   line.refuse_any(names, "given without --device", "it says how models run on a device", "e.g. --device h200");
 }
 
 DeployedPair read_deployed_pair(CommandLine& line, const latency::Profile& profile, AskedPair asked) {
   // Beside --prompt-device they say how the models of that data sheet run.
   if (profile.source != latency::Source::datasheet && !line.has("prompt-device")) {
-    line.refuse_any(sheet_options(), "not used with measured times", "a profile's times are of what was measured",
+    line.refuse_any(sheet_options, "not used with measured times", "a profile's times are of what was measured",
                     "remove it, or name a data sheet with --device");
   }
   asked.deployment = read_asked(line);

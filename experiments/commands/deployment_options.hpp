@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "core/command_line.hpp"
+#include "experiments/cli/scenario_options.hpp"
 #include "experiments/models/read_model.hpp"
+#include "experiments/predict/prediction.hpp"
 #include "experiments/predict/profile_prediction.hpp"
 #include "experiments/results/manifest.hpp"
 
@@ -11,7 +15,7 @@ namespace foredraft::experiments {
 
 [[nodiscard]] OptionGroup deployment_options();
 
-/// Rejects them all: beside anything but times of a device.
+/// Rejects them all where no device is named.
 void refuse_deployment(CommandLine& line);
 
 /// The pair that the line deploys: its formats and devices, read from the models that `asked` names. Problems of the
@@ -21,13 +25,28 @@ void refuse_deployment(CommandLine& line);
 /// Share of a device's memory for weights and caches.
 [[nodiscard]] double read_memory_utilization(CommandLine& line);
 
-/// What the line states better than what engines reach.
+/// Attainable fractions that the line states in place of those of engines.
 [[nodiscard]] latency::AttainableOverrides read_attained(CommandLine& line);
 
 /// Puts models, formats, parallelism, memory and attainable fractions of the line into the question; `files` gets the
 /// digests of what was read. Problems of the line are reported; throws InputError for models that cannot be read.
-/// Formats of a target or draft that the line does not state are those of its config.json, else fp16.
+/// Formats that the line does not state are those of the model's config.json, else fp16.
 void read_deployment(CommandLine& line, const latency::Profile& profile, ProfileQuestion& question,
                      std::vector<FileDigest>& files);
+
+// ---- `foredraft predict` with the times of a device instead of a cost ratio, and at a load (--request-rate).
+
+[[nodiscard]] OptionGroup load_options();
+[[nodiscard]] OptionGroup profile_options();
+
+/// Whether the line names times: a profile, or steps of its own. Without, rejects options that need them.
+[[nodiscard]] bool takes_profile(CommandLine& line);
+
+/// The options of a scenario that a profile replaces or does not use.
+[[nodiscard]] std::vector<StatedValue> parameters_of_profiles(CommandLine& line);
+
+/// Prints the prediction for the acceptance of each question, at least one; several differ in the alpha of Iid. With
+/// --out also writes the only one into a folder and draws it. Returns an exit code. Throws InputError.
+[[nodiscard]] int predict_from_profile(CommandLine& line, const std::vector<Question>& questions);
 
 }  // namespace foredraft::experiments

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,19 +16,24 @@
 #include "experiments/cli/progress.hpp"
 #include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
+#include "experiments/compare/comparison.hpp"
 #include "experiments/inputs/observed_acceptance.hpp"
+#include "experiments/results/manifest.hpp"
+#include "experiments/text/table.hpp"
 #include "logs/acceptance.hpp"
 #include "logs/interchange.hpp"
 #include "logs/observations_file.hpp"
 
+/// The commands that read logs and convert or compare them: import, compare.
 namespace foredraft::experiments {
-
-/// What was read, in at most nine lines of at most 100 columns: files and engines, settings, observations by draft
-/// length and requests at once, warnings.
-[[nodiscard]] std::string import_summary(std::span<const logs::ObservedLog> logs);
-
 namespace {
 
+namespace fs = std::filesystem;
+
+// ---- What was read, in at most nine lines of at most 100 columns: files and engines, settings, observations by draft
+// length and requests at once, warnings.
+
+constexpr std::size_t max_logs = 1000;
 constexpr std::size_t max_columns = 100;
 constexpr std::size_t max_groups = 5;
 constexpr std::size_t max_lines = 9;
@@ -89,14 +95,22 @@ std::string settings_line(const logs::EngineSettings& settings) {
   return text.empty() ? "" : one_line("settings", text);
 }
 
-std::string requests_text(std::span<const logs::Observation> group) {
-  double least = INFINITY;
-  double most = 0.0;
+/// From the smallest to the largest; nullopt where an observation lacks it.
+std::optional<Interval> extremes_of(std::span<const logs::Observation> group,
+                                    std::optional<double> logs::Observation::*member) {
+  Interval range{INFINITY, 0.0};
   for (const logs::Observation& observation : group) {
-    if (!observation.requests) return "requests unknown";
-    least = std::min(least, *observation.requests);
-    most = std::max(most, *observation.requests);
+    const std::optional<double>& value = observation.*member;
+    if (!value) return std::nullopt;
+    range = {std::min(range.low, *value), std::max(range.high, *value)};
   }
+  return range;
+}
+
+std::string requests_text(std::span<const logs::Observation> group) {
+  const auto range = extremes_of(group, &logs::Observation::requests);
+  if (!range) return "requests unknown";
+  const auto [least, most] = *range;
   if (most - least < 0.05) return fmt::format("{:.3g} request{} at once", most, most == 1.0 ? "" : "s");
   return fmt::format("{:.3g} to {:.3g} requests at once", least, most);
 }
@@ -129,15 +143,11 @@ std::string length_text(std::span<const logs::Observation> group) {
                        normal_quantile(0.95) * length->standard_error);
   }
   if (length) return fmt::format(", acceptance length {:.3f} (no interval)", length->mean);
-  double least = INFINITY;
-  double most = 0.0;
-  for (const logs::Observation& observation : group) {
-    if (!observation.acceptance_length) return "";
-    least = std::min(least, *observation.acceptance_length);
-    most = std::max(most, *observation.acceptance_length);
-  }
-  const std::string range = least < most ? fmt::format("{:.3f} to {:.3f}", least, most) : fmt::format("{:.3f}", most);
-  return fmt::format(", acceptance length {} (as printed)", range);
+  const auto range = extremes_of(group, &logs::Observation::acceptance_length);
+  if (!range) return "";
+  const auto [least, most] = *range;
+  const std::string to = least < most ? fmt::format("{:.3f} to {:.3f}", least, most) : fmt::format("{:.3f}", most);
+  return fmt::format(", acceptance length {} (as printed)", to);
 }
 
 std::string group_line(const GroupKey& key, std::span<const logs::Observation> group) {
@@ -188,7 +198,7 @@ std::string warning_lines(std::span<const logs::ObservedLog> logs, std::size_t r
       const std::string shown = readable(fmt::format("{} {}{}", warning.code, warning.message, where));
       const std::string lines =
           wrapped(fmt::format("{:<{}}{}\n", text.empty() ? "warnings" : "", label_width, shown), label_width);
-      const auto count = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
+      const auto count = static_cast<std::size_t>(std::ranges::count(lines, '\n'));
       if (left > 0 || count + 1 > room) {
         ++left;
         continue;
@@ -203,19 +213,11 @@ std::string warning_lines(std::span<const logs::ObservedLog> logs, std::size_t r
   return text;
 }
 
-}  // namespace
-
 std::string import_summary(std::span<const logs::ObservedLog> logs) {
   const std::string text = read_line(logs) + settings_line(logs.front().contents.settings) + group_lines(logs);
-  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   return text + warning_lines(logs, max_lines - std::min(max_lines, lines));
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::size_t max_logs = 1000;
 
 /// Throws InputError where something is there, or no folder to write into.
 void require_new_file(const std::string& path) {
@@ -238,58 +240,19 @@ void require_observations(const std::vector<logs::ObservedLog>& logs) {
   }
 }
 
-std::vector<std::string> interchange_names() {
-  std::vector<std::string> names;
-  for (const logs::Interchange& one : logs::interchanges()) names.emplace_back(one.name);
-  return names;
-}
+std::vector<std::string> interchange_names() { return texts_of(logs::interchanges(), &logs::Interchange::name); }
 
 /// What --as names; observations without it.
 const logs::Interchange& written_format(CommandLine& line) {
   const auto name = line.word("as", interchange_names());
   if (name) line.require("out", "the file to write", "e.g. --out FILE");
-  const auto found = std::find_if(logs::interchanges().begin(), logs::interchanges().end(),
-                                  [&](const logs::Interchange& one) { return one.name == name; });
+  const auto found =
+      std::ranges::find_if(logs::interchanges(), [&](const logs::Interchange& one) { return one.name == name; });
   return found == logs::interchanges().end() ? logs::interchanges().front() : *found;
 }
 
-}  // namespace
-
-std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths, std::string_view format) {
-  double total_mb = 0.0;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    const auto bytes = fs::file_size(path, error);
-    if (!error) total_mb += static_cast<double>(bytes) / 1e6;
-  }
-  std::uint64_t bytes_read = 0;
-  Progress progress("MB", total_mb);
-  return read_logs(paths, format, StopToken(&catch_interrupts(default_patience)), [&](std::uint64_t bytes) {
-    bytes_read += bytes;
-    progress.show(static_cast<double>(bytes_read) / 1e6);
-  });
-}
-
-CommandSpec import_spec() {
-  return {.name = "import",
-          .arguments = "LOG... [--format F] [--out OBSERVATIONS.json]",
-          .summary = "Converts engine logs of speculative decoding (counts, load, times) into one file.",
-          .options = {log_format_option,
-                      {"out", "FILE", "write the observations to a new file"},
-                      {"as", "F", "write FILE as aiperf-records or speculation-profile instead of observations", false,
-                       interchange_names},
-                      {"json", "", "print the observations, schema foredraft.observations/1"}},
-          .min_positional = 1,
-          .max_positional = max_logs,
-          .examples = {"foredraft import vllm.log --out observations.json",
-                       "foredraft import speculative.json plain.json --json",
-                       "foredraft import vllm.log --as speculation-profile --out speculation_profile.json",
-                       "foredraft import - --format vllm < server.log"}};
-}
-
-int run_import(const std::vector<std::string>& arguments) {
-  CommandLine line(import_spec(), arguments);
-  if (std::count(line.positional().begin(), line.positional().end(), "-") > 1) {
+int run_import(CommandLine& line) {
+  if (std::ranges::count(line.positional(), "-") > 1) {
     line.problems().add({.key = "-", .text = "given twice", .why = "standard input is read once"});
   }
   const auto out = line.text("out");
@@ -312,6 +275,97 @@ int run_import(const std::vector<std::string>& arguments) {
   print_result(import_summary(logs) + (out ? fmt::format("{:<12}{}\n", "written to", readable(*out))
                                            : "not saved: add --out OBSERVATIONS.json\n"));
   return exit_done;
+}
+
+// ---- compare.
+
+std::vector<Requirement> read_requirements(CommandLine& line) {
+  std::vector<Requirement> requirements;
+  for (const std::string& text : line.all("require")) {
+    auto parsed = parse_requirement(text, "--require");
+    if (auto* problem = std::get_if<Problem>(&parsed)) {
+      line.problems().add(std::move(*problem));
+    } else {
+      requirements.push_back(std::get<Requirement>(std::move(parsed)));
+    }
+  }
+  return requirements;
+}
+
+/// All in one, so that no two may hold the same bytes.
+ComparisonQuestion read_comparison(const CommandLine& line, std::vector<Requirement> requirements) {
+  std::vector<std::string> paths = line.positional();
+  if (const auto plain = line.texts("plain")) paths.insert(paths.end(), plain->begin(), plain->end());
+  std::vector<logs::ObservedLog> logs = read_logs_with_progress(paths, "");
+  ComparisonQuestion question{.reference = std::move(logs.front()), .requirements = std::move(requirements)};
+  const std::size_t compared = line.positional().size();
+  if (compared > 1) question.candidate = std::move(logs[1]);
+  for (std::size_t i = compared; i < logs.size(); ++i) question.plain.push_back(std::move(logs[i]));
+  return question;
+}
+
+int run_compare(CommandLine& line) {
+  std::vector<Requirement> requirements = read_requirements(line);
+  line.done();
+  const Comparison comparison = compare(read_comparison(line, std::move(requirements)));
+  print_result(line.has("json") ? document_text(to_json(comparison)) : to_text(comparison));
+  return comparison.concludes() && comparison.meets_requirements() ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+std::vector<logs::ObservedLog> read_logs_with_progress(const std::vector<std::string>& paths, std::string_view format) {
+  double total_mb = 0.0;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const auto bytes = fs::file_size(path, error);
+    if (!error) total_mb += static_cast<double>(bytes) / 1e6;
+  }
+  std::uint64_t bytes_read = 0;
+  Progress progress("MB", total_mb);
+  return read_logs(paths, format, StopToken(&catch_interrupts(default_patience)), [&](std::uint64_t bytes) {
+    bytes_read += bytes;
+    progress.show(static_cast<double>(bytes_read) / 1e6);
+  });
+}
+
+Command import_command() {
+  return {{.name = "import",
+           .arguments = "LOG... [--format F] [--out OBSERVATIONS.json]",
+           .summary = "Converts engine logs of speculative decoding (counts, load, times) into one file.",
+           .options = {log_format_option,
+                       {"out", "FILE", "write the observations to a new file"},
+                       {"as", "F", "write FILE as aiperf-records or speculation-profile instead of observations", false,
+                        interchange_names},
+                       {"json", "", "print the observations, schema foredraft.observations/1"}},
+           .min_positional = 1,
+           .max_positional = max_logs,
+           .examples = {"foredraft import vllm.log --out observations.json",
+                        "foredraft import speculative.json plain.json --json",
+                        "foredraft import vllm.log --as speculation-profile --out speculation_profile.json",
+                        "foredraft import - --format vllm < server.log"}},
+          run_import};
+}
+
+Command compare_command() {
+  return {
+      {.name = "compare",
+       .arguments = "A [B] [--plain LOG,...] [--require 'METRIC>=X']... [--json]",
+       .summary = "Compares two engine logs, or the runs of one: acceptance, times and speedup.",
+       .options = {{"plain", "LOG,...", "logs of the same load without speculation, required for a speedup"},
+                   {.name = "require",
+                    .value = "R",
+                    .summary = "METRIC>=X (or >, <=, <) of every run of B, without B of A; may be repeated",
+                    .repeatable = true},
+                   {"json", "", "one JSON document, schema foredraft.compare/1"}},
+       .min_positional = 1,
+       .max_positional = 2,
+       .examples = {"foredraft compare old.log new.log", "foredraft compare eagle.json ngram.json --plain plain.json",
+                    "foredraft compare new.log --require 'acceptance_length>=2.3'"},
+       .notes = "METRIC: acceptance_length, iteration_ms, tpot_ms, speedup, output_tokens_per_s, marginal[1] (of the\n"
+                "first draft), marginal[2], ... A requirement is met where all of the 95 % interval meets it.\n"
+                "exit code 1: one is not met or not shown, or nothing can be compared\n"},
+      run_compare};
 }
 
 }  // namespace foredraft::experiments

@@ -11,6 +11,8 @@
 #include "experiments/models/read_model.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/results/manifest.hpp"
+#include "experiments/text/json_values.hpp"
+#include "experiments/text/table.hpp"
 #include "latency/devices/device_registry.hpp"
 #include "latency/models/model_registry.hpp"
 #include "latency/operations/counts.hpp"
@@ -27,6 +29,12 @@ using Json = nlohmann::ordered_json;
 
 // ---- What can be listed, as arrays of objects with a name and a summary.
 
+Json array_of(const auto& registry, const auto& entry_of) {
+  Json list = Json::array();
+  for (const auto& entry : registry) list.push_back(entry_of(entry));
+  return list;
+}
+
 Json parameter_entry(const scenario::Parameter& parameter) {
   return {{"name", parameter.name},
           {"summary", parameter.summary},
@@ -34,151 +42,106 @@ Json parameter_entry(const scenario::Parameter& parameter) {
           {"default", parameter.default_value ? Json(scenario::to_text(*parameter.default_value)) : Json()}};
 }
 
-template <class Family>
-Json parameters_of(const std::vector<scenario::MemberParameter<Family>>& parameters) {
-  Json list = Json::array();
-  for (const auto& parameter : parameters) {
+Json member(const auto& entry) {
+  Json parameters = array_of(entry.parameters, [](const auto& parameter) {
     scenario::Parameter own = *scenario::find_parameter(parameter.name);  // which others of the family may share
     own.summary = parameter.summary;
     own.range = parameter.range;
     own.default_value = parameter.default_value;
-    list.push_back(parameter_entry(own));
-  }
-  return list;
+    return parameter_entry(own);
+  });
+  return {{"name", entry.name}, {"summary", entry.summary}, {"source", entry.source}, {"parameters", parameters}};
 }
 
-template <class Entry>
-Json member(const Entry& entry) {
-  return {{"name", entry.name},
-          {"summary", entry.summary},
-          {"source", entry.source},
-          {"parameters", parameters_of(entry.parameters)}};
-}
-
-template <class Registry>
-Json members(const Registry& registry) {
-  Json list = Json::array();
-  for (const auto& entry : registry) list.push_back(member(entry));
-  return list;
+Json members(const auto& registry) {
+  return array_of(registry, [](const auto& entry) { return member(entry); });
 }
 
 Json drafters() {
-  Json list = Json::array();
-  for (const scenario::DrafterMember& drafter : scenario::drafters()) {
+  return array_of(scenario::drafters(), [](const scenario::DrafterMember& drafter) {
     Json entry = member(drafter);
     entry["fidelities"] = Json::array();
     if (drafter.process) entry["fidelities"].push_back("process");
     if (drafter.token) entry["fidelities"].push_back("token");
-    list.push_back(std::move(entry));
-  }
-  return list;
+    return entry;
+  });
 }
 
 Json rules() {
-  Json list = Json::array();
-  for (const scenario::RuleMember& rule : scenario::rules()) {
+  return array_of(scenario::rules(), [](const scenario::RuleMember& rule) {
     Json entry = member(rule);
     entry["lossless"] = rule.lossless;
-    list.push_back(std::move(entry));
-  }
-  return list;
+    return entry;
+  });
 }
 
-template <class Registry>
-Json names_and_summaries(const Registry& registry) {
-  Json list = Json::array();
-  for (const auto& entry : registry) list.push_back({{"name", entry.name}, {"summary", entry.summary}});
-  return list;
-}
+Json named(const auto& name, const auto& summary) { return {{"name", name}, {"summary", summary}}; }
 
 Json formats() {
-  Json list = Json::array();
-  for (const logs::LogFormat& format : logs::formats()) {
-    list.push_back({{"name", format.name},
-                    {"summary", format.summary},
-                    {"gamma", format.gives.gamma},
-                    {"length", format.gives.length},
-                    {"positions", format.gives.positions},
-                    {"times", format.gives.times},
-                    {"batch", format.gives.batch}});
-  }
-  return list;
-}
-
-Json experiments() {
-  Json list = Json::array();
-  for (const ExperimentEntry& entry : experiment_registry()) {
-    list.push_back({{"name", entry.id}, {"summary", entry.summary}});
-  }
-  return list;
-}
-
-Json parameters() {
-  Json list = Json::array();
-  for (const scenario::Parameter& parameter : scenario::parameters()) list.push_back(parameter_entry(parameter));
-  return list;
+  return array_of(logs::formats(), [](const logs::LogFormat& format) {
+    Json entry = named(format.name, format.summary);
+    entry.update({{"gamma", format.gives.gamma},
+                  {"length", format.gives.length},
+                  {"positions", format.gives.positions},
+                  {"times", format.gives.times},
+                  {"batch", format.gives.batch}});
+    return entry;
+  });
 }
 
 Json metrics() {
-  Json list = Json::array();
-  for (const scenario::ResultColumn& column : scenario::result_columns()) {
-    list.push_back(
-        {{"name", column.name}, {"summary", column.meaning}, {"unit", column.unit}, {"estimated", column.estimated}});
-  }
-  return list;
+  return array_of(scenario::result_columns(), [](const scenario::ResultColumn& column) {
+    return Json{
+        {"name", column.name}, {"summary", column.meaning}, {"unit", column.unit}, {"estimated", column.estimated}};
+  });
 }
 
 Json devices() {
-  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  Json list = Json::array();
-  for (const latency::DeviceSheet& sheet : latency::device_registry()) {
+  return array_of(latency::device_registry(), [](const latency::DeviceSheet& sheet) {
     const latency::Limits& limits = sheet.profile.limits;
-    list.push_back({{"name", sheet.name},
-                    {"summary", sheet.profile.device.name},
-                    {"aliases", sheet.aliases},
-                    {"memory_bytes", number(latency::capacity_bytes(sheet.profile.device))},
-                    {"memory_bandwidth_bytes_per_s", number(limits.memory_bandwidth_bytes_per_s.value)},
-                    {"matrix_peak_fp16_flop_per_s", number(limits.matrix_peak_fp16_flop_per_s.value)},
-                    {"matrix_peak_fp8_flop_per_s", number(limits.matrix_peak_fp8_flop_per_s.value)},
-                    {"matrix_peak_int8_flop_per_s", number(limits.matrix_peak_int8_flop_per_s.value)},
-                    {"matrix_peak_fp4_flop_per_s", number(limits.matrix_peak_fp4_flop_per_s.value)},
-                    {"link_bandwidth_bytes_per_s", number(limits.link_bandwidth_bytes_per_s.value)}});
-  }
-  return list;
+    return Json{{"name", sheet.name},
+                {"summary", sheet.profile.device.name},
+                {"aliases", sheet.aliases},
+                {"memory_bytes", value_or_null(latency::capacity_bytes(sheet.profile.device))},
+                {"memory_bandwidth_bytes_per_s", value_or_null(limits.memory_bandwidth_bytes_per_s.value)},
+                {"matrix_peak_fp16_flop_per_s", value_or_null(limits.matrix_peak_fp16_flop_per_s.value)},
+                {"matrix_peak_fp8_flop_per_s", value_or_null(limits.matrix_peak_fp8_flop_per_s.value)},
+                {"matrix_peak_int8_flop_per_s", value_or_null(limits.matrix_peak_int8_flop_per_s.value)},
+                {"matrix_peak_fp4_flop_per_s", value_or_null(limits.matrix_peak_fp4_flop_per_s.value)},
+                {"link_bandwidth_bytes_per_s", value_or_null(limits.link_bandwidth_bytes_per_s.value)}};
+  });
 }
 
 Json profiles() {
-  Json list = Json::array();
-  for (const std::vector<std::string>& row : operators_rows()) {
-    list.push_back({{"name", row[0]},
-                    {"summary", fmt::format("{} and {} on {} under {}", row[3], row[4], row[1], row[2])},
-                    {"device", row[1]},
-                    {"engine", row[2]},
-                    {"target", row[3]},
-                    {"draft", row[4]}});
-  }
-  return list;
+  return array_of(operators_rows(), [](const std::vector<std::string>& row) {
+    return Json{
+        {"name", row[0]},   {"summary", fmt::format("{} and {} on {} under {}", row[3], row[4], row[1], row[2])},
+        {"device", row[1]}, {"engine", row[2]},
+        {"target", row[3]}, {"draft", row[4]}};
+  });
+}
+
+Json model_pairs() {
+  return array_of(sim::model_registry(), [](const auto& pair) { return named(pair.name, pair.summary); });
 }
 
 Json models() {
-  Json list = Json::array();
-  for (const latency::ModelShape& shape : latency::model_registry()) {
-    list.push_back({{"name", shape.name},
-                    {"summary", shape.summary},
-                    {"source", shape.source},
-                    {"encoder_layers", shape.encoder_layers},
-                    {"layers", shape.layers},
-                    {"d_model", shape.d_model},
-                    {"heads", shape.heads},
-                    {"kv_heads", shape.kv_heads},
-                    {"experts", shape.experts.count},
-                    {"experts_per_token", shape.experts.per_token},
-                    {"vocabulary", shape.vocabulary},
-                    {"parameters", latency::parameters(shape)},
-                    {"published_parameters", shape.published_parameters ? Json(*shape.published_parameters) : Json()},
-                    {"fp16_step_bytes", latency::step_weight_bytes(shape, latency::DataType::fp16)}});
-  }
-  return list;
+  return array_of(latency::model_registry(), [](const latency::ModelShape& shape) {
+    return Json{{"name", shape.name},
+                {"summary", shape.summary},
+                {"source", shape.source},
+                {"encoder_layers", shape.encoder_layers},
+                {"layers", shape.layers},
+                {"d_model", shape.d_model},
+                {"heads", shape.heads},
+                {"kv_heads", shape.kv_heads},
+                {"experts", shape.experts.count},
+                {"experts_per_token", shape.experts.per_token},
+                {"vocabulary", shape.vocabulary},
+                {"parameters", latency::parameters(shape)},
+                {"published_parameters", value_or_null(shape.published_parameters)},
+                {"fp16_step_bytes", latency::step_weight_bytes(shape, latency::DataType::fp16)}};
+  });
 }
 
 // ---- As text.
@@ -231,8 +194,7 @@ std::string devices_text() {
 }
 
 std::string models_text() {
-  return entries_text(names_and_summaries(sim::model_registry())) +
-         fmt::format("\nShapes of models, for step times:\n\n{}", to_text(model_table()));
+  return entries_text(model_pairs()) + fmt::format("\nShapes of models, for step times:\n\n{}", to_text(model_table()));
 }
 
 // ---- As Markdown.
@@ -280,14 +242,17 @@ const std::vector<Inventory>& inventories() {
        .entries = models,
        .text = models_text,
        .markdown = [] { return to_markdown(model_table()) + "\n" + to_markdown(model_source_table()); },
-       .more = {"pairs", [] { return names_and_summaries(sim::model_registry()); }}},
+       .more = {"pairs", model_pairs}},
       {.name = "devices",
        .summary = "data sheets, and step times of engines",
        .entries = devices,
        .text = devices_text,
        .markdown = devices_markdown,
        .more = {"profiles", profiles}},
-      {"experiments", "tables and figures that reproduce computes", experiments},
+      {"experiments", "tables and figures that reproduce computes",
+       [] {
+         return array_of(experiment_registry(), [](const auto& entry) { return named(entry.id, entry.summary); });
+       }},
       {"formats",
        "logs and results that advise, import and compare read",
        formats,
@@ -300,7 +265,7 @@ const std::vector<Inventory>& inventories() {
         {"batch", "batch"}}},
       {"parameters",
        "keys of configurations, of which many are options too",
-       parameters,
+       [] { return array_of(scenario::parameters(), parameter_entry); },
        {{"name", "parameter"}, {"legal_values", "legal values"}, {"default", "default"}, {"summary", "meaning"}}},
       {"metrics",
        "columns of points.csv",
@@ -310,11 +275,7 @@ const std::vector<Inventory>& inventories() {
   return all;
 }
 
-std::vector<std::string> inventory_names() {
-  std::vector<std::string> names;
-  for (const Inventory& inventory : inventories()) names.emplace_back(inventory.name);
-  return names;
-}
+std::vector<std::string> inventory_names() { return texts_of(inventories(), &Inventory::name); }
 
 Json document(const Inventory& inventory) {
   Json json{{"schema", "foredraft.list/1"}, {inventory.name, inventory.entries()}};
@@ -322,41 +283,21 @@ Json document(const Inventory& inventory) {
   return json;
 }
 
-std::string overview() {
-  std::string text = "foredraft list NAME prints one of these:\n\n";
-  for (const Inventory& inventory : inventories())
-    text += fmt::format("  {:<12} {}\n", inventory.name, inventory.summary);
-  return text;
-}
-
-}  // namespace
-
-CommandSpec list_spec() {
-  return {
-      .name = "list",
-      .arguments = "[NAME] [--json | --markdown]",
-      .summary = "Prints what can be named in a configuration or on the command line.",
-      .options = {{"json", "", "one JSON document, schema foredraft.list/1"}, {"markdown", "", "the tables of docs/"}},
-      .min_positional = 0,
-      .max_positional = 1,
-      .examples = {"foredraft list rules", "foredraft list devices --json"},
-      .words = inventory_names};
-}
-
-int run_list(const std::vector<std::string>& arguments) {
-  CommandLine line(list_spec(), arguments);
+int run_list(CommandLine& line) {
   if (line.has("json"))
     line.refuse_any({"markdown"}, "mutually exclusive with --json", "one form is printed", "remove one");
-  const bool one = !line.positional().empty();
-  if (!one) line.refuse_any({"json", "markdown"}, "without a list", "one list is printed", "e.g. foredraft list rules");
+  const bool overview = line.positional().empty();
+  if (overview)
+    line.refuse_any({"json", "markdown"}, "without a list", "one list is printed", "e.g. foredraft list rules");
   line.done();
-  if (!one) {
-    print_result(overview());
+  if (overview) {
+    std::string text = "foredraft list NAME prints one of these:\n\n";
+    for (const Inventory& one : inventories()) text += fmt::format("  {:<12} {}\n", one.name, one.summary);
+    print_result(text);
     return exit_done;
   }
   const std::string& wanted = line.positional().front();
-  const auto found = std::find_if(inventories().begin(), inventories().end(),
-                                  [&](const Inventory& inventory) { return inventory.name == wanted; });
+  const auto found = std::ranges::find(inventories(), wanted, &Inventory::name);
   if (found == inventories().end()) {
     throw InputError(fmt::format("foredraft list: {}: unknown list - {}", readable(wanted),
                                  suggestion_for(wanted, inventory_names())));
@@ -369,6 +310,21 @@ int run_list(const std::vector<std::string>& arguments) {
     print_result(found->text != nullptr ? found->text() : entries_text(found->entries()));
   }
   return exit_done;
+}
+
+}  // namespace
+
+Command list_command() {
+  return {
+      {.name = "list",
+       .arguments = "[NAME] [--json | --markdown]",
+       .summary = "Prints what can be named in a configuration or on the command line.",
+       .options = {{"json", "", "one JSON document, schema foredraft.list/1"}, {"markdown", "", "the tables of docs/"}},
+       .min_positional = 0,
+       .max_positional = 1,
+       .examples = {"foredraft list rules", "foredraft list devices --json"},
+       .words = inventory_names},
+      run_list};
 }
 
 }  // namespace foredraft::experiments

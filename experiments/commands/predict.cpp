@@ -8,10 +8,8 @@
 #include "analytic/tokens/acceptance.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
-#include "experiments/cli/scenario_options.hpp"
 #include "experiments/commands/commands.hpp"
 #include "experiments/commands/deployment_options.hpp"
-#include "experiments/commands/predict_from_profile.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/results/manifest.hpp"
 #include "scenario/cost.hpp"
@@ -22,24 +20,18 @@ namespace {
 
 constexpr std::int64_t longest_predicted_draft = 1'000'000'000'000;
 
-/// The ways to state how often drafts are accepted but for --process, which may stand beside one.
-const std::vector<std::string_view>& ways_of_acceptance() {
-  static const std::vector<std::string_view> ways{
-      "alpha",      "conditional", "marginal",  "acceptance-length", "accepted-over-drafted",
-      "accuracies", "edit-rate",   "acceptance"};
-  return ways;
-}
+/// The ways to state how often drafts are accepted, except --process, which may be added to one.
+const std::vector<std::string_view> ways_of_acceptance{
+    "alpha",      "conditional", "marginal",  "acceptance-length", "accepted-over-drafted",
+    "accuracies", "edit-rate",   "acceptance"};
 
-bool states_acceptance(const CommandLine& line) {
-  const auto& ways = ways_of_acceptance();
-  return line.has("process") ||
-         std::any_of(ways.begin(), ways.end(), [&](std::string_view way) { return line.has(way); });
+std::ptrdiff_t stated_acceptances(const CommandLine& line) {
+  return std::ranges::count_if(ways_of_acceptance, [&](std::string_view way) { return line.has(way); });
 }
 
 /// Acceptance is stated in exactly one way; whether it is stated.
 bool require_one_acceptance(CommandLine& line) {
-  const auto& ways = ways_of_acceptance();
-  const auto given = std::count_if(ways.begin(), ways.end(), [&](std::string_view way) { return line.has(way); });
+  const auto given = stated_acceptances(line);
   if (given == 0 && line.has("process")) {
     if (line.text("process") == scenario::name_of(AcceptanceProcess(Trace{}))) {
       line.refuse("process", "trace has no closed form", "it is replayed",
@@ -52,19 +44,17 @@ bool require_one_acceptance(CommandLine& line) {
     line.require("alpha", "or --conditional, --marginal, --acceptance-length: how often drafts are accepted",
                  "e.g. --alpha 0.8");
   } else if (given > 1) {
-    line.refuse_any(ways, "more than one of them", "acceptance is stated once", "keep one");
+    line.refuse_any(ways_of_acceptance, "more than one of them", "acceptance is stated once", "keep one");
     line.done();
   }
   return given == 1;
 }
 
-/// The alpha behind a measured acceptance length.
+/// The alpha of a measured acceptance length.
 double invert_acceptance_length(CommandLine& line, const Question& question, Convention convention) {
-  if (!question.gamma) {
-    line.require("gamma", "an acceptance length says something about alpha only at the gamma it was measured at",
-                 "add --gamma G");
-    return 0.0;
-  }
+  line.require("gamma", "an acceptance length says something about alpha only at the gamma it was measured at",
+               "add --gamma G");
+  if (!question.gamma) return 0.0;
   const auto most = static_cast<double>(max_tokens(*question.gamma, convention));
   if (*question.gamma < 1 || *question.acceptance_length < 1.0 || *question.acceptance_length > most) {
     line.refuse("acceptance-length", fmt::format("invalid acceptance-length={}", *question.acceptance_length),
@@ -75,7 +65,7 @@ double invert_acceptance_length(CommandLine& line, const Question& question, Con
   return analytic::alpha_from_acceptance_length(*question.acceptance_length, *question.gamma, convention);
 }
 
-/// The alpha behind a share of accepted drafts, which a bonus token does not change.
+/// The alpha of a share of accepted drafts, which a bonus token does not change.
 double invert_accepted_over_drafted(CommandLine& line, const Question& question) {
   if (!question.gamma || *question.gamma < 1) {
     line.require("gamma", "a share of accepted drafts says something about alpha only at the gamma it was measured at",
@@ -86,7 +76,7 @@ double invert_accepted_over_drafted(CommandLine& line, const Question& question)
       1.0 + static_cast<double>(*question.gamma) * *question.accepted_over_drafted, *question.gamma, Convention::bonus);
 }
 
-/// What the options say, beside what is `known` already. ProblemList go to the line.
+/// What the options say, beside what is `known` already.
 Question read_question(CommandLine& line, const std::vector<StatedValue>& known) {
   const bool stated_acceptance = require_one_acceptance(line);
   Question question;
@@ -117,8 +107,6 @@ Question read_question(CommandLine& line, const std::vector<StatedValue>& known)
   if (scenario::gamma_varies(question.scenario)) line.require("gamma", "the longest draft", "e.g. --gamma 20");
   return question;
 }
-
-// ---- Several at once: a list of alpha, of c, or of both.
 
 /// A line for each combination of the values of --alpha and --c, the last one fastest.
 std::vector<CommandLine> combinations(const CommandLine& line) {
@@ -198,7 +186,7 @@ int predict_inverse(CommandLine& line) {
   line.require("gamma", "a measured number says something only of the draft length it was measured at",
                "e.g. --gamma 5");
   const bool has_cost = line.has("c") || states_times(line);
-  const bool has_acceptance = !question.is_length && states_acceptance(line);
+  const bool has_acceptance = !question.is_length && (line.has("process") || stated_acceptances(line) > 0);
   question.sought = !has_acceptance ? Sought::alpha : has_cost ? Sought::overhead : Sought::c;
   std::vector<StatedValue> stated;
   if (!has_acceptance) stated.push_back({"alpha", 0.0});
@@ -217,59 +205,7 @@ int predict_inverse(CommandLine& line) {
   return exit_done;
 }
 
-}  // namespace
-
-CommandSpec predict_spec() {
-  return {
-      .name = "predict",
-      .arguments = "--alpha A --c C [--gamma G] [options]",
-      .summary = "Predicts tokens per iteration, speedup and the best draft length in closed form.",
-      .options = {convention_option,
-                  {"operations-ratio", "R", "operations of a draft step over those of a target decode step"},
-                  {"json", "", "one JSON document, schema foredraft.predict/1"}},
-      .min_positional = 0,
-      .max_positional = 0,
-      .examples =
-          {"foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
-           "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
-           "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
-           "foredraft predict --process beta_mixture --a 3 --b 1.2 --c 0.05 --verify-growth 0.02",
-           "foredraft predict --acceptance vllm.log --c 0.05",
-           "foredraft predict --measured-speedup 1.7 --gamma 5 --c 0.05",
-           "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
-           "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
-           "foredraft predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.7 --batch 1,64",
-           "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"},
-      .groups = {
-          {"acceptance and draft length",
-           {{"alpha", "A,...", "acceptance rate of a draft, in [0, 1]; a list gives one row per value"},
-            {"conditional", "a1,a2,...",
-             "or: acceptance rate of draft i given that all drafts before it were accepted"},
-            {"marginal", "m1,m2,...",
-             "or: share of iterations that accept draft i and all before it, as engines log it"},
-            {"acceptance-length", "X", "or: measured tokens per iteration at --gamma; alpha is computed from it"},
-            {"accepted-over-drafted", "R", "or: accepted over drafted tokens at --gamma; alpha is computed from it"},
-            {"acceptance-rate", "R", "the same, under the name that engines log"},
-            {"acceptance", "FILE", "or: an engine log, or an observations file of foredraft import"},
-            {"process", "P", "or: beta_mixture, markov or runs; foredraft list processes", false,
-             [] { return scenario::find_parameter("process")->choices; }},
-            {"a", "A", "beta_mixture: first shape; markov, runs: P(accept | previous accepted)"},
-            {"b", "B", "beta_mixture: second shape; markov, runs: P(accept | previous rejected)"},
-            {"mean", "M", "beta_mixture, markov: mean acceptance; with --correlation, replaces --a and --b"},
-            {"correlation", "R", "beta_mixture, markov: correlation of the acceptances of two successive drafts"},
-            {"spread", "S", "runs: log odds of easy runs above the mean, of hard runs below (default 0)"},
-            {"rho", "R", "runs: odds ratio of a run continuing across the bonus token (default 1)"},
-            {"measured-speedup", "S", "find the alpha that explains it; with --alpha the c; with both the overhead"},
-            {"gamma", "G", "drafted tokens per iteration (default: the best); with a policy or a device the maximum"}}},
-          cost_options(),
-          drafting_options(),
-          profile_options(),
-          load_options(),
-          deployment_options()}};
-}
-
-int run_predict(const std::vector<std::string>& arguments) {
-  CommandLine line(predict_spec(), arguments);
+int run_predict(CommandLine& line) {
   line.convert("acceptance-rate", "accepted-over-drafted", 1.0);
   const bool of_device = line.has("device") || line.has("profile") || line.has("steps-file");
   of_device ? line.convert("overhead-ms", "overhead-us", 1e3) : line.convert("overhead-us", "overhead-ms", 1e-3);
@@ -292,13 +228,66 @@ int run_predict(const std::vector<std::string>& arguments) {
   if (lines.size() > 1) return predict_several(lines);
   const Answered answered = answer(line);
   const Scenario& scenario = answered.question.scenario;
-  if (scenario::gamma_varies(scenario)) {
-    print_result(line.has("json") ? document_text(varying_prediction_json(scenario))
-                                  : varying_prediction_text(scenario));
-    return exit_done;
+  const bool varies = scenario::gamma_varies(scenario);
+  if (line.has("json")) {
+    print_result(document_text(varies ? varying_prediction_json(scenario) : to_json(answered)));
+  } else {
+    print_result(varies ? varying_prediction_text(scenario) : to_text(answered));
   }
-  print_result(line.has("json") ? document_text(to_json(answered)) : to_text(answered));
   return exit_done;
+}
+
+}  // namespace
+
+Command predict_command() {
+  return {
+      {.name = "predict",
+       .arguments = "--alpha A --c C [--gamma G] [options]",
+       .summary = "Predicts tokens per iteration, speedup and the best draft length in closed form.",
+       .options = {convention_option,
+                   {"operations-ratio", "R", "operations of a draft step over those of a target decode step"},
+                   {"json", "", "one JSON document, schema foredraft.predict/1"}},
+       .min_positional = 0,
+       .max_positional = 0,
+       .examples =
+           {"foredraft predict --alpha 0.8 --gamma 5 --c 0.05 --operations-ratio 0.05",
+            "foredraft predict --marginal 0.74,0.49,0.305 --c 0.19 --json",
+            "foredraft predict --acceptance-length 2.5 --gamma 3 --c 0.05",
+            "foredraft predict --process beta_mixture --a 3 --b 1.2 --c 0.05 --verify-growth 0.02",
+            "foredraft predict --acceptance vllm.log --c 0.05",
+            "foredraft predict --measured-speedup 1.7 --gamma 5 --c 0.05",
+            "foredraft predict --alpha 0.9 --gamma 25 --drafter block --step-ms 9 --draft-ms 10 --verify-ms 9",
+            "foredraft predict --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05",
+            "foredraft predict --device h100 --target llama-3.1-8b --draft llama-3.2-1b --alpha 0.7 --batch 1,64",
+            "foredraft predict --drafter input_copy --edit-rate 0.05 --realign 2 --gamma 100 --c 0"},
+       .groups =
+           {{"acceptance and draft length",
+             {{"alpha", "A,...", "acceptance rate of a draft, in [0, 1]; a list gives one row per value"},
+              {"conditional", "a1,a2,...",
+               "or: acceptance rate of draft i given that all drafts before it were accepted"},
+              {"marginal", "m1,m2,...",
+               "or: share of iterations that accept draft i and all before it, as engines log it"},
+              {"acceptance-length", "X", "or: measured tokens per iteration at --gamma; alpha is computed from it"},
+              {"accepted-over-drafted", "R", "or: accepted over drafted tokens at --gamma; alpha is computed from it"},
+              {"acceptance-rate", "R", "the same, under the name that engines log"},
+              {"acceptance", "FILE", "or: an engine log, or an observations file of foredraft import"},
+              {"process", "P", "or: beta_mixture, markov or runs; foredraft list processes", false,
+               [] { return scenario::find_parameter("process")->choices; }},
+              {"a", "A", "beta_mixture: first shape; markov, runs: P(accept | previous accepted)"},
+              {"b", "B", "beta_mixture: second shape; markov, runs: P(accept | previous rejected)"},
+              {"mean", "M", "beta_mixture, markov: mean acceptance; with --correlation, replaces --a and --b"},
+              {"correlation", "R", "beta_mixture, markov: correlation of the acceptances of two successive drafts"},
+              {"spread", "S", "runs: log odds of easy runs above the mean, of hard runs below (default 0)"},
+              {"rho", "R", "runs: odds ratio of a run continuing across the bonus token (default 1)"},
+              {"measured-speedup", "S", "find the alpha that explains it; with --alpha the c; with both the overhead"},
+              {"gamma", "G",
+               "drafted tokens per iteration (default: the best); with a policy or a device the maximum"}}},
+            cost_options(),
+            drafting_options(),
+            profile_options(),
+            load_options(),
+            deployment_options()}},
+      run_predict};
 }
 
 }  // namespace foredraft::experiments

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/commands/predict_from_profile.hpp"
+#include "experiments/commands/deployment_options.hpp"
 
 #include <fmt/format.h>
-#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -10,14 +9,12 @@
 #include "core/numbers.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
-#include "experiments/cli/scenario_options.hpp"
 #include "experiments/cli/scripts.hpp"
-#include "experiments/commands/deployment_options.hpp"
 #include "experiments/devices/devices.hpp"
+#include "experiments/predict/load_prediction.hpp"
 #include "experiments/predict/prediction.hpp"
 #include "experiments/predict/prediction_folder.hpp"
 #include "experiments/predict/profile_prediction.hpp"
-#include "experiments/results/manifest.hpp"
 #include "foredraft/errors.hpp"
 #include "latency/surfaces/pair_surface.hpp"
 #include "scenario/family.hpp"
@@ -34,29 +31,13 @@ constexpr std::int64_t longest_output = 100'000;
 constexpr std::int64_t largest_served_batch = 65'536;
 
 /// All but --request-rate.
-const std::vector<std::string_view>& options_of_load() {
-  static const std::vector<std::string_view> names{"prompt-tokens",  "output-tokens", "slo-ttft-ms",  "slo-tpot-ms",
-                                                   "gpu-hour-price", "max-batch",     "prompt-device"};
-  return names;
-}
+const std::vector<std::string_view> options_of_load{"prompt-tokens",  "output-tokens", "slo-ttft-ms",  "slo-tpot-ms",
+                                                    "gpu-hour-price", "max-batch",     "prompt-device"};
 
-}  // namespace
-
-OptionGroup load_options() {
-  return {"or a server under load: without and with speculation at one request rate",
-          {{"request-rate", "R", "requests per second (Poisson arrivals)"},
-           {"prompt-tokens", "N", "prompt length in tokens"},
-           {"output-tokens", "M", "output length in tokens, at least 2"},
-           {"slo-ttft-ms", "T", "objective for the 99th percentile of TTFT"},
-           {"slo-tpot-ms", "T", "objective for the 99th percentile of TPOT"},
-           {"gpu-hour-price", "P", "price of a GPU hour, for the cost of a million output tokens"},
-           {"max-batch", "B", "maximum batch size, as the engine is set (default 256)"},
-           {"prompt-device", "D", "data sheet for prefill times that the profile lacks", false, device_names}}};
-}
-
+/// Whether the line asks for the answer at a load. Rejects options that mean nothing without it, or beside it.
 bool asks_load(CommandLine& line) {
   if (!line.has("request-rate")) {
-    line.refuse_any(options_of_load(), "given without --request-rate", "it belongs to the answer at a load",
+    line.refuse_any(options_of_load, "given without --request-rate", "it belongs to the answer at a load",
                     "e.g. --request-rate 4");
     return false;
   }
@@ -70,7 +51,7 @@ bool asks_load(CommandLine& line) {
 }
 
 void refuse_load(CommandLine& line) {
-  std::vector<std::string_view> names = options_of_load();
+  std::vector<std::string_view> names = options_of_load;
   names.emplace_back("request-rate");
   line.refuse_any(names, "given without --device", "a load is answered by times of a device", "e.g. --device h200");
 }
@@ -87,6 +68,7 @@ LoadQuestion read_load(CommandLine& line) {
   return question;
 }
 
+/// The data sheet of --prompt-device with the deployment of the line. Throws InputError for an unreadable device.
 std::optional<latency::PromptSheet> read_prompt_sheet(CommandLine& line, const ProfileQuestion& pair) {
   const auto name = line.text("prompt-device");
   if (!name) return std::nullopt;
@@ -107,11 +89,13 @@ int predict_at_load(const CommandLine& line, const LoadQuestion& question, const
   return exit_done;
 }
 
-namespace {
-
 /// A schedule asks at every batch between the smallest and the largest.
 constexpr std::int64_t largest_batch = 65'536;
 constexpr std::int64_t largest_context = 1'000'000;
+
+const AcceptanceProcess& acceptance_of(const Question& question) {
+  return std::get<ProcessFidelity>(question.scenario.fidelity).acceptance;
+}
 
 ProfileQuestion read_profile_question(CommandLine& line, const Question& acceptance) {
   if (names_device(line) && line.has("steps-file")) {
@@ -125,7 +109,7 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
       .drafting =
           latency::role_of_drafter(line.text("drafter").value_or("")).value_or(latency::Role::autoregressive_drafting),
       // Of a line with problems, which are told together, this is the default.
-      .acceptance = std::get<ProcessFidelity>(acceptance.scenario.fidelity).acceptance,
+      .acceptance = acceptance_of(acceptance),
       .acceptance_length = acceptance.acceptance_length,
       .accepted_over_drafted = acceptance.accepted_over_drafted,
       .convention = acceptance.scenario.convention,
@@ -135,7 +119,7 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   }
   line.require("target", "the target model", "e.g. --target qwen1.5-7b; foredraft list models");
   if (question.drafting == latency::Role::head_drafting) {
-    if (line.has("draft")) line.refuse("draft", "not used by heads", "they are part of the target", "remove it");
+    line.refuse_any({"draft"}, "not used by heads", "they are part of the target", "remove it");
     question.draft = question.target;
   } else {
     line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
@@ -150,11 +134,7 @@ ProfileQuestion read_profile_question(CommandLine& line, const Question& accepta
   return question;
 }
 
-double alpha_of(const Question& question) {
-  return std::get<Iid>(std::get<ProcessFidelity>(question.scenario.fidelity).acceptance).alpha;
-}
-
-/// Of several one behind the other, each under its alpha.
+/// Several are listed one after the other, each under its alpha.
 std::string text_of(const std::vector<ProfilePrediction>& predictions) {
   if (predictions.size() == 1) return to_text(predictions.front());
   std::string text;
@@ -165,18 +145,19 @@ std::string text_of(const std::vector<ProfilePrediction>& predictions) {
   return text;
 }
 
-void fill(ResultFolder& folder, const ProfilePrediction& prediction, const std::vector<VerificationCurve>& curves,
-          const std::vector<FileDigest>& files) {
-  for (const FileDigest& file : files) folder.add_input(file);
-  write_prediction(folder, prediction, curves);
-  folder.complete();
-  if (!has_decision_map(prediction.question)) {
-    say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context "
-        "512,4096)");
-  }
-}
-
 }  // namespace
+
+OptionGroup load_options() {
+  return {"or a server under load: without and with speculation at one request rate",
+          {{"request-rate", "R", "requests per second (Poisson arrivals)"},
+           {"prompt-tokens", "N", "prompt length in tokens"},
+           {"output-tokens", "M", "output length in tokens, at least 2"},
+           {"slo-ttft-ms", "T", "objective for the 99th percentile of TTFT"},
+           {"slo-tpot-ms", "T", "objective for the 99th percentile of TPOT"},
+           {"gpu-hour-price", "P", "price of a GPU hour, for the cost of a million output tokens"},
+           {"max-batch", "B", "maximum batch size, as the engine is set (default 256)"},
+           {"prompt-device", "D", "data sheet for prefill times that the profile lacks", false, device_names}}};
+}
 
 OptionGroup profile_options() {
   return {"or step times of a device, in place of c and measured times",
@@ -222,12 +203,11 @@ std::vector<StatedValue> parameters_of_profiles(CommandLine& line) {
 
 int predict_from_profile(CommandLine& line, const std::vector<Question>& acceptances) {
   ProfileQuestion question = read_profile_question(line, acceptances.front());
-  if (acceptances.size() > 1)
-    line.refuse_any({"out"}, "mutually exclusive with a list of --alpha", "a folder holds one answer",
-                    "give one alpha");
-  if (acceptances.size() > 1)
-    line.refuse_any({"request-rate"}, "mutually exclusive with a list of --alpha", "a load is answered for one",
-                    "give one alpha");
+  if (acceptances.size() > 1) {
+    constexpr auto list = "mutually exclusive with a list of --alpha";
+    line.refuse_any({"out"}, list, "a folder holds one answer", "give one alpha");
+    line.refuse_any({"request-rate"}, list, "a load is answered for one", "give one alpha");
+  }
   std::optional<LoadQuestion> load;
   if (asks_load(line)) load = read_load(line);
   line.refuse_any({"measured-speedup"}, "not used with the times of a device", "it is explained by one c",
@@ -254,23 +234,27 @@ int predict_from_profile(CommandLine& line, const std::vector<Question>& accepta
     }
     const auto out = line.text("out");
     std::vector<VerificationCurve> curves;
-    const std::vector<ProfilePrediction> predictions = [&] {
-      const Progress progress{"predicting"};
+    const std::vector<ProfilePrediction> predictions = in_phase("predicting", [&] {
       std::vector<ProfilePrediction> all;
       for (const Question& acceptance : acceptances) {
         ProfileQuestion one = question;
-        if (acceptances.size() > 1) one.acceptance = Iid{alpha_of(acceptance)};
+        if (acceptances.size() > 1) one.acceptance = acceptance_of(acceptance);
         all.push_back(predict(one, profile));
       }
       if (out) curves = verification_curves(all.front().question, profile);
       return all;
-    }();
+    });
     const ProfilePrediction& prediction = predictions.front();
     std::optional<ResultFolder> folder;
     if (out) {
       static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
       folder.emplace(*out, folder_kind(prediction.question, read.digest), line.words());
-      fill(*folder, prediction, curves, files);
+      for (const FileDigest& file : files) folder->add_input(file);
+      write_prediction(*folder, prediction, curves);
+      folder->complete();
+      if (!has_decision_map(prediction.question)) {
+        say("no decision map: it needs two batches and two contexts at least (--batch 1,8,64 --context 512,4096)");
+      }
     }
     if (line.has("json")) {
       auto json = to_json(predictions);

@@ -9,11 +9,9 @@
 #include "core/readable.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
-#include "experiments/cli/shell.hpp"
 #include "experiments/commands/commands.hpp"
-#include "experiments/results/build_info.hpp"
 #include "experiments/results/manifest.hpp"
-#include "experiments/sweep/run_points.hpp"
+#include "experiments/text/table.hpp"
 #include "foredraft/errors.hpp"
 #include "sim/process/kernels.hpp"
 
@@ -22,19 +20,15 @@ namespace {
 
 std::vector<CommandSpec> command_specs() {
   std::vector<CommandSpec> specs;
-  for (const Command& command : command_registry()) specs.push_back(command.spec());
+  for (const Command& command : command_registry()) specs.push_back(command.spec);
   return specs;
 }
 
-std::vector<std::string> command_names() {
-  std::vector<std::string> names;
-  for (const CommandSpec& command : command_specs()) names.emplace_back(command.name);
-  return names;
-}
+std::vector<std::string> command_names() { return texts_of(command_specs(), &CommandSpec::name); }
 
 const Command& find_command(const std::string& name) {
   for (const Command& command : command_registry()) {
-    if (command.spec().name == name) return command;
+    if (command.spec.name == name) return command;
   }
   ProblemList problems("foredraft");
   problems.add({.key = name, .text = "unknown command", .suggestion = suggestion_for(name, command_names())});
@@ -43,7 +37,7 @@ const Command& find_command(const std::string& name) {
 
 /// Whether stdout is to hold one JSON document.
 bool asks_json(const std::vector<std::string>& arguments) {
-  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  const auto end = std::ranges::find(arguments, "--");
   return std::find(arguments.begin(), end, "--json") != end;
 }
 
@@ -55,66 +49,18 @@ ExitCode end_with(ExitCode code, const std::string& message, const std::vector<s
       {"schema", "foredraft.error/1"}, {"exit_code", static_cast<int>(code)}, {"error", readable_message(message)}};
   try {
     print_result(document_text(document));
-  } catch (const RunError&) {  // nobody reads stdout
+  } catch (const RunError&) {  // stdout is closed
   }
   return code;
 }
 
-int dispatch(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) {
-    talk(program_help(command_specs()));
-    return exit_bad_input;
-  }
-  const std::string& name = arguments.front();
-  if (name == "--help" || name == "-h") return run_help({});
-  if (name == "--version" || name == "-v") {
-    const BuildInfo build = build_info();
-    print_result(fmt::format("foredraft {} (commit {}, changes {}; {}, {})\n", build.version, build.commit,
-                             build.changes, build.compiler, build.build_type));
-    return exit_done;
-  }
-  const Command& command = find_command(name);
-  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (!CommandLine(command.spec(), rest).wants_help()) return command.run(rest);
-  print_result(help_text(command.spec()));
-  return exit_done;
-}
-
-}  // namespace
-
-const std::vector<Command>& command_registry() {
-  static const std::vector<Command> commands{
-      {predict_spec, run_predict},     {simulate_spec, run_simulate},
-      {sweep_spec, run_sweep_command}, {merge_spec, run_merge},
-      {check_spec, run_check},         {reproduce_spec, run_reproduce},
-      {tree_spec, run_tree},           {calibrate_spec, run_calibrate},
-      {validate_spec, run_validate},   {import_spec, run_import},
-      {advise_spec, run_advise},       {compare_spec, run_compare},
-      {plot_spec, run_plot},           {list_spec, run_list},
-      {help_spec, run_help},           {completion_spec, run_completion},
-  };
-  return commands;
-}
-
-CommandSpec help_spec() {
-  return {.name = "help",
-          .arguments = "[COMMAND] [--man]",
-          .summary = "Explains a command, or lists the commands.",
-          .options = {{"man", "", "the manual page of all commands, as roff"}},
-          .min_positional = 0,
-          .max_positional = 1,
-          .examples = {"foredraft help predict", "foredraft help --man > foredraft.1"},
-          .words = command_names};
-}
-
-int run_help(const std::vector<std::string>& arguments) {
-  CommandLine line(help_spec(), arguments);
+int run_help(CommandLine& line) {
   const bool one = !line.positional().empty();
   if (one)
     line.refuse_any({"man"}, "mutually exclusive with a command", "the manual page holds all of them", "remove one");
   line.done();
   if (one) {
-    print_result(help_text(find_command(line.positional().front()).spec()));
+    print_result(help_text(find_command(line.positional().front()).spec));
   } else if (line.has("man")) {
     print_result(manual_page(command_specs(), build_info().version));
   } else {
@@ -123,19 +69,19 @@ int run_help(const std::vector<std::string>& arguments) {
   return exit_done;
 }
 
-CommandSpec completion_spec() {
-  return {.name = "completion",
-          .arguments = "bash|zsh|fish",
-          .summary = "Prints what a shell reads to complete foredraft's commands, options and their values.",
-          .options = {{"words", "", "what the shell asks: `-- WORD...` gives the candidates for the last word"}},
-          .min_positional = 0,
-          .max_positional = std::numeric_limits<std::size_t>::max(),
-          .examples = {"foredraft completion bash > ~/.local/share/bash-completion/completions/foredraft"},
-          .words = completed_shells};
+Command help_command() {
+  return {{.name = "help",
+           .arguments = "[COMMAND] [--man]",
+           .summary = "Explains a command, or lists the commands.",
+           .options = {{"man", "", "the manual page of all commands, as roff"}},
+           .min_positional = 0,
+           .max_positional = 1,
+           .examples = {"foredraft help predict", "foredraft help --man > foredraft.1"},
+           .words = command_names},
+          run_help};
 }
 
-int run_completion(const std::vector<std::string>& arguments) {
-  CommandLine line(completion_spec(), arguments);
+int run_completion(CommandLine& line) {
   line.done();
   if (line.has("words")) {
     for (const std::string& word : completions(command_specs(), line.positional())) print_result(word + "\n");
@@ -146,6 +92,52 @@ int run_completion(const std::vector<std::string>& arguments) {
   }
   print_result(completion_script(line.positional().front()));
   return exit_done;
+}
+
+Command completion_command() {
+  return {{.name = "completion",
+           .arguments = "bash|zsh|fish",
+           .summary = "Prints what a shell reads to complete foredraft's commands, options and their values.",
+           .options = {{"words", "", "what the shell asks: `-- WORD...` gives the candidates for the last word"}},
+           .min_positional = 0,
+           .max_positional = std::numeric_limits<std::size_t>::max(),
+           .examples = {"foredraft completion bash > ~/.local/share/bash-completion/completions/foredraft"},
+           .words = completed_shells},
+          run_completion};
+}
+
+int dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    talk(program_help(command_specs()));
+    return exit_bad_input;
+  }
+  const std::string& name = arguments.front();
+  if (name == "--help" || name == "-h") {
+    print_result(program_help(command_specs()));
+    return exit_done;
+  }
+  if (name == "--version" || name == "-v") {
+    const BuildInfo build = build_info();
+    print_result(fmt::format("foredraft {} (commit {}, changes {}; {}, {})\n", build.version, build.commit,
+                             build.changes, build.compiler, build.build_type));
+    return exit_done;
+  }
+  const Command& command = find_command(name);
+  CommandLine line(command.spec, {arguments.begin() + 1, arguments.end()});
+  if (!line.wants_help()) return command.run(line);
+  print_result(help_text(command.spec));
+  return exit_done;
+}
+
+}  // namespace
+
+const std::vector<Command>& command_registry() {
+  static const std::vector<Command> commands{
+      predict_command(),  simulate_command(),  sweep_command(),  merge_command(),
+      check_command(),    reproduce_command(), tree_command(),   calibrate_command(),
+      validate_command(), import_command(),    advise_command(), compare_command(),
+      plot_command(),     list_command(),      help_command(),   completion_command()};
+  return commands;
 }
 
 int run_program(const std::vector<std::string>& arguments) {

@@ -13,8 +13,9 @@
 #include "experiments/commands/commands.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "experiments/results/manifest.hpp"
-#include "experiments/sweep/run_points.hpp"
+#include "experiments/sweep/point.hpp"
 #include "experiments/text/digest.hpp"
+#include "experiments/text/table.hpp"
 #include "foredraft/errors.hpp"
 
 namespace foredraft::experiments {
@@ -27,18 +28,14 @@ std::string inventory() {
   return text;
 }
 
-std::vector<std::string> experiment_ids() {
-  std::vector<std::string> ids;
-  for (const ExperimentEntry& entry : experiment_registry()) ids.push_back(entry.id);
-  return ids;
-}
+std::vector<std::string> experiment_ids() { return texts_of(experiment_registry(), &ExperimentEntry::id); }
 
 /// The experiments that were asked for, in the order of the registry. Throws InputError with every unknown name.
 std::vector<ExperimentEntry> selection(const std::vector<std::string>& wanted, bool all) {
   const std::vector<std::string> known = experiment_ids();
   ProblemList problems("foredraft reproduce");
   for (const std::string& id : wanted) {
-    if (std::find(known.begin(), known.end(), id) == known.end()) {
+    if (std::ranges::find(known, id) == known.end()) {
       problems.add({.key = id, .text = "unknown experiment", .suggestion = suggestion_for(id, known)});
     }
   }
@@ -48,14 +45,13 @@ std::vector<ExperimentEntry> selection(const std::vector<std::string>& wanted, b
   }
   problems.raise();
   std::vector<ExperimentEntry> chosen;
-  std::copy_if(experiment_registry().begin(), experiment_registry().end(), std::back_inserter(chosen),
-               [&](const ExperimentEntry& entry) {
-                 return all || std::find(wanted.begin(), wanted.end(), entry.id) != wanted.end();
-               });
+  std::ranges::copy_if(experiment_registry(), std::back_inserter(chosen), [&](const ExperimentEntry& entry) {
+    return all || std::ranges::find(wanted, entry.id) != wanted.end();
+  });
   return chosen;
 }
 
-/// An argument out of its domain is the user's mistake elsewhere; here, behind a written manifest, the run has failed.
+/// An argument out of its domain is the user's mistake elsewhere; here, after a manifest was written, the run failed.
 ExperimentResult run_experiment(const ExperimentEntry& entry, const ExperimentSettings& settings) {
   try {
     return entry.run(settings);
@@ -94,7 +90,7 @@ ExperimentResult validation_of(const std::string& folder) {
   return result;
 }
 
-/// "manifest.json  leviathan-table1.{csv,tex,md}  scorecard.csv", or, where nobody would read that, their number.
+/// "manifest.json  leviathan-table1.{csv,tex,md}  scorecard.csv", or only the number of many.
 std::string files_text(const std::vector<std::string>& files) {
   constexpr std::size_t max_named = 12;
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
@@ -116,28 +112,7 @@ std::string files_text(const std::vector<std::string>& files) {
   return text;
 }
 
-}  // namespace
-
-CommandSpec reproduce_spec() {
-  return {.name = "reproduce",
-          .arguments = "[--list] [--all | ID ...] --out DIR [options]",
-          .summary = "Reproduces the papers' tables and figures: each printed number beside ours, and a scorecard.",
-          .options = {{"all", "", "run every experiment"},
-                      {"list", "", "list the experiments"},
-                      {"out", "DIR", "results folder: tables, figure data, scorecard.csv, manifest.json, figures"},
-                      {"seed", "S", "random seed of every simulation (default 1)"},
-                      threads_option,
-                      {"validation", "DIR", "folder of foredraft validate, to add this machine to the report"},
-                      {"no-figures", "", "only data: no figures, no report.html"}},
-          .min_positional = 0,
-          .max_positional = 1000,
-          .examples = {"foredraft reproduce --all --out results/papers",
-                       "foredraft reproduce leviathan-table1 leviathan-table2 --out results/leviathan"},
-          .words = experiment_ids};
-}
-
-int run_reproduce(const std::vector<std::string>& arguments) {
-  CommandLine line(reproduce_spec(), arguments);
+int run_reproduce(CommandLine& line) {
   if (line.has("list")) {
     line.done();
     print_result(inventory());
@@ -159,10 +134,8 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (stop) throw Interrupted();
     say("[{}/{}] {}: {}", i + 1, chosen.size(), chosen[i].id, chosen[i].summary);
-    const ExperimentResult result = [&] {
-      const Progress progress{std::string(chosen[i].id)};
-      return run_experiment(chosen[i], settings);
-    }();
+    const ExperimentResult result =
+        in_phase(std::string(chosen[i].id), [&] { return run_experiment(chosen[i], settings); });
     add_result(folder, result);
     rows.insert(rows.end(), result.rows.begin(), result.rows.end());
     print_result(fmt::format("{:<18} {}\n", chosen[i].id, result.text));
@@ -173,12 +146,32 @@ int run_reproduce(const std::vector<std::string>& arguments) {
   folder.complete();
   print_result(fmt::format("{}\nwrote   {}\n", summary_line(rows), files_text(folder.files())));
   if (!line.has("no-figures")) {
-    const bool figures =
-        validation || std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.has_figure; });
+    const bool figures = validation || std::ranges::any_of(chosen, [](const auto& entry) { return entry.has_figure; });
     const PlotResult drawn = figures ? draw_figures(folder.path()) : write_report(folder.path());
     if (drawn == PlotResult::failed) return exit_failed;
   }
   return any_failed(rows) ? exit_failed : exit_done;
+}
+
+}  // namespace
+
+Command reproduce_command() {
+  return {{.name = "reproduce",
+           .arguments = "[--list] [--all | ID ...] --out DIR [options]",
+           .summary = "Reproduces the papers' tables and figures: each printed number beside ours, and a scorecard.",
+           .options = {{"all", "", "run every experiment"},
+                       {"list", "", "list the experiments"},
+                       {"out", "DIR", "results folder: tables, figure data, scorecard.csv, manifest.json, figures"},
+                       {"seed", "S", "random seed of every simulation (default 1)"},
+                       threads_option,
+                       {"validation", "DIR", "folder of foredraft validate, to add this machine to the report"},
+                       {"no-figures", "", "only data: no figures, no report.html"}},
+           .min_positional = 0,
+           .max_positional = 1000,
+           .examples = {"foredraft reproduce --all --out results/papers",
+                        "foredraft reproduce leviathan-table1 leviathan-table2 --out results/leviathan"},
+           .words = experiment_ids},
+          run_reproduce};
 }
 
 }  // namespace foredraft::experiments

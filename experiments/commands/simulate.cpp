@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analytic/answer/answer.hpp"
-#include "core/check.hpp"
 #include "core/numbers.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
@@ -53,7 +52,7 @@ Simulation from_options(CommandLine& line) {
 
 Simulation from_config(CommandLine& line) {
   std::vector<std::string_view> of_a_point;
-  const CommandSpec spec = simulate_spec();
+  const CommandSpec spec = simulate_command().spec;
   for (const OptionSpec& option : all_options(spec)) {
     if (option.name != "threads" && option.name != "json") of_a_point.push_back(option.name);
   }
@@ -84,25 +83,16 @@ Json acceptance_json(const sim::Tally& tally) {
             {"accepted_over_drafted", finite_json(acceptance.accepted_over_drafted.mean)}};
   Json errors{{"per_token", finite_json(acceptance.per_token.standard_error)},
               {"accepted_over_drafted", finite_json(acceptance.accepted_over_drafted.standard_error)}};
-  const auto add = [&](const char* name, const std::vector<Estimate>& entries) {
-    json[name] = Json::array();
-    errors[name] = Json::array();
-    for (const Estimate& entry : entries) {
+  for (const auto& [name, entries] :
+       {std::pair{"conditional", &acceptance.conditional}, {"marginal", &acceptance.marginal}}) {
+    json[name] = errors[name] = Json::array();
+    for (const Estimate& entry : *entries) {
       json[name].push_back(finite_json(entry.mean));
       errors[name].push_back(finite_json(entry.standard_error));
     }
-  };
-  add("conditional", acceptance.conditional);
-  add("marginal", acceptance.marginal);
+  }
   json["standard_error"] = std::move(errors);
   return json;
-}
-
-/// The alpha that every draft is accepted with; null where acceptance is another.
-const double* alpha_of(const Scenario& scenario) {
-  const AcceptanceProcess* acceptance = scenario::acceptance_of(scenario);
-  const auto* iid = acceptance == nullptr ? nullptr : std::get_if<Iid>(acceptance);
-  return iid == nullptr ? nullptr : &iid->alpha;
 }
 
 std::string json_text(const Simulation& simulation, const sim::Tally& tally, const Simulated& simulated,
@@ -121,24 +111,24 @@ std::string json_text(const Simulation& simulation, const sim::Tally& tally, con
     const auto* process = std::get_if<ProcessFidelity>(&scenario.fidelity);
     json["policy"] = scenario::name_of(process == nullptr ? Policy(ConstantGamma{}) : process->policy);
   }
-  if (const double* alpha = alpha_of(scenario)) json["alpha"] = *alpha;
   const AcceptanceProcess* acceptance = scenario::acceptance_of(scenario);
+  if (acceptance != nullptr && std::holds_alternative<Iid>(*acceptance))
+    json["alpha"] = std::get<Iid>(*acceptance).alpha;
   if (acceptance != nullptr && std::holds_alternative<Runs>(*acceptance)) add_acceptance(*acceptance, json);
   const std::optional<DecodingCost> cost = scenario::decoding_cost(scenario);
   json["c"] = cost ? Json(cost->draft_pass) : Json(nullptr);
   if (!std::holds_alternative<ConstantRatio>(scenario.cost)) json["cost"] = cost_json(scenario.cost);
-  json["iterations"] = simulated.iterations;
-  json["units"] = simulated.units;
-  json["seed"] = simulation.plan.seed;
-  json["tokens_per_iteration"] = estimate_json(sim::tokens_per_iteration(tally));
-  json["tokens_variance"] = finite_json(sim::tokens_variance(tally));
-  json["acceptance"] = acceptance_json(tally);
-  json["speedup"] = cost ? estimate_json(sim::speedup(tally, *cost)) : Json(nullptr);
-  json["operations_factor"] =
-      scenario.operations_ratio
-          ? estimate_json(sim::operations_factor(tally, *scenario.operations_ratio, scenario.convention))
-          : Json(nullptr);
-  json["memory_access_factor"] = estimate_json(sim::memory_access_factor(tally));
+  const std::optional<double> ratio = scenario.operations_ratio;
+  json.update({{"iterations", simulated.iterations},
+               {"units", simulated.units},
+               {"seed", simulation.plan.seed},
+               {"tokens_per_iteration", estimate_json(sim::tokens_per_iteration(tally))},
+               {"tokens_variance", finite_json(sim::tokens_variance(tally))},
+               {"acceptance", acceptance_json(tally)},
+               {"speedup", cost ? estimate_json(sim::speedup(tally, *cost)) : Json()},
+               {"operations_factor",
+                ratio ? estimate_json(sim::operations_factor(tally, *ratio, scenario.convention)) : Json()},
+               {"memory_access_factor", estimate_json(sim::memory_access_factor(tally))}});
   const Estimates& estimates = simulated.estimates;
   if (!std::isnan(estimates.mean_gamma.mean)) json["mean_gamma"] = estimate_json(estimates.mean_gamma);
   for (const scenario::Metric& metric : scenario::metrics()) {
@@ -166,13 +156,9 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
   text += fmt::format(" ({} iterations, seed {}, {} convention)\n\n", simulated.iterations, simulation.plan.seed,
                       to_string(simulation.scenario.convention));
   using enum Table::Align;
-  Table table{.caption = {},
-              .columns = {{"", left},
-                          {"simulated", right},
-                          {"95 % interval", left},
-                          {"closed form", right},
-                          {"deviation", right}},
-              .rows = {}};
+  Table table{"",
+              {{"", left}, {"simulated", right}, {"95 % interval", left}, {"closed form", right}, {"deviation", right}},
+              {}};
   for (const scenario::Metric& metric : scenario::metrics()) {
     if (metric.estimate == nullptr) continue;
     const Estimate& estimate = simulated.estimates.*metric.estimate;
@@ -180,15 +166,15 @@ std::string text(const Simulation& simulation, const sim::Tally& tally, const Si
     const Interval interval = normal_interval(estimate);
     const auto deviation = deviation_in_se(closed_form, simulated, metric);
     const double expected = metric.closed_form == nullptr ? unknown<double> : closed_form.*metric.closed_form;
-    table.rows.push_back({fmt::format("{}{}", metric.label, metric.unit == "ms" ? " (ms)" : ""),
-                          decimal_text(estimate.mean, 5),
-                          std::isnan(interval.low)
-                              ? ""
-                              : fmt::format("{} to {}", decimal_text(interval.low, 5), decimal_text(interval.high, 5)),
-                          std::isnan(expected) ? "" : decimal_text(expected, 5),
-                          deviation              ? fmt::format("{:+.2f} se", *deviation)
-                          : std::isnan(expected) ? ""
-                                                 : "not comparable"});
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row = {fmt::format("{}{}", metric.label, metric.unit == "ms" ? " (ms)" : ""), decimal_text(estimate.mean, 5), "",
+           "", ""};
+    if (!std::isnan(interval.low)) {
+      row[2] = fmt::format("{} to {}", decimal_text(interval.low, 5), decimal_text(interval.high, 5));
+    }
+    if (std::isnan(expected)) continue;
+    row[3] = decimal_text(expected, 5);
+    row[4] = deviation ? fmt::format("{:+.2f} se", *deviation) : "not comparable";
   }
   text += to_text(table);
   const sim::Acceptance acceptance = sim::acceptance(tally);
@@ -221,46 +207,13 @@ sim::Tally run_with_progress(const sim::Simulator& simulator, const SimulationPl
   }
 }
 
-}  // namespace
-
-CommandSpec simulate_spec() {
-  return {
-      .name = "simulate",
-      .arguments = "--alpha A --gamma G --iterations N [options]   or   simulate CONFIG.toml",
-      .summary = "Simulates one point (Monte-Carlo) and compares it with the closed form.",
-      .options = {{"iterations", "N", "draft-and-verify rounds to run"},
-                  {"seed", "S", "random seed (default 1)"},
-                  {"path", "P", "fast (default), or reference: one random draw per drafted token", false, path_names},
-                  threads_option,
-                  {"json", "", "one JSON document, schema foredraft.simulate/1"}},
-      .min_positional = 0,
-      .max_positional = 1,
-      .examples = {"foredraft simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
-                   "foredraft simulate --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05 --iterations 1e6 --seed 1",
-                   "foredraft simulate --acceptance vllm.log --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
-                   "foredraft simulate experiments/configs/simulate_token.toml --json"},
-      .groups = {{"acceptance and draft length",
-                  {{"alpha", "A", "acceptance rate of a draft, in [0, 1]"},
-                   {"acceptance", "FILE", "or: an engine log or an observations file; recorded steps are replayed"},
-                   {"gamma", "G", "drafted tokens per iteration; with a policy the maximum"},
-                   convention_option,
-                   {"operations-ratio", "R", "operations of a draft step over those of a target decode step"}}},
-                 cost_options(),
-                 drafting_options()}};
-}
-
-int run_simulate(const std::vector<std::string>& arguments) {
-  CommandLine line(simulate_spec(), arguments);
+int run_simulate(CommandLine& line) {
   const unsigned threads = line.threads();
   Simulation simulation = line.positional().empty() ? from_options(line) : from_config(line);
   line.done();
   Inputs inputs(simulation.folder);
   const Scenario& scenario = simulation.scenario;
   const SimulationPlan& plan = simulation.plan;
-  const auto in_phase = [](std::string name, const auto& work) {
-    const Progress progress(std::move(name));
-    return work();
-  };
   const std::unique_ptr<sim::Simulator> simulator = in_phase("preparing", [&] {
     inputs.attach(simulation.scenario);
     return sim::make_simulator(scenario, plan);
@@ -273,6 +226,36 @@ int run_simulate(const std::vector<std::string>& arguments) {
   print_result(line.has("json") ? json_text(simulation, tally, simulated, closed_form)
                                 : text(simulation, tally, simulated, closed_form));
   return exit_done;
+}
+
+}  // namespace
+
+Command simulate_command() {
+  return {
+      {.name = "simulate",
+       .arguments = "--alpha A --gamma G --iterations N [options]   or   simulate CONFIG.toml",
+       .summary = "Simulates one point (Monte-Carlo) and compares it with the closed form.",
+       .options = {{"iterations", "N", "draft-and-verify rounds to run"},
+                   {"seed", "S", "random seed (default 1)"},
+                   {"path", "P", "fast (default), or reference: one random draw per drafted token", false, path_names},
+                   threads_option,
+                   {"json", "", "one JSON document, schema foredraft.simulate/1"}},
+       .min_positional = 0,
+       .max_positional = 1,
+       .examples =
+           {"foredraft simulate --alpha 0.8 --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
+            "foredraft simulate --alpha 0.8 --policy plus2_minus1 --gamma 50 --c 0.05 --iterations 1e6 --seed 1",
+            "foredraft simulate --acceptance vllm.log --gamma 5 --c 0.05 --iterations 1e6 --seed 1",
+            "foredraft simulate experiments/configs/simulate_token.toml --json"},
+       .groups = {{"acceptance and draft length",
+                   {{"alpha", "A", "acceptance rate of a draft, in [0, 1]"},
+                    {"acceptance", "FILE", "or: an engine log or an observations file; recorded steps are replayed"},
+                    {"gamma", "G", "drafted tokens per iteration; with a policy the maximum"},
+                    convention_option,
+                    {"operations-ratio", "R", "operations of a draft step over those of a target decode step"}}},
+                  cost_options(),
+                  drafting_options()}},
+      run_simulate};
 }
 
 }  // namespace foredraft::experiments

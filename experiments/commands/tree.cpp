@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "analytic/tree/tree_search.hpp"
-#include "core/files.hpp"
 #include "core/streams.hpp"
 #include "experiments/cli/progress.hpp"
 #include "experiments/cli/scenario_options.hpp"
@@ -26,7 +24,6 @@ constexpr std::int64_t max_tree_depth = 1'024;
 constexpr std::int64_t largest_tree_batch = 65'536;
 constexpr std::int64_t largest_tree_context = 1'000'000;
 constexpr double any_cost = std::numeric_limits<double>::max();
-constexpr std::string_view tree_folder_schema = "foredraft.tree_result/1";
 
 /// Times of a device that the line asks for.
 struct AskedPrice {
@@ -39,18 +36,16 @@ struct AskedPrice {
 struct TreeOptions {
   std::int64_t nodes;
   std::optional<std::int64_t> depth;
-  std::optional<double> c;
-  std::optional<double> growth;
+  std::optional<double> c, growth;
   std::string drafter;
-  std::optional<AskedPrice> price;  ///< whose times the profile says
+  std::optional<AskedPrice> price;
 };
 
 /// With --device or --profile the times of passes take the place of --c and of the cost of verification.
 std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string& drafter) {
   if (!names_device(line)) {
     for (const std::string_view name : {"target", "draft", "batch", "context"}) {
-      if (line.has(name))
-        line.refuse(name, "given without --profile", "it asks for step times of a device", "e.g. --profile h200");
+      line.refuse_any({name}, "given without --profile", "it asks for step times of a device", "e.g. --profile h200");
     }
     refuse_deployment(line);
     if (drafter == "heads") {
@@ -60,16 +55,16 @@ std::optional<AskedPrice> read_asked_price(CommandLine& line, const std::string&
     return std::nullopt;
   }
   for (const std::string_view name : {"c", "verify-growth", "cost-file"}) {
-    if (line.has(name)) {
-      line.refuse(name, line.has("device") ? "mutually exclusive with --device" : "mutually exclusive with --profile",
-                  "the profile gives the times of forward passes", "keep one");
-    }
+    line.refuse_any({name},
+                    line.has("device") ? "mutually exclusive with --device" : "mutually exclusive with --profile",
+                    "the profile gives the times of forward passes", "keep one");
   }
   line.require("target", "the target model", "e.g. --target qwen1.5-7b; foredraft list models");
   const bool heads = drafter == "heads";
-  if (!heads) line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
-  if (heads && line.has("draft")) {
-    line.refuse("draft", "not used by heads", "they are part of the target", "remove it");
+  if (heads) {
+    line.refuse_any({"draft"}, "not used by heads", "they are part of the target", "remove it");
+  } else {
+    line.require("draft", "the draft model", "e.g. --draft qwen1.5-0.5b; foredraft list models");
   }
   return AskedPrice{
       .pair = {.target = line.text("target").value_or(""), .draft = line.text("draft").value_or(""), .heads = heads},
@@ -84,12 +79,12 @@ TreeOptions read_options(CommandLine& line) {
   if (line.has("every-depth") && !line.has("depth")) {
     line.require("depth", "with --every-depth nothing else limits the depth", "e.g. --depth 10");
   }
-  if (line.has("verify-growth") && line.has("cost-file")) {
-    line.refuse("verify-growth", "mutually exclusive with --cost-file", "the time of verification is stated once",
-                "keep one");
+  if (line.has("cost-file")) {
+    line.refuse_any({"verify-growth"}, "mutually exclusive with --cost-file", "the time of verification is stated once",
+                    "keep one");
   }
-  if (line.has("json") && line.has("dot")) {
-    line.refuse("dot", "mutually exclusive with --json", "standard output holds one document", "keep one");
+  if (line.has("json")) {
+    line.refuse_any({"dot"}, "mutually exclusive with --json", "standard output holds one document", "keep one");
   }
   const std::string drafter = line.word("drafter", {"autoregressive", "block", "heads"}).value_or("autoregressive");
   return {.nodes = line.integer("nodes", 1, max_tree_nodes).value_or(1),
@@ -187,73 +182,66 @@ TreeQuestion read_tree_question(CommandLine& line, std::vector<FileDigest>& file
           .price = std::move(price)};
 }
 
-void write_tree(ResultFolder& folder, const TreeAnswer& answer, const std::vector<FileDigest>& files) {
-  for (const FileDigest& file : files) folder.add_input(file);
-  folder.write("tree.json", document_text(to_json(answer)));
-  folder.write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
-  folder.write("tree.dot", to_dot(answer));
-  folder.complete();
-}
-
-}  // namespace
-
-CommandSpec tree_spec() {
-  return {
-      .name = "tree",
-      .arguments = "--accuracies FILE --nodes N [--depth D] [options]",
-      .summary =
-          "Finds the token tree of the most expected tokens, or of the largest speedup, from accuracies by rank.",
-      .options = {{"json", "", "one JSON document, schema foredraft.tree/1"},
-                  {"dot", "", "print the tree for Graphviz, e.g. | dot -Tsvg"},
-                  {"out", "DIR", "also write tree.json, tree.csv, tree.dot and tree.{pdf,svg,png}"}},
-      .min_positional = 0,
-      .max_positional = 0,
-      .examples = {"foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64",
-                   "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 128 --c 0.01 "
-                   "--drafter block --verify-growth 0.005 --out results/tree",
-                   "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64 --profile h200 "
-                   "--target vicuna-33b --drafter heads --batch 4"},
-      .groups = {
-          {"which tree",
-           {{"accuracies", "FILE",
-             "a row per head: marginal accuracy of rank 1, 2, ..., separated by blanks or commas"},
-            {"nodes", "N", "maximum nodes, including the root (the target's own token)"},
-            {"depth", "D", "maximum depth of a path in drafted tokens (default: the number of heads)"},
-            {"every-depth", "", "use the file's one row at every depth: a draft model instead of heads"},
-            {"paths", "FILE", "evaluate this tree: a path of child ranks per line, or Medusa's list [[0], [0, 1]]"}}},
-          {"cost of forward passes; with it the tree of the largest speedup is sought",
-           {{"c", "C", "time of a draft step over that of a target decode step"},
-            {"drafter", "D",
-             "autoregressive (default): drafting costs depth * c; block: c; heads, with a profile: one head per depth"},
-            {"verify-growth", "G", "decode steps that each node after the first adds (default 0)"},
-            {"cost-file", "FILE", "or: rows nodes,time of a verification, in any unit, from 1 node on"}}},
-          {"or step times of a device",
-           {device_option,
-            profile_option,
-            target_option,
-            draft_option,
-            {"batch", "B", "batch size (default 1)"},
-            {"context", "N", "context length in tokens (default 512)"}}},
-          deployment_options()}};
-}
-
-int run_tree(const std::vector<std::string>& arguments) {
-  CommandLine line(tree_spec(), arguments);
+int run_tree(CommandLine& line) {
   std::vector<FileDigest> files;
   const TreeQuestion question = read_tree_question(line, files);
-  const TreeAnswer answer = [&] {
-    const Progress progress{"searching the tree"};
-    return best_tree(question);
-  }();
+  const TreeAnswer answer = in_phase("searching the tree", [&] { return best_tree(question); });
   std::optional<ResultFolder> folder;
   if (const auto out = line.text("out")) {
     static_cast<void>(catch_interrupts());  // what is begun is written whole; drawing looks at it
-    folder.emplace(*out, ResultFolder::Kind{.schema = tree_folder_schema}, line.words());
-    write_tree(*folder, answer, files);
+    folder.emplace(*out, ResultFolder::Kind{.schema = "foredraft.tree_result/1"}, line.words());
+    for (const FileDigest& file : files) folder->add_input(file);
+    folder->write("tree.json", document_text(to_json(answer)));
+    folder->write("tree.csv", to_csv(answer.chosen.tree, answer.probabilities));
+    folder->write("tree.dot", to_dot(answer));
+    folder->complete();
   }
   print_result(line.has("json") ? document_text(to_json(answer)) : line.has("dot") ? to_dot(answer) : to_text(answer));
   if (folder && draw_figures(folder->path()) == PlotResult::failed) return exit_failed;
   return exit_done;
+}
+
+}  // namespace
+
+Command tree_command() {
+  return {{.name = "tree",
+           .arguments = "--accuracies FILE --nodes N [--depth D] [options]",
+           .summary =
+               "Finds the token tree of the most expected tokens, or of the largest speedup, from accuracies by rank.",
+           .options = {{"json", "", "one JSON document, schema foredraft.tree/1"},
+                       {"dot", "", "print the tree for Graphviz, e.g. | dot -Tsvg"},
+                       {"out", "DIR", "also write tree.json, tree.csv, tree.dot and tree.{pdf,svg,png}"}},
+           .min_positional = 0,
+           .max_positional = 0,
+           .examples = {"foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64",
+                        "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 128 --c 0.01 "
+                        "--drafter block --verify-growth 0.005 --out results/tree",
+                        "foredraft tree --accuracies experiments/configs/medusa_heads.csv --nodes 64 --profile h200 "
+                        "--target vicuna-33b --drafter heads --batch 4"},
+           .groups = {{"which tree",
+                       {{"accuracies", "FILE",
+                         "a row per head: marginal accuracy of rank 1, 2, ..., separated by blanks or commas"},
+                        {"nodes", "N", "maximum nodes, including the root (the target's own token)"},
+                        {"depth", "D", "maximum depth of a path in drafted tokens (default: the number of heads)"},
+                        {"every-depth", "", "use the file's one row at every depth: a draft model instead of heads"},
+                        {"paths", "FILE",
+                         "evaluate this tree: a path of child ranks per line, or Medusa's list [[0], [0, 1]]"}}},
+                      {"cost of forward passes; with it the tree of the largest speedup is sought",
+                       {{"c", "C", "time of a draft step over that of a target decode step"},
+                        {"drafter", "D",
+                         "autoregressive (default): drafting costs depth * c; block: c; heads, with a profile: one "
+                         "head per depth"},
+                        {"verify-growth", "G", "decode steps that each node after the first adds (default 0)"},
+                        {"cost-file", "FILE", "or: rows nodes,time of a verification, in any unit, from 1 node on"}}},
+                      {"or step times of a device",
+                       {device_option,
+                        profile_option,
+                        target_option,
+                        draft_option,
+                        {"batch", "B", "batch size (default 1)"},
+                        {"context", "N", "context length in tokens (default 512)"}}},
+                      deployment_options()}},
+          run_tree};
 }
 
 }  // namespace foredraft::experiments

@@ -25,28 +25,29 @@
 #include "latency/models/model_registry.hpp"
 #include "latency/profile/profile.hpp"
 
-/// Where the decoding loops of `foredraft validate` run: on this processor, or on a GPU by foredraft-gpu.
 namespace foredraft::experiments {
-
-struct LoopsRequest {
-  std::string profile;  ///< its name, for messages
-  std::string folder;   ///< of the validation; foredraft-gpu's cells.csv and rows.csv go there too
-  double minutes;       ///< for all loops
-  unsigned threads;     ///< of the processor; 0: one per hardware thread
-};
-
-using RunLoops = std::function<Measurement(const std::vector<gpu_bench::LoopCell>& cells, const KeepCells& keep)>;
-
-/// Runs loops on the device of the profile. Throws InputError where that is none of this machine: times of one device
-/// say nothing of another. What it returns throws RunError where foredraft-gpu fails.
-[[nodiscard]] RunLoops loops_of(const latency::Profile& profile, const LoopsRequest& request);
-
 namespace {
 
 using gpu_bench::LoopCell;
 using gpu_bench::LoopRow;
 
-void refuse_other_processor(const latency::Profile& profile, const LoopsRequest& request) {
+constexpr double default_validate_minutes = 2.0;
+constexpr double max_validate_minutes = 1440.0;
+constexpr std::int64_t max_validate_count = 1'000'000;
+
+struct ValidateOptions {
+  std::string profile;
+  std::string out;                  ///< foredraft-gpu's cells.csv and rows.csv go there too
+  std::string against;              ///< empty: loops are run
+  std::vector<std::string> models;  ///< target and drafter; empty: the usual pairs
+  GridRequest grid;
+  double minutes;    ///< for all loops
+  unsigned threads;  ///< of the processor; 0: one per hardware thread
+};
+
+// ---- Where the decoding loops run: on this processor, or on a GPU by foredraft-gpu.
+
+void refuse_other_processor(const latency::Profile& profile, const ValidateOptions& request) {
   const std::string here = gpu_bench::profile_device(gpu_bench::cpu_facts(), resolve_threads(request.threads)).name;
   if (profile.device.name == here) return;
   throw InputError(
@@ -55,7 +56,8 @@ void refuse_other_processor(const latency::Profile& profile, const LoopsRequest&
                   request.profile, profile.device.name, here));
 }
 
-Measurement run_on_processor(const std::vector<LoopCell>& cells, const LoopsRequest& request, const KeepCells& keep) {
+Measurement run_on_processor(const std::vector<LoopCell>& cells, const ValidateOptions& request,
+                             const KeepCells& keep) {
   const std::atomic<bool>& wanted_to_end = catch_interrupts();
   gpu_bench::CpuLoop loop(latency::model_registry(), resolve_threads(request.threads), [&wanted_to_end] {
     if (wanted_to_end) throw gpu_bench::Interrupted{};
@@ -68,8 +70,8 @@ Measurement run_on_processor(const std::vector<LoopCell>& cells, const LoopsRequ
   return {.end = result.end, .cells = measured_cells(result.rows), .missing = std::move(result.missing)};
 }
 
-/// Where foredraft-gpu lies, once it has said that its GPU is that of the profile.
-std::string find_gpu_program(const latency::Profile& profile, const LoopsRequest& request) {
+/// The path of foredraft-gpu, after it has confirmed that its GPU is that of the profile.
+std::string find_gpu_program(const latency::Profile& profile, const ValidateOptions& request) {
   const std::string measured = fmt::format("{}: was measured on a GPU ({})", request.profile, profile.device.name);
   if (request.threads != 0) throw InputError(measured + ", which has no --threads to choose - leave it out");
   std::string program = find_program("foredraft-gpu");
@@ -87,8 +89,8 @@ std::string find_gpu_program(const latency::Profile& profile, const LoopsRequest
                   measured));
 }
 
-Measurement run_on_gpu(const std::string& program, const std::vector<LoopCell>& cells, const LoopsRequest& request) {
-  const std::filesystem::path folder(request.folder);
+Measurement run_on_gpu(const std::string& program, const std::vector<LoopCell>& cells, const ValidateOptions& request) {
+  const std::filesystem::path folder(request.out);
   const std::string asked = (folder / "cells.csv").string();
   const std::string answered = (folder / "rows.csv").string();
   replace_file(asked, gpu_bench::loop_cells_csv(cells));
@@ -109,15 +111,17 @@ Measurement run_on_gpu(const std::string& program, const std::vector<LoopCell>& 
   }
   for (const LoopCell& cell : cells) {
     const auto is_cell = [&cell](const LoopRow& row) { return row.cell == cell; };
-    if (std::any_of(rows.begin(), rows.end(), is_cell)) continue;
+    if (std::ranges::any_of(rows, is_cell)) continue;
     measured.missing.push_back({.what = to_text(cell), .why = "foredraft-gpu could not run it; its reason is above"});
   }
   return measured;
 }
 
-}  // namespace
+using RunLoops = std::function<Measurement(const std::vector<LoopCell>& cells, const KeepCells& keep)>;
 
-RunLoops loops_of(const latency::Profile& profile, const LoopsRequest& request) {
+/// Runs loops on the device of the profile. Throws InputError for a device of another machine. What it returns throws
+/// RunError if foredraft-gpu fails.
+RunLoops loops_of(const latency::Profile& profile, const ValidateOptions& request) {
   if (profile.source != latency::Source::measured) {
     throw InputError(
         fmt::format("{}: its times were not measured here (source {}) - foredraft calibrate measures this machine",
@@ -132,22 +136,6 @@ RunLoops loops_of(const latency::Profile& profile, const LoopsRequest& request) 
   return [request](const auto& cells, const KeepCells& keep) { return run_on_processor(cells, request, keep); };
 }
 
-namespace {
-
-constexpr double default_validate_minutes = 2.0;
-constexpr double max_validate_minutes = 1440.0;
-constexpr std::int64_t max_validate_count = 1'000'000;
-
-struct ValidateOptions {
-  std::string profile;
-  std::string out;
-  std::string against;              ///< empty: loops are run
-  std::vector<std::string> models;  ///< target and drafter; empty: the usual pairs
-  GridRequest grid;
-  double minutes = default_validate_minutes;
-  unsigned threads = 0;
-};
-
 ValidateOptions read_validate_options(CommandLine& line) {
   if (!names_device(line)) {
     line.require("profile", "the times to predict from", "e.g. --profile cpu.json, as foredraft calibrate leaves it");
@@ -157,27 +145,26 @@ ValidateOptions read_validate_options(CommandLine& line) {
                 "use --profile");
   }
   line.require("out", "where the results go", "e.g. --out results/validation");
-  for (const std::string_view name : {"target", "draft", "gamma", "alpha", "batch", "context", "minutes", "threads"}) {
-    if (line.has("against") && line.has(name)) {
-      line.refuse(name, "mutually exclusive with --against", "its file says what was measured, and nothing is run",
-                  "remove one");
+  if (line.has("against")) {
+    for (const char* name : {"target", "draft", "gamma", "alpha", "batch", "context", "minutes", "threads"}) {
+      line.refuse_any({name}, "mutually exclusive with --against",
+                      "its file says what was measured, and nothing is run", "remove one");
     }
   }
   if (line.has("target")) line.require("draft", "a target is validated with its drafter", "e.g. --draft t5-small");
   if (line.has("draft")) line.require("target", "a drafter is validated with its target", "e.g. --target t5-base");
-  ValidateOptions options;
-  if (names_device(line)) options.profile = named_device(line);
-  options.out = line.text("out").value_or("");
-  options.against = line.text("against").value_or("");
-  for (const char* option : {"target", "draft"}) {
-    if (const auto name = line.text(option)) options.models.push_back(*name);
-  }
-  options.grid.gammas = line.integers("gamma", 1, 1023);
-  options.grid.alphas = line.probabilities("alpha");
-  options.grid.batches = line.integers("batch", 1, max_validate_count);
-  options.grid.contexts = line.integers("context", 0, max_validate_count);
-  options.minutes = line.real("minutes", 0.001, max_validate_minutes).value_or(default_validate_minutes);
-  options.threads = line.threads();
+  ValidateOptions options{
+      .profile = names_device(line) ? named_device(line) : "",
+      .out = line.text("out").value_or(""),
+      .against = line.text("against").value_or(""),
+      .models = named_pair(line),
+      .grid = {.pairs = {},
+               .gammas = line.integers("gamma", 1, 1023),
+               .alphas = line.probabilities("alpha"),
+               .batches = line.integers("batch", 1, max_validate_count),
+               .contexts = line.integers("context", 0, max_validate_count)},
+      .minutes = line.real("minutes", 0.001, max_validate_minutes).value_or(default_validate_minutes),
+      .threads = line.threads()};
   line.done();
   return options;
 }
@@ -197,11 +184,8 @@ std::vector<gpu_bench::PlannedPair> validated_pairs(const latency::Profile& prof
   return pairs;
 }
 
-bool says_valid(const latency::Profile& profile) { return !profile.aa_test || profile.aa_test->valid(); }
-
 Validated validate_against(const ValidateOptions& options, const latency::Profile& profile, ValidationInputs inputs) {
-  const std::string text = read_file(options.against);
-  inputs.files.push_back(digest_text(options.against, text));
+  const std::string text = read_input(options.against, inputs.files);
   PredictedSpeedups speedups = predict_speedups(text, options.against, profile);
   Measurement measured = run_validation(options.out, inputs, speedups.predictions, [&speedups](const auto& /*keep*/) {
     return Measurement{.cells = std::move(speedups.measured)};
@@ -211,9 +195,7 @@ Validated validate_against(const ValidateOptions& options, const latency::Profil
 
 Validated validate_here(const ValidateOptions& options, const latency::Profile& profile,
                         const ValidationInputs& inputs) {
-  const RunLoops run = loops_of(
-      profile,
-      {.profile = options.profile, .folder = options.out, .minutes = options.minutes, .threads = options.threads});
+  const RunLoops run = loops_of(profile, options);
   GridRequest grid = options.grid;
   grid.pairs = validated_pairs(profile, options);
   const std::vector<gpu_bench::LoopCell> cells = validation_cells(profile, grid);
@@ -223,49 +205,13 @@ Validated validate_here(const ValidateOptions& options, const latency::Profile& 
   return {.predictions = std::move(predictions), .measured = std::move(measured)};
 }
 
-}  // namespace
-
-CommandSpec validate_spec() {
-  return {
-      .name = "validate",
-      .arguments = "--profile PROFILE.json --out DIR [options]",
-      .summary = "Predicts decoding loops from a profile, runs them on this machine, and compares.",
-      .options = {{"profile", "PROFILE.json",
-                   "of this machine, from foredraft calibrate; with --against any profile or a "
-                   "shipped device (foredraft list devices)"},
-                  {"device", "D", "with --against, instead of --profile: a shipped device, or FILE.toml"},
-                  {"out", "DIR", "new folder: prediction.csv (written first), validation.csv, manifest.json, figures"},
-                  {"against", "FILE.csv", "speedups measured in an engine (docs/validation.md); runs no loop"},
-                  {"target", "T", "one target instead of the pairs of the profile"},
-                  {"draft", "D", "its drafter"},
-                  {"gamma", "G,...", "drafted tokens; all combinations of these four lists are run"},
-                  {"alpha", "A,...", "acceptance rates"},
-                  {"batch", "B,...", "batch sizes"},
-                  {"context", "N,...", "context lengths in tokens"},
-                  {"minutes", "M", "time limit for all loops (default 2)"},
-                  {"threads", "N", "of a CPU, as the profile was calibrated (default 0: one per hardware thread)"},
-                  {"accept-noise", "", "exit with 0 even if the profile is marked as not valid"},
-                  {"no-figures", "", "only data: no figures"}},
-      .min_positional = 0,
-      .max_positional = 0,
-      .examples = {"foredraft validate --profile cpu.json --out results/validation",
-                   "foredraft validate --profile h200 --against speedups.csv --out results/engine",
-                   "foredraft validate --profile t5.json --target t5-base --draft t5-small --batch 2,3 --gamma 2,5 "
-                   "--out results/t5"},
-      .notes =
-          "Without --gamma, --alpha, --batch and --context: at least 24 cells over gamma 2 to 7, alpha 0.5 to 0.9, and "
-          "batch sizes and context lengths between those of the profile. With one of them, each of the others takes "
-          "one value: gamma 3, alpha 0.7, the first batch size and context length between.\n"};
-}
-
-int run_validate(const std::vector<std::string>& arguments) {
-  CommandLine line(validate_spec(), arguments);
+int run_validate(CommandLine& line) {
   const ValidateOptions options = read_validate_options(line);
   const ReadProfile read = read_named_device(line);
   const latency::Profile& profile = read.profile;
   const ValidationInputs inputs{.files = {read.digest},
                                 .measured_by = options.against.empty() ? MeasuredBy::loop : MeasuredBy::user,
-                                .valid = says_valid(profile),
+                                .valid = !profile.aa_test || profile.aa_test->valid(),
                                 .command_line = line.words()};
   static_cast<void>(catch_interrupts());  // before anything is written
   const auto [predictions, measured] =
@@ -290,6 +236,43 @@ int run_validate(const std::vector<std::string>& arguments) {
       "them as they are with --accept-noise",
       options.profile, noise_text(profile));
   return line.has("accept-noise") ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+Command validate_command() {
+  return {
+      {.name = "validate",
+       .arguments = "--profile PROFILE.json --out DIR [options]",
+       .summary = "Predicts decoding loops from a profile, runs them on this machine, and compares.",
+       .options = {{"profile", "PROFILE.json",
+                    "of this machine, from foredraft calibrate; with --against any profile or a "
+                    "shipped device (foredraft list devices)"},
+                   {"device", "D", "with --against, instead of --profile: a shipped device, or FILE.toml"},
+                   {"out", "DIR", "new folder: prediction.csv (written first), validation.csv, manifest.json, figures"},
+                   {"against", "FILE.csv", "speedups measured in an engine (docs/validation.md); runs no loop"},
+                   {"target", "T", "one target instead of the pairs of the profile"},
+                   {"draft", "D", "its drafter"},
+                   {"gamma", "G,...", "drafted tokens; all combinations of these four lists are run"},
+                   {"alpha", "A,...", "acceptance rates"},
+                   {"batch", "B,...", "batch sizes"},
+                   {"context", "N,...", "context lengths in tokens"},
+                   {"minutes", "M", "time limit for all loops (default 2)"},
+                   {"threads", "N", "of a CPU, as the profile was calibrated (default 0: one per hardware thread)"},
+                   {"accept-noise", "", "exit with 0 even if the profile is marked as not valid"},
+                   {"no-figures", "", "only data: no figures"}},
+       .min_positional = 0,
+       .max_positional = 0,
+       .examples = {"foredraft validate --profile cpu.json --out results/validation",
+                    "foredraft validate --profile h200 --against speedups.csv --out results/engine",
+                    "foredraft validate --profile t5.json --target t5-base --draft t5-small --batch 2,3 --gamma 2,5 "
+                    "--out results/t5"},
+       .notes =
+           "Without --gamma, --alpha, --batch and --context: at least 24 cells over gamma 2 to 7, alpha 0.5 to 0.9, "
+           "and "
+           "batch sizes and context lengths between those of the profile. With one of them, each of the others takes "
+           "one value: gamma 3, alpha 0.7, the first batch size and context length between.\n"},
+      run_validate};
 }
 
 }  // namespace foredraft::experiments

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/config/plan_check.hpp"
+#include "experiments/config/sweep_config.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <string_view>
 
+#include "experiments/text/table.hpp"
 #include "scenario/check.hpp"
 #include "scenario/family.hpp"
 #include "scenario/metrics.hpp"
@@ -30,36 +30,44 @@ constexpr double ngram_iterations_per_s = 2e5;
 constexpr double served_tokens_per_s = 2e7;
 
 bool takes(const SweepConfig& config, std::string_view name, std::string_view word) {
-  for (const scenario::Value& value : values_of(config, name)) {
-    if (const auto* text = std::get_if<std::string>(&value); text != nullptr && *text == word) return true;
-  }
-  return false;
+  const std::vector<scenario::Value> values = values_of(config, name);
+  return std::ranges::find(values, scenario::Value(std::string(word))) != values.end();
 }
 
-double largest(const SweepConfig& config, std::string_view name, double otherwise) {
-  double result = otherwise;
+/// The numbers that a parameter takes.
+std::vector<double> numbers_of(const SweepConfig& config, std::string_view name) {
+  std::vector<double> numbers;
   for (const scenario::Value& value : values_of(config, name)) {
-    if (const auto* real = std::get_if<double>(&value)) result = std::max(result, *real);
-    if (const auto* integer = std::get_if<std::int64_t>(&value))
-      result = std::max(result, static_cast<double>(*integer));
+    if (const auto* real = std::get_if<double>(&value)) numbers.push_back(*real);
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) numbers.push_back(static_cast<double>(*integer));
   }
-  return result;
+  return numbers;
 }
 
-}  // namespace
+double most(const SweepConfig& config, std::string_view name, double otherwise) {
+  const std::vector<double> numbers = numbers_of(config, name);
+  return numbers.empty() ? otherwise : std::ranges::max(numbers);
+}
 
-double largest_gamma(const SweepConfig& config) { return largest(config, "gamma", 1.0); }
+double least(const SweepConfig& config, std::string_view name, double otherwise) {
+  const std::vector<double> numbers = numbers_of(config, name);
+  return numbers.empty() ? otherwise : std::ranges::min(numbers);
+}
 
-namespace {
+double largest(const SweepConfig& config, std::string_view name, double minimum) {
+  return std::max(minimum, most(config, name, minimum));
+}
 
 /// The closed form of finite sequences is a sum over drafts at every token.
 double closed_form_seconds(const SweepConfig& config) {
   if (!takes(config, "end_of_sequence", "fixed")) return 0.0;
   constexpr double terms_per_s = 1e9;
-  return largest(config, "sequence_length", 0.0) * largest_gamma(config) / terms_per_s;
+  return largest(config, "sequence_length", 0.0) * largest(config, "gamma", 1.0) / terms_per_s;
 }
 
 }  // namespace
+
+double largest_gamma(const SweepConfig& config) { return largest(config, "gamma", 1.0); }
 
 double seconds_per_point(const SweepConfig& config) {
   const double row_seconds = default_row_seconds + closed_form_seconds(config);
@@ -114,48 +122,16 @@ std::string duration_text(double seconds) {
 namespace {
 
 /// Files of results folders, without their endings: a figure would replace them, or be drawn and reported as them.
-constexpr std::array<std::string_view, 42> names_of_results{"points",
-                                                            "summary",
-                                                            "manifest",
-                                                            "report",
-                                                            "scorecard",
-                                                            "prediction",
-                                                            "validation",
-                                                            "profile",
-                                                            "samples",
-                                                            "steps",
-                                                            "kernels",
-                                                            "verifications",
-                                                            "tree",
-                                                            "batch-speedup",
-                                                            "decision-map",
-                                                            "step-time",
-                                                            "verification-cost",
-                                                            "advice",
-                                                            "loads",
-                                                            "marginal",
-                                                            "strata",
-                                                            "acceptance-length",
-                                                            "speedup-chain",
-                                                            "speedup-by-load",
-                                                            "leviathan-figure2",
-                                                            "leviathan-figure3",
-                                                            "leviathan-figure4",
-                                                            "leviathan-figure5",
-                                                            "emnlp-figure5",
-                                                            "emnlp-figure6",
-                                                            "iclr-figure2",
-                                                            "iclr-figure4",
-                                                            "iclr-figure5",
-                                                            "wagner-figure3",
-                                                            "wagner-figure4",
-                                                            "wagner-figure5",
-                                                            "ngram-iid-check",
-                                                            "rule-lossiness",
-                                                            "survey-batch-context",
-                                                            "survey-medusa-tree",
-                                                            "cells",
-                                                            "rows"};
+const std::vector<std::string_view> names_of_documents{
+    "points",  "summary", "manifest", "report",  "scorecard",     "prediction", "validation",
+    "profile", "samples", "steps",    "kernels", "verifications", "tree",       "step-time",
+    "advice",  "loads",   "marginal", "strata",  "cells",         "rows"};
+const std::vector<std::string_view> names_of_figures{
+    "batch-speedup",        "decision-map",      "verification-cost", "acceptance-length", "speedup-chain",
+    "speedup-by-load",      "leviathan-figure2", "leviathan-figure3", "leviathan-figure4", "leviathan-figure5",
+    "emnlp-figure5",        "emnlp-figure6",     "iclr-figure2",      "iclr-figure4",      "iclr-figure5",
+    "wagner-figure3",       "wagner-figure4",    "wagner-figure5",    "ngram-iid-check",   "rule-lossiness",
+    "survey-batch-context", "survey-medusa-tree"};
 
 using RefuseFigure = std::function<void(const std::string& key, std::string text, std::string why, std::string what)>;
 
@@ -167,71 +143,60 @@ void check_quantity(const SweepConfig& config, const std::string& key, const std
   const scenario::Metric* metric = scenario::find_metric(name);
   if (metric == nullptr) {
     if (name.empty()) return;
-    std::vector<std::string> quantities;
-    for (const scenario::Metric& known : scenario::metrics()) quantities.emplace_back(known.name);
-    refuse(key, fmt::format("unknown quantity \"{}\"", name), "", suggestion_for(name, quantities));
+    refuse(key, fmt::format("unknown quantity \"{}\"", name), "",
+           suggestion_for(name, texts_of(scenario::metrics(), &scenario::Metric::name)));
     return;
   }
-  const std::string text = fmt::format("{} is not computed", name);
+  const auto require = [&](bool there, std::string why, std::string what) {
+    if (!there) refuse(key, fmt::format("{} is not computed", name), std::move(why), std::move(what));
+  };
   const bool served = has_server(config);
   switch (metric->needs) {
     case scenario::Needs::nothing:
       return;
     case scenario::Needs::cost:
-      if (!has_cost(config)) refuse(key, text, "it needs c, or the cost model block", "add it to [fixed] or [axes]");
-      return;
+      return require(has_cost(config), "it needs c, or the cost model block", "add it to [fixed] or [axes]");
     case scenario::Needs::operations_ratio:
-      if (!has_input(config, "operations_ratio")) {
-        refuse(key, text, "it needs operations_ratio", "add it to [fixed] or [axes]");
-      }
-      return;
+      return require(has_input(config, "operations_ratio"), "it needs operations_ratio", "add it to [fixed] or [axes]");
     case scenario::Needs::varying_gamma:
-      if (!gamma_varies(config)) {
-        refuse(key, text, "every iteration drafts gamma tokens", "choose a policy or a drafter that copies");
-      }
-      return;
-    case scenario::Needs::serving:
+      return require(gamma_varies(config), "every iteration drafts gamma tokens",
+                     "choose a policy or a drafter that copies");
     case scenario::Needs::latency_goal:
-      if (!served) refuse(key, text, "it belongs to a server", "set fidelity = \"system\"");
-      if (served && metric->needs == scenario::Needs::latency_goal && !has_input(config, "latency_goal_ms")) {
-        refuse(key, text, "it needs latency_goal_ms", "");
-      }
-      return;
+      if (served) return require(has_input(config, "latency_goal_ms"), "it needs latency_goal_ms", "");
+      [[fallthrough]];
+    case scenario::Needs::serving:
+      return require(served, "it belongs to a server", "set fidelity = \"system\"");
   }
 }
 
 }  // namespace
 
 void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, ProblemList& problems) {
-  std::vector<std::string> axes;
-  for (const scenario::Axis& axis : config.axes) axes.push_back(axis.parameter->name);
+  const std::vector<std::string> axes = axis_names(config);
   const auto refuse = [&](const std::string& key, std::string text, std::string why, std::string suggestion) {
-    problems.add({.line = line,
-                  .key = "figure." + key,
-                  .text = std::move(text),
-                  .why = std::move(why),
-                  .suggestion = std::move(suggestion)});
+    problems.add({line, "figure." + key, std::move(text), std::move(why), std::move(suggestion)});
   };
   constexpr std::size_t max_id_bytes = 100;
   const auto is_file_stem = [](const std::string& id) {
-    return !id.empty() && id.size() <= max_id_bytes && std::all_of(id.begin(), id.end(), [](char c) {
+    return !id.empty() && id.size() <= max_id_bytes && std::ranges::all_of(id, [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     });
   };
-  if (std::ranges::find(names_of_results, figure.id) != names_of_results.end()) {
+  const auto holds = [&](const auto& names) { return std::ranges::find(names, figure.id) != names.end(); };
+  if (holds(names_of_documents) || holds(names_of_figures)) {
     refuse("id", fmt::format("invalid id \"{}\"", figure.id), "files of this name hold other results of this program",
            "id = \"speedup\"");
   } else if (!figure.id.empty() && !is_file_stem(figure.id)) {
     refuse("id", fmt::format("invalid id \"{}\"", figure.id),
            fmt::format("names files: at most {} letters, digits, - and _", max_id_bytes), "id = \"speedup\"");
   }
-  if (std::any_of(config.figures.begin(), config.figures.end(), [&](const Figure& f) { return f.id == figure.id; })) {
+  if (std::ranges::any_of(config.figures, [&](const Figure& f) { return f.id == figure.id; })) {
     refuse("id", fmt::format("id \"{}\" given twice", figure.id), "each figure has files of its own", "");
   }
   for (const auto& [key, name] : {std::pair{figure.along.empty() ? "x" : "along", place_of(figure)},
                                   {"series", figure.series},
                                   {"panel", figure.panel}}) {
-    if (name.empty() || std::find(axes.begin(), axes.end(), name) != axes.end()) continue;
+    if (name.empty() || std::ranges::find(axes, name) != axes.end()) continue;
     if (name == figure.x && scenario::find_metric(name) != nullptr) {
       refuse("along", "missing", fmt::format("x is the quantity {}: points are joined along an axis", name),
              "add along, the axis that varies from point to point");
@@ -243,7 +208,7 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
   const std::vector<std::string> shown = axes_of(figure);
   for (const scenario::Axis& axis : config.axes) {
     const std::string& name = axis.parameter->name;
-    if (axis.values.size() > 1 && std::find(shown.begin(), shown.end(), name) == shown.end()) {
+    if (axis.values.size() > 1 && std::ranges::find(shown, name) == shown.end()) {
       refuse("x", fmt::format("leaves axis {} open", name), "each point needs a place of its own",
              fmt::format("make {} the series or the panel", name));
     }
@@ -251,7 +216,7 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
   if (!figure.along.empty()) check_quantity(config, "x", figure.x, refuse);
   check_quantity(config, "y", figure.y, refuse);
   const std::vector<std::string> widths{"single_column", "double_column"};
-  if (std::find(widths.begin(), widths.end(), figure.width) == widths.end()) {
+  if (std::ranges::find(widths, figure.width) == widths.end()) {
     refuse("width", fmt::format("unknown width \"{}\"", figure.width), "", suggestion_for(figure.width, widths));
   }
 }
@@ -259,18 +224,10 @@ void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t 
 namespace {
 
 void refuse_unused(std::string_view key, std::string why, std::string suggestion, ProblemList& problems) {
-  problems.add({.key = fmt::format("simulation.{}", key),
-                .text = "not used",
-                .why = std::move(why),
-                .suggestion = std::move(suggestion)});
+  problems.add({0, fmt::format("simulation.{}", key), "not used", std::move(why), std::move(suggestion)});
 }
 
-double number_of(const scenario::Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  return std::get<double>(value);
-}
-
-/// More than blocks can be numbered is refused.
+/// Rejects more than blocks can be numbered.
 void check_counts(const SweepConfig& config, const scenario::Mapping* table, ProblemList& problems) {
   const SimulationPlan& plan = *config.simulation;
   const auto check = [&](std::string_view key, std::uint64_t given, std::uint64_t most) {
@@ -279,36 +236,12 @@ void check_counts(const SweepConfig& config, const scenario::Mapping* table, Pro
     if (table != nullptr) {
       for (const scenario::Entry& entry : *table) line = entry.key == key ? entry.node.line : line;
     }
-    problems.add({.line = line,
-                  .key = fmt::format("simulation.{}", key),
-                  .text = fmt::format("invalid {}={}", key, given),
-                  .why = fmt::format("must be at most {} here: what random numbers can be told apart", most)});
+    problems.add({line, fmt::format("simulation.{}", key), fmt::format("invalid {}={}", key, given),
+                  fmt::format("must be at most {} here: what random numbers can be told apart", most)});
   };
-  std::int64_t gamma = 1;
-  for (const scenario::Value& value : values_of(config, "gamma"))
-    gamma = std::max(gamma, std::get<std::int64_t>(value));
+  const auto gamma = static_cast<std::int64_t>(largest_gamma(config));
   check("iterations", plan.iterations, sim::max_iterations(plan.path, gamma));
-  double longest = 1.0;
-  for (const scenario::Value& value : values_of(config, "sequence_length")) {
-    longest = std::max(longest, std::get<double>(value));
-  }
-  check("sequences", plan.sequences, sim::max_sequences(longest));
-}
-
-double most(const SweepConfig& config, std::string_view name, double otherwise) {
-  const auto values = values_of(config, name);
-  if (values.empty()) return otherwise;
-  double result = -HUGE_VAL;
-  for (const scenario::Value& value : values) result = std::max(result, number_of(value));
-  return result;
-}
-
-double least(const SweepConfig& config, std::string_view name, double otherwise) {
-  const auto values = values_of(config, name);
-  if (values.empty()) return otherwise;
-  double result = HUGE_VAL;
-  for (const scenario::Value& value : values) result = std::min(result, number_of(value));
-  return result;
+  check("sequences", plan.sequences, sim::max_sequences(largest(config, "sequence_length", 1.0)));
 }
 
 /// Passes and replicas that take longer than a replica's clock can count, whatever is drawn: in the slowest point of
@@ -359,10 +292,8 @@ void check_server_plan(const SweepConfig& config, ProblemList& problems) {
   }
   const SimulationPlan& plan = *config.simulation;
   if (plan.requests == 0) {
-    problems.add({.key = "simulation.requests",
-                  .text = "missing",
-                  .why = "how many requests to measure per point",
-                  .suggestion = "add requests = 20_000"});
+    problems.add(
+        {0, "simulation.requests", "missing", "how many requests to measure per point", "add requests = 20_000"});
   } else {
     check_server_times(config, problems);
   }
@@ -370,10 +301,8 @@ void check_server_plan(const SweepConfig& config, ProblemList& problems) {
     if (given != 0) refuse_unused(key, "in fidelity system requests are counted", "use requests", problems);
   }
   if (plan.path == Path::reference) {
-    problems.add({.key = "simulation.path",
-                  .text = "reference is not there in fidelity system",
-                  .why = "rows take one draw an iteration",
-                  .suggestion = "remove it"});
+    problems.add({0, "simulation.path", "reference is not there in fidelity system", "rows take one draw an iteration",
+                  "remove it"});
   }
 }
 
@@ -407,10 +336,9 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
   const std::string_view wanted = finite ? "sequences" : "iterations";
   const bool replay = !finite && usage.words.at("process") == std::vector<std::string>{trace} && !token;
   if ((finite ? plan.sequences : plan.iterations) == 0 && !replay) {
-    problems.add({.key = fmt::format("simulation.{}", wanted),
-                  .text = "missing",
-                  .why = finite ? "with sequence_length whole sequences are counted" : "how many to run per point",
-                  .suggestion = finite ? "add sequences = 100" : "add iterations = 1_000_000"});
+    problems.add({0, fmt::format("simulation.{}", wanted), "missing",
+                  finite ? "with sequence_length whole sequences are counted" : "how many to run per point",
+                  finite ? "add sequences = 100" : "add iterations = 1_000_000"});
   }
   if (plan.requests != 0 || plan.replicas != 0 || plan.warmup_requests != 0) {
     refuse_unused("requests", "requests are counted only in fidelity system",
@@ -425,12 +353,10 @@ void check_plan(const SweepConfig& config, const scenario::Mapping* table, Probl
 
 void check_size(const SweepConfig& config, double points, std::int64_t line, ProblemList& problems) {
   if (points <= max_points) return;
-  problems.add({.line = line,
-                .key = "axes",
-                .text = fmt::format("{:.3g} points", points),
-                .why = fmt::format("at most {:g}; this sweep would take about {} on one core", max_points,
-                                   duration_text(points * seconds_per_point(config))),
-                .suggestion = "shorten an axis or coarsen its step"});
+  problems.add({line, "axes", fmt::format("{:.3g} points", points),
+                fmt::format("at most {:g}; this sweep would take about {} on one core", max_points,
+                            duration_text(points * seconds_per_point(config))),
+                "shorten an axis or coarsen its step"});
 }
 
 }  // namespace foredraft::experiments

@@ -3,18 +3,37 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/check.hpp"
 #include "core/files.hpp"
-#include "experiments/config/axis_reader.hpp"
-#include "experiments/config/plan_check.hpp"
+#include "core/numbers.hpp"
 #include "experiments/config/table_reader.hpp"
 #include "experiments/text/digest.hpp"
+#include "experiments/text/table.hpp"
 #include "scenario/check.hpp"
 
 namespace foredraft::experiments {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using scenario::Array;
+using scenario::Axis;
+using scenario::Entry;
+using scenario::Mapping;
+using scenario::Node;
+using scenario::Parameter;
+using scenario::Value;
+using scenario::ValueType;
+
+}  // namespace
+
+Json to_json(const Value& value) {
+  return std::visit([](const auto& held) { return Json(held); }, value);
+}
 
 SweepConfig load_sweep_config(const std::string& path) {
   SweepConfig config = read_sweep_config(parse_toml(read_file(path), path), path);
@@ -23,29 +42,29 @@ SweepConfig load_sweep_config(const std::string& path) {
   return config;
 }
 
+std::vector<std::string> axis_names(const scenario::Space& config) {
+  return texts_of(config.axes, [](const Axis& axis) { return axis.parameter->name; });
+}
+
 std::uint64_t point_count(const SweepConfig& config) {
   std::uint64_t count = 1;
-  for (const scenario::Axis& axis : config.axes) count *= axis.values.size();
+  for (const Axis& axis : config.axes) count *= axis.values.size();
   return count;
 }
 
-nlohmann::ordered_json to_json(const scenario::Value& value) {
-  return std::visit([](const auto& held) { return nlohmann::ordered_json(held); }, value);
-}
-
-nlohmann::ordered_json to_json(const SweepConfig& config) {
-  nlohmann::ordered_json json{{"schema", sweep_schema}};
-  json["axes"] = nlohmann::ordered_json::object();
-  for (const scenario::Axis& axis : config.axes) {
-    nlohmann::ordered_json values = nlohmann::ordered_json::array();
-    for (const scenario::Value& value : axis.values) values.push_back(to_json(value));
+Json to_json(const SweepConfig& config) {
+  Json json{{"schema", sweep_schema}};
+  json["axes"] = Json::object();
+  for (const Axis& axis : config.axes) {
+    Json values = Json::array();
+    for (const Value& value : axis.values) values.push_back(to_json(value));
     json["axes"][axis.parameter->name] = std::move(values);
   }
-  json["fixed"] = nlohmann::ordered_json::object();
+  json["fixed"] = Json::object();
   for (const scenario::FixedInput& input : config.fixed) json["fixed"][input.parameter->name] = to_json(input.value);
   if (config.simulation) {
     const SimulationPlan& plan = *config.simulation;
-    nlohmann::ordered_json& simulation = json["simulation"] = nlohmann::ordered_json::object();
+    Json& simulation = json["simulation"] = Json::object();
     if (plan.iterations != 0) simulation["iterations"] = plan.iterations;
     if (plan.sequences != 0) simulation["sequences"] = plan.sequences;
     if (plan.requests != 0) {
@@ -67,10 +86,10 @@ std::vector<std::string> axes_of(const Figure& figure) {
   return axes;
 }
 
-nlohmann::ordered_json figures_json(const SweepConfig& config) {
-  nlohmann::ordered_json figures = nlohmann::ordered_json::array();
+Json figures_json(const SweepConfig& config) {
+  Json figures = Json::array();
   for (const Figure& figure : config.figures) {
-    nlohmann::ordered_json json{{"id", figure.id}, {"x", figure.x}, {"y", figure.y}};
+    Json json{{"id", figure.id}, {"x", figure.x}, {"y", figure.y}};
     if (!figure.series.empty()) json["series"] = figure.series;
     if (!figure.panel.empty()) json["panel"] = figure.panel;
     if (!figure.along.empty()) json["along"] = figure.along;
@@ -84,205 +103,333 @@ std::string config_hash(const SweepConfig& config) { return sha256(to_json(confi
 
 namespace {
 
-/// What was probably meant by an unknown key.
-std::string instead_of_key(const std::string& key, const std::string& table) {
-  const scenario::Parameter* parent = scenario::find_parameter(key.substr(0, key.rfind('.')));
-  if (table == "axes" && parent != nullptr &&
-      (parent->type == scenario::ValueType::real || parent->type == scenario::ValueType::integer)) {
-    return "a range is { from, to, step or factor }";
-  }
-  return suggestion_for(key, scenario::parameter_names());
+/// Slack for `to`, in steps: a step such as 0.1 is not exact, so `to` is missed by some 1e-16 of the number of steps.
+constexpr double round_off = 1e-9;
+
+double step_of(const AxisRange& range) { return range.step.value_or(range.to >= range.from ? 1.0 : -1.0); }
+
+/// The decimal number that was meant.
+double rounded(double number) {
+  return parse_real(fmt::format("{:.15g}", number)).value_or(number);  // 15 digits of the largest double overflow
 }
 
-const scenario::Parameter* known_parameter(const scenario::Entry& entry, const std::string& table,
-                                           ProblemList& problems) {
-  const scenario::Parameter* parameter = scenario::find_parameter(entry.key);
-  if (parameter == nullptr) {
-    problems.add({.line = entry.node.line,
-                  .key = table + "." + entry.key,
-                  .text = std::string(unknown_key),
-                  .suggestion = instead_of_key(entry.key, table)});
-  }
-  return parameter;
-}
+}  // namespace
 
-/// Refuses a parameter that was read before: as an axis, or under the other spelling of a dotted key.
-bool given_before(const SweepConfig& config, const scenario::Entry& entry, const std::string& table,
-                  ProblemList& problems) {
-  const bool axis = find_axis(config, entry.key) != nullptr;
-  if (!axis && fixed_value(config, entry.key) == nullptr) return false;
-  problems.add({.line = entry.node.line,
-                .key = table + "." + entry.key,
-                .text = "given twice",
-                .why = axis && table == "fixed" ? "it is an axis too" : "a quoted and a dotted key name one parameter",
-                .suggestion = "remove one"});
-  return true;
-}
-
-const scenario::Mapping* table_of(const scenario::Node* node, const std::string& key, ProblemList& problems) {
-  if (node == nullptr) return nullptr;
-  const auto* table = std::get_if<scenario::Mapping>(&node->value);
-  if (table == nullptr) {
-    problems.add({.line = node->line,
-                  .key = key,
-                  .text = "wrong type",
-                  .why = fmt::format("must be a table, is {}", scenario::kind_of(*node))});
-  }
-  return table;
-}
-
-/// The number of points, however absurd; the axes go into `config`.
-double read_axes(const scenario::Mapping& table, SweepConfig& config, std::vector<const scenario::Parameter*>& refused,
-                 ProblemList& problems) {
-  double points = 1.0;
-  for (const scenario::Entry& entry : flatten(table)) {
-    const scenario::Parameter* parameter = known_parameter(entry, "axes", problems);
-    if (parameter == nullptr || given_before(config, entry, "axes", problems)) continue;
-    scenario::Axis axis{parameter, {}, entry.node.line};
-    const auto count = read_axis(entry.node, "axes." + entry.key, axis, problems);
-    if (!count) refused.push_back(parameter);
-    points *= count.value_or(1.0);
-    config.axes.push_back(std::move(axis));
-  }
-  return points;
-}
-
-void read_fixed(const scenario::Mapping& table, SweepConfig& config, std::vector<const scenario::Parameter*>& refused,
-                ProblemList& problems) {
-  for (const scenario::Entry& entry : flatten(table)) {
-    const scenario::Parameter* parameter = known_parameter(entry, "fixed", problems);
-    if (parameter == nullptr || given_before(config, entry, "fixed", problems)) continue;
-    if (auto value = scenario::read_value(*parameter, entry.node, "fixed." + entry.key, problems)) {
-      config.fixed.push_back({parameter, std::move(*value), entry.node.line});
-    } else {
-      refused.push_back(parameter);
+std::optional<RangeRefusal> refuse_range(const AxisRange& range) {
+  if (!std::isfinite(range.from) || !std::isfinite(range.to)) return RangeRefusal{"from and to must be finite", ""};
+  if (range.step && range.factor) return RangeRefusal{"step and factor exclude each other", "leave one out"};
+  if (range.factor) {
+    const double factor = *range.factor;
+    if (!(factor > 0.0 && std::isfinite(factor) && factor != 1.0)) {
+      return RangeRefusal{fmt::format("factor {} never arrives", number_text(factor)), "use factor = 2"};
     }
+    if (!(range.from > 0.0 && range.to > 0.0)) return RangeRefusal{"a factor needs from and to above 0", "use step"};
+    if (range.from != range.to && (factor > 1.0) != (range.to > range.from)) {
+      return RangeRefusal{fmt::format("factor {} leads away from {}", number_text(factor), number_text(range.to)),
+                          "swap from and to, or invert the factor"};
+    }
+    return std::nullopt;
   }
+  const double step = step_of(range);
+  if (!std::isfinite(step)) return RangeRefusal{"step must be finite", ""};
+  if (step == 0.0) return RangeRefusal{"step 0 never arrives", "use a positive step, or a list"};
+  if (range.from != range.to && (step > 0.0) != (range.to > range.from)) {
+    return RangeRefusal{fmt::format("step {} leads away from {}", number_text(step), number_text(range.to)),
+                        "swap from and to, or the sign of step"};
+  }
+  return std::nullopt;
 }
+
+double range_count(const AxisRange& range) {
+  const double steps = range.factor ? std::log(range.to / range.from) / std::log(*range.factor)
+                                    : (range.to - range.from) / step_of(range);
+  return std::floor(steps + round_off) + 1.0;
+}
+
+std::vector<double> range_values(const AxisRange& range) {
+  FOREDRAFT_EXPECT(!refuse_range(range));
+  const auto count = static_cast<std::size_t>(range_count(range));
+  std::vector<double> values;
+  values.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto steps = static_cast<double>(i);
+    values.push_back(
+        rounded(range.factor ? range.from * std::pow(*range.factor, steps) : range.from + steps * step_of(range)));
+  }
+  return values;
+}
+
+namespace {
+
+/// A longer range is counted but not listed, and rejected.
+constexpr double max_axis_values = 1e5;
 
 /// Enough for a standard error that is good to an eighth.
 constexpr std::uint64_t default_replicas = 32;
 constexpr std::uint64_t default_seed = 1;
 
-void read_simulation(const scenario::Node& node, const scenario::Mapping& table, SweepConfig& config,
-                     ProblemList& problems) {
-  TableReader reader(table, "simulation", problems);
-  SimulationPlan plan{.iterations = 0, .sequences = 0, .seed = 0, .path = Path::fast};
-  const auto count = [&](std::string_view key, std::int64_t minimum, std::int64_t maximum) -> std::uint64_t {
-    const auto number = reader.take_integer(key);
-    if (!number) return 0;
-    if (*number < minimum || *number > maximum) {
-      problems.add({.line = node.line,
-                    .key = reader.full_key(key),
-                    .text = fmt::format("invalid {}={}", key, *number),
-                    .why = fmt::format("must lie in {} to {}", minimum, maximum)});
-      return 0;
-    }
-    return static_cast<std::uint64_t>(*number);
-  };
-  constexpr std::int64_t max_units = 1'000'000'000'000'000;
-  plan.iterations = count("iterations", 1, max_units);
-  plan.sequences = count("sequences", 1, max_units);
-  plan.requests = count("requests", 1, max_units);
-  plan.replicas = count("replicas", 2, 4096);
-  if (plan.replicas == 0 && plan.requests != 0) plan.replicas = default_replicas;
-  const auto states = [&](std::string_view key) {
-    return std::any_of(table.begin(), table.end(), [&](const scenario::Entry& entry) { return entry.key == key; });
-  };
-  plan.warmup_requests = count("warmup_requests", 0, max_units);
-  if (!states("warmup_requests") && plan.requests != 0) {
-    plan.warmup_requests = (plan.requests + 10 * plan.replicas - 1) / (10 * plan.replicas);
-  }
-  plan.seed = states("seed") ? count("seed", 0, std::numeric_limits<std::int64_t>::max()) : default_seed;
-  if (const std::string* path = reader.take_text("path")) {
-    static const std::vector<std::string> paths{"fast", "reference"};
-    if (*path != paths[0] && *path != paths[1]) {
-      problems.add({.line = node.line,
-                    .key = "simulation.path",
-                    .text = fmt::format("unknown path \"{}\"", *path),
-                    .suggestion = suggestion_for(*path, paths)});
-    }
-    plan.path = *path == "reference" ? Path::reference : Path::fast;
-  }
-  static const std::vector<std::string> known{"iterations", "sequences", "requests",       "replicas",
-                                              "seed",       "path",      "warmup_requests"};
-  reader.refuse_unread(known);
-  config.simulation = plan;
+bool is_number(const Parameter& parameter) {
+  return parameter.type == ValueType::real || parameter.type == ValueType::integer;
 }
 
-void read_figure(const scenario::Node& node, SweepConfig& config, ProblemList& problems) {
-  const scenario::Mapping* table = table_of(&node, "figure", problems);
-  if (table == nullptr) return;
-  TableReader reader(*table, "figure", problems);
-  const auto text = [&](std::string_view key, bool required) {
-    const std::string* value = reader.take_text(key);
-    if (value == nullptr && required &&
-        std::none_of(table->begin(), table->end(), [&](const scenario::Entry& entry) { return entry.key == key; })) {
-      problems.add({.line = node.line, .key = reader.full_key(key), .text = "missing"});
-    }
-    if (value != nullptr && value->empty() && required) {
-      problems.add({.line = node.line, .key = reader.full_key(key), .text = "empty", .why = "must be a name"});
-    }
-    return value == nullptr ? std::string{} : *value;
-  };
-  Figure figure{text("id", true),     text("x", true),      text("y", true),     text("series", false),
-                text("panel", false), text("width", false), text("along", false)};
-  if (figure.width.empty()) figure.width = "single_column";
-  static const std::vector<std::string> known{"id", "x", "y", "series", "panel", "width", "along"};
-  reader.refuse_unread(known);
-  check_figure(config, figure, node.line, problems);
-  config.figures.push_back(std::move(figure));
+bool states(const Mapping& table, std::string_view key) {
+  return std::ranges::any_of(table, [&](const Entry& entry) { return entry.key == key; });
 }
+
+/// What was probably meant by an unknown key.
+std::string instead_of_key(const std::string& key, const std::string& table) {
+  const Parameter* parent = scenario::find_parameter(key.substr(0, key.rfind('.')));
+  if (table == "axes" && parent != nullptr && is_number(*parent)) return "a range is { from, to, step or factor }";
+  return suggestion_for(key, scenario::parameter_names());
+}
+
+class ConfigReader {
+ public:
+  explicit ConfigReader(const std::string& source) : problems_(source) { config_.source = source; }
+
+  SweepConfig read(const Mapping& document) {
+    TableReader reader(document, "", problems_);
+    const std::string* schema = reader.take_text("schema");
+    if (schema == nullptr || *schema != sweep_schema) {
+      refuse(document.empty() ? 1 : document.front().node.line, "schema",
+             schema == nullptr ? "missing" : fmt::format("unknown schema \"{}\"", *schema), "says how to read the file",
+             fmt::format("schema = \"{}\"", sweep_schema));
+    }
+    const Node* axes = reader.take("axes");
+    double points = 1.0;
+    if (const Mapping* table = table_of(axes, "axes")) points = read_axes(*table);
+    if (const Mapping* table = table_of(reader.take("fixed"), "fixed")) read_fixed(*table);
+    const Node* simulation = reader.take("simulation");
+    const Mapping* plan = table_of(simulation, "simulation");
+    const Node* figures = reader.take("figure");
+    reader.refuse_unread(std::vector<std::string>{"schema", "axes", "fixed", "simulation", "figure"});
+    const auto& found = problems_.problems();
+    const bool misspelled_key = std::ranges::find(found, unknown_key, &Problem::text) != found.end();
+    const std::size_t before_plan = found.size();
+    if (plan != nullptr) read_simulation(simulation->line, *plan);
+    const bool sound_plan = found.size() == before_plan;
+    // A misspelled key or word (a process, a rule) leaves open what the sweep uses: what follows from it would mislead.
+    if (!misspelled_key && std::ranges::find(refused_, ValueType::choice, &Parameter::type) == refused_.end()) {
+      if (sound_plan) check_plan(config_, plan, problems_);
+      resolve_and_check(config_, refused_, problems_);
+    }
+    check_size(config_, points, axes != nullptr ? axes->line : 0, problems_);
+    if (figures != nullptr) {
+      if (const auto* list = std::get_if<Array>(&figures->value)) {
+        for (const Node& figure : *list) read_figure(figure);
+      } else {
+        refuse(figures->line, "figure", "wrong type", "", "write [[figure]]");
+      }
+    }
+    problems_.raise();
+    return std::move(config_);
+  }
+
+ private:
+  void refuse(std::int64_t line, std::string key, std::string text, std::string why = {}, std::string suggestion = {}) {
+    problems_.add({line, std::move(key), std::move(text), std::move(why), std::move(suggestion)});
+  }
+
+  const Mapping* table_of(const Node* node, const char* key) {
+    if (node == nullptr) return nullptr;
+    const auto* table = std::get_if<Mapping>(&node->value);
+    if (table == nullptr) {
+      refuse(node->line, key, "wrong type", fmt::format("must be a table, is {}", scenario::kind_of(*node)));
+    }
+    return table;
+  }
+
+  /// The parameter of a key; null, with a problem, for an unknown one and for one that was read before: as an axis, or
+  /// under the other spelling of a dotted key.
+  const Parameter* new_parameter(const Entry& entry, const std::string& table) {
+    const std::string key = table + "." + entry.key;
+    const Parameter* parameter = scenario::find_parameter(entry.key);
+    if (parameter == nullptr) {
+      refuse(entry.node.line, key, std::string(unknown_key), "", instead_of_key(entry.key, table));
+      return nullptr;
+    }
+    const bool axis = find_axis(config_, entry.key) != nullptr;
+    if (!axis && fixed_value(config_, entry.key) == nullptr) return parameter;
+    refuse(entry.node.line, key, "given twice",
+           axis && table == "fixed" ? "it is an axis too" : "a quoted and a dotted key name one parameter",
+           "remove one");
+    return nullptr;
+  }
+
+  /// The number of points, which may exceed any integer; the axes go into the configuration.
+  double read_axes(const Mapping& table) {
+    double points = 1.0;
+    for (const Entry& entry : flatten(table)) {
+      const Parameter* parameter = new_parameter(entry, "axes");
+      if (parameter == nullptr) continue;
+      Axis axis{parameter, {}, entry.node.line};
+      const auto count = read_axis(entry.node, "axes." + entry.key, axis);
+      if (!count) refused_.push_back(parameter);
+      points *= count.value_or(1.0);
+      config_.axes.push_back(std::move(axis));
+    }
+    return points;
+  }
+
+  void read_fixed(const Mapping& table) {
+    for (const Entry& entry : flatten(table)) {
+      const Parameter* parameter = new_parameter(entry, "fixed");
+      if (parameter == nullptr) continue;
+      if (auto value = read_value(*parameter, entry.node, "fixed." + entry.key, problems_)) {
+        config_.fixed.push_back({parameter, std::move(*value), entry.node.line});
+      } else {
+        refused_.push_back(parameter);
+      }
+    }
+  }
+
+  /// A list, or a range of numbers, whose values go into `axis` if there are not too many. Returns their number;
+  /// nullopt for a wrong one.
+  std::optional<double> read_axis(const Node& node, const std::string& key, Axis& axis) {
+    const auto* list = std::get_if<Array>(&node.value);
+    const auto* table = std::get_if<Mapping>(&node.value);
+    if (list == nullptr && table == nullptr) {
+      refuse(node.line, key, "wrong type",
+             fmt::format("must be a list or {{ from, to, step or factor }}, is {}", scenario::kind_of(node)),
+             "put a single value into [fixed]");
+      return std::nullopt;
+    }
+    const auto count = list != nullptr ? read_list(node, *list, key, axis) : read_range(node, *table, key, axis);
+    std::vector<Value> sorted = axis.values;
+    std::ranges::sort(sorted);
+    const auto repeated = std::ranges::adjacent_find(sorted);
+    if (count && repeated != sorted.end()) {
+      refuse(node.line, key, fmt::format("repeats {}", scenario::to_text(*repeated)),
+             "each value of an axis is one point");
+    }
+    return count;
+  }
+
+  std::optional<double> read_list(const Node& node, const Array& list, const std::string& key, Axis& axis) {
+    if (list.empty()) {
+      refuse(node.line, key, "empty axis", "no value means no point", "give at least one value or remove the axis");
+      return std::nullopt;
+    }
+    for (const Node& entry : list) {
+      if (auto value = read_value(*axis.parameter, entry, key, problems_)) axis.values.push_back(std::move(*value));
+    }
+    return axis.values.size() == list.size() ? std::optional(static_cast<double>(list.size())) : std::nullopt;
+  }
+
+  std::optional<double> read_range(const Node& node, const Mapping& table, const std::string& key, Axis& axis) {
+    if (!is_number(*axis.parameter)) {
+      refuse(node.line, key, "wrong type", "only numbers have ranges");
+      return std::nullopt;
+    }
+    TableReader reader(table, key, problems_);
+    const auto bound = [&](const Node* entry, std::string_view name) -> std::optional<double> {
+      if (entry == nullptr) return std::nullopt;
+      if (const auto* real = std::get_if<double>(&entry->value)) return *real;
+      if (const auto* integer = std::get_if<std::int64_t>(&entry->value)) return static_cast<double>(*integer);
+      refuse(entry->line, reader.full_key(name), "wrong type",
+             fmt::format("must be a number, is {}", scenario::kind_of(*entry)));
+      return std::nullopt;
+    };
+    const auto from = bound(reader.require("from", "a range needs from and to"), "from");
+    const auto to = bound(reader.require("to", "a range needs from and to"), "to");
+    const AxisRange range{from.value_or(0), to.value_or(0), bound(reader.take("step"), "step"),
+                          bound(reader.take("factor"), "factor")};
+    reader.refuse_unread(std::vector<std::string>{"from", "to", "step", "factor"});
+    if (!from || !to) return std::nullopt;
+    if (const auto refused = refuse_range(range)) {
+      refuse(node.line, key, "impossible range", refused->why, refused->suggestion);
+      return std::nullopt;
+    }
+    const double count = range_count(range);
+    if (count > max_axis_values) {
+      refuse(node.line, key, fmt::format("{:.0f} values", count),
+             fmt::format("a range has at most {:.0f}", max_axis_values), "coarsen its step");
+      return count;
+    }
+    return list_range(node, range, key, axis) ? std::optional(count) : std::nullopt;
+  }
+
+  bool list_range(const Node& node, const AxisRange& range, const std::string& key, Axis& axis) {
+    const bool whole = axis.parameter->type == ValueType::integer;
+    for (const double number : range_values(range)) {
+      if (whole && number != std::trunc(number)) {
+        refuse(node.line, key, fmt::format("invalid {}={}", axis.parameter->name, number_text(number)),
+               "must be a whole number", "use a whole step or factor, or a list");
+        return false;
+      }
+      Node entry{node.line, number};
+      if (whole && std::abs(number) < 0x1p63) entry.value = static_cast<std::int64_t>(number);
+      auto value = read_value(*axis.parameter, entry, key, problems_);
+      if (!value) return false;  // one message for a range is enough
+      axis.values.push_back(std::move(*value));
+    }
+    return true;
+  }
+
+  void read_simulation(std::int64_t line, const Mapping& table) {
+    TableReader reader(table, "simulation", problems_);
+    const auto count = [&](std::string_view key, std::int64_t minimum, std::int64_t maximum) -> std::uint64_t {
+      const auto number = reader.take_integer(key);
+      if (!number) return 0;
+      if (*number >= minimum && *number <= maximum) return static_cast<std::uint64_t>(*number);
+      refuse(line, reader.full_key(key), fmt::format("invalid {}={}", key, *number),
+             fmt::format("must lie in {} to {}", minimum, maximum));
+      return 0;
+    };
+    constexpr std::int64_t max_units = 1'000'000'000'000'000;
+    SimulationPlan plan{.iterations = count("iterations", 1, max_units),
+                        .sequences = count("sequences", 1, max_units),
+                        .seed = default_seed,
+                        .path = Path::fast,
+                        .requests = count("requests", 1, max_units),
+                        .replicas = count("replicas", 2, 4096),
+                        .warmup_requests = count("warmup_requests", 0, max_units)};
+    if (plan.requests != 0) {
+      if (plan.replicas == 0) plan.replicas = default_replicas;
+      const std::uint64_t tenths = 10 * plan.replicas;
+      if (!states(table, "warmup_requests")) plan.warmup_requests = (plan.requests + tenths - 1) / tenths;
+    }
+    if (states(table, "seed")) plan.seed = count("seed", 0, std::numeric_limits<std::int64_t>::max());
+    if (const std::string* path = reader.take_text("path")) {
+      const std::vector<std::string> paths{"fast", "reference"};
+      if (std::ranges::find(paths, *path) == paths.end()) {
+        refuse(line, "simulation.path", fmt::format("unknown path \"{}\"", *path), "", suggestion_for(*path, paths));
+      }
+      plan.path = *path == "reference" ? Path::reference : Path::fast;
+    }
+    reader.refuse_unread(
+        std::vector<std::string>{"iterations", "sequences", "requests", "replicas", "seed", "path", "warmup_requests"});
+    config_.simulation = plan;
+  }
+
+  void read_figure(const Node& node) {
+    const Mapping* table = table_of(&node, "figure");
+    if (table == nullptr) return;
+    TableReader reader(*table, "figure", problems_);
+    const auto text = [&](std::string_view key, bool required) {
+      const std::string* value = reader.take_text(key);
+      if (required && !states(*table, key)) refuse(node.line, reader.full_key(key), "missing");
+      if (value == nullptr) return std::string{};
+      if (required && value->empty()) refuse(node.line, reader.full_key(key), "empty", "must be a name");
+      return *value;
+    };
+    Figure figure{text("id", true),     text("x", true),      text("y", true),     text("series", false),
+                  text("panel", false), text("width", false), text("along", false)};
+    if (figure.width.empty()) figure.width = "single_column";
+    reader.refuse_unread(std::vector<std::string>{"id", "x", "y", "series", "panel", "width", "along"});
+    check_figure(config_, figure, node.line, problems_);
+    config_.figures.push_back(std::move(figure));
+  }
+
+  ProblemList problems_;
+  SweepConfig config_;
+  std::vector<const Parameter*> refused_;  // given, with wrong values
+};
 
 }  // namespace
 
-SweepConfig read_sweep_config(const scenario::Mapping& document, const std::string& source) {
-  ProblemList problems(source);
-  TableReader reader(document, "", problems);
-  SweepConfig config;
-  config.source = source;
-  std::vector<const scenario::Parameter*> refused;  // given, with wrong values
-  const std::string* schema = reader.take_text("schema");
-  if (schema == nullptr || *schema != sweep_schema) {
-    problems.add({.line = document.empty() ? 1 : document.front().node.line,
-                  .key = "schema",
-                  .text = schema == nullptr ? "missing" : fmt::format("unknown schema \"{}\"", *schema),
-                  .why = "says how to read the file",
-                  .suggestion = fmt::format("schema = \"{}\"", sweep_schema)});
-  }
-  const scenario::Node* axes = reader.take("axes");
-  double points = 1.0;
-  if (const scenario::Mapping* table = table_of(axes, "axes", problems))
-    points = read_axes(*table, config, refused, problems);
-  if (const scenario::Mapping* table = table_of(reader.take("fixed"), "fixed", problems))
-    read_fixed(*table, config, refused, problems);
-  const scenario::Node* simulation = reader.take("simulation");
-  const scenario::Mapping* plan = table_of(simulation, "simulation", problems);
-  const scenario::Node* figures = reader.take("figure");
-  static const std::vector<std::string> known{"schema", "axes", "fixed", "simulation", "figure"};
-  reader.refuse_unread(known);
-  const bool misspelt_key = std::any_of(problems.problems().begin(), problems.problems().end(),
-                                        [](const Problem& problem) { return problem.text == unknown_key; });
-  const std::size_t before_plan = problems.problems().size();
-  if (plan != nullptr) read_simulation(*simulation, *plan, config, problems);
-  const bool sound_plan = problems.problems().size() == before_plan;
-  // A misspelt key or word (a process, a rule) leaves open what the sweep uses: what follows from it would mislead.
-  if (!misspelt_key && std::none_of(refused.begin(), refused.end(), [](const scenario::Parameter* parameter) {
-        return parameter->type == scenario::ValueType::choice;
-      })) {
-    if (sound_plan) check_plan(config, plan, problems);
-    resolve_and_check(config, refused, problems);
-  }
-  check_size(config, points, axes != nullptr ? axes->line : 0, problems);
-  if (figures != nullptr) {
-    if (const auto* list = std::get_if<scenario::Array>(&figures->value)) {
-      for (const scenario::Node& figure : *list) read_figure(figure, config, problems);
-    } else {
-      problems.add({.line = figures->line, .key = "figure", .text = "wrong type", .suggestion = "write [[figure]]"});
-    }
-  }
-  problems.raise();
-  return config;
+SweepConfig read_sweep_config(const Mapping& document, const std::string& source) {
+  return ConfigReader(source).read(document);
 }
 
 }  // namespace foredraft::experiments

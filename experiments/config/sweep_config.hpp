@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/problems.hpp"
 #include "foredraft/simulate.hpp"
 #include "scenario/parameters.hpp"
 
@@ -16,7 +17,7 @@ namespace foredraft::experiments {
 
 inline constexpr std::string_view sweep_schema = "foredraft.sweep/1";
 
-/// More points than this are refused.
+/// Maximum number of points of a sweep.
 inline constexpr double max_points = 1e7;
 
 struct Figure {
@@ -45,6 +46,9 @@ struct SweepConfig : scenario::Space {
 /// Reads a TOML file; InputError where it cannot be read.
 [[nodiscard]] SweepConfig load_sweep_config(const std::string& path);
 
+/// The parameters of the axes.
+[[nodiscard]] std::vector<std::string> axis_names(const scenario::Space& config);
+
 [[nodiscard]] std::uint64_t point_count(const SweepConfig& config);
 
 /// The resolved configuration in the shape of the file, without figures: what determines the points.
@@ -54,5 +58,49 @@ struct SweepConfig : scenario::Space {
 
 /// SHA-256 of to_json in its canonical text, in hexadecimal digits.
 [[nodiscard]] std::string config_hash(const SweepConfig& config);
+
+// ---- Ranges of an axis.
+
+/// from, from + step, ... or from, from * factor, ..., up to and including `to`.
+struct AxisRange {
+  double from, to;
+  std::optional<double> step;    ///< not 0, towards `to`; 1 (or -1) where neither is given
+  std::optional<double> factor;  ///< positive, not 1, towards `to`; then `from` and `to` are positive
+};
+
+/// Why a range is illegal, with what to do about it.
+struct RangeRefusal {
+  std::string why, suggestion;
+};
+[[nodiscard]] std::optional<RangeRefusal> refuse_range(const AxisRange& range);
+
+/// How many values a legal range has; may exceed any integer. A `to` that is missed by round-off counts.
+[[nodiscard]] double range_count(const AxisRange& range);
+
+/// The values of a legal range, rounded to 15 significant digits so that 0.1 + 2 * 0.1 is 0.3.
+[[nodiscard]] std::vector<double> range_values(const AxisRange& range);
+
+// ---- Estimates for planning (plan_check.cpp).
+
+/// Rough seconds of one core for one point: to print "about", and to cut a run into chunks.
+[[nodiscard]] double seconds_per_point(const SweepConfig& config);
+
+/// The longest draft of any point, 1 without any.
+[[nodiscard]] double largest_gamma(const SweepConfig& config);
+
+/// "3 s", "5 min", "2 h", "40 days", "3000 years".
+[[nodiscard]] std::string duration_text(double seconds);
+
+// ---- Checks beyond the scenarios of a configuration, which scenario/check.hpp checks (plan_check.cpp).
+
+/// Rejects a plan that does not count what these scenarios run or counts more than can be run, and its absence where
+/// nothing else answers. `table`: [simulation] as it was written, null without.
+void check_plan(const SweepConfig& config, const scenario::Mapping* table, ProblemList& problems);
+
+/// Rejects more than max_points, with the count and an estimate of the time.
+void check_size(const SweepConfig& config, double points, std::int64_t line, ProblemList& problems);
+
+/// x, series and panel are axes, y a quantity that the sweep computes, and no other axis varies.
+void check_figure(const SweepConfig& config, const Figure& figure, std::int64_t line, ProblemList& problems);
 
 }  // namespace foredraft::experiments

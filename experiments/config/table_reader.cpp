@@ -14,8 +14,8 @@ namespace foredraft::experiments {
 namespace {
 
 bool is_range(const scenario::Mapping& table) {
-  return std::any_of(table.begin(), table.end(),
-                     [](const scenario::Entry& entry) { return entry.key == "from" || entry.key == "to"; });
+  return std::ranges::any_of(table,
+                             [](const scenario::Entry& entry) { return entry.key == "from" || entry.key == "to"; });
 }
 
 void flatten_into(const scenario::Mapping& table, const std::string& prefix, scenario::Mapping& result) {
@@ -36,13 +36,10 @@ TableReader::TableReader(const scenario::Mapping& table, std::string path, Probl
     : table_(&table), path_(std::move(path)), problems_(&problems), read_(table.size(), false) {}
 
 const scenario::Node* TableReader::take(std::string_view key) {
-  for (std::size_t i = 0; i < table_->size(); ++i) {
-    if ((*table_)[i].key == key) {
-      read_[i] = true;
-      return &(*table_)[i].node;
-    }
-  }
-  return nullptr;
+  const auto found = std::ranges::find(*table_, key, &scenario::Entry::key);
+  if (found == table_->end()) return nullptr;
+  read_[static_cast<std::size_t>(found - table_->begin())] = true;
+  return &found->node;
 }
 
 const scenario::Node* TableReader::require(std::string_view key, std::string_view what) {
@@ -56,10 +53,8 @@ const std::string* TableReader::take_text(std::string_view key) {
   if (node == nullptr) return nullptr;
   const auto* text = std::get_if<std::string>(&node->value);
   if (text == nullptr) {
-    problems_->add({.line = node->line,
-                    .key = full_key(key),
-                    .text = "wrong type",
-                    .why = fmt::format("must be a string, is {}", scenario::kind_of(*node))});
+    problems_->add(
+        {node->line, full_key(key), "wrong type", fmt::format("must be a string, is {}", scenario::kind_of(*node))});
   }
   return text;
 }
@@ -69,10 +64,8 @@ std::optional<std::int64_t> TableReader::take_integer(std::string_view key) {
   if (node == nullptr) return std::nullopt;
   const auto integer = scenario::whole_number(*node);
   if (!integer) {
-    problems_->add({.line = node->line,
-                    .key = full_key(key),
-                    .text = "wrong type",
-                    .why = fmt::format("must be a whole number, is {}", scenario::kind_of(*node))});
+    problems_->add({node->line, full_key(key), "wrong type",
+                    fmt::format("must be a whole number, is {}", scenario::kind_of(*node))});
   }
   return integer;
 }
@@ -81,10 +74,8 @@ void TableReader::refuse_unread(std::span<const std::string> known) {
   for (std::size_t i = 0; i < table_->size(); ++i) {
     if (read_[i]) continue;
     const scenario::Entry& entry = (*table_)[i];
-    problems_->add({.line = entry.node.line,
-                    .key = full_key(entry.key),
-                    .text = std::string(unknown_key),
-                    .suggestion = suggestion_for(entry.key, known)});
+    problems_->add(
+        {entry.node.line, full_key(entry.key), std::string(unknown_key), "", suggestion_for(entry.key, known)});
   }
 }
 
@@ -138,8 +129,7 @@ scenario::Mapping convert(const toml::table& table) {
     // A key's own line, not that of its value: a list may begin further down.
     placed.back().entry.node.line = static_cast<std::int64_t>(key.source().begin.line);
   }
-  std::stable_sort(placed.begin(), placed.end(),
-                   [](const Placed& a, const Placed& b) { return a.position < b.position; });
+  std::ranges::stable_sort(placed, [](const Placed& a, const Placed& b) { return a.position < b.position; });
   scenario::Mapping result;
   for (Placed& item : placed) result.push_back(std::move(item.entry));
   return result;
@@ -153,9 +143,7 @@ scenario::Mapping parse_toml(std::string_view text, const std::string& file) {
   try {
     return convert(toml::parse(text, file));
   } catch (const toml::parse_error& error) {
-    problems.add({.line = static_cast<std::int64_t>(error.source().begin.line),
-                  .key = "syntax",
-                  .text = std::string(error.description())});
+    problems.add({static_cast<std::int64_t>(error.source().begin.line), "syntax", std::string(error.description())});
     throw InputError(problems.text());
   }
 }

@@ -13,10 +13,10 @@
 
 namespace foredraft::experiments {
 
-/// The problem of a key that nobody reads.
+/// The problem of an unread key.
 inline constexpr std::string_view unknown_key = "unknown key";
 
-/// Reads a table so that every key is read exactly once and what nobody read becomes a problem.
+/// Reads a table so that every key is read exactly once and every other one becomes a problem.
 class TableReader {
  public:
   /// `path` is put in front of keys in messages ("axes", or empty at the top).
@@ -43,17 +43,15 @@ class TableReader {
   std::vector<bool> read_;
 };
 
-/// A table with nested tables flattened to dotted keys. A table that holds `from` or `to` is a range and stays whole,
-/// and so does an empty one: nothing that was written may vanish unread.
+/// A table with nested tables flattened to dotted keys. A range (with `from` or `to`) stays whole, and so does an empty
+/// table: nothing that was written may vanish unread.
 [[nodiscard]] scenario::Mapping flatten(const scenario::Mapping& table);
 
-/// The tables of a TOML text, keys in the order of the file. `file` is for messages.
-/// Throws InputError `file:line: syntax: ...` on a text that is not TOML, and `file:line: ...` on one beyond the limits
-/// of core/documents.hpp.
+/// The tables of a TOML text, keys in the order of the file. `file` is for messages. Throws InputError `file:line: ...`
+/// for a text that is not TOML or exceeds the limits of core/documents.hpp.
 [[nodiscard]] scenario::Mapping parse_toml(std::string_view text, const std::string& file);
 
-/// The same from JSON, for the resolved configuration inside a manifest. Lines are not known; a number beyond 64 bits
-/// is a real one.
+/// The same from JSON, for the resolved configuration inside a manifest, without lines.
 [[nodiscard]] scenario::Mapping parse_json_document(std::string_view text, const std::string& file);
 
 }  // namespace foredraft::experiments

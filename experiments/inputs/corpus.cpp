@@ -47,11 +47,9 @@ void add_files(const fs::path& path, std::vector<Candidate>& files) {
 
 void sort_by_path(std::vector<Candidate>& files) {
   // The native string, byte by byte: fs::path compares element by element.
-  std::sort(files.begin(), files.end(),
-            [](const Candidate& a, const Candidate& b) { return a.path.native() < b.path.native(); });
-  files.erase(
-      std::unique(files.begin(), files.end(), [](const Candidate& a, const Candidate& b) { return a.path == b.path; }),
-      files.end());
+  std::ranges::sort(files, [](const Candidate& a, const Candidate& b) { return a.path.native() < b.path.native(); });
+  const auto repeated = std::ranges::unique(files, {}, &Candidate::path);
+  files.erase(repeated.begin(), repeated.end());
 }
 
 /// All files where they fit, else as many as do, from all over the list.
@@ -60,8 +58,7 @@ std::vector<Candidate> spread_evenly(const std::vector<Candidate>& files, std::u
   constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15U;
   std::vector<std::size_t> order(files.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [](std::size_t a, std::size_t b) { return a * golden_ratio < b * golden_ratio; });
+  std::ranges::sort(order, [](std::size_t a, std::size_t b) { return a * golden_ratio < b * golden_ratio; });
   std::vector<Candidate> taken;
   std::uint64_t bytes = 0;
   for (const std::size_t i : order) {
@@ -83,7 +80,7 @@ std::string read_text(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (!stream) refuse(path, "be a file that can be read");
-  const auto bad = std::find_if(text.begin(), text.end(), is_control_of_no_text);
+  const auto bad = std::ranges::find_if(text, is_control_of_no_text);
   if (bad != text.end()) {
     refuse(path, fmt::format("be text: byte {} is 0x{:02x}", bad - text.begin(), static_cast<unsigned char>(*bad)));
   }
@@ -91,7 +88,7 @@ std::string read_text(const fs::path& path) {
 }
 
 bool has_word(const std::string& text) {
-  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > ' '; });
+  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) > ' '; });
 }
 
 /// `files` sorted by path.
@@ -116,8 +113,8 @@ std::vector<Candidate> prose_files() {
     const fs::path folder = entry.path() / "Help";
     if (entry.path().filename().string().starts_with("cmake") && fs::is_directory(folder)) add_files(folder, manuals);
   }
-  std::erase_if(manuals, [](const Candidate& file) { return file.path.extension() != ".rst"; });
-  files.insert(files.end(), manuals.begin(), manuals.end());
+  std::ranges::copy_if(manuals, std::back_inserter(files),
+                       [](const Candidate& file) { return file.path.extension() == ".rst"; });
   return files;
 }
 

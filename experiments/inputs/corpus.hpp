@@ -17,18 +17,16 @@ struct Corpus {
   std::vector<std::string> texts;  ///< one document per file
 };
 
-/// Files, and all regular files below folders; symbolic links to folders inside a folder are not followed.
-///
-/// More than `max_bytes` (1 .. 2^40): files spread evenly over the sorted list are taken instead, at most max_bytes in
-/// all. Throws DomainError, naming the file or folder, for one that does not exist or cannot be read, that is not text
-/// (a NUL or another control byte that no text holds), and for a corpus without any text.
+/// Files, and all regular files below folders; symbolic links to folders inside a folder are not followed. Of more than
+/// `max_bytes` (1 .. 2^40), files spread evenly over the sorted list are taken. Throws DomainError, naming the file or
+/// folder, for one that cannot be read or is not text (another control byte than layout and escape), and for a corpus
+/// without any text.
 [[nodiscard]] Corpus read_corpus(std::span<const std::filesystem::path> paths, std::uint64_t max_bytes);
 
 /// Default texts: those installed by packages that the build needs.
 enum class DefaultCorpus {
   prose,  ///< the licenses of base-files and the manuals of cmake-data
-  code,   ///< the headers of Boost, without those above 32 KiB and those in `preprocessed` folders, which are mostly
-          ///< tables and code expanded by a machine
+  code,   ///< the headers of Boost, without those written by a machine: above 32 KiB, or in `preprocessed` folders
 };
 
 /// Maximum size of a default corpus: all models of a study are then trained in a few seconds.

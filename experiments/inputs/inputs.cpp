@@ -5,14 +5,19 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/check.hpp"
+#include "core/documents.hpp"
 #include "core/files.hpp"
+#include "core/numbers.hpp"
 #include "core/problems.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/inputs/trace_file.hpp"
+#include "experiments/inputs/corpus.hpp"
 #include "experiments/models/read_model.hpp"
-#include "experiments/text/digest.hpp"
+#include "experiments/text/csv.hpp"
+#include "experiments/text/table.hpp"
 #include "foredraft/errors.hpp"
 #include "foredraft/inputs.hpp"
 #include "latency/surfaces/surface_times.hpp"
@@ -28,16 +33,11 @@ namespace {
 /// More text of one's own than this is sampled evenly: n-gram counts must fit into memory.
 constexpr std::uint64_t max_corpus_bytes = 256'000'000;
 
-Corpus read_corpus_of(const std::vector<std::string>& names) {
-  if (names == std::vector<std::string>{"prose"}) return default_corpus(DefaultCorpus::prose);
-  if (names == std::vector<std::string>{"code"}) return default_corpus(DefaultCorpus::code);
-  std::vector<std::filesystem::path> paths(names.begin(), names.end());
-  return read_corpus(paths, max_corpus_bytes);
-}
-
 Corpus read_named_corpus(const std::vector<std::string>& names) {
   try {
-    return read_corpus_of(names);
+    if (names == std::vector<std::string>{"prose"}) return default_corpus(DefaultCorpus::prose);
+    if (names == std::vector<std::string>{"code"}) return default_corpus(DefaultCorpus::code);
+    return read_corpus(std::vector<std::filesystem::path>(names.begin(), names.end()), max_corpus_bytes);
   } catch (const DomainError& error) {
     throw InputError(fmt::format("models.corpus: {}: {}", fmt::join(names, " "), error.what()));
   }
@@ -112,22 +112,16 @@ void Inputs::attach(Scenario& scenario) {
   }
 }
 
-std::string Inputs::located(const std::string& name) const {
+std::string Inputs::located(const std::string& name, bool is_file) {
   if (folder_.empty() || std::filesystem::path(name).is_absolute()) return name;
   std::string beside = (std::filesystem::path(folder_) / name).lexically_normal().string();
   std::error_code unknown;
-  return std::filesystem::is_regular_file(beside, unknown) ? beside : name;
-}
-
-std::string Inputs::located_file(const std::string& name) {
-  std::string path = located(name);
-  if (path != name || folder_.empty() || std::filesystem::path(name).is_absolute()) return path;
-  std::string beside = (std::filesystem::path(folder_) / name).lexically_normal().string();
-  std::error_code unknown;
+  if (std::filesystem::is_regular_file(beside, unknown)) return beside;
+  if (!is_file) return name;
   if (!std::filesystem::exists(name, unknown)) return beside;
   notes_.insert(
       fmt::format("{}: taken from the working directory; beside the configuration there is no {}", name, beside));
-  return path;
+  return name;
 }
 
 void Inputs::note_extrapolation(const std::string& file, std::int64_t recorded_gamma, std::int64_t gamma) {
@@ -140,7 +134,7 @@ void Inputs::note_extrapolation(const std::string& file, std::int64_t recorded_g
 
 std::shared_ptr<const Recording> Inputs::recording(const Trace& trace, const Scenario& scenario) {
   const std::lock_guard lock(mutex_);
-  const std::string file = located_file(trace.file);
+  const std::string file = located(trace.file, true);
   note_extrapolation(file, trace.recorded_gamma, scenario.gamma);
   const std::string key = fmt::format("{}|{}|{}", file, trace.recorded_gamma, to_string(scenario.convention));
   std::shared_ptr<const Recording>& held = recordings_[key];
@@ -156,7 +150,7 @@ std::shared_ptr<const Recording> Inputs::recording(const Trace& trace, const Sce
 
 AcceptanceProcess Inputs::acceptance(const Observed& log, std::int64_t gamma) {
   const std::lock_guard lock(mutex_);
-  const std::string file = located_file(log.file);
+  const std::string file = located(log.file, true);
   auto held = observed_.find(file);
   if (held == observed_.end()) {
     held = observed_.emplace(file, read_observed_acceptance(file)).first;
@@ -201,9 +195,7 @@ Inputs::TrainedCorpus& Inputs::corpus(const std::vector<std::string>& names, std
   const std::string key = fmt::format("{}|{}", fmt::join(names, "|"), vocabulary);
   const auto found = corpora_.find(key);
   if (found != corpora_.end()) return found->second;
-  std::vector<std::string> paths;
-  for (const std::string& name : names) paths.push_back(located(name));
-  const Corpus read = read_named_corpus(paths);
+  const Corpus read = read_named_corpus(texts_of(names, [&](const std::string& name) { return located(name); }));
   for (const FileDigest& file : read.files) files_[file.path] = file;
   TrainedCorpus trained{ngram::Vocabulary::build(read.texts, vocabulary), {}, {}};
   for (const std::string& text : read.texts) trained.documents.push_back(trained.vocabulary.encode(text));
@@ -275,6 +267,126 @@ void ask_extreme_passes(const Server& server, const Scenario& scenario) {
       if (longest_prompt > 0) ask(gamma, {.batch = batch, .tokens = 0, .context = 0.0, .prompt = true});
     }
   }
+}
+
+// ---- Recorded acceptance.
+
+namespace {
+
+enum class Shape { outcomes, accepted };
+
+/// Collects the numbers of one sequence after another and turns them into outcomes.
+class TraceBuilder {
+ public:
+  TraceBuilder(std::string file, std::int64_t recorded_gamma, Convention convention)
+      : problems_(std::move(file)), recorded_gamma_(recorded_gamma), convention_(convention) {}
+
+  void refuse(std::int64_t line, std::string text, std::string why, std::string suggestion = {}) {
+    problems_.add({.line = line, .text = std::move(text), .why = std::move(why), .suggestion = std::move(suggestion)});
+  }
+
+  /// A number that `text()` shows; nothing where it does not fit into 64 bits.
+  void add(std::int64_t line, Shape shape, const std::optional<std::int64_t>& number, auto&& text) {
+    if (shape == Shape::accepted && recorded_gamma_ == 0) {
+      if (!gamma_missed_) {
+        refuse(line, "accepted counts without process.recorded_gamma",
+               "a count equal to gamma means that no draft was rejected", "add \"process.recorded_gamma\" to [fixed]");
+      }
+      gamma_missed_ = true;
+      return;
+    }
+    const std::int64_t low = shape == Shape::outcomes ? -1 : 0;
+    const std::int64_t high = shape == Shape::outcomes ? 1 : recorded_gamma_;
+    if (!number || *number < low || *number > high) {
+      refuse(line, fmt::format("invalid {}={}", shape == Shape::outcomes ? "outcome" : "accepted", text()),
+             fmt::format("must lie in {} to {}", low, high));
+      return;
+    }
+    numbers_.push_back(*number);
+  }
+
+  void end_sequence(Shape shape) {
+    if (numbers_.empty()) return;
+    if (shape == Shape::outcomes) {
+      trace_.sequences.emplace_back(numbers_.begin(), numbers_.end());
+    } else {
+      trace_.sequences.push_back(sim::trace_from_accepted_counts(numbers_, recorded_gamma_, convention_));
+    }
+    numbers_.clear();
+  }
+
+  Recording finish() {
+    if (trace_.sequences.empty() && problems_.empty()) refuse(1, "holds no outcome", "a trace must have at least one");
+    problems_.raise();
+    return std::move(trace_);
+  }
+
+ private:
+  FirstProblems problems_;
+  std::int64_t recorded_gamma_;
+  Convention convention_;
+  std::vector<std::int64_t> numbers_;
+  Recording trace_;
+  bool gamma_missed_ = false;
+};
+
+void read_json_line(std::string_view line, std::int64_t number, TraceBuilder& builder, ProblemList& limits) {
+  const auto json = parse_json(line, limits, number);
+  limits.raise();
+  const bool outcomes = json.is_object() && json.contains("outcomes");
+  if (!outcomes && !(json.is_object() && json.contains("accepted"))) {
+    builder.refuse(number, "no trace", R"(each line must be {"outcomes": [...]} or {"accepted": [...]})");
+    return;
+  }
+  const Shape shape = outcomes ? Shape::outcomes : Shape::accepted;
+  const auto& values = json[outcomes ? "outcomes" : "accepted"];
+  if (!values.is_array() || !std::ranges::all_of(values, [](const auto& value) { return value.is_number_integer(); })) {
+    builder.refuse(number, "wrong type", "must be a list of whole numbers");
+    return;
+  }
+  for (const auto& value : values)
+    builder.add(number, shape, whole_number<std::int64_t>(value), [&] { return value.dump(); });
+  builder.end_sequence(shape);
+}
+
+}  // namespace
+
+Recording parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
+                      Convention convention) {
+  TraceBuilder builder(file, recorded_gamma, convention);
+  ProblemList limits(file);
+  if (!check_line_limits(text, limits)) limits.raise();
+  std::optional<Shape> csv;
+  std::string sequence;
+  TextLines lines(text);
+  while (lines.next()) {
+    const std::string_view line = lines.line();
+    const std::int64_t number = lines.number();
+    if (!csv && line.front() == '{') {
+      read_json_line(line, number, builder, limits);
+      continue;
+    }
+    if (!csv) {
+      if (line == "sequence,outcome") csv = Shape::outcomes;
+      if (line == "sequence,accepted") csv = Shape::accepted;
+      if (!csv) {
+        builder.refuse(number, "no trace", "must begin with sequence,outcome or sequence,accepted, or be JSONL");
+        break;
+      }
+      continue;
+    }
+    const auto cells = split_csv_line(line);
+    const auto value = cells && cells->size() == 2 ? parse_integer((*cells)[1]) : std::nullopt;
+    if (!value) {
+      builder.refuse(number, "damaged row", "must be a name and a whole number");
+      continue;
+    }
+    if ((*cells)[0] != sequence) builder.end_sequence(*csv);
+    sequence = (*cells)[0];
+    builder.add(number, *csv, value, [&] { return (*cells)[1]; });
+  }
+  if (csv) builder.end_sequence(*csv);
+  return builder.finish();
 }
 
 }  // namespace foredraft::experiments

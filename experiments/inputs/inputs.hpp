@@ -7,14 +7,15 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "experiments/inputs/corpus.hpp"
 #include "experiments/inputs/observed_acceptance.hpp"
 #include "foredraft/scenario.hpp"
 #include "latency/profile/profile.hpp"
 #include "sim/ngram/model.hpp"
+#include "sim/process/process_simulation.hpp"
 #include "sim/token/models/model_pair.hpp"
 
 namespace foredraft::experiments {
@@ -27,7 +28,7 @@ class Inputs {
   /// Relative paths are looked for in `folder`, that of a configuration, and then in the working directory.
   explicit Inputs(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Reads into the scenario what it names. Throws InputError for a file that cannot be read and DomainError for models
+  /// Reads into the scenario what it names. Throws InputError for a file that cannot be read, DomainError for models
   /// that a profile does not have.
   void attach(Scenario& scenario);
 
@@ -44,10 +45,8 @@ class Inputs {
     std::map<std::vector<int>, std::shared_ptr<const ngram::Model>> models;  ///< by the distances of their window
   };
 
-  /// The path of a file that the configuration names; unchanged where it is none.
-  [[nodiscard]] std::string located(const std::string& name) const;
-  /// The same for what must be a file.
-  std::string located_file(const std::string& name);
+  /// The path of a file that the configuration names; unchanged for another name, unless it must be a file.
+  std::string located(const std::string& name, bool is_file = false);
   void note_extrapolation(const std::string& file, std::int64_t recorded_gamma, std::int64_t gamma);
   AcceptanceProcess acceptance(const Observed& log, std::int64_t gamma);
   std::shared_ptr<const Recording> recording(const Trace& trace, const Scenario& scenario);
@@ -69,6 +68,18 @@ class Inputs {
   std::map<std::string, FileDigest> files_;
   std::set<std::string> notes_;
 };
+
+/// Recorded acceptance, in four formats recognized by content.
+///
+/// CSV, header `sequence,outcome`: a row per token position; 1 the draft would be accepted, 0 rejected, -1 not
+/// observed. CSV, header `sequence,accepted`: a row per iteration; accepted drafts, 0 to recorded_gamma. JSONL, a
+/// sequence per line: {"outcomes": [1, 0, ...]} or {"accepted": [3, 0, ...]}. Rows of one sequence follow each other;
+/// blank lines and lines that begin with # are skipped.
+///
+/// `recorded_gamma` (0: not given) is required for accepted counts. Throws InputError `file:line: ...`, all lines at
+/// once (the first twenty, and the number of the others).
+[[nodiscard]] Recording parse_trace(std::string_view text, const std::string& file, std::int64_t recorded_gamma,
+                                    Convention convention);
 
 /// Evaluates the times of the smallest and largest passes of a server. Throws DomainError if one is not known.
 void ask_extreme_passes(const Server& server, const Scenario& scenario);

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -16,12 +17,9 @@
 
 #define ZLIB_CONST  // what is read is not changed
 #include <zlib.h>
-#include <algorithm>
-#include <memory>
 
 #include "core/files.hpp"
 #include "core/readable.hpp"
-#include "experiments/text/digest.hpp"
 #include "logs/log_reader.hpp"
 
 namespace foredraft::experiments {
@@ -30,7 +28,7 @@ namespace {
 constexpr std::string_view gzip_magic = "\x1f\x8b";
 constexpr std::size_t unpacked_bytes = std::size_t{1} << 18U;
 
-/// Unpacks what comes in pieces: one gzip file, or several one behind the other.
+/// Unpacks what comes in pieces: one gzip file, or several in a row.
 class Gunzip {
  public:
   explicit Gunzip(std::string name) : name_(std::move(name)), buffer_(unpacked_bytes) {
@@ -121,8 +119,7 @@ std::vector<logs::ObservedLog> read_logs(std::span<const std::string> paths, std
   for (const std::string& path : paths) {
     try {
       logs::ObservedLog log = read_log(path, format, stop, progress);
-      const auto same =
-          std::find_if(logs.begin(), logs.end(), [&](const auto& other) { return other.sha256 == log.sha256; });
+      const auto same = std::ranges::find_if(logs, [&](const auto& other) { return other.sha256 == log.sha256; });
       if (same != logs.end()) {
         problems.push_back(
             fmt::format("{}: holds the same bytes as {} (its observations would count twice) - leave one out",
@@ -142,11 +139,11 @@ namespace {
 using logs::Observation;
 using Observations = std::vector<const Observation*>;
 
-[[noreturn]] void refuse(const std::string& file, Problem problem) {
+[[noreturn]] void refuse_log(const std::string& file, std::string text, std::string why = {},
+                             std::string suggestion = {}, std::int64_t line = 0) {
   ProblemList problems(file);
-  problems.add(std::move(problem));
-  problems.raise();
-  throw std::logic_error("a problem was not raised");
+  problems.add({line, "", std::move(text), std::move(why), std::move(suggestion)});
+  throw InputError(problems.text());
 }
 
 bool has_trace(const Observation& observation) {
@@ -169,7 +166,7 @@ Observations used_observations(const logs::LogContents& contents) {
   return used;
 }
 
-/// Refuses observations that differ in `value`, where it was logged.
+/// Rejects observations that differ in `value`, where it was logged.
 template <class Value>
 void check_equal(const std::string& file, const Observations& used, std::string_view name, std::string_view why,
                  const Value& value) {
@@ -180,10 +177,8 @@ void check_equal(const std::string& file, const Observations& used, std::string_
     if (first == nullptr) first = observation;
     const auto before = value(*first);
     if (*before == *here) continue;
-    refuse(file, {.line = observation->line,
-                  .text = fmt::format("{} {} beside {} at line {}", name, *here, *before, first->line),
-                  .why = std::string(why),
-                  .suggestion = "give the log of one of them"});
+    refuse_log(file, fmt::format("{} {} beside {} at line {}", name, *here, *before, first->line), std::string(why),
+               "give the log of one of them", observation->line);
   }
 }
 
@@ -200,12 +195,11 @@ void check_settings(const std::string& file, const Observations& used) {
 
 // ---- Counts.
 
-/// Positions behind the last that was accepted are missing in some logs.
+/// Some logs lack the positions after the last that was accepted.
 std::vector<double> accepted_at(const logs::AcceptanceCounts& counts, std::int64_t gamma) {
   std::vector<double> result(counts.accepted_at.begin(), counts.accepted_at.end());
   if (result.empty() || result.size() == static_cast<std::size_t>(gamma)) return result;
-  double sum = 0.0;
-  for (const double at : result) sum += at;
+  const double sum = std::accumulate(result.begin(), result.end(), 0.0);
   const bool all = counts.accepted_tokens && sum == static_cast<double>(*counts.accepted_tokens);
   if (!all || result.size() > static_cast<std::size_t>(gamma)) return {};
   result.resize(static_cast<std::size_t>(gamma), 0.0);
@@ -217,16 +211,12 @@ std::vector<analytic::AcceptanceCounts> clusters_of(const std::string& file, con
   for (const Observation* observation : used) {
     if (!has_counts(*observation)) continue;
     if (!observation->gamma) {
-      refuse(file, {.line = observation->line,
-                    .text = "no draft length",
-                    .why = "accepted drafts say nothing without how many were drafted",
-                    .suggestion = "write a table of your own with gamma: docs/logs.md"});
+      refuse_log(file, "no draft length", "accepted drafts say nothing without how many were drafted",
+                 "write a table of your own with gamma: docs/logs.md", observation->line);
     }
     if (!drafts_are_whole(*observation)) {
-      refuse(file, {.line = observation->line,
-                    .text = fmt::format("drafts of several lengths, at most {}", *observation->gamma),
-                    .why = "what is fitted are drafts of one length",
-                    .suggestion = "log a run with a fixed draft length"});
+      refuse_log(file, fmt::format("drafts of several lengths, at most {}", *observation->gamma),
+                 "what is fitted are drafts of one length", "log a run with a fixed draft length", observation->line);
     }
     if (auto counts = counts_for_fit(*observation)) clusters.push_back(*std::move(counts));
   }
@@ -237,18 +227,17 @@ std::vector<analytic::AcceptanceCounts> clusters_of(const std::string& file, con
   using Reason = analytic::FitRefusal::Reason;
   switch (refusal.reason) {
     case Reason::too_few_steps:
-      refuse(file, {.text = fmt::format("{} verification steps", number_text(refusal.steps)),
-                    .why = fmt::format("at least {} are needed", number_text(analytic::min_steps)),
-                    .suggestion = fmt::format("log {} more: then tokens per iteration are known to 2 %",
-                                              number_text(refusal.more_steps_needed))});
+      refuse_log(file, fmt::format("{} verification steps", number_text(refusal.steps)),
+                 fmt::format("at least {} are needed", number_text(analytic::min_steps)),
+                 fmt::format("log {} more: then tokens per iteration are known to 2 %",
+                             number_text(refusal.more_steps_needed)));
     case Reason::all_accepted:
-      refuse(file, {.text = "every draft was accepted",
-                    .why = "a counter that is 100 % by construction tells no acceptance",
-                    .suggestion = "check that drafts were verified"});
+      refuse_log(file, "every draft was accepted", "a counter that is 100 % by construction tells no acceptance",
+                 "check that drafts were verified");
     case Reason::rising:
-      refuse(file, {.text = fmt::format("position {} was accepted more often than the one before", refusal.position),
-                    .why = fmt::format("at gamma {} a draft is accepted with all before it", refusal.gamma),
-                    .suggestion = "the counts do not belong together"});
+      refuse_log(file, fmt::format("position {} was accepted more often than the one before", refusal.position),
+                 fmt::format("at gamma {} a draft is accepted with all before it", refusal.gamma),
+                 "the counts do not belong together");
   }
   throw std::logic_error("unknown reason");
 }
@@ -256,15 +245,15 @@ std::vector<analytic::AcceptanceCounts> clusters_of(const std::string& file, con
 /// What one draft length without positions, or of one draft, leaves open at another.
 [[noreturn]] void refuse_unidentified(const std::string& file, const analytic::AcceptanceFit& fit) {
   const analytic::PooledCounts& logged = fit.counts.front();
-  const std::int64_t other = logged.gamma == 1 ? 3 : 1;
+  const bool single = logged.gamma == 1;
+  const std::int64_t other = single ? 3 : 1;
   const analytic::TokensAtGamma open = analytic::tokens_at(fit, other);
-  refuse(file, {.text = logged.gamma == 1
-                            ? "gamma 1 alone tells no other draft length"
-                            : fmt::format("gamma {} without positions tells no other draft length", logged.gamma),
-                .why = fmt::format("{} tokens per iteration there; at gamma {} any of {} to {} may be",
-                                   decimal_text(1.0 + logged.accepted, 4), other, decimal_text(open.low, 3),
-                                   decimal_text(open.high, 3)),
-                .suggestion = logged.gamma == 1 ? "log some minutes at gamma 3" : "log acceptance by position"});
+  refuse_log(
+      file,
+      fmt::format("gamma {} {} tells no other draft length", logged.gamma, single ? "alone" : "without positions"),
+      fmt::format("{} tokens per iteration there; at gamma {} any of {} to {} may be",
+                  decimal_text(1.0 + logged.accepted, 4), other, decimal_text(open.low, 3), decimal_text(open.high, 3)),
+      single ? "log some minutes at gamma 3" : "log acceptance by position");
 }
 
 /// The log of a file and what acceptance is taken from.
@@ -282,9 +271,9 @@ std::unique_ptr<const UsedLog> read_used_log(const std::string& path, StopToken 
   result->file = {.path = file, .bytes = result->log.bytes, .sha256 = result->log.sha256};
   result->used = used_observations(result->log.contents);
   if (result->used.empty()) {
-    refuse(file, {.text = "no counts of acceptance",
-                  .why = "it is a log of autoregressive decoding, or of an engine that does not count drafts",
-                  .suggestion = "foredraft import shows what was read"});
+    refuse_log(file, "no counts of acceptance",
+               "it is a log of autoregressive decoding, or of an engine that does not count drafts",
+               "foredraft import shows what was read");
   }
   check_settings(file, result->used);
   return result;
@@ -294,11 +283,11 @@ analytic::AcceptanceFit fit_of(const UsedLog& used) {
   const std::string& file = used.file.path;
   const std::vector<analytic::AcceptanceCounts> clusters = clusters_of(file, used.used);
   if (clusters.empty()) {
-    const bool by_position = !used.used.front()->trace.by_position.empty();
-    refuse(file, {.text = by_position ? "acceptance by text position" : "no accepted drafts",
-                  .why = by_position ? "it is replayed, nothing is fitted to it"
-                                     : "steps were counted, what they accepted was not",
-                  .suggestion = by_position ? "use foredraft simulate" : ""});
+    if (used.used.front()->trace.by_position.empty()) {
+      refuse_log(file, "no accepted drafts", "steps were counted, what they accepted was not");
+    }
+    refuse_log(file, "acceptance by text position", "it is replayed, nothing is fitted to it",
+               "use foredraft simulate");
   }
   auto result = analytic::fit_acceptance(clusters, drafter_class(used.log.contents.settings.method.value_or("")));
   if (const auto* refusal = std::get_if<analytic::FitRefusal>(&result)) refuse_fit(file, *refusal);
@@ -310,7 +299,7 @@ analytic::AcceptanceFit fit_of(const UsedLog& used) {
 // ---- Recordings.
 
 std::shared_ptr<const Recording> recording_of(const std::string& file, const Observations& used) {
-  if (!std::all_of(used.begin(), used.end(), [](const Observation* one) { return has_trace(*one); })) return nullptr;
+  if (!std::ranges::all_of(used, [](const Observation* one) { return has_trace(*one); })) return nullptr;
   Recording recording;
   for (const Observation* observation : used) {
     const logs::AcceptanceTrace& trace = observation->trace;
@@ -322,7 +311,7 @@ std::shared_ptr<const Recording> recording_of(const std::string& file, const Obs
     try {
       recording.sequences.push_back(sim::trace_from_accepted_counts(accepted, *observation->gamma, Convention::bonus));
     } catch (const DomainError& error) {
-      refuse(file, {.line = observation->line, .text = error.what()});
+      refuse_log(file, error.what(), "", "", observation->line);
     }
   }
   return std::make_shared<const Recording>(std::move(recording));
@@ -357,9 +346,9 @@ std::optional<analytic::AcceptanceCounts> counts_for_fit(const Observation& obse
 analytic::DrafterClass drafter_class(std::string_view method) {
   using analytic::DrafterClass;
   std::string lower(method);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   const auto names = [&](const auto& words) {
-    return std::any_of(words.begin(), words.end(), [&](const char* word) { return lower.find(word) != lower.npos; });
+    return std::ranges::any_of(words, [&](const char* word) { return lower.find(word) != lower.npos; });
   };
   if (names(std::array{"eagle", "mtp", "nextn"})) return DrafterClass::feature_head;
   if (names(std::array{"medusa", "dflash", "parallel"})) return DrafterClass::parallel_heads;
@@ -378,9 +367,8 @@ ObservedAcceptance read_observed_acceptance(const std::string& path, StopToken s
   const auto used = read_used_log(path, stop);
   if (const auto recording = recording_of(path, used->used)) {
     std::int64_t shortest = 0;
-    for (const Observation* observation : used->used) {
-      if (observation->trace.by_step.empty()) continue;
-      shortest = shortest == 0 ? *observation->gamma : std::min(shortest, *observation->gamma);
+    for (const Observation* one : used->used) {
+      if (!one->trace.by_step.empty()) shortest = shortest == 0 ? *one->gamma : std::min(shortest, *one->gamma);
     }
     return {.file = used->file, .process = Trace{.recording = recording, .file = path}, .recorded_gamma = shortest};
   }

@@ -23,8 +23,7 @@ namespace foredraft::experiments {
 using BytesRead = std::function<void(std::uint64_t bytes)>;
 
 /// Reads logs, each with the digest of its bytes. `paths`: "-" is standard input; `format`: as in LogReader. Throws
-/// InputError with the problems of all files: one that cannot be read or is no log, two with the same bytes. Throws
-/// Interrupted.
+/// InputError with the problems of all files: unreadable ones, no logs, two with the same bytes; and Interrupted.
 [[nodiscard]] std::vector<logs::ObservedLog> read_logs(std::span<const std::string> paths, std::string_view format,
                                                        StopToken stop = {}, const BytesRead& progress = {});
 
@@ -43,21 +42,18 @@ struct FittedAcceptance {
   analytic::AcceptanceFit fit;  ///< with a model
 };
 
-/// Reads one log. Throws InputError for a file that is no log, for observations that do not determine acceptance (no
-/// counts, too few, all accepted, one draft length that identifies no model) or that are not comparable (sampling
-/// settings, several drafters).
+/// Reads one log. Throws InputError for a file that is no log and for observations that do not determine acceptance (no
+/// counts, too few, all accepted, one draft length that identifies no model) or are not comparable.
 [[nodiscard]] ObservedAcceptance read_observed_acceptance(const std::string& path, StopToken stop = {});
 
-/// The same, but always fitted, even if the log could be replayed; acceptance only by text position is also an
-/// InputError.
+/// Always fitted, even if the log could be replayed. Also throws InputError for acceptance only by text position.
 [[nodiscard]] FittedAcceptance read_fitted_acceptance(const std::string& path, StopToken stop = {});
 
 /// Whether all steps drafted gamma tokens, except the few that were cut short by the ends of texts: for varying draft
 /// lengths the number of tests of a position is unknown. False without gamma or steps.
 [[nodiscard]] bool drafts_are_whole(const logs::Observation& observation);
 
-/// Counts for a fit; nullopt if draft lengths vary or nothing was counted of what they accepted. Positions after the
-/// last accepted one are 0.
+/// Counts for a fit; nullopt if draft lengths vary or acceptance was not counted.
 [[nodiscard]] std::optional<analytic::AcceptanceCounts> counts_for_fit(const logs::Observation& observation);
 
 /// The fitted runs. Precondition: there is a fit.

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <filesystem>
 #include <thread>
@@ -15,7 +14,6 @@
 #include "core/parallel.hpp"
 #include "core/problems.hpp"
 #include "experiments/config/table_reader.hpp"
-#include "experiments/results/build_info.hpp"
 #include "foredraft/errors.hpp"
 #include "gpu_bench/run/host_facts.hpp"
 #include "sim/process/kernels.hpp"
@@ -31,14 +29,14 @@ constexpr auto manifest_file = "manifest.json";
 /// As document_text() writes it: a path may hold bytes that are no UTF-8.
 std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Of a folder whose lock is held. `wanted`: the keys that must be equal for a folder to be written again.
+/// `wanted`: the keys that must be equal for a folder to be written again.
 void check_result_folder(const std::string& path, const Json& wanted) {
   const std::vector<std::string> names = names_in_folder(path);
   if (names.empty()) return;
   const auto refuse = [&](const std::string& why) {
     throw InputError(fmt::format("{}: not written to ({}) - choose another --out", path, why));
   };
-  if (!std::binary_search(names.begin(), names.end(), manifest_file)) refuse("it holds files and no manifest.json");
+  if (!std::ranges::binary_search(names, manifest_file)) refuse("it holds files and no manifest.json");
   const std::string manifest = (fs::path(path) / manifest_file).string();
   ProblemList problems(manifest);
   const Json found = parse_json(read_result_file(manifest), problems);
@@ -78,7 +76,7 @@ ResultFolder::ResultFolder(std::string path, const Kind& kind, const std::vector
 }
 
 void ResultFolder::add_input(const FileDigest& input) {
-  if (std::find(inputs_.begin(), inputs_.end(), input) == inputs_.end()) inputs_.push_back(input);
+  if (std::ranges::find(inputs_, input) == inputs_.end()) inputs_.push_back(input);
 }
 
 void ResultFolder::write(const std::string& name, const std::string& content) {
@@ -106,8 +104,6 @@ void ResultFolder::write_manifest() const {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Whether a name can stand for a file inside a folder and for nothing outside of it.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." &&
@@ -124,14 +120,11 @@ std::uint64_t count_at(const Json& json, const char* key) {
 
 std::vector<FileDigest> parse_files(const Json& json) {
   std::vector<FileDigest> files;
-  for (const Json& file : json) {
-    files.push_back(
-        {file.at("path").get<std::string>(), count_at(file, "bytes"), file.at("sha256").get<std::string>()});
-  }
+  for (const Json& file : json) files.push_back({file.at("path"), count_at(file, "bytes"), file.at("sha256")});
   return files;
 }
 
-Json seed_json(const SweepConfig& config) { return config.simulation ? Json(config.simulation->seed) : Json(nullptr); }
+Json seed_json(const SweepConfig& config) { return config.simulation ? Json(config.simulation->seed) : Json(); }
 
 }  // namespace
 
@@ -211,9 +204,9 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
   const std::string wanted = fmt::format("\"{}\"", result_schema);
   if (schema != wanted) throw refuse(fmt::format("schema {}, this program reads {}", schema, wanted));
   try {
-    Manifest manifest{.version = json.at("version").get<std::string>(),
-                      .state = json.at("state").get<std::string>(),
-                      .hash = json.at("config_hash").get<std::string>(),
+    Manifest manifest{.version = json.at("version"),
+                      .state = json.at("state"),
+                      .hash = json.at("config_hash"),
                       .config = read_sweep_config(parse_json_document(json.at("config").dump(), file), file),
                       .shard = std::nullopt,
                       .inputs = parse_files(json.at("inputs")),
@@ -225,7 +218,7 @@ Manifest parse_manifest(std::string_view text, const std::string& file) {
       manifest.shard = Shard{count_at(shard, "index"), count_at(shard, "count")};
     }
     if (manifest.hash != config_hash(manifest.config)) throw refuse("its configuration does not have its hash");
-    // What stands there twice, for people, must agree.
+    // What is repeated for readers must agree.
     const auto follows = [&](const char* key, const Json& value) {
       if (json.at(key) != value) throw refuse(fmt::format("its {} does not follow from the rest of it", key));
     };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -15,34 +14,43 @@
 
 namespace foredraft::experiments {
 
+/// Source and build environment of this program.
+struct BuildInfo {
+  std::string_view version;
+  std::string_view commit;   ///< of the repository, or "unknown"
+  std::string_view changes;  ///< "none", "uncommitted" or "unknown"
+  std::string_view compiler;
+  std::string_view flags;
+  std::string_view build_type;
+  std::string_view installed_plots;      ///< plots/ of an installation, relative to the folder of the program
+  std::string_view installed_operators;  ///< operators/ likewise
+};
+
+[[nodiscard]] BuildInfo build_info();
+
 /// A results folder whose files are written whole: first a manifest.json with state "running", at the end again with
 /// all digests. Its WriteLock is held for the lifetime of this; draw its figures within that time.
 class ResultFolder {
  public:
-  /// Identity of a folder: the keys and values of its manifest that, with the program version, distinguish it from
-  /// others, and further ones that do not.
+  /// Keys and values of the manifest: with the program version, `content` distinguishes a folder from others.
   struct Kind {
     std::string_view schema;
     nlohmann::ordered_json content = nlohmann::ordered_json::object();
     nlohmann::ordered_json notes = nlohmann::ordered_json::object();
   };
 
-  /// Creates the folder. One of the same identity and program version is overwritten, file by file; any other content
-  /// is an InputError, and nothing in it is touched. `threads`: empty if they do not affect results and cannot be
-  /// chosen.
+  /// Creates the folder. One of the same kind and program version is overwritten, file by file. Throws InputError,
+  /// before anything is touched, for any other content. `threads`: nullopt if they cannot be chosen.
   ResultFolder(std::string path, const Kind& kind, const std::vector<std::string>& command_line,
                std::optional<unsigned> threads = std::nullopt);
 
   /// Records a file that was read, once.
   void add_input(const FileDigest& input);
-
   void write(const std::string& name, const std::string& content);
-
   /// Writes the final manifest.
   void complete();
 
   [[nodiscard]] const std::string& path() const { return path_; }
-
   /// Names of the files written, in order, manifest.json first.
   [[nodiscard]] std::vector<std::string> files() const;
 
@@ -52,8 +60,7 @@ class ResultFolder {
   std::string path_;
   WriteLock lock_;
   nlohmann::ordered_json manifest_;
-  std::vector<FileDigest> inputs_;
-  std::vector<FileDigest> outputs_;
+  std::vector<FileDigest> inputs_, outputs_;
 };
 
 // ---- manifest.json: contents, origin and completeness of a results folder.
@@ -79,9 +86,9 @@ struct Manifest {
 
 [[nodiscard]] std::string to_text(const Manifest& manifest);
 
-/// Parses a manifest. Throws InputError `file: ...` for anything but a manifest of result_schema whose configuration
-/// has its hash, whose seed, points and version are those of the configuration and the program, whose shard is one of
-/// that sweep, and whose outputs are files of its folder; if it is complete, points.csv comes first.
+/// Throws InputError `file: ...` for anything but a manifest of result_schema whose configuration has its hash, whose
+/// seed, points, version and shard follow from configuration and program, and whose outputs are files of its folder; if
+/// it is complete, points.csv comes first.
 [[nodiscard]] Manifest parse_manifest(std::string_view text, const std::string& file);
 
 /// Version, build and host of this program, for readers.

@@ -27,8 +27,8 @@ void Agreement::add(double deviation_in_se, std::uint64_t units) {
 double agreement_bound(const Agreement& agreement) {
   constexpr double family_level = 0.99;
   const double level_of_one = -std::expm1(std::log(family_level) / static_cast<double>(agreement.deviations));
-  const boost::math::students_t law(static_cast<double>(agreement.min_units) - 1.0);
-  return boost::math::quantile(boost::math::complement(law, level_of_one / 2.0));
+  const boost::math::students_t student(static_cast<double>(agreement.min_units) - 1.0);
+  return boost::math::quantile(boost::math::complement(student, level_of_one / 2.0));
 }
 
 std::string to_text(const Agreement& agreement) {
@@ -76,14 +76,6 @@ void append_cell(double value, std::string& row) {
   if (!std::isnan(value)) append_number(row, value);
 }
 
-void append_closed_form(double value, std::string& row) {
-  if (value == HUGE_VAL) {
-    row += ",inf";
-  } else {
-    append_cell(value, row);
-  }
-}
-
 }  // namespace
 
 std::optional<double> deviation_in_se(const ClosedForm& closed_form, const Simulated& simulated,
@@ -106,8 +98,8 @@ std::optional<double> deviation_in_se(const ClosedForm& closed_form, const Simul
 
 std::vector<scenario::Metric> answered_metrics(const SweepConfig& config) {
   std::vector<scenario::Metric> metrics;
-  std::copy_if(scenario::metrics().begin(), scenario::metrics().end(), std::back_inserter(metrics),
-               [&config](const scenario::Metric& metric) { return computed(config, metric); });
+  std::ranges::copy_if(scenario::metrics(), std::back_inserter(metrics),
+                       [&config](const scenario::Metric& metric) { return computed(config, metric); });
   return metrics;
 }
 
@@ -127,17 +119,17 @@ std::vector<std::string> answer_columns(const SweepConfig& config) {
 }
 
 void append_answer(const std::vector<scenario::Metric>& metrics, const ClosedForm& closed_form,
-                   const Simulated* simulated, std::string& row) {
+                   const std::optional<Simulated>& simulated, std::string& row) {
   const std::size_t start = row.size();
-  if (simulated != nullptr) {
+  if (simulated) {
     row += ',';
     append_number(row, simulated->iterations);
     row += ',';
     append_number(row, simulated->units);
   }
   for (const scenario::Metric& metric : metrics) {
-    if (metric.closed_form != nullptr) append_closed_form(closed_form.*metric.closed_form, row);
-    if (simulated == nullptr || metric.estimate == nullptr) continue;
+    if (metric.closed_form != nullptr) append_cell(closed_form.*metric.closed_form, row);
+    if (!simulated || metric.estimate == nullptr) continue;
     const Estimate& estimate = simulated->estimates.*metric.estimate;
     append_cell(estimate.mean, row);
     append_cell(std::isnan(estimate.mean) ? unknown<double> : estimate.standard_error, row);

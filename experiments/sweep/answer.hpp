@@ -16,7 +16,7 @@ struct Agreement {
   std::uint64_t deviations = 0;      ///< points with a closed form and a standard error
   std::uint64_t not_comparable = 0;  ///< points with a closed form and a simulation, but no finite deviation
   double largest = 0.0;              ///< of their absolute values, in standard errors
-  std::uint64_t min_units = 0;       ///< independent units behind any of the standard errors
+  std::uint64_t min_units = 0;       ///< minimum number of independent units of a standard error
 
   void add(double deviation_in_se, std::uint64_t units);
 };
@@ -30,21 +30,21 @@ struct Agreement {
 
 // ---- A closed form and a simulation of one point side by side.
 
-/// (simulated - closed form) / standard error of a metric; 0 where both agree to round-off; always finite. Nothing
-/// where one of the three is missing, or where no unit of the simulation differs from another: its standard error of 0
-/// says nothing then. Where the closed form has a variance of tokens, tokens per iteration are compared in that case by
-/// the standard error that it implies, and the other metrics where it implies none: docs/metrics.md.
+/// (simulated - closed form) / standard error of a metric; 0 if both agree to round-off; always finite. nullopt if one
+/// of the three is missing, or if all units of the simulation are equal: its standard error of 0 says nothing then. If
+/// the closed form has a variance of tokens, tokens per iteration are compared in that case by the standard error that
+/// it implies, and the other metrics if it implies none: docs/metrics.md.
 [[nodiscard]] std::optional<double> deviation_in_se(const ClosedForm& closed_form, const Simulated& simulated,
                                                     const scenario::Metric& metric);
 
-/// Columns of points.csv behind the inputs.
+/// Columns of points.csv after the inputs.
 [[nodiscard]] std::vector<std::string> answer_columns(const SweepConfig& config);
 
 /// The metrics that the columns are of.
 [[nodiscard]] std::vector<scenario::Metric> answered_metrics(const SweepConfig& config);
 
-/// The cells that go with answer_columns, commas between, without a line end. `simulated` is null without simulation.
+/// The cells that go with answer_columns, commas between, without a line end.
 void append_answer(const std::vector<scenario::Metric>& metrics, const ClosedForm& closed_form,
-                   const Simulated* simulated, std::string& row);
+                   const std::optional<Simulated>& simulated, std::string& row);
 
 }  // namespace foredraft::experiments

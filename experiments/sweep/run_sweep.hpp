@@ -9,7 +9,7 @@
 #include "core/files.hpp"
 #include "core/parallel.hpp"
 #include "experiments/results/manifest.hpp"
-#include "experiments/sweep/run_points.hpp"
+#include "experiments/sweep/point.hpp"
 
 namespace foredraft::experiments {
 
@@ -28,11 +28,21 @@ struct SweepOutcome {
   std::uint64_t resumed;  ///< of those, were there before
   bool already_complete;  ///< no point was computed
   bool figures_written;   ///< the data of the figures were, for the first time or anew
-  WriteLock lock;         ///< of the folder: what follows, such as drawing, still has it alone
+  WriteLock lock;         ///< of the folder, for what follows, such as drawing
 };
 
 /// Runs a sweep, or the rest of it, into a folder: lock, manifest, then rows as they are finished, manifest again.
 /// Throws InputError before anything is written, Interrupted and RunError with the rows so far safe.
 SweepOutcome run_sweep(const SweepConfig& config, const SweepOrder& order);
+
+struct MergedSweep {
+  SweepConfig config;
+  bool already_complete;  ///< nothing was written
+  WriteLock lock;         ///< of the folder, for what follows, such as drawing
+};
+
+/// Puts the folders of all shards together into `folder`, in one pass and constant memory. Throws as run_sweep().
+MergedSweep merge_shards(const std::vector<std::string>& shards, const std::string& folder,
+                         const std::vector<std::string>& command_line, StopToken stop);
 
 }  // namespace foredraft::experiments

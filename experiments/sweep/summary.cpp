@@ -11,14 +11,15 @@
 #include <optional>
 #include <utility>
 
+#include "core/check.hpp"
 #include "core/files.hpp"
 #include "core/intervals.hpp"
 #include "core/numbers.hpp"
 #include "core/problems.hpp"
-#include "experiments/sweep/best_gamma_table.hpp"
 #include "experiments/sweep/point.hpp"
 #include "experiments/sweep/sweep_folder.hpp"
 #include "experiments/text/csv.hpp"
+#include "experiments/text/json_values.hpp"
 #include "scenario/metrics.hpp"
 
 namespace foredraft::experiments {
@@ -26,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The one-line summary of a parameter as an axis label, without what is said behind a semicolon.
+/// The one-line summary of a parameter as an axis label, without what follows a semicolon.
 std::string axis_label(const std::string& name) {
   const std::string& summary = scenario::find_parameter(name)->summary;
   if (summary.find(':') != std::string::npos) return name;
@@ -39,15 +40,12 @@ std::vector<std::string> quantities_of(const Figure& figure) {
 }
 
 std::string figure_json(const Figure& figure) {
-  const auto or_null = [](const std::string& text) {
-    return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
-  };
   nlohmann::ordered_json json{{"schema", "foredraft.figure/1"},
                               {"id", figure.id},
                               {"x", figure.x},
                               {"y", figure.y},
-                              {"series", or_null(figure.series)},
-                              {"panel", or_null(figure.panel)},
+                              {"series", word_or_null(figure.series)},
+                              {"panel", word_or_null(figure.panel)},
                               {"width", figure.width}};
   if (!figure.along.empty()) json["along"] = figure.along;
   for (const std::string& name : quantities_of(figure)) {
@@ -125,8 +123,7 @@ std::vector<std::string> write_figure_data(const SweepConfig& config, const std:
 bool has_drawings(const SweepConfig& config, const std::string& folder) {
   const std::vector<std::string> names = names_in_folder(folder);
   const std::vector<std::string> wanted = drawing_names(config);
-  return std::all_of(wanted.begin(), wanted.end(),
-                     [&](const std::string& name) { return std::binary_search(names.begin(), names.end(), name); });
+  return std::ranges::all_of(wanted, [&](const std::string& name) { return std::ranges::binary_search(names, name); });
 }
 
 void remove_drawings(const SweepConfig& config, const std::string& folder) {
@@ -137,25 +134,152 @@ void remove_drawings(const SweepConfig& config, const std::string& folder) {
 namespace {
 
 constexpr std::size_t max_rows = 12;
+constexpr std::size_t max_alphas = 40;
+constexpr std::size_t max_cs = 4;
+
+std::vector<std::string> value_texts(const scenario::Axis& axis) {
+  return texts_of(axis.values, [](const scenario::Value& value) { return scenario::to_text(value); });
+}
+
+std::size_t place_of(const std::vector<std::string>& texts, const std::string& text) {
+  const auto found = std::ranges::find(texts, text);
+  FOREDRAFT_EXPECT(found != texts.end());
+  return static_cast<std::size_t>(found - texts.begin());
+}
+
+/// Whether a cell of points.csv says that the best gamma has no end. Folders of earlier versions have the word.
+bool is_unbounded(std::string_view cell) { return cell == "inf" || cell == "unbounded"; }
+
+/// The number of a cell; nullopt without the column or the number.
+std::optional<double> real_at(const std::vector<std::string>& cells, const std::optional<std::size_t>& column) {
+  return column ? parse_real(cells[*column]) : std::nullopt;
+}
+
+/// " +- 0.012": half of the 95 % interval.
+std::string half_width_text(const std::optional<double>& standard_error, int digits) {
+  return standard_error ? " +- " + decimal_text(normal_quantile(0.95) * *standard_error, digits) : "";
+}
+
+/// The best gamma of a sweep over alpha, gamma and c: a row per alpha, a column per c.
+class BestGammaTable {
+ public:
+  /// Whether the sweep has this shape and fits on a screen.
+  static bool fits(const SweepConfig& config) {
+    const scenario::Axis* alpha = find_axis(config, "alpha");
+    const scenario::Axis* c = find_axis(config, "c");
+    if (alpha == nullptr || c == nullptr || find_axis(config, "gamma") == nullptr) return false;
+    if (alpha->values.size() > max_alphas || c->values.size() > max_cs) return false;
+    return std::ranges::all_of(config.axes, [](const scenario::Axis& axis) {
+      const std::string& name = axis.parameter->name;
+      return axis.values.size() == 1 || name == "alpha" || name == "gamma" || name == "c";
+    });
+  }
+
+  BestGammaTable(const SweepConfig& config, const CsvReader& reader)
+      : alphas_(value_texts(*find_axis(config, "alpha"))),
+        cs_(value_texts(*find_axis(config, "c"))),
+        alpha_(reader.column("alpha").value()),
+        gamma_(reader.column("gamma").value()),
+        c_(reader.column("c").value()),
+        speedup_(reader.column("analytic_speedup").value()),
+        simulated_(reader.column("simulated_speedup")),
+        error_(reader.column("simulated_speedup_standard_error")),
+        optimum_(reader.column("analytic_best_gamma").value()),
+        optimum_speedup_(reader.column("analytic_best_speedup").value()),
+        best_(alphas_.size() * cs_.size()) {
+    for (const scenario::Value& value : find_axis(config, "gamma")->values) {
+      last_gamma_ = std::max(last_gamma_, std::get<std::int64_t>(value));
+    }
+  }
+
+  void add(const std::vector<std::string>& cells) {
+    const auto speedup = parse_real(cells[speedup_]);
+    if (!speedup) return;
+    std::optional<Best>& best = best_[place_of(alphas_, cells[alpha_]) * cs_.size() + place_of(cs_, cells[c_])];
+    if (best && best->speedup > *speedup) return;
+    // Of equally fast ones the smallest, in whatever order the axis lists them.
+    if (best && best->speedup == *speedup && parse_integer(best->gamma) < parse_integer(cells[gamma_])) return;
+    best = Best{cells[gamma_],          *speedup,        real_at(cells, simulated_),
+                real_at(cells, error_), cells[optimum_], parse_real(cells[optimum_speedup_])};
+  }
+
+  [[nodiscard]] Table table() const {
+    Table table{.caption = simulated_ ? "best gamma of the sweep: closed form, then simulated with its 95 % interval"
+                                      : "best gamma of the sweep: closed form",
+                .columns = {{"alpha", Table::Align::right}},
+                .rows = {}};
+    for (const std::string& c : cs_) {
+      for (const char* title : {"gamma", "speedup"}) table.columns.push_back({title, Table::Align::right, "c = " + c});
+      if (simulated_) table.columns.push_back({"simulated", Table::Align::right, "c = " + c});
+    }
+    for (std::size_t i = 0; i < best_.size(); ++i) {
+      const std::optional<Best>& best = best_[i];
+      if (i % cs_.size() == 0) table.rows.push_back({alphas_[i / cs_.size()]});
+      std::vector<std::string>& row = table.rows.back();
+      row.push_back(best ? best->gamma + (at_end(*best) ? '*' : ' ') : "-");
+      row.push_back(best ? decimal_text(best->speedup, 3) + "x" : "");
+      if (!simulated_) continue;
+      row.push_back(best && best->simulated ? decimal_text(*best->simulated, 3) : "");
+      if (best) row.back() += half_width_text(best->error, 3);
+    }
+    return table;
+  }
+
+  /// Where the best gamma is the last of the axis and the optimum lies beyond it: what the optimum is.
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::string note;
+    for (std::size_t i = 0; i < best_.size(); ++i) {
+      const std::optional<Best>& best = best_[i];
+      if (!best || !at_end(*best)) continue;
+      note += note.empty() ? "end of the axis: the optimum is " : "; ";
+      note += is_unbounded(best->optimum) ? "unbounded" : "gamma " + best->optimum;
+      if (best->optimum_speedup) note += fmt::format(" ({}x)", decimal_text(*best->optimum_speedup, 3));
+      note += fmt::format(" at alpha = {}, c = {}", alphas_[i / cs_.size()], cs_[i % cs_.size()]);
+    }
+    return note.empty() ? std::vector<std::string>{} : std::vector{note};
+  }
+
+ private:
+  struct Best {
+    std::string gamma;
+    double speedup;
+    std::optional<double> simulated, error;
+    std::string optimum;
+    std::optional<double> optimum_speedup;
+  };
+
+  [[nodiscard]] bool at_end(const Best& best) const {
+    if (parse_integer(best.gamma) != last_gamma_) return false;
+    return is_unbounded(best.optimum) || parse_integer(best.optimum).value_or(0) > last_gamma_;
+  }
+
+  std::vector<std::string> alphas_, cs_;
+  std::int64_t last_gamma_ = 0;
+  std::size_t alpha_, gamma_, c_, speedup_;  // columns
+  std::optional<std::size_t> simulated_, error_;
+  std::size_t optimum_, optimum_speedup_;
+  std::vector<std::optional<Best>> best_;  ///< [alpha * cs + c]
+};
 
 /// The points of largest speedup of any sweep, all points where they are few: its axes, then tokens per iteration,
 /// speedup, and what a server does.
 class PointsTable {
  public:
   PointsTable(const SweepConfig& config, const CsvReader& reader) {
-    for (const scenario::Axis& axis : config.axes)
-      add_column(axis.parameter->name, reader.column(axis.parameter->name));
-    for (const std::string_view quantity : {"tokens_per_iteration", "speedup", "tokens_per_s", "latency_p99_ms"}) {
-      const auto analytic = reader.column(fmt::format("analytic_{}", quantity));
-      const auto simulated = reader.column(fmt::format("simulated_{}", quantity));
+    for (const std::string& axis : axis_names(config)) {
+      table_.columns.push_back({axis, Table::Align::right});
+      inputs_.push_back(reader.column(axis).value());
+    }
+    for (const std::string quantity : {"tokens_per_iteration", "speedup", "tokens_per_s", "latency_p99_ms"}) {
+      const auto analytic = reader.column("analytic_" + quantity);
+      const auto simulated = reader.column("simulated_" + quantity);
       if (quantity == "speedup") ranking_ = {analytic, simulated};
       if (analytic) {
-        table_.columns.push_back({fmt::format("{}", quantity), Table::Align::right});
+        table_.columns.push_back({quantity, Table::Align::right});
         quantities_.push_back({*analytic, std::nullopt});
       }
       if (!simulated) continue;
-      table_.columns.push_back(
-          {analytic ? "simulated, 95 %" : fmt::format("{}, simulated, 95 %", quantity), Table::Align::right});
+      table_.columns.push_back({(analytic ? "" : quantity + ", ") + "simulated, 95 %", Table::Align::right});
       quantities_.push_back({*simulated, reader.column(fmt::format("simulated_{}_standard_error", quantity))});
     }
   }
@@ -163,11 +287,11 @@ class PointsTable {
   void add(const std::vector<std::string>& cells) {
     ++points_;
     const double rank = rank_of(cells);
-    const auto behind = std::upper_bound(ranks_.begin(), ranks_.end(), rank, std::greater<>());
-    const auto place = behind - ranks_.begin();
+    const auto after = std::ranges::upper_bound(ranks_, rank, std::greater<>());
+    const auto place = after - ranks_.begin();
     if (table_.rows.size() < max_rows) table_.rows.push_back(row_of(cells));
     if (place == max_rows) return;
-    ranks_.insert(behind, rank);
+    ranks_.insert(after, rank);
     ranked_.insert(ranked_.begin() + place, row_of(cells));
     if (ranks_.size() <= max_rows) return;
     ranks_.pop_back();
@@ -180,8 +304,8 @@ class PointsTable {
     if (points_ <= max_rows) return table;
     const bool ranked = ranks_.front() > not_ranked;
     if (ranked) table.rows = ranked_;
-    table.caption = fmt::format("the {}{} of {} points", ranked ? "" : "first ", max_rows, points_);
-    if (ranked) table.caption += " with the largest speedup";
+    table.caption = fmt::format("the {}{} of {} points{}", ranked ? "" : "first ", max_rows, points_,
+                                ranked ? " with the largest speedup" : "");
     return table;
   }
 
@@ -195,11 +319,8 @@ class PointsTable {
 
   /// The speedup by closed form, else simulated.
   [[nodiscard]] double rank_of(const std::vector<std::string>& cells) const {
-    for (const std::optional<std::size_t>& place : ranking_) {
-      const auto speedup = place ? parse_real(cells[*place]) : std::nullopt;
-      if (speedup) return *speedup;
-    }
-    return not_ranked;
+    const auto analytic = real_at(cells, ranking_[0]);
+    return analytic ? *analytic : real_at(cells, ranking_[1]).value_or(not_ranked);
   }
 
   [[nodiscard]] std::vector<std::string> row_of(const std::vector<std::string>& cells) const {
@@ -207,17 +328,9 @@ class PointsTable {
     for (const std::size_t place : inputs_) row.push_back(cells[place].empty() ? "-" : cells[place]);
     for (const Quantity& quantity : quantities_) {
       const auto value = parse_real(cells[quantity.value]);
-      std::string text = value ? decimal_text(*value, 4) : "-";
-      const auto error = quantity.error ? parse_real(cells[*quantity.error]) : std::nullopt;
-      if (value && error) text += " +- " + decimal_text(normal_quantile(0.95) * *error, 4);
-      row.push_back(std::move(text));
+      row.push_back(value ? decimal_text(*value, 4) + half_width_text(real_at(cells, quantity.error), 4) : "-");
     }
     return row;
-  }
-
-  void add_column(const std::string& title, const std::optional<std::size_t>& place) {
-    table_.columns.push_back({title, Table::Align::right});
-    inputs_.push_back(place.value());
   }
 
   Table table_;  ///< its rows: the first points
@@ -243,11 +356,7 @@ SweepSummary summarize(const SweepConfig& config, const std::string& points_csv)
   const auto iterations = reader.column("simulated_iterations");
   SweepSummary summary{};
   for (std::vector<std::string> cells; reader.next(cells);) {
-    if (best) {
-      best->add(cells);
-    } else {
-      table.add(cells);
-    }
+    best ? best->add(cells) : table.add(cells);
     if (const auto count = iterations ? parse_integer(cells[*iterations]) : std::nullopt) {
       summary.min_iterations = std::min(summary.min_iterations, *count);
       summary.max_iterations = std::max(summary.max_iterations, *count);
@@ -266,9 +375,9 @@ SweepSummary summarize(const SweepConfig& config, const std::string& points_csv)
 }
 
 std::string headline(const SweepConfig& config, const SweepSummary& summary) {
-  std::vector<std::string> axes;
-  for (const scenario::Axis& axis : config.axes)
-    axes.push_back(fmt::format("{} {}", axis.values.size(), axis.parameter->name));
+  const auto axes = texts_of(config.axes, [](const scenario::Axis& axis) {
+    return fmt::format("{} {}", axis.values.size(), axis.parameter->name);
+  });
   const std::uint64_t points = point_count(config);
   std::string text = fmt::format("{} point{}", points, points == 1 ? "" : "s");
   if (!axes.empty()) text += fmt::format(": {}", fmt::join(axes, " x "));

@@ -48,25 +48,24 @@ std::string differing_keys(const SweepConfig& before, const SweepConfig& now) {
   for (const auto& change : difference) {
     std::string key = change.at("path").get<std::string>().substr(1);
     key.resize(std::min(key.find('/', key.find('/') + 1), key.size()));  // the place in a list says nothing
-    std::replace(key.begin(), key.end(), '/', '.');
+    std::ranges::replace(key, '/', '.');
     keys.insert(std::move(key));
   }
   return keys.empty() ? "the order of its keys" : fmt::format("{}", fmt::join(keys, ", "));
 }
 
 void refuse_other_results(const std::string& folder, const Manifest& before, const Manifest& now) {
-  std::string why;
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(fmt::format("{}: holds results of {} - use another --out", readable(folder), why));
+  };
   if (before.hash != now.hash) {
-    why = fmt::format("another configuration ({} instead of {}): it differs in {}", before.hash.substr(0, 8),
-                      now.hash.substr(0, 8), differing_keys(before.config, now.config));
-  } else if (before.version != now.version) {
-    why = fmt::format("version {} of this program, not {}", before.version, now.version);
-  } else if (before.shard != now.shard) {
-    why = fmt::format("{}, not {}", shard_text(before.shard), shard_text(now.shard));
-  } else if (before.inputs != now.inputs) {
-    why = "input files of other content";
+    refuse(fmt::format("another configuration ({} instead of {}): it differs in {}", before.hash.substr(0, 8),
+                       now.hash.substr(0, 8), differing_keys(before.config, now.config)));
   }
-  if (!why.empty()) throw InputError(fmt::format("{}: holds results of {} - use another --out", readable(folder), why));
+  if (before.version != now.version)
+    refuse(fmt::format("version {} of this program, not {}", before.version, now.version));
+  if (before.shard != now.shard) refuse(fmt::format("{}, not {}", shard_text(before.shard), shard_text(now.shard)));
+  if (before.inputs != now.inputs) refuse("input files of other content");
 }
 
 }  // namespace
@@ -74,19 +73,23 @@ void refuse_other_results(const std::string& folder, const Manifest& before, con
 std::string manifest_path(const std::string& folder) { return (fs::path(folder) / "manifest.json").string(); }
 std::string points_path(const std::string& folder) { return (fs::path(folder) / "points.csv").string(); }
 
-Manifest read_manifest(const std::string& folder) {
+void require_results_folder(const std::string& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) throw InputError(fmt::format("{}: no such folder", readable(folder)));
-  const std::string path = manifest_path(folder);
-  if (!fs::exists(fs::symlink_status(path, ignored)))
+  if (!fs::exists(fs::symlink_status(manifest_path(folder), ignored))) {
     throw InputError(fmt::format("{}: holds no manifest.json (it is not a results folder)", readable(folder)));
-  return parse_manifest(read_result_file(path), path);
+  }
+}
+
+Manifest read_manifest(const std::string& folder) {
+  require_results_folder(folder);
+  return parse_manifest(read_result_file(manifest_path(folder)), manifest_path(folder));
 }
 
 std::optional<Manifest> claim_folder(const std::string& folder, const Manifest& wanted) {
   const std::vector<std::string> names = names_in_folder(folder);
   if (names.empty()) return std::nullopt;
-  if (!std::binary_search(names.begin(), names.end(), "manifest.json")) {
+  if (!std::ranges::binary_search(names, "manifest.json")) {
     throw InputError(fmt::format("{}: holds {} and no manifest.json (it is not a results folder) - use another --out",
                                  readable(folder), readable(names.front())));
   }
@@ -118,7 +121,7 @@ FinishedPart finished_part(const std::string& path, const SweepConfig& config, c
   if (line + "\n" != header) throw InputError(fmt::format("{}:1: has other columns - use another --out", path));
   FinishedPart part{header.size(), 0};
   const Points points(config);
-  const auto columns = static_cast<std::size_t>(std::count(header.begin(), header.end(), ',')) + 1;
+  const auto columns = static_cast<std::size_t>(std::ranges::count(header, ',')) + 1;
   const auto is_row_of = [&](std::uint64_t index) {
     if (index >= range.last) return false;
     std::string inputs = fmt::format("{},", index);

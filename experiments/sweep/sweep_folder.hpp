@@ -8,7 +8,7 @@
 
 #include "core/files.hpp"
 #include "experiments/results/manifest.hpp"
-#include "experiments/sweep/run_points.hpp"
+#include "experiments/sweep/point.hpp"
 
 namespace foredraft::experiments {
 
@@ -21,7 +21,10 @@ void complete_folder(const std::string& folder, Manifest manifest);
 [[nodiscard]] std::string manifest_path(const std::string& folder);
 [[nodiscard]] std::string points_path(const std::string& folder);
 
-/// The manifest of a folder. Throws InputError where there is none.
+/// Throws InputError for anything but a folder with a manifest.json.
+void require_results_folder(const std::string& folder);
+
+/// The manifest of a folder. Throws InputError as require_results_folder().
 [[nodiscard]] Manifest read_manifest(const std::string& folder);
 
 /// The manifest of a folder to write into, whose WriteLock is held; nothing for an empty one. Throws InputError where

@@ -18,75 +18,96 @@ namespace foredraft::experiments {
 /// would take for a formula, since it begins with = + - @ and is no number, gets an apostrophe before it.
 [[nodiscard]] std::string csv_cell(std::string_view text);
 
-/// The first line, with its line end. Throws std::logic_error on a name that stands twice: nobody could say which
-/// column is meant.
+/// The first line, with its line end. Throws std::logic_error for a repeated name.
 [[nodiscard]] std::string csv_header(const std::vector<std::string>& names);
 
 /// The cells of one line without its line end. Nothing for a line with an open quote.
 [[nodiscard]] std::optional<std::vector<std::string>> split_csv_line(std::string_view line);
 
-/// A CSV file with a header, inside a results folder, one row at a time.
+/// The first line of a table.
+struct CsvHeader {
+  std::vector<std::string> names;
+  /// Position of a column.
+  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
+};
+
+/// A CSV file inside a results folder, one row at a time.
 class CsvReader {
  public:
-  /// Throws RunError where the file cannot be read or has no header.
+  /// Throws RunError for a file that cannot be read or has no header.
   explicit CsvReader(const std::string& path);
 
-  /// Position of a column, or nothing.
-  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
+  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const { return header_.column(name); }
 
-  /// The next row; false at the end. Throws RunError `file:line: ...` on a row of another width.
+  /// The next row; false at the end. Throws RunError `file:line: ...` for a row of another width.
   bool next(std::vector<std::string>& cells);
 
  private:
   std::string path_;
   ResultReader file_;
-  std::vector<std::string> header_;
+  CsvHeader header_;
   std::string line_;
   std::size_t line_number_ = 1;
 };
 
-/// Far beyond any batch or context, and small enough for the product of three to fit into 64 bits.
+/// The first twenty problems of a file, and how many more there are.
+class FirstProblems {
+ public:
+  explicit FirstProblems(std::string file) : problems_(std::move(file)) {}
+
+  void add(Problem problem);
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  /// Throws InputError unless empty.
+  void raise();
+
+ private:
+  ProblemList problems_;
+  std::size_t count_ = 0;
+  std::int64_t last_line_ = 0;
+};
+
+/// Larger than any batch or context; the product of three fits into 64 bits.
 inline constexpr std::int64_t max_table_count = 1'000'000;
 
-/// A CSV table that a user wrote: a header, columns in any order, lines that begin with # skipped. Everything that is
-/// wrong with it is collected, to be said at once.
+/// A CSV table that a user wrote: columns in any order, lines that begin with # skipped. All problems are reported at
+/// once.
 class UserTable {
  public:
-  /// `text` must outlive this. There are no rows below a header that lacks a required column, or has one that is
-  /// unknown or there twice. Throws InputError on a line of more than max_line_bytes.
+  /// `text` must outlive this. A header that lacks a required column, or has an unknown or repeated one, ends the
+  /// table. Throws InputError on a line of more than max_line_bytes.
   UserTable(std::string_view text, const std::string& file, std::vector<std::string> required,
             std::vector<std::string> optional = {});
 
   /// Goes to the next row that has a cell for each column; false at the end.
   [[nodiscard]] bool next();
 
-  /// Of this row; empty for an optional column that is not there.
+  /// Of this row; empty for an absent optional column.
   [[nodiscard]] std::string cell(std::string_view column) const;
 
-  /// Of this row; where the cell is none, that is refused and the least value returned.
+  /// Of this row; the least legal value, and a problem, for an illegal cell.
   std::int64_t count(std::string_view column, std::int64_t minimum, std::int64_t maximum = max_table_count);
   double positive(std::string_view column);
   double probability(std::string_view column);
-  /// One that can stand in a CSV cell as it is; refused where it is empty, holds a comma or a quote, or
-  /// looks like a formula.
+  /// One that can stand in a CSV cell as it is: not empty, no comma, quote or formula.
   std::string name(std::string_view column);
 
-  /// A problem of this row, in the words of the caller.
+  /// Adds a problem of this row.
   void refuse(std::string key, std::string text, std::string why);
   [[nodiscard]] bool row_refused() const { return row_refused_; }
 
-  /// Throws InputError `file:line: ...`: the first twenty problems, and how many more. `nothing` is one where there
-  /// was neither a row nor another problem: "holds no step".
+  /// Throws InputError `file:line: ...` with the first twenty problems and the number of the others. `nothing` is the
+  /// problem of a table without rows: "holds no step".
   void done(const std::string& nothing);
 
  private:
-  void read_header(const std::vector<std::string>& cells);
+  void check_header();
+  void refuse_cell(std::string_view column, std::string why);
 
   TextLines lines_;
-  ProblemList problems_;
-  std::vector<std::string> required_, optional_, header_, cells_;
+  CsvHeader header_;
+  FirstProblems problems_;
+  std::vector<std::string> required_, optional_, cells_;
   std::int64_t line_ = 1, rows_ = 0;
-  std::size_t refused_ = 0;
   bool row_refused_ = false;
   bool readable_ = true;  ///< false: the header is broken
 };

@@ -9,9 +9,7 @@
 #include <utility>
 
 #include "core/files.hpp"
-#include "core/numbers.hpp"
 #include "core/problems.hpp"
-#include "experiments/text/csv.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -68,31 +66,18 @@ FileDigest digest_file(const std::string& path) {
   return {path, bytes, hash.finish()};
 }
 
-DataText::DataText(std::vector<std::string> columns) : columns_(std::move(columns)) {}
-
 DataText& DataText::row() {
   rows_.emplace_back();
   return *this;
 }
 
-DataText& DataText::cell(std::string_view text) {
-  rows_.back().push_back(csv_cell(text));
-  return *this;
-}
-
-DataText& DataText::cell(double number) {
-  rows_.back().push_back(number_text(number));
-  return *this;
-}
-
-DataText& DataText::cell(std::optional<double> number) {
-  rows_.back().push_back(number ? number_text(*number) : std::string());
+DataText& DataText::add(std::string cell) {
+  rows_.back().push_back(std::move(cell));
   return *this;
 }
 
 DataText& DataText::cell(const std::optional<Estimate>& estimate) {
-  if (!estimate) return cell(std::string_view()).cell(std::string_view());
-  return cell(estimate->mean).cell(estimate->standard_error);
+  return estimate ? cell(estimate->mean).cell(estimate->standard_error) : add("").add("");
 }
 
 std::string DataText::csv() const {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/intervals.hpp"
+#include "core/numbers.hpp"
+#include "experiments/text/csv.hpp"
 
 namespace foredraft::experiments {
 
@@ -47,13 +49,13 @@ struct FileDigest {
 /// Rows of numbers and words as CSV text: named columns, empty cells where a row has no such value.
 class DataText {
  public:
-  explicit DataText(std::vector<std::string> columns);
+  explicit DataText(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
   /// Begins a row; its cells follow from left to right.
   DataText& row();
-  DataText& cell(std::string_view text);
-  DataText& cell(double number);
-  DataText& cell(std::optional<double> number);
+  DataText& cell(std::string_view text) { return add(csv_cell(text)); }
+  DataText& cell(double number) { return add(number_text(number)); }
+  DataText& cell(std::optional<double> number) { return add(number ? number_text(*number) : ""); }
   /// Two cells: mean and standard error, or two empty ones.
   DataText& cell(const std::optional<Estimate>& estimate);
 
@@ -61,6 +63,8 @@ class DataText {
   [[nodiscard]] std::string csv() const;
 
  private:
+  DataText& add(std::string cell);
+
   std::vector<std::string> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -79,7 +79,7 @@ namespace {
 /// Characters that a terminal shows: UTF-8 continuation bytes take no place.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 std::string escape_markdown(std::string_view text) {
@@ -115,27 +115,15 @@ std::string escape_latex(std::string_view text) {
       result += "$\\times$";
       continue;
     }
-    switch (c) {
-      case '\\':
-        result += "\\textbackslash{}";
-        break;
-      case '~':
-        result += "\\textasciitilde{}";
-        break;
-      case '^':
-        result += "\\textasciicircum{}";
-        break;
-      case '&':
-      case '%':
-      case '$':
-      case '#':
-      case '_':
-      case '{':
-      case '}':
-        result += '\\';
-        [[fallthrough]];
-      default:
-        result += c;
+    if (c == '\\') {
+      result += "\\textbackslash{}";
+    } else if (c == '~') {
+      result += "\\textasciitilde{}";
+    } else if (c == '^') {
+      result += "\\textasciicircum{}";
+    } else {
+      if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) result += '\\';
+      result += c;
     }
   }
   return result;
@@ -173,11 +161,10 @@ std::vector<LatexWord> latex_words(std::string_view title) {
     if (name.size() > 2 && name[1] == '_' && name.find('_', 2) == std::string::npos) {
       result.push_back({fmt::format("${}_{{{}}}$", name[0], name.substr(2)), name.size() - 1});
     } else {
-      std::replace(name.begin(), name.end(), '_', ' ');
+      std::ranges::replace(name, '_', ' ');
       std::istringstream words{name};
       for (std::string word; words >> word;) {
-        const auto* symbol =
-            std::find_if(symbols.begin(), symbols.end(), [&](const auto& one) { return one.first == word; });
+        const auto* symbol = std::ranges::find_if(symbols, [&](const auto& one) { return one.first == word; });
         if (symbol != symbols.end()) {
           result.push_back({fmt::format("${}$", symbol->second), 1});
         } else if (word == "x" && result.size() > first_of_name) {
@@ -250,30 +237,19 @@ Table without_groups(const Table& table) {
   joined.rows.resize(table.rows.size());
   for (const Heading& heading : headings(table)) {
     const Table::Column& first = table.columns[heading.first];
-    joined.columns.push_back(heading.group.empty() ? first : Table::Column{first.group, Table::Align::left});
-    for (std::size_t i = 0; i < table.rows.size(); ++i) joined.rows[i].push_back(table.rows[i][heading.first]);
+    const bool single = heading.group.empty();
+    joined.columns.push_back(single ? first : Table::Column{first.group, Table::Align::left});
+    for (auto& row : joined.rows) row.emplace_back();
     for (std::size_t column = heading.first; column < heading.first + heading.count; ++column) {
-      if (heading.group.empty()) break;
       std::size_t width = 0;
-      for (const auto& row : table.rows) width = std::max(width, width_of(row[column]));
+      for (const auto& row : table.rows) width = single ? 0 : std::max(width, width_of(row[column]));
       for (std::size_t i = 0; i < table.rows.size(); ++i) {
-        const std::string cell = padded(table.rows[i][column], width, table.columns[column].align);
-        std::string& text = joined.rows[i].back();
-        if (column == heading.first)
-          text.clear();
-        else
-          text += "  ";
-        text += cell;
+        joined.rows[i].back() += column == heading.first ? "" : "  ";
+        joined.rows[i].back() += padded(table.rows[i][column], width, table.columns[column].align);
       }
     }
   }
   return joined;
-}
-
-std::vector<std::string> titles(const Table& table) {
-  std::vector<std::string> result;
-  for (const Table::Column& column : table.columns) result.push_back(column.title);
-  return result;
 }
 
 /// Every cell of a row through `change`, with `separator` between.
@@ -287,7 +263,7 @@ std::string joined(const std::vector<std::string>& row, std::string_view separat
 
 std::string to_text(const Table& grouped) {
   const Table table = without_groups(grouped);
-  std::vector<std::vector<std::string>> lines{titles(table)};
+  std::vector<std::vector<std::string>> lines{texts_of(table.columns, &Table::Column::title)};
   lines.insert(lines.end(), table.rows.begin(), table.rows.end());
   std::vector<std::size_t> widths(table.columns.size(), 0);
   for (const auto& line : lines) {
@@ -312,7 +288,7 @@ std::string to_markdown(const Table& grouped) {
     return "| " + joined(cells, " | ", escape_markdown) + " |\n";
   };
   std::string text = table.caption.empty() ? "" : table.caption + "\n\n";
-  text += row(titles(table)) + "|";
+  text += row(texts_of(table.columns, &Table::Column::title)) + "|";
   for (const Table::Column& column : table.columns) text += column.align == Table::Align::right ? "---:|" : "---|";
   text += "\n";
   for (const auto& cells : table.rows) text += row(cells);
@@ -379,7 +355,7 @@ class LatexLayout {
   [[nodiscard]] std::string begin() const { return specification() + headings_; }
   [[nodiscard]] bool too_wide() const { return points() > latex_page_width; }
   [[nodiscard]] std::string_view packages() const {
-    return std::find(broken_.begin(), broken_.end(), true) == broken_.end() ? "booktabs" : "array,booktabs";
+    return std::ranges::find(broken_, true) == broken_.end() ? "booktabs" : "array,booktabs";
   }
   [[nodiscard]] std::string_view size() const { return latex_sizes.at(size_).command; }
 
@@ -500,7 +476,7 @@ std::string to_latex(const Table& table, const std::vector<std::string>& notes) 
 }
 
 std::string to_csv(const Table& table) {
-  std::string text = csv_header(titles(table));
+  std::string text = csv_header(texts_of(table.columns, &Table::Column::title));
   for (const auto& cells : table.rows) text += joined(cells, ",", csv_cell) + "\n";
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,14 @@ class TextLines {
   std::string_view line_;
   std::int64_t number_ = 0;
 };
+
+/// A text for each entry, such as its name.
+template <class Entries, class Member>
+[[nodiscard]] std::vector<std::string> texts_of(const Entries& entries, const Member& member) {
+  std::vector<std::string> texts;
+  for (const auto& entry : entries) texts.emplace_back(std::invoke(member, entry));
+  return texts;
+}
 
 /// Characters that a label takes in front of its text.
 inline constexpr std::size_t columns_of_label = 12;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/config/axis_reader.hpp"
+#include "experiments/config/sweep_config.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>

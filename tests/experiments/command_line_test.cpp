@@ -100,7 +100,7 @@ TEST_CASE("vectors of probabilities name their bad entry") {
 
 TEST_CASE("every command explains its options and gives an example that names it") {
   for (const Command& command : command_registry()) {
-    const CommandSpec spec = command.spec();
+    const CommandSpec& spec = command.spec;
     CAPTURE(spec.name);
     const std::string help = help_text(spec);
     CHECK(help.starts_with("usage: foredraft " + std::string(spec.name)));

@@ -141,7 +141,7 @@ TEST_CASE("predict takes measured times, says so, and breaks even where the spee
 TEST_CASE("measured times go together on the command line, and not with c") {
   const auto read = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--alpha", "0.8", "--gamma", "1"});
-    CommandLine line(predict_spec(), arguments);
+    CommandLine line(predict_command().spec, arguments);
     const auto scenario = read_scenario(line, {});
     line.done();
     return scenario::decoding_cost(scenario.value());

@@ -209,7 +209,7 @@ TEST_CASE("on prose a head's accuracy falls with its position, and a stage that 
 
 TEST_CASE("options of drafters and policies reach the point, and those of others are refused together") {
   const auto read = [](const std::vector<std::string>& arguments) {
-    CommandLine line(predict_spec(), arguments);
+    CommandLine line(predict_command().spec, arguments);
     const bool gamma = std::find(arguments.begin(), arguments.end(), "--gamma") != arguments.end();
     const auto scenario =
         read_scenario(line, gamma ? std::vector<StatedValue>{} : std::vector<StatedValue>{{"gamma", std::int64_t{2}}});
@@ -243,7 +243,7 @@ TEST_CASE("options of drafters and policies reach the point, and those of others
 TEST_CASE("a misspelt word on the command line is one problem, and so is an unknown option") {
   const auto problems_of = [](const std::vector<std::string>& arguments) {
     try {
-      CommandLine line(predict_spec(), arguments);
+      CommandLine line(predict_command().spec, arguments);
       static_cast<void>(read_scenario(line, {}));
       line.done();
     } catch (const InputError& error) {

@@ -12,7 +12,7 @@
 namespace foredraft::tests {
 namespace {
 
-std::vector<std::string> list_names() { return experiments::list_spec().words(); }
+std::vector<std::string> list_names() { return experiments::list_command().spec.words(); }
 
 }  // namespace
 

@@ -271,7 +271,9 @@ TEST_CASE("a step that a user measured is refused by line where it cannot be") {
 
 TEST_CASE("options that do not go with the times of a device are refused together") {
   const auto refused = [](const std::vector<std::string>& arguments) {
-    return refusal([&] { static_cast<void>(run_predict(arguments)); });
+    const Command predict = predict_command();
+    CommandLine line(predict.spec, arguments);
+    return refusal([&] { static_cast<void>(predict.run(line)); });
   };
   const std::string all = refused({"--profile", "h200", "--alpha", "0.8", "--c", "0.1", "--policy", "constant",
                                    "--batch", "0,1", "--steps-file", "x.csv"});

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/cli/shell.hpp"
 
 #include <catch2/catch.hpp>
 #include <sstream>
@@ -15,7 +14,7 @@ using Candidates = std::vector<std::string>;
 
 std::vector<CommandSpec> all_commands() {
   std::vector<CommandSpec> specs;
-  for (const Command& command : command_registry()) specs.push_back(command.spec());
+  for (const Command& command : command_registry()) specs.push_back(command.spec);
   return specs;
 }
 

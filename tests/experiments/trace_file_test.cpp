@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/inputs/trace_file.hpp"
+#include "experiments/inputs/inputs.hpp"
 
 #include <catch2/catch.hpp>
 

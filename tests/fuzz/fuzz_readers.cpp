@@ -14,7 +14,7 @@
 #include "experiments/config/sweep_config.hpp"
 #include "experiments/config/table_reader.hpp"
 #include "experiments/devices/devices.hpp"
-#include "experiments/inputs/trace_file.hpp"
+#include "experiments/inputs/inputs.hpp"
 #include "experiments/results/manifest.hpp"
 #include "experiments/tree/tree_answer.hpp"
 #include "experiments/validate/validation.hpp"

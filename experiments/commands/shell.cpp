@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "experiments/cli/shell.hpp"
+#include "experiments/commands/commands.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "core/problems.hpp"
 #include "core/readable.hpp"
+#include "experiments/text/table.hpp"
 
 namespace foredraft::experiments {
 namespace {
@@ -29,12 +30,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> environme
     {"FOREDRAFT_OPERATORS", "the folder of the scripts that ask for operators' times (default likewise)"},
 }};
 
-const CommandSpec* command_named(const std::vector<CommandSpec>& commands, std::string_view name) {
-  const auto found =
-      std::find_if(commands.begin(), commands.end(), [&](const CommandSpec& command) { return command.name == name; });
-  return found == commands.end() ? nullptr : &*found;
-}
-
 // ---- The manual page.
 
 /// Text that roff takes as it stands.
@@ -43,13 +38,8 @@ std::string roff(std::string_view text) {
   bool begins_line = true;
   for (const char c : text) {
     if (begins_line && (c == '.' || c == '\'')) result += "\\&";
-    if (c == '\\') {
-      result += "\\e";
-    } else if (c == '-') {
-      result += "\\-";
-    } else {
-      result += c;
-    }
+    if (c == '-') result += '\\';
+    result += c == '\\' ? "\\e" : std::string(1, c);
     begins_line = c == '\n';
   }
   return result;
@@ -62,9 +52,8 @@ std::string tagged(std::string_view tag, std::string_view text) {
 std::string options_roff(std::string_view heading, const std::vector<OptionSpec>& options) {
   std::string text = heading.empty() ? "" : fmt::format(".PP\n\\fI{}\\fR\n", roff(heading));
   for (const OptionSpec& option : options) {
-    text +=
-        fmt::format(".TP\n\\fB\\-\\-{}\\fR{}\n{}\n", roff(option.name),
-                    option.value.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(option.value)), roff(option.summary));
+    const std::string value = option.value.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(option.value));
+    text += fmt::format(".TP\n\\fB\\-\\-{}\\fR{}\n{}\n", roff(option.name), value, roff(option.summary));
   }
   return text;
 }
@@ -80,29 +69,19 @@ std::string command_roff(const CommandSpec& command) {
 
 // ---- Completion.
 
-bool begins(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
-
-const OptionSpec* find_option(const std::vector<OptionSpec>& options, std::string_view word) {
-  const auto found = std::find_if(options.begin(), options.end(),
-                                  [&](const OptionSpec& option) { return word == fmt::format("--{}", option.name); });
-  return found == options.end() ? nullptr : &*found;
-}
-
 std::vector<std::string> all_of(Words words) { return words == nullptr ? std::vector<std::string>{} : words(); }
 
-/// What may stand behind the words of a command; `last` is begun.
+/// What may follow the words of a command; `last` is begun.
 std::vector<std::string> candidates(const CommandSpec& command, const std::vector<std::string>& given,
                                     std::string_view last) {
-  const std::vector<OptionSpec> options = all_options(command);
-  const OptionSpec* before = given.empty() ? nullptr : find_option(options, given.back());
-  if (before != nullptr && !before->value.empty()) return all_of(before->words);
-  if (!begins(last, "-")) return all_of(command.words);
   std::vector<std::string> names;
-  for (const OptionSpec& option : options) {
+  for (const OptionSpec& option : all_options(command)) {
     std::string name = fmt::format("--{}", option.name);
-    const bool there = std::find(given.begin(), given.end(), name) != given.end();
+    if (!given.empty() && given.back() == name && !option.value.empty()) return all_of(option.words);
+    const bool there = std::ranges::find(given, name) != given.end();
     if (option.repeatable || !there) names.push_back(std::move(name));
   }
+  if (!last.starts_with('-')) return all_of(command.words);
   names.emplace_back("--help");
   return names;
 }
@@ -175,9 +154,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> scripts{
 }  // namespace
 
 std::vector<std::string> completed_shells() {
-  std::vector<std::string> names;
-  for (const auto& [shell, script] : scripts) names.emplace_back(shell);
-  return names;
+  return texts_of(scripts, [](const auto& one) { return one.first; });
 }
 
 std::string completion_script(std::string_view shell) {
@@ -197,11 +174,12 @@ std::vector<std::string> completions(const std::vector<CommandSpec>& commands, s
   std::vector<std::string> all;
   if (words.empty() || (words.size() == 1 && words.front() == "help")) {
     for (const CommandSpec& command : commands) all.emplace_back(command.name);
-    if (begins(last, "-")) all = {"--help", "--version"};
-  } else if (const CommandSpec* command = command_named(commands, words.front())) {
+    if (last.starts_with('-')) all = {"--help", "--version"};
+  } else if (const auto command = std::ranges::find(commands, words.front(), &CommandSpec::name);
+             command != commands.end()) {
     all = candidates(*command, {words.begin() + 1, words.end()}, last);
   }
-  std::erase_if(all, [&](const std::string& candidate) { return !begins(candidate, last); });
+  std::erase_if(all, [&](const std::string& candidate) { return !candidate.starts_with(last); });
   return all;
 }
 
