@@ -266,7 +266,7 @@ PointRange shard_range(std::uint64_t points, std::uint64_t shard, std::uint64_t 
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr double longest_sample_s = 0.5;
 constexpr double shortest_sample_s = 0.05;
@@ -275,7 +275,7 @@ constexpr std::uint64_t max_sampled = 64;
 /// A piece that took so long says enough.
 constexpr double enough_s = 0.02;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
 
 /// Of this thread alone: what else the machine does comes and goes.
 double thread_seconds() {
@@ -287,22 +287,22 @@ double thread_seconds() {
 /// A flag that is set when an end is asked for or the time is over.
 class Deadline {
  public:
-  Deadline(double seconds, StopToken stop) : end_(Clock::now() + std::chrono::duration<double>(seconds)) {
+  Deadline(double seconds, StopToken stop) : end_(SteadyClock::now() + std::chrono::duration<double>(seconds)) {
     watcher_ = std::jthread([this, stop](const std::stop_token& done) {
       constexpr auto between_looks = std::chrono::milliseconds(5);
       std::unique_lock lock(mutex_);
       while (!done.stop_requested() && !over_) {
         wake_.wait_for(lock, done, between_looks, [] { return false; });
-        if (stop.asked() || Clock::now() >= end_) over_ = true;
+        if (stop.asked() || SteadyClock::now() >= end_) over_ = true;
       }
     });
   }
 
   [[nodiscard]] StopToken token() const { return &over_; }
-  [[nodiscard]] bool passed() const { return over_ || Clock::now() >= end_; }
+  [[nodiscard]] bool passed() const { return over_ || SteadyClock::now() >= end_; }
 
  private:
-  std::chrono::time_point<Clock, std::chrono::duration<double>> end_;
+  std::chrono::time_point<SteadyClock, std::chrono::duration<double>> end_;
   std::atomic<bool> over_{false};
   std::mutex mutex_;
   std::condition_variable_any wake_;
@@ -403,7 +403,7 @@ double timed_seconds_per_point(const SweepConfig& config, const PointRange& rang
   if (count == 0) return rough;
   try {
     const Deadline deadline(longest_sample_s, stop);
-    const Clock::time_point start = Clock::now();
+    const SteadyClock::time_point start = SteadyClock::now();
     const Points points(config);
     double sum = 0.0;
     std::uint64_t sampled = 0;
