@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analytic/cost/published_costs.hpp"
 #include "analytic/numerics/stable_forms.hpp"
 #include "core/check.hpp"
 
@@ -88,9 +87,12 @@ double iteration_time(const MeasuredIteration& iteration) {
 
 double speedup(double tokens_per_iteration, const MeasuredIteration& iteration) {
   check_measured(iteration);
-  return speedup_without_setup(tokens_per_iteration, iteration.drafting.time,
-                               iteration.verify.time + iteration.sampling.time + iteration.overhead,
-                               plain_time(iteration));
+  check_positive("tokens_per_iteration", tokens_per_iteration);
+  const double verify = iteration.verify.time + iteration.sampling.time + iteration.overhead;
+  check_nonnegative("verify_time", verify);
+  check_positive("draft_time + verify_time", iteration.drafting.time + verify);
+  check_positive("step_time", plain_time(iteration));
+  return plain_time(iteration) * tokens_per_iteration / (iteration.drafting.time + verify);
 }
 
 double speedup_spread(const MeasuredIteration& iteration) {

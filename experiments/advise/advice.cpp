@@ -86,7 +86,7 @@ const Run* main_run(const std::vector<Run>& runs, const std::optional<std::int64
   return main;
 }
 
-void add_acceptance(const AdviceQuestion& question, Advice& advice) {
+void estimate_acceptance(const AdviceQuestion& question, Advice& advice) {
   const auto gamma_set = question.logs.empty() ? std::nullopt : gamma_of(question.logs.front());
   const Run* main = main_run(advice.runs, gamma_set);
   if (main == nullptr) return;
@@ -267,7 +267,7 @@ Advice advise(const AdviceQuestion& question) {
   RunList runs = runs_of(question.logs, question.plain);
   advice.runs = std::move(runs.all);
   advice.warnings.insert(advice.warnings.end(), runs.warnings.begin(), runs.warnings.end());
-  add_acceptance(question, advice);
+  estimate_acceptance(question, advice);
   add_acceptance_warnings(advice);
   advice.spread = spread_of_requests(question.logs, advice.gamma_observed);
   advice.strata = tokens_by_stratum(question.logs, advice.gamma_observed);

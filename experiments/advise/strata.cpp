@@ -17,11 +17,12 @@ constexpr std::size_t min_requests = 10;
 constexpr std::size_t longest_stratum_name = 24;
 constexpr double shortest_context = 512.0;
 
-using Observations = std::vector<logs::Observation>;
+using ObservationList = std::vector<logs::Observation>;
 
 /// Single requests, and runs of one category each; windows mix whatever runs at once.
-Observations counted_observations(std::span<const logs::ObservedLog> logs, const std::optional<std::int64_t>& gamma) {
-  Observations counted;
+ObservationList counted_observations(std::span<const logs::ObservedLog> logs,
+                                     const std::optional<std::int64_t>& gamma) {
+  ObservationList counted;
   for (const logs::ObservedLog& log : logs) {
     for (const logs::Observation& one : log.contents.observations) {
       const bool steps = one.acceptance && one.acceptance->steps > 0 && one.acceptance->accepted_tokens;
@@ -58,9 +59,9 @@ std::optional<StratumKey> context_of(const logs::Observation& one) {
   return StratumKey{from, fmt::format("{} to {}", tokens_text(from), tokens_text(2.0 * from))};
 }
 
-void add_dimension(std::string_view dimension, const Observations& counted, const auto& key_of,
+void add_dimension(std::string_view dimension, const ObservationList& counted, const auto& key_of,
                    std::vector<StratumTokens>& strata) {
-  std::map<StratumKey, Observations> groups;
+  std::map<StratumKey, ObservationList> groups;
   for (const logs::Observation& one : counted) {
     if (const auto key = key_of(one)) groups[*key].push_back(one);
   }
@@ -90,7 +91,7 @@ double value_at(const std::vector<double>& sorted, double share) {
 
 std::vector<StratumTokens> tokens_by_stratum(std::span<const logs::ObservedLog> logs,
                                              const std::optional<std::int64_t>& gamma) {
-  const Observations counted = counted_observations(logs, gamma);
+  const ObservationList counted = counted_observations(logs, gamma);
   std::vector<StratumTokens> strata;
   add_dimension("category", counted, category_of, strata);
   add_dimension("reasoning", counted, reasoning_of, strata);

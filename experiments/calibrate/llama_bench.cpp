@@ -37,14 +37,14 @@ struct BenchRow {
   std::vector<std::string> samples = {};  ///< samples_ns
 };
 
-std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string plain_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 BenchRow row_of(const Json& object, std::int64_t line) {
   BenchRow row{.line = line};
   for (const auto& [key, value] : object.items()) {
-    if (value.is_primitive()) row.fields[key] = text_of(value);
+    if (value.is_primitive()) row.fields[key] = plain_text(value);
     if (key != "samples_ns" || !value.is_array()) continue;
-    for (const Json& sample : value) row.samples.push_back(text_of(sample));
+    for (const Json& sample : value) row.samples.push_back(plain_text(sample));
   }
   return row;
 }

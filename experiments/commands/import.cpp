@@ -38,7 +38,7 @@ constexpr std::size_t max_columns = 100;
 constexpr std::size_t max_groups = 5;
 constexpr std::size_t max_lines = 9;
 constexpr std::size_t max_of_a_name = 34;
-constexpr std::size_t label_width = 12;
+constexpr std::size_t import_label_width = 12;
 
 /// Observations that are summed up in one line: equal in decoding and gamma, in the same power of two of requests.
 struct GroupKey {
@@ -66,7 +66,7 @@ std::string plural(std::size_t number, std::string_view word) {
 }
 
 std::string one_line(std::string_view label, const std::string& text) {
-  return readable(fmt::format("{:<{}}{}", label, label_width, text), max_columns - 1) + "\n";
+  return readable(fmt::format("{:<{}}{}", label, import_label_width, text), max_columns - 1) + "\n";
 }
 
 std::string read_line(std::span<const logs::ObservedLog> logs) {
@@ -196,8 +196,8 @@ std::string warning_lines(std::span<const logs::ObservedLog> logs, std::size_t r
       const std::string file = logs.size() > 1 ? log.file + ", " : "";
       const std::string where = warning.line > 0 ? fmt::format(" ({}line {})", file, warning.line) : "";
       const std::string shown = readable(fmt::format("{} {}{}", warning.code, warning.message, where));
-      const std::string lines =
-          wrapped(fmt::format("{:<{}}{}\n", text.empty() ? "warnings" : "", label_width, shown), label_width);
+      const std::string lines = wrapped(
+          fmt::format("{:<{}}{}\n", text.empty() ? "warnings" : "", import_label_width, shown), import_label_width);
       const auto count = static_cast<std::size_t>(std::ranges::count(lines, '\n'));
       if (left > 0 || count + 1 > room) {
         ++left;

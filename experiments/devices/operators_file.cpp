@@ -51,7 +51,7 @@ latency::StepRow read_step(UserTable& table) {
 // ---- operators
 
 constexpr std::string_view schema = "foredraft.operators/1";
-constexpr std::int64_t max_count = 1'000'000;
+constexpr std::int64_t max_operator_count = 1'000'000;
 /// Of a text of the script's: what to install is a long line.
 constexpr std::size_t max_characters = 4'000;
 
@@ -83,8 +83,8 @@ class Reader {
   }
 
   std::int64_t count(const Json& value, const std::string& path, std::int64_t least) const {
-    const auto number = whole_number<std::int64_t>(value, least, max_count);
-    if (!number) refuse(path, fmt::format("must be a whole number from {} to {}", least, max_count));
+    const auto number = whole_number<std::int64_t>(value, least, max_operator_count);
+    if (!number) refuse(path, fmt::format("must be a whole number from {} to {}", least, max_operator_count));
     return *number;
   }
 
@@ -144,7 +144,7 @@ void add_deployments(const Json& request, latency::Profile& profile) {
     if (model.empty()) continue;
     const auto weights = latency::number_format(word(side + "_format"));
     const auto devices = request.find(side + "_tp");
-    const bool whole = devices != request.end() && whole_number<std::int64_t>(*devices, 1, max_count);
+    const bool whole = devices != request.end() && whole_number<std::int64_t>(*devices, 1, max_operator_count);
     if (!weights || !whole) return;
     const auto cache = latency::number_format(word("kv_format")).value_or(latency::default_cache_format(*weights));
     found.push_back(

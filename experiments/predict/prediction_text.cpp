@@ -102,7 +102,7 @@ Json cost_json(const Cost& cost) {
 
 namespace {
 
-constexpr std::size_t label_width = 29;
+constexpr std::size_t prediction_label_width = 29;
 constexpr std::size_t min_column_width = 11;
 
 std::string fixed(const std::optional<double>& value, std::string_view suffix) {
@@ -161,7 +161,7 @@ std::string table(const Answered& answered) {
   };
   std::string text;
   const auto line = [&](std::string_view label, const auto& cell) {
-    std::string row = fmt::format("{:<{}}", label, label_width);
+    std::string row = fmt::format("{:<{}}", label, prediction_label_width);
     for (const AtGamma* at : columns) {
       row += fmt::format("{:<{}}", cell(*at), std::max(min_column_width, title(*at).size() + 2));
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiments/reproduce/declaration.hpp"
 
-#include <fmt/args.h>
-#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -15,31 +13,42 @@ namespace {
 /// In the order of `reproduce --all`.
 constexpr std::array<std::string_view, 6> declared_papers{"leviathan", "emnlp", "iclr", "checks", "wagner", "survey"};
 
-std::vector<std::string> texts_of(const scenario::Array& nodes) {
+std::vector<std::string> list_of_texts(const scenario::Array& nodes) {
   std::vector<std::string> texts;
   for (const scenario::Node& node : nodes) texts.push_back(std::get<std::string>(node.value));
   return texts;
 }
 
-CellRule rule_of_cells(const scenario::Mapping& declared) {
-  CellRule rule{.columns = {}, .where = {}, .kind = Kind::input, .note = {}, .finding = {}, .ours = {}};
+RowFilter rows_where(const scenario::Mapping& declared) {
+  RowFilter rows;
+  for (const auto& [column, text] : declared) rows.emplace_back(column, std::get<std::string>(text.value));
+  return rows;
+}
+
+using Texts = std::map<std::string_view, std::string*>;
+
+CellRule cell_rule(const scenario::Mapping& declared) {
+  CellRule rule;
+  const Texts texts{{"ours", &rule.ours}, {"note", &rule.note}, {"finding", &rule.finding}, {"if", &rule.only_if}};
   for (const auto& [key, node] : declared) {
-    if (key == "columns") {
-      rule.columns = texts_of(std::get<scenario::Array>(node.value));
-    } else if (key == "where") {
-      for (const auto& [column, text] : std::get<scenario::Mapping>(node.value)) {
-        rule.where.emplace_back(column, std::get<std::string>(text.value));
-      }
-    } else if (key == "ours") {
-      rule.ours = std::get<double>(node.value);
-    } else {
-      const auto& text = std::get<std::string>(node.value);
-      if (key == "kind") rule.kind = kind_named(text);
-      if (key == "note") rule.note = text;
-      if (key == "finding") rule.finding = text;
-    }
+    if (key == "columns") rule.columns = list_of_texts(std::get<scenario::Array>(node.value));
+    if (key == "of") rule.of = list_of_texts(std::get<scenario::Array>(node.value));
+    if (key == "where") rule.where = rows_where(std::get<scenario::Mapping>(node.value));
+    if (key == "kind") rule.kind = kind_named(std::get<std::string>(node.value));
+    if (key == "rounded") rule.rounded = std::get<bool>(node.value);
+    if (const auto text = texts.find(key); text != texts.end()) *text->second = std::get<std::string>(node.value);
   }
   return rule;
+}
+
+TextAfter text_after(const scenario::Mapping& declared) {
+  TextAfter after;
+  const Texts texts{{"about", &after.about}, {"column", &after.column}, {"ours", &after.ours}, {"text", &after.text}};
+  for (const auto& [key, node] : declared) {
+    if (key == "where") after.where = rows_where(std::get<scenario::Mapping>(node.value));
+    if (const auto text = texts.find(key); text != texts.end()) *text->second = std::get<std::string>(node.value);
+  }
+  return after;
 }
 
 const Declaration& declared_as(const std::vector<Declaration>& all, std::string_view id) {
@@ -51,20 +60,6 @@ const Declaration& declared_as(const std::vector<Declaration>& all, std::string_
 
 }  // namespace
 
-std::string filled(const std::string& text, const Fillings& fillings,
-                   const std::map<std::string, Filling::Value>& named) {
-  fmt::dynamic_format_arg_store<fmt::format_context> places;
-  for (const Filling& filling : fillings) {
-    for (const Filling::Value& value : filling.values()) {
-      std::visit([&](const auto& plain) { places.push_back(plain); }, value);
-    }
-  }
-  for (const auto& [name, value] : named) {
-    std::visit([&, &called = name](const auto& plain) { places.push_back(fmt::arg(called.c_str(), plain)); }, value);
-  }
-  return fmt::vformat(text, places);
-}
-
 Declaration::Declaration(std::string id, const scenario::Mapping& declared, const std::vector<Declaration>& before) {
   for (const auto& [key, node] : declared) {
     if (key == "like") *this = declared_as(before, std::get<std::string>(node.value));
@@ -75,14 +70,22 @@ Declaration::Declaration(std::string id, const scenario::Mapping& declared, cons
       texts_[key] = *text;
     } else if (const auto* flag = std::get_if<bool>(&node.value)) {
       has_figure_ = *flag;
+    } else if (key == "let") {
+      for (const auto& [name, formula] : std::get<scenario::Mapping>(node.value)) {
+        names_[name] = std::get<std::string>(formula.value);
+      }
     } else if (const auto* part = std::get_if<scenario::Mapping>(&node.value)) {
       parts_.insert_or_assign(key, Declaration(fmt::format("{}-{}", id_, key), *part));
     } else if (key == "cells") {
       for (const scenario::Node& rule : std::get<scenario::Array>(node.value)) {
-        rules_.push_back(rule_of_cells(std::get<scenario::Mapping>(rule.value)));
+        rules_.push_back(cell_rule(std::get<scenario::Mapping>(rule.value)));
+      }
+    } else if (key == "after") {
+      for (const scenario::Node& said : std::get<scenario::Array>(node.value)) {
+        after_.push_back(text_after(std::get<scenario::Mapping>(said.value)));
       }
     } else {
-      lists_[key] = texts_of(std::get<scenario::Array>(node.value));
+      lists_[key] = list_of_texts(std::get<scenario::Array>(node.value));
     }
   }
 }
@@ -102,16 +105,14 @@ const CellRule* Declaration::rule(const PublishedTable& table, std::size_t row, 
   return found == rules_.rend() ? nullptr : &*found;
 }
 
-std::string Declaration::text(std::string_view key, const Fillings& fillings) const {
+const std::string& Declaration::text(std::string_view key) const {
   const auto found = texts_.find(key);
   if (found == texts_.end()) throw std::logic_error(fmt::format("{}: no {} is declared", id_, key));
-  return filled(found->second, fillings);
+  return found->second;
 }
 
-Table Declaration::table(const Fillings& caption) const {
-  Table table;
-  if (!has("columns")) return table;
-  table.caption = text("caption", caption);
+Table Declaration::table(std::string caption) const {
+  Table table{.caption = std::move(caption), .columns = {}, .rows = {}};
   for (const std::string& column : list("columns")) {
     const bool left = column.starts_with('<');
     table.columns.push_back({column.substr(left ? 1 : 0), left ? Table::Align::left : Table::Align::right});

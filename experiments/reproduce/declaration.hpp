@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
-#include <cstdint>
+#include <fmt/format.h>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "experiments/reproduce/published.hpp"
@@ -20,40 +16,29 @@
 /// Declarations of experiments, which need no code: experiments/published/*.toml, compiled into the program.
 namespace foredraft::experiments {
 
-/// What fills the places {} of a declared text: a number, a text, or the value, low and high end of a computed value.
-class Filling {
- public:
-  using Value = std::variant<double, std::int64_t, std::string>;
-
-  Filling(double number) : values_{number} {}
-  Filling(std::integral auto number) : values_{static_cast<std::int64_t>(number)} {}
-  Filling(std::string text) : values_{std::move(text)} {}
-  Filling(std::string_view text) : values_{std::string(text)} {}
-  Filling(const char* text) : values_{std::string(text)} {}
-  Filling(const PrintedNumber& printed) : values_{printed.text} {}
-  Filling(const Interval& interval) : values_{interval.low, interval.high} {}
-  Filling(const RoundedValue& value) : values_{value.value, value.rounding.low, value.rounding.high} {}
-
-  [[nodiscard]] const std::vector<Value>& values() const { return values_; }
-
- private:
-  std::vector<Value> values_;
-};
-
-using Fillings = std::vector<Filling>;
-
-/// Fills the places of a text as fmt::format does; places with a name take theirs from `named`.
-[[nodiscard]] std::string filled(const std::string& text, const Fillings& fillings,
-                                 const std::map<std::string, Filling::Value>& named = {});
-
-/// What can be said of some printed cells: `{ columns = [...], where = {...}, kind, note, finding, ours }`.
+/// What can be said of some printed cells. Formulas and texts are those of formula.hpp, with three more names: `self`,
+/// the cell's column; `of`, what stands for this column beside the list of columns; `ours`, and `off`, what it is off
+/// by in percent.
 struct CellRule {
   std::vector<std::string> columns;
+  std::vector<std::string> of;  ///< empty, or a formula for each of the columns
   RowFilter where;
-  Kind kind;
-  std::string note;            ///< the formula, what was fitted, why a cell is out of reach
-  std::string finding;         ///< not empty: what contradicts the printed value; of exact cells, if it does
-  std::optional<double> ours;  ///< a value that needs no formula
+  Kind kind = Kind::input;
+  std::string ours;      ///< formula; empty: no value
+  bool rounded = false;  ///< a value that is not exact shows its interval, too
+  std::string note;      ///< the formula, what was fitted, why a cell is out of reach
+  std::string finding;   ///< not empty: what contradicts the printed value; of exact cells, if `ours` does
+  std::string only_if;   ///< formula (key `if`): the finding of another cell holds where it is above 0
+};
+
+/// What follows a table (key `after`): a text.
+struct TextAfter {
+  RowFilter where;    ///< not empty: for each of these rows
+  std::string about;  ///< not empty: a contradiction that no single cell holds, and where it is printed
+  /// Not empty: the note of a row of the scorecard that no paper prints, with `ours`, for each row of the table.
+  std::string column;
+  std::string ours;
+  std::string text;
 };
 
 class Declaration {
@@ -71,13 +56,20 @@ class Declaration {
   [[nodiscard]] const std::vector<CellRule>& rules() const { return rules_; }
   /// The last rule that holds for a cell; null where none does.
   [[nodiscard]] const CellRule* rule(const PublishedTable& table, std::size_t row, std::string_view column) const;
+  /// Names of formulas, cells or tables (key `let`).
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& names() const { return names_; }
+  [[nodiscard]] const std::vector<TextAfter>& after() const { return after_; }
 
   [[nodiscard]] bool has(std::string_view key) const { return texts_.contains(key) || lists_.contains(key); }
-  /// A text with its places filled. Throws std::logic_error where none of this name is declared.
-  [[nodiscard]] std::string text(std::string_view key, const Fillings& fillings = {}) const;
+  /// A text as declared, and with its places {} filled. Throws std::logic_error where none of this name is declared.
+  [[nodiscard]] const std::string& text(std::string_view key) const;
+  template <class... Values>
+  [[nodiscard]] std::string said(std::string_view key, const Values&... values) const {
+    return fmt::format(fmt::runtime(text(key)), values...);
+  }
 
-  /// A table without rows of `columns` (those with "<" are aligned left) under `caption`, filled.
-  [[nodiscard]] Table table(const Fillings& caption = {}) const;
+  /// A table without rows of `columns` (those with "<" are aligned left).
+  [[nodiscard]] Table table(std::string caption) const;
   /// The same of the CSV, whose columns are `data`.
   [[nodiscard]] DataText data() const { return DataText(list("data")); }
   /// A further table of the experiment: its id is "ID-NAME".
@@ -92,7 +84,9 @@ class Declaration {
   std::map<std::string, std::string, std::less<>> texts_;
   std::map<std::string, std::vector<std::string>, std::less<>> lists_;
   std::map<std::string, Declaration, std::less<>> parts_;
+  std::map<std::string, std::string, std::less<>> names_;
   std::vector<CellRule> rules_;
+  std::vector<TextAfter> after_;
 };
 
 /// Every declared experiment, in the order of `reproduce --all`.

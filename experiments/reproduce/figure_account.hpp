@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/reproduce/declaration.hpp"
+#include "experiments/reproduce/formula.hpp"
 #include "experiments/reproduce/registry.hpp"
 
 namespace foredraft::experiments {
@@ -14,7 +15,8 @@ namespace foredraft::experiments {
 /// for readers if `columns` are declared.
 class FigureAccount {
  public:
-  explicit FigureAccount(const Declaration& declared, const Fillings& caption = {});
+  /// `caption`: that of the table, where the declared one has places.
+  explicit FigureAccount(const Declaration& declared, const std::string& caption = {});
 
   [[nodiscard]] const Declaration& declared() const { return declared_; }
 
@@ -36,9 +38,22 @@ class FigureAccount {
   /// Texts and artifacts of a part, which go before its own data.
   void append(const ExperimentResult& part) { result_.append(part); }
 
-  /// Goes on with the text: as it is, a declared one, the table so far.
+  /// Of printed cells, by a declared formula.
+  [[nodiscard]] double value(std::string_view formula) const {
+    const PublishedTable none;
+    return formula_of(formula, {.declared = declared_.names()})(Cells(none, 0));
+  }
+
+  /// Goes on with the text: as it is, a declared one, the table so far. The caption's places are filled with formulas.
   void say(const std::string& text) { result_.text += text; }
-  void say_declared(std::string_view key, const Fillings& fillings = {}) { say(declared_.text(key, fillings)); }
+  template <class... Values>
+  void say_declared(std::string_view key, const Values&... values) {
+    say(declared_.said(key, values...));
+  }
+  void say_caption() {
+    const PublishedTable none;
+    say(filled(declared_.text("caption"), {.declared = declared_.names()}, Cells(none, 0)));
+  }
   void say_table() { say(to_text(table_)); }
 
   /// A row of the scorecard that no paper prints.

@@ -9,7 +9,8 @@
 #include "analytic/tokens/dependent_acceptance.hpp"
 #include "experiments/inputs/corpus.hpp"
 #include "experiments/reproduce/figure_account.hpp"
-#include "experiments/reproduce/iid_answers.hpp"
+#include "experiments/reproduce/paper_formulas.hpp"
+#include "experiments/reproduce/table_account.hpp"
 #include "sim/estimates.hpp"
 #include "sim/ngram/acceptance_study.hpp"
 #include "sim/token/token_simulation.hpp"
@@ -93,7 +94,7 @@ void leviathan_table3(FigureAccount& figure, const ExperimentSettings& settings)
   figure.say_declared("heading");
   for (const NgramStudyModels& models : ngram_study_models(settings)) {
     figure.add_inputs(models.inputs);
-    figure.say_declared("corpus", {models.corpus, models.tokens, models.vocabulary, 100.0 * models.unknown_share});
+    figure.say_declared("corpus", models.corpus, models.tokens, models.vocabulary, 100.0 * models.unknown_share);
   }
   std::uint64_t point = 0;
   for_every_case(settings, [&](const NgramCase& one) {
@@ -103,20 +104,16 @@ void leviathan_table3(FigureAccount& figure, const ExperimentSettings& settings)
                   fmt::format("{:.4f}", normal_quantile(0.95) * alpha.standard_error), "ours"});
   });
   figure.say_table();
-  const PublishedTable& published = published_table("leviathan_table3");
+  const TableAccount account(figure.declared());
+  const PublishedTable& published = account.published();
   for (std::size_t i = 0; i < published.size(); ++i) {
-    const std::string& temperature = published.text(i, "temperature");
-    const std::string name =
-        fmt::format("{}, {} T={}", published.text(i, "target_model"), published.text(i, "approx_model"), temperature);
-    figure.score_input(name, "temperature", published.number(i, "temperature"));
-    figure.score({.experiment = figure.declared().id(),
-                  .row = name,
-                  .column = "alpha",
-                  .published = published.number(i, "alpha"),
-                  .kind = Kind::out_of_reach,
-                  .note = "needs the trained networks"});
-    figure.shown({published.text(i, "target_model"), published.text(i, "approx_model"), temperature,
-                  published.text(i, "alpha"), "", "paper"});
+    const auto text = [&](const char* column) { return published.text(i, column); };
+    for (const char* column : {"temperature", "alpha"}) {
+      ScorecardRow row = account.answer(i, column).value();
+      row.row = fmt::format("{}, {} T={}", text("target_model"), text("approx_model"), text("temperature"));
+      figure.score(row);
+    }
+    figure.shown({text("target_model"), text("approx_model"), text("temperature"), text("alpha"), "", "paper"});
   }
 }
 

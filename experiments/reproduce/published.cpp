@@ -10,9 +10,6 @@
 
 namespace foredraft::experiments {
 
-PublishedTable::PublishedTable(std::vector<std::string> columns, std::vector<std::vector<std::string>> rows)
-    : columns_(std::move(columns)), rows_(std::move(rows)) {}
-
 const std::string& PublishedTable::text(std::size_t row, std::string_view column) const {
   const auto found = std::find(columns_.begin(), columns_.end(), column);
   if (found == columns_.end()) throw std::logic_error(fmt::format("published table: no column {}", column));

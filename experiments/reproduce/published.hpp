@@ -17,7 +17,8 @@ using RowFilter = std::vector<std::pair<std::string, std::string>>;
 class PublishedTable {
  public:
   PublishedTable() = default;
-  PublishedTable(std::vector<std::string> columns, std::vector<std::vector<std::string>> rows);
+  PublishedTable(std::vector<std::string> columns, std::vector<std::vector<std::string>> rows)
+      : columns_(std::move(columns)), rows_(std::move(rows)) {}
 
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
 

@@ -49,8 +49,10 @@ void ExperimentResult::append(const ExperimentResult& part) {
   artifacts.insert(artifacts.end(), part.artifacts.begin(), part.artifacts.end());
 }
 
-FigureAccount::FigureAccount(const Declaration& declared, const Fillings& caption)
-    : declared_(declared), table_(declared.table(caption)), data_(declared.data()) {}
+FigureAccount::FigureAccount(const Declaration& declared, const std::string& caption)
+    : declared_(declared),
+      table_(declared.table(caption.empty() && declared.has("columns") ? declared.text("caption") : caption)),
+      data_(declared.data()) {}
 
 ExperimentResult FigureAccount::finish() {
   const std::string& id = declared_.id();
@@ -66,8 +68,8 @@ ExperimentResult FigureAccount::finish() {
 const std::vector<ExperimentEntry>& experiment_registry() {
   static const std::vector<ExperimentEntry> experiments = [] {
     ExperimentCodes codes;
-    for (ExperimentCodes part : {leviathan(), ngram_studies(), rule_checks(), specdec_tables(), specdec_figures(),
-                                 wagner(), surveys(), claims_table()}) {
+    for (ExperimentCodes part :
+         {leviathan(), ngram_studies(), rule_checks(), specdec_tables(), specdec_figures(), wagner(), surveys()}) {
       codes.merge(part);
     }
     std::vector<ExperimentEntry> entries;

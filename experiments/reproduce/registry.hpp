@@ -63,8 +63,8 @@ struct ExperimentEntry {
 class TableAccount;
 class FigureAccount;
 
-/// Answers the cells of a printed table that the declaration leaves open; or makes the whole of an experiment that is
-/// no printed table, or one of its own shape.
+/// Defines what the formulas of a printed table name; or makes the whole of an experiment that is no printed table, or
+/// one of its own shape.
 using ExperimentCode = std::variant<void (*)(TableAccount& account, const ExperimentSettings& settings),
                                     void (*)(FigureAccount& figure, const ExperimentSettings& settings)>;
 using ExperimentCodes = std::map<std::string_view, ExperimentCode>;
@@ -76,6 +76,5 @@ using ExperimentCodes = std::map<std::string_view, ExperimentCode>;
 [[nodiscard]] ExperimentCodes specdec_figures();
 [[nodiscard]] ExperimentCodes wagner();
 [[nodiscard]] ExperimentCodes surveys();
-[[nodiscard]] ExperimentCodes claims_table();
 
 }  // namespace foredraft::experiments

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "experiments/reproduce/declaration.hpp"
 #include "experiments/reproduce/registry.hpp"
 #include "sim/token/distribution/emitted_distribution.hpp"
 
@@ -26,8 +25,5 @@ struct SigmoidLoss {
 
 /// The exact rule, then scales from 1 to 10,000 in double and in half precision.
 [[nodiscard]] std::vector<SigmoidLoss> sigmoid_losses(const ExperimentSettings& settings);
-
-/// Deviation of the logits, vocabulary, acceptance, drafts of a call and contexts of the pair.
-[[nodiscard]] Fillings sigmoid_loss_setting();
 
 }  // namespace foredraft::experiments

@@ -275,7 +275,9 @@ constexpr std::uint64_t max_sampled = 64;
 /// A piece that took so long says enough.
 constexpr double enough_s = 0.02;
 
-double seconds_since(SteadyClock::time_point start) { return std::chrono::duration<double>(SteadyClock::now() - start).count(); }
+double seconds_since(SteadyClock::time_point start) {
+  return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
 
 /// Of this thread alone: what else the machine does comes and goes.
 double thread_seconds() {

@@ -6,53 +6,62 @@
 #include <vector>
 
 #include "analytic/cost/iteration_cost.hpp"
-#include "analytic/draft_length/best_gamma.hpp"
 #include "core/intervals.hpp"
 #include "experiments/reproduce/figure_account.hpp"
-#include "experiments/reproduce/iid_answers.hpp"
+#include "experiments/reproduce/paper_formulas.hpp"
 #include "experiments/reproduce/table_account.hpp"
 #include "sim/estimates.hpp"
+#include "sim/process/process_simulation.hpp"
 
 namespace foredraft::experiments {
 namespace {
 
-/// alpha and gamma of this table are chosen, not measured, so they are taken as exact: the strictest reading.
+/// A simulated run by the reference path, one draw per drafted token. `point` numbers the runs of one experiment.
+struct IidRun {
+  double alpha;
+  std::int64_t gamma;
+  std::uint64_t iterations;
+  std::uint64_t point;
+};
+
+sim::Tally simulate(const IidRun& run, const ExperimentSettings& settings) {
+  const auto simulator = sim::make_process_simulator({.process = Iid{run.alpha},
+                                                      .gamma = run.gamma,
+                                                      .convention = Convention::bonus,
+                                                      .drafting = Drafting::autoregressive,
+                                                      .iterations = run.iterations,
+                                                      .sequence = std::nullopt,
+                                                      .sequences = 0,
+                                                      .path = Path::reference});
+  return sim::run(*simulator, {.seed = settings.seed, .point = run.point, .stop = settings.stop}, settings.threads);
+}
+
 void leviathan_table1(FigureAccount& figure, const ExperimentSettings& settings) {
-  constexpr double c = 0.0;
-  constexpr double operations_ratio = 0.0;
-  const PublishedTable& published = published_table("leviathan_table1");
+  TableAccount account(figure.declared());
+  const PublishedTable& published = account.published();
   for (std::size_t i = 0; i < published.size(); ++i) {
-    const double alpha = published.value(i, "alpha");
-    const std::int64_t gamma = published.count(i, "gamma");
-    const std::string name = fmt::format("alpha {} gamma {}", published.text(i, "alpha"), published.text(i, "gamma"));
-    const Estimate simulated = sim::speedup(
-        simulate({.alpha = alpha, .gamma = gamma, .iterations = 10'000'000, .point = i}, settings), constant_ratio(c));
+    const IidRun run{.alpha = published.value(i, "alpha"),
+                     .gamma = published.count(i, "gamma"),
+                     .iterations = 10'000'000,
+                     .point = i};
+    const Estimate simulated = sim::speedup(simulate(run, settings), constant_ratio(0.0));
     const double half_width = normal_quantile(0.95) * simulated.standard_error;
+    account.define("simulated", simulated.mean);
+    account.define("half_width", half_width);
     std::vector<std::string> shown;
     figure.row();
-    for (const char* column : {"alpha", "gamma"}) {
-      figure.score_input(name, column, published.number(i, column));
+    for (const std::string& column : published.columns()) {
+      ScorecardRow row = account.answer(i, column).value();
+      row.row = fmt::format("alpha {} gamma {}", published.text(i, "alpha"), published.text(i, "gamma"));
+      figure.score(row);
       figure.add(published.text(i, column));
       shown.push_back(published.text(i, column));
-    }
-    const auto add_exact = [&](const std::string& column, double ours, const std::string& note) {
-      const ScorecardRow row = scored({.experiment = figure.declared().id(),
-                                       .row = name,
-                                       .column = column,
-                                       .published = published.number(i, column),
-                                       .ours = ours,
-                                       .ours_interval = Interval{ours, ours},
-                                       .kind = Kind::exact,
-                                       .note = note});
+      if (row.kind == Kind::input) continue;
       const std::string verdict(to_string(row.verdict));
-      figure.score(row);
-      figure.add(published.text(i, column), ours, verdict);
-      shown.insert(shown.end(), {published.text(i, column) + "x", fmt::format("{:.4f}", ours), verdict});
-    };
-    add_exact("operations_x",
-              analytic::operations_factor(iid_tokens(alpha, gamma), gamma, operations_ratio, Convention::bonus), "");
-    add_exact("speed_x", iid_speedup(alpha, gamma, c),
-              fmt::format("simulated {:.5f} +- {:.5f}", simulated.mean, half_width));
+      figure.add(*row.ours, verdict);
+      shown.back() += "x";
+      shown.insert(shown.end(), {fmt::format("{:.4f}", *row.ours), verdict});
+    }
     figure.add(simulated);
     shown.push_back(fmt::format("{:.4f} +- {:.4f}", simulated.mean, half_width));
     figure.shown(shown);
@@ -67,15 +76,18 @@ void leviathan_table2(FigureAccount& figure, const ExperimentSettings& /*setting
   std::string findings;
   for (std::size_t i = 0; i < published.size(); ++i) {
     const auto text = [&](const char* column) { return published.text(i, column); };
-    const PrintedNumber alpha = published.number(i, "alpha");
+    const auto rounded_value = [&](const char* formula) { return evaluate(formula_of(formula, {}), published, i); };
     const PrintedNumber speed = published.number(i, "speed_x");
     const std::string name = fmt::format("{} {} T={}", text("task"), text("approx_model"), text("temperature"));
-    const ImpliedCost implied = implied_cost(alpha, published.count(i, "gamma"), speed);
-    const bool explained = speed.rounding.low <= implied.iid_bound;
-    const std::string note =
-        explained ? declared.text("fitted", {implied.c, implied.c_interval})
-                  : declared.text(speed.rounding.low > implied.process_bound ? "impossible" : "dependent",
-                                  {alpha, implied.iid_bound, implied.process_bound});
+    const RoundedValue c = rounded_value("implied_c(alpha, #gamma, speed_x)");  // negative: no cost explains the speed
+    const auto best = c.value > 0.0 ? std::optional(best_iid(published.value(i, "alpha"), c.value)) : std::nullopt;
+    // The largest speedups, at c = 0 and the upper end of alpha's rounding.
+    const double iid_bound = rounded_value("iid_tokens(alpha, #gamma)").rounding.high;
+    const double process_bound = rounded_value("any_process_tokens(alpha, #gamma)").rounding.high;
+    const bool explained = speed.rounding.low <= iid_bound;
+    const std::string note = explained ? declared.said("fitted", c.value, c.rounding.low, c.rounding.high)
+                                       : declared.said(speed.rounding.low > process_bound ? "impossible" : "dependent",
+                                                       text("alpha"), iid_bound, process_bound);
     if (!explained) findings += fmt::format(" finding  {}  paper {}x; {}\n", name, speed.text, note);
     for (const char* column : {"temperature", "gamma", "alpha"}) {
       figure.score_input(name, column, published.number(i, column));
@@ -85,37 +97,23 @@ void leviathan_table2(FigureAccount& figure, const ExperimentSettings& /*setting
                   .row = name,
                   .column = "speed_x",
                   .published = speed,
-                  .ours = explained ? speed.value : implied.iid_bound,
+                  .ours = explained ? speed.value : iid_bound,
                   .kind = explained ? Kind::fitted : Kind::exact,
                   .verdict = verdict,
                   .note = note});
-    const auto& best = implied.best_gamma;
-    figure.row(text("task"), text("approx_model"), text("temperature"), text("gamma"), alpha.text, speed.text,
-               implied.c, implied.c_interval.low, implied.c_interval.high,
-               best ? std::optional(static_cast<double>(*best)) : std::nullopt, implied.best_speedup, implied.iid_bound,
-               implied.process_bound, to_string(verdict));
-    figure.shown({text("task"), text("approx_model"), text("temperature"), text("gamma"), alpha.text, speed.text + "x",
-                  fmt::format("{:.3f}", implied.c),
-                  fmt::format("{:.3f} to {:.3f}", implied.c_interval.low, implied.c_interval.high),
-                  best ? fmt::format("{}", *best) : "-", best ? fmt::format("{:.2f}x", *implied.best_speedup) : "-",
-                  fmt::format("{:.2f}x", implied.iid_bound), fmt::format("{:.2f}x", implied.process_bound),
-                  std::string(to_string(verdict))});
+    figure.row(text("task"), text("approx_model"), text("temperature"), text("gamma"), text("alpha"), speed.text,
+               c.value, c.rounding.low, c.rounding.high,
+               best ? std::optional(static_cast<double>(best->gamma.value())) : std::nullopt,
+               best ? std::optional(best->speedup) : std::nullopt, iid_bound, process_bound, to_string(verdict));
+    figure.shown(
+        {text("task"), text("approx_model"), text("temperature"), text("gamma"), text("alpha"), speed.text + "x",
+         fmt::format("{:.3f}", c.value), fmt::format("{:.3f} to {:.3f}", c.rounding.low, c.rounding.high),
+         best ? fmt::format("{}", best->gamma.value()) : "-", best ? fmt::format("{:.2f}x", best->speedup) : "-",
+         fmt::format("{:.2f}x", iid_bound), fmt::format("{:.2f}x", process_bound), std::string(to_string(verdict))});
   }
   figure.say_declared("heading");
   figure.say_table();
   figure.say(findings);
-}
-
-/// The table of appendix A.3, where c comes from profiler traces: so it predicts what Table 2 of the paper measured.
-void leviathan_table4(TableAccount& account, const ExperimentSettings& /*settings*/) {
-  const PublishedTable& table = account.published();
-  const Formula speedup = [](const Cells& at) { return iid_speedup(at("alpha"), at.count("gamma"), at("c")); };
-  account.exact("expected_x", speedup);
-  account.compute("measured_x", [&](std::size_t row) {
-    const ImpliedCost cost =
-        implied_cost(table.number(row, "alpha"), table.count(row, "gamma"), table.number(row, "measured_x"));
-    return Computed(evaluate(speedup, table, row), {cost.c, cost.c_interval});
-  });
 }
 
 /// Every drafter's acceptances stand in this many rows, from no lenience to the most.
@@ -149,22 +147,16 @@ Interval allowed_by_others(const std::vector<LeniencePoint>& points, std::size_t
 /// The acceptances need the trained networks; what can be held against each other is their shape.
 void leviathan_table5(TableAccount& account, const ExperimentSettings& /*settings*/) {
   const PublishedTable& table = account.published();
-  account.exact("alpha", [](const Cells& at) {
-    const std::string& drafter = at.table().text(at.row(), "approx_model");
-    return at("leviathan_table3", {{"target_model", "T5-XXL (EnDe)"}, {"approx_model", drafter}, {"temperature", "1"}},
-              "alpha");
-  });
-  account.compute("alpha", [&](std::size_t row) {
+  const auto allowed_in = [&table](std::size_t row) {
     const std::size_t first = row - row % rows_per_drafter;
     std::vector<LeniencePoint> points{{.x = 0.0, .alpha = {.value = 0.0, .rounding = {0.0, 0.0}}}};
     for (std::size_t k = first; k < first + rows_per_drafter; ++k) {
       points.push_back({.x = 1.0 / table.value(k, "lenience"), .alpha = rounded(table.number(k, "alpha"))});
     }
-    const Interval allowed = allowed_by_others(points, row - first + 1);
-    Computed answer = Computed::of_words({allowed});
-    answer.finding = !intersects(allowed, table.number(row, "alpha").rounding);
-    return answer;
-  });
+    return allowed_by_others(points, row - first + 1);
+  };
+  account.define("allowed_low", [=](const Cells& at) { return allowed_in(at.row()).low; });
+  account.define("allowed_high", [=](const Cells& at) { return allowed_in(at.row()).high; });
 }
 
 /// Stands in for gamma = infinity in the simulation: at alpha <= 0.9 fewer than one iteration in 10^17 gets that far.
@@ -251,9 +243,7 @@ void leviathan_figure3(FigureAccount& figure, const ExperimentSettings& settings
   for (const double c : {0.01, 0.02, 0.05, 0.1, 0.2}) {
     for (int permille = 0; permille <= 950; permille += 5) {
       const double alpha = permille / 1000.0;
-      const auto best = analytic::best_gamma(
-          {.alpha = alpha, .c = c, .convention = Convention::bonus, .drafting = Drafting::autoregressive});
-      figure.row(c, alpha, best.gamma.value());
+      figure.row(c, alpha, best_iid(alpha, c).gamma.value());
       if (const auto tally = tallies.find(permille); tally != tallies.end()) {
         const SimulatedBest simulated = simulated_best(tally->second, c);
         figure.add(simulated.gamma, simulated.low, simulated.high);
@@ -292,7 +282,7 @@ void leviathan_figure5(FigureAccount& figure, const ExperimentSettings& settings
   constexpr double alpha = 0.8;
   constexpr double c = 0.1;
   constexpr std::int64_t text_tokens = 24;
-  figure.say_declared("caption", {text_tokens, alpha, c});
+  figure.say_declared("caption", text_tokens, alpha, c);
   std::uint64_t point = 0;
   for (const std::int64_t gamma : {7, 3, 0}) {
     const std::string lane = gamma == 0 ? "plain decoding" : fmt::format("gamma = {}", gamma);
@@ -328,9 +318,9 @@ void leviathan_figure5(FigureAccount& figure, const ExperimentSettings& settings
 
 ExperimentCodes leviathan() {
   return {{"leviathan-table1", leviathan_table1},   {"leviathan-table2", leviathan_table2},
-          {"leviathan-table4", leviathan_table4},   {"leviathan-table5", leviathan_table5},
-          {"leviathan-figure2", leviathan_figure2}, {"leviathan-figure3", leviathan_figure3},
-          {"leviathan-figure4", leviathan_figure4}, {"leviathan-figure5", leviathan_figure5}};
+          {"leviathan-table5", leviathan_table5},   {"leviathan-figure2", leviathan_figure2},
+          {"leviathan-figure3", leviathan_figure3}, {"leviathan-figure4", leviathan_figure4},
+          {"leviathan-figure5", leviathan_figure5}};
 }
 
 }  // namespace foredraft::experiments

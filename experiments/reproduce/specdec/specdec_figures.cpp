@@ -11,7 +11,9 @@
 #include "analytic/tokens/token_count.hpp"
 #include "experiments/devices/devices.hpp"
 #include "experiments/reproduce/figure_account.hpp"
-#include "experiments/reproduce/specdec/specdec_models.hpp"
+#include "experiments/reproduce/paper_formulas.hpp"
+#include "experiments/reproduce/specdec/translation.hpp"
+#include "experiments/reproduce/table_account.hpp"
 #include "latency/models/model_registry.hpp"
 #include "sim/estimates.hpp"
 #include "sim/process/sequence_simulator.hpp"
@@ -23,13 +25,6 @@ namespace {
 constexpr std::uint64_t drawn_sentences = 6000;
 constexpr double bin_width = 0.5;
 
-/// What all sentences together show, from printed cells.
-struct SentenceSetting {
-  double tokens_per_iteration;
-  double speedup;
-  std::string source;
-};
-
 struct SentenceKind {
   const char* name;
   double spread;  ///< of the logit of acceptance over sentences
@@ -40,7 +35,7 @@ constexpr std::array<SentenceKind, 2> sentence_kinds{
     {{"all sentences alike", 0.0}, {"acceptance varies between sentences", 0.8}}};
 
 /// The sentences whose total tokens over total iterations are the printed ones.
-std::vector<sim::Sentence> matching_sentences(const SentenceSetting& setting, double spread, std::uint64_t seed) {
+std::vector<sim::Sentence> matching_sentences(double tokens_per_iteration, double spread, std::uint64_t seed) {
   const auto draw = [&](double location) {
     return sim::simulate_sentences({.mean_length = specdec_mean_tokens(),
                                     .location = location,
@@ -52,9 +47,8 @@ std::vector<sim::Sentence> matching_sentences(const SentenceSetting& setting, do
   };
   constexpr int bits = 12;
   const double location =
-      boost::math::tools::bisect(
-          [&](double at) { return sim::tokens_per_iteration(draw(at)) - setting.tokens_per_iteration; }, -1.0, 6.0,
-          boost::math::tools::eps_tolerance<double>(bits))
+      boost::math::tools::bisect([&](double at) { return sim::tokens_per_iteration(draw(at)) - tokens_per_iteration; },
+                                 -1.0, 6.0, boost::math::tools::eps_tolerance<double>(bits))
           .first;
   return draw(location);
 }
@@ -62,7 +56,7 @@ std::vector<sim::Sentence> matching_sentences(const SentenceSetting& setting, do
 /// Eq. 4 with the setup of the profile; the time of an iteration is what makes the whole set as fast as printed.
 /// Sorted.
 std::vector<double> sentence_speedups(const std::vector<sim::Sentence>& sentences, double total_speedup) {
-  const analytic::BlockLatency profile = specdec_profile();
+  const BlockLatency profile = specdec_profile();
   const double token_ms = (specdec_beam_ms() - profile.target_encoder_ms) / specdec_mean_tokens();
   const auto plain_ms = [&](const sim::Sentence& sentence) {
     return profile.target_encoder_ms + static_cast<double>(sentence.tokens) * token_ms;
@@ -73,23 +67,23 @@ std::vector<double> sentence_speedups(const std::vector<sim::Sentence>& sentence
     all_plain_ms += plain_ms(sentence);
     iterations += static_cast<double>(sentence.iterations);
   }
-  analytic::BlockLatency latency = profile;
+  BlockLatency latency = profile;
   latency.draft_ms = 0.0;
   latency.verify_ms =
-      (all_plain_ms / total_speedup - static_cast<double>(sentences.size()) * analytic::setup_ms(profile)) / iterations;
+      (all_plain_ms / total_speedup - static_cast<double>(sentences.size()) * profile.setup_ms()) / iterations;
   std::vector<double> speedups;
   for (const sim::Sentence& sentence : sentences) {
-    speedups.push_back(analytic::speedup(latency, static_cast<double>(sentence.iterations), plain_ms(sentence)));
+    speedups.push_back(plain_ms(sentence) / latency.sentence_ms(static_cast<double>(sentence.iterations)));
   }
   std::sort(speedups.begin(), speedups.end());
   return speedups;
 }
 
-void sentence_figure(FigureAccount& figure, const SentenceSetting& setting, const ExperimentSettings& settings) {
-  figure.say_declared("caption", {setting.source, specdec_mean_tokens()});
+void sentence_figure(FigureAccount& figure, const ExperimentSettings& settings) {
+  figure.say_caption();
   for (const SentenceKind& kind : sentence_kinds) {
-    const std::vector<double> speedups =
-        sentence_speedups(matching_sentences(setting, kind.spread, settings.seed), setting.speedup);
+    const std::vector<double> speedups = sentence_speedups(
+        matching_sentences(figure.value("tokens"), kind.spread, settings.seed), figure.value("speedup"));
     const auto between = [&](double low, double high) {
       return std::lower_bound(speedups.begin(), speedups.end(), high) -
              std::lower_bound(speedups.begin(), speedups.end(), low);
@@ -104,7 +98,7 @@ void sentence_figure(FigureAccount& figure, const SentenceSetting& setting, cons
     const double share = static_cast<double>(most) / n;
     const auto quantile = [&](double level) { return speedups[static_cast<std::size_t>(level * (n - 1.0))]; };
     const std::string summary =
-        figure.declared().text("summary_of_sentences", {100.0 * share, quantile(0.5), quantile(0.05), quantile(0.95)});
+        figure.declared().said("summary_of_sentences", 100.0 * share, quantile(0.5), quantile(0.05), quantile(0.95));
     figure.say(fmt::format(" {}: {}\n", kind.name, summary));
     figure.score({.experiment = figure.declared().id(),
                   .row = kind.name,
@@ -116,39 +110,16 @@ void sentence_figure(FigureAccount& figure, const SentenceSetting& setting, cons
   }
 }
 
-void emnlp_figure6(FigureAccount& figure, const ExperimentSettings& settings) {
-  const PublishedTable& table = published_table("emnlp_table2");
-  const std::size_t row = table.size() - 1;
-  const std::string source = figure.declared().text("source", {table.text(row, "tok"), table.text(row, "speed_x")});
-  sentence_figure(figure, {table.value(row, "tok"), table.value(row, "speed_x"), source}, settings);
-}
-
-void iclr_figure4(FigureAccount& figure, const ExperimentSettings& settings) {
-  const PublishedTable& table = published_table("iclr_table1");
-  const std::size_t row = table.size() - 1;
-  const double tokens = specdec_mean_tokens() / table.value(row, "iterations");
-  const std::string source =
-      figure.declared().text("source", {table.text(row, "iterations"), table.text(row, "speedup_rerun_x")});
-  sentence_figure(figure, {tokens, table.value(row, "speedup_rerun_x"), source}, settings);
-}
-
 void iclr_figure2(FigureAccount& figure, const ExperimentSettings& /*settings*/) {
-  const PublishedTable& main = published_table("iclr_table1");
-  const analytic::BlockLatency profile = specdec_profile();
-  figure.say_declared("caption");
+  const TableAccount account(declaration("iclr-table1"));
+  const PublishedTable& main = account.published();
+  figure.say_caption();
   for (std::size_t row = 0; row < main.size(); ++row) {
-    const char* speed = main.is_number(row, "speedup_rerun_x") ? "speedup_rerun_x" : "speedup_reported_x";
+    const std::string speed = main.is_number(row, "speedup_rerun_x") ? "speedup_rerun_x" : "speedup_reported_x";
     if (!main.is_number(row, speed)) continue;
-    std::optional<double> ours;
-    const std::string& model = main.text(row, "model");
-    const bool theirs = main.text(row, "group") == "Ours";
-    if (theirs && main.is_number(row, "iterations")) {
-      const double iterations = main.value(row, "iterations");
-      ours = model.starts_with("NAT") ? specdec_beam_ms() / analytic::drafter_alone_ms(profile, iterations)
-                                      : analytic::speedup(profile, iterations, specdec_beam_ms());
-    }
-    figure.row(theirs ? "SpecDec and its parts" : main.text(row, "group"), model, main.value(row, "bleu_en_de"),
-               main.value(row, speed), ours);
+    const std::string& group = main.text(row, "group");
+    figure.row(group == "Ours" ? "SpecDec and its parts" : group, main.text(row, "model"),
+               main.value(row, "bleu_en_de"), main.value(row, speed), account.answer(row, speed)->ours);
   }
 }
 
@@ -210,6 +181,12 @@ constexpr std::array<std::int64_t, 3> told_sentence_batches{1, 32, 128};
 constexpr std::uint64_t served_batches = 200;
 constexpr std::uint64_t replicas = 20;
 
+/// Greedy decoding relative to beam search, in [Xia2022, Table 1] as in every table that prints both.
+double greedy_speedup() {
+  const PublishedTable& main = published_table("iclr_table1");
+  return main.value(main.row_where({{"model", "AT verifier (b = 1)"}}), "speedup_rerun_x");
+}
+
 /// Of a host that launches work and a device that computes meanwhile, the longer one, part by part.
 BatchTimes longer(const BatchTimes& host, const BatchTimes& device) {
   return {.setup_ms = std::max(host.setup_ms, device.setup_ms), .step_ms = std::max(host.step_ms, device.step_ms)};
@@ -230,12 +207,6 @@ struct TranslationSystem {
 constexpr TranslationSystem beam_search{"Transformer-base, beam 5", 5};
 constexpr TranslationSystem own_pace{"SpecDec, own pace", 0};
 
-/// Printed for all sentences together; the speedup is over beam search.
-struct PrintedSpeed {
-  double tokens_per_iteration;
-  double speedup;
-};
-
 /// Whose time counts: the roofline knows no program, the printed times no batch.
 struct Clock {
   std::string_view name;
@@ -247,19 +218,20 @@ constexpr std::array clocks{Clock{"device alone", false}, Clock{"device and prog
 struct Translation {
   Clock clock;
   const TranslationDevice& device;
-  PrintedSpeed printed;
-  double alpha;
+  double tokens_per_iteration;  ///< printed for all sentences together
+  double speedup;               ///< the same; over beam search
+  double alpha = translation_alpha(tokens_per_iteration);
 
   /// What the papers' program takes at batch 1, where a device of theirs computes for a fraction of that: encoders and
   /// "Others" from the module profile [Xia2022, Table 18], steps as long as the printed speedups say.
   [[nodiscard]] BatchTimes program(const TranslationSystem& system) const {
-    const analytic::BlockLatency profile = specdec_profile();
+    const BlockLatency profile = specdec_profile();
     const auto tokens = static_cast<double>(translation_tokens());
     const bool plain = system.beams > 0;
-    const double setup_ms = plain ? profile.target_encoder_ms : analytic::setup_ms(profile);
-    const double speedup = !plain ? printed.speedup : system.beams == 1 ? specdec_greedy_speedup() : 1.0;
-    const double steps = plain ? tokens : tokens / printed.tokens_per_iteration;
-    return {.setup_ms = setup_ms, .step_ms = (specdec_beam_ms() / speedup - setup_ms) / steps};
+    const double setup_ms = plain ? profile.target_encoder_ms : profile.setup_ms();
+    const double faster = !plain ? speedup : system.beams == 1 ? greedy_speedup() : 1.0;
+    const double steps = plain ? tokens : tokens / tokens_per_iteration;
+    return {.setup_ms = setup_ms, .step_ms = (specdec_beam_ms() / faster - setup_ms) / steps};
   }
 
   [[nodiscard]] BatchTimes times(const TranslationSystem& system, std::int64_t batch, std::int64_t context) const {
@@ -324,14 +296,11 @@ void tell_speedups(FigureAccount& figure, const Translation& translation, const 
 }
 
 void emnlp_figure5(FigureAccount& figure, const ExperimentSettings& settings) {
-  const PublishedTable& ablation = published_table("emnlp_table2");
-  const std::size_t row = ablation.size() - 1;
-  const PrintedSpeed printed{ablation.value(row, "tok"), ablation.value(row, "speed_x")};
   const TranslationDevice device("p100", "specdec-drafter-12-2");
-  figure.say_declared("caption", {translation_tokens(), ablation.text(row, "tok"), ablation.text(row, "speed_x")});
+  figure.say_caption();
   std::uint64_t point = 0;
   for (const Clock& clock : clocks) {
-    const Translation translation{clock, device, printed, translation_alpha(printed.tokens_per_iteration)};
+    const Translation translation{clock, device, figure.value("tokens"), figure.value("speedup")};
     for (const TranslationSystem& system : {beam_search, TranslationSystem{"Transformer-base, greedy", 1}, own_pace,
                                             TranslationSystem{"SpecDec, lockstep", 0, Batching::lockstep}}) {
       for (const std::int64_t batch : sentence_batches) {
@@ -346,17 +315,13 @@ void emnlp_figure5(FigureAccount& figure, const ExperimentSettings& settings) {
 }
 
 void iclr_figure5(FigureAccount& figure, const ExperimentSettings& /*settings*/) {
-  const PublishedTable& main = published_table("iclr_table1");
-  const std::size_t row = main.size() - 1;
-  const PrintedSpeed printed{specdec_mean_tokens() / main.value(row, "iterations"), main.value(row, "speedup_rerun_x")};
-  figure.say_declared("caption",
-                      {translation_tokens(), main.text(row, "iterations"), main.text(row, "speedup_rerun_x")});
+  figure.say_caption();
   using NamedSheet = std::pair<const char*, const char*>;
   for (const Clock& clock : clocks) {
     for (const auto& [name, sheet] : {NamedSheet{"P100", "p100"}, {"V100", "v100"}, {"A100", "a100-80gb"}}) {
       // The memory tables of this version have the drafter at the size of the target.
       const TranslationDevice device(sheet, "transformer-base");
-      const Translation translation{clock, device, printed, translation_alpha(printed.tokens_per_iteration)};
+      const Translation translation{clock, device, figure.value("tokens"), figure.value("speedup")};
       for (const std::int64_t batch : sentence_batches) {
         figure.row(clock.name, name, batch,
                    translation.latency_ms(beam_search, batch) / translation.latency_ms(own_pace, batch));
@@ -370,9 +335,9 @@ void iclr_figure5(FigureAccount& figure, const ExperimentSettings& /*settings*/)
 
 ExperimentCodes specdec_figures() {
   return {{"emnlp-figure5", emnlp_figure5},
-          {"emnlp-figure6", emnlp_figure6},
+          {"emnlp-figure6", sentence_figure},
           {"iclr-figure2", iclr_figure2},
-          {"iclr-figure4", iclr_figure4},
+          {"iclr-figure4", sentence_figure},
           {"iclr-figure5", iclr_figure5}};
 }
 

@@ -66,4 +66,17 @@ struct CallCost {
 /// Gain of a call, 1 - after / before, by counted time.
 [[nodiscard]] double counted_call_gain(gpu_bench::Verifier verifier, const VerificationPair& pair, std::int64_t gamma);
 
+// ---- Memory of a call, in rows of vocabulary length.
+
+/// In the order of the columns of [Wagner2024, Table 1]: tensor operations; one kernel that writes every ratio and
+/// every residual; the same kernel on logits, without a softmax.
+enum class VerificationVariant { baseline, exact, sigmoid };
+
+/// What one call for one sequence reads: gamma + 1 rows of the target's logits and gamma of the drafter's.
+[[nodiscard]] std::int64_t verification_logit_rows(std::int64_t gamma);
+
+/// Those, and the rows allocated at the memory peak, where the call draws the corrected token of a rejected draft.
+/// Counted from the tensors of the code of [Wagner2024]; the few further numbers per position are neglected.
+[[nodiscard]] std::int64_t verification_peak_rows(VerificationVariant variant, std::int64_t gamma);
+
 }  // namespace foredraft::experiments

@@ -13,27 +13,28 @@ namespace {
 Declaration declared_as(const std::string& text) { return {"test", parse_toml(text, "test")}; }
 
 /// [Xia2023, Table 15]: two rows, power, hours, energy, carbon.
-Declaration energy_declaration(const std::string& cells, const std::string& caption = "caption") {
+Declaration energy_declaration(const std::string& cells, const std::string& caption = "caption",
+                               const std::string& more = "") {
   return declared_as("published = 'emnlp_table15'\ncaption = '" + caption +
                      "'\nlabels = ['model', 'gpu_type']\ncells = [{ columns = ['avg_power_w', 'gpu_hours_h'], kind = "
                      "'input' }," +
-                     cells + "]");
+                     cells + "]\n" + more);
 }
 
-Declaration complete_declaration(const std::string& more = "") {
+Declaration complete_declaration(const std::string& cells = "", const std::string& more = "") {
   return energy_declaration(
       "{ columns = ['carbon_g_co2eq'], kind = 'out_of_reach', note = 'not today' },"
-      "{ columns = ['total_energy_wh'], kind = 'predicted', note = 'a model; off by {off:+.1f} %' },"
-      "{ columns = ['total_energy_wh'], where = { model = 'AR*' }, kind = 'exact', note = 'as computed' }," +
-          more,
-      "what it is");
+      "{ columns = ['total_energy_wh'], kind = 'predicted', ours = 'energy', note = 'a model; off by {off:+.1f} %' },"
+      "{ columns = ['total_energy_wh'], where = { model = 'AR*' }, kind = 'exact', ours = 'energy', note = 'as "
+      "computed' "
+      "}," +
+          cells,
+      "what it is", more);
 }
 
 TableAccount complete_account(const Declaration& declared) {
   TableAccount account(declared);
-  account.compute("total_energy_wh", [](std::size_t row) {
-    return row == 0 ? Computed(RoundedValue{.value = 25.5, .rounding = {25.4, 25.535}}) : Computed(6.05);
-  });
+  account.define("energy", [](const Cells& at) { return at.row() == 0 ? 25.536 : 6.05; });
   return account;
 }
 
@@ -52,15 +53,14 @@ TEST_CASE("a table does not finish while a number has no account, and says which
   const Declaration declared = energy_declaration(
       "{ columns = ['total_energy_wh'], kind = 'input' },"
       "{ columns = ['carbon_g_co2eq'], where = { model = 'AR (greedy)' }, kind = 'input' }");
-  TableAccount account(declared);
-  CHECK_THROWS_WITH(account.finish(),
+  CHECK_THROWS_WITH(TableAccount(declared).finish(),
                     "test: numbers without an account: row 1 (SpecDec (k = 25) Nvidia P100), column carbon_g_co2eq");
-  account.cell(1, "carbon_g_co2eq", {.kind = Kind::input});
-  CHECK(account.finish().rows.size() == 8);
 }
 
-TEST_CASE("a cell that is declared to be computed has no account before it is") {
-  const Declaration declared = complete_declaration();
+TEST_CASE("a cell that is declared to be computed has no account without a formula") {
+  const Declaration declared = energy_declaration(
+      "{ columns = ['total_energy_wh'], kind = 'exact', note = 'which?' },"
+      "{ columns = ['carbon_g_co2eq'], kind = 'out_of_reach' }");
   CHECK_THROWS_WITH(TableAccount(declared).finish(),
                     "test: numbers without an account: row 0 (AR (greedy) Nvidia P100), column total_energy_wh; row 1 "
                     "(SpecDec (k = 25) Nvidia P100), column total_energy_wh");
@@ -77,7 +77,7 @@ TEST_CASE("every printed number gets one row in printed order, with our value an
   CHECK(result.rows[4].row == "SpecDec (k = 25) Nvidia P100");
   const ScorecardRow& exact = row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh");
   CHECK(exact.verdict == Verdict::pass);
-  CHECK(exact.ours.value() == 25.5);
+  CHECK(exact.ours.value() == 25.536);
   CHECK(exact.note == "as computed");
   CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "total_energy_wh").verdict == Verdict::shown);
   CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "carbon_g_co2eq").note == "not today");
@@ -88,21 +88,20 @@ TEST_CASE("the text shows our value beside the printed one, with one digit more"
   const ExperimentResult result = complete_account(declared).finish();
   CHECK(contains(result.text, "what it is"));
   CHECK(contains(result.text, "total_energy_wh, paper"));
-  CHECK(contains(result.text, "25.500 pass"));
+  CHECK(contains(result.text, "25.536 pass"));
   CHECK(contains(result.text, "6.050 shown"));
   CHECK_FALSE(contains(result.text, "avg_power_w, paper"));
   CHECK(result.artifacts.size() == 3);
 }
 
 TEST_CASE("the data of a table hold every column as printed, and our values and verdicts under names of their own") {
-  const Declaration declared = complete_declaration();
-  TableAccount account = complete_account(declared);
-  account.cell(1, "total_energy_wh", {.kind = Kind::input});
-  const ExperimentResult result = account.finish();
+  const Declaration declared =
+      complete_declaration("{ columns = ['total_energy_wh'], where = { model = 'SpecDec*' }, kind = 'input' }");
+  const ExperimentResult result = complete_account(declared).finish();
   CHECK(result.artifacts.at(0).content ==
         "model,gpu_type,avg_power_w,gpu_hours_h,total_energy_wh,total_energy_wh_ours,total_energy_wh_verdict,"
         "carbon_g_co2eq\n"
-        "AR (greedy),Nvidia P100,86,0.27,25.54,25.5,pass,9.83\n"
+        "AR (greedy),Nvidia P100,86,0.27,25.54,25.536,pass,9.83\n"
         "SpecDec (k = 25),Nvidia P100,110,0.05,6.05,,,2.33\n");
 }
 
@@ -125,10 +124,9 @@ TEST_CASE("an exact answer passes where its interval touches the rounding and fa
 
 TEST_CASE("a finding is printed with its arithmetic, in a cell or of the text") {
   const Declaration declared = complete_declaration(
-      "{ columns = ['gpu_hours_h'], where = { model = 'SpecDec*' }, kind = 'input', finding = '5 is not 6' }");
-  TableAccount account = complete_account(declared);
-  account.remark("Sec. 9", "540 % shorter");
-  const ExperimentResult result = account.finish();
+      "{ columns = ['gpu_hours_h'], where = { model = 'SpecDec*' }, kind = 'input', finding = '5 is not 6' }",
+      "after = [{ about = 'Sec. 9', text = '{100 * 5.4:.0f} % shorter' }]");
+  const ExperimentResult result = complete_account(declared).finish();
   CHECK(contains(result.text, "finding  SpecDec (k = 25) Nvidia P100, gpu_hours_h: paper 0.05; 5 is not 6"));
   CHECK(contains(result.text, "finding  Sec. 9: 540 % shorter"));
   REQUIRE(result.rows.size() == 9);
@@ -138,80 +136,101 @@ TEST_CASE("a finding is printed with its arithmetic, in a cell or of the text") 
   CHECK_FALSE(any_failed(result.rows));
 }
 
+TEST_CASE("texts follow a table in their order, once or for each of some rows, and rows that no paper prints") {
+  const Declaration declared = complete_declaration(
+      "",
+      "after = [{ text = 'hours:' }, { where = { gpu_type = 'Nvidia*' }, text = ' {gpu_hours_h}' }, { text = '.' },"
+      "{ column = 'double_power', ours = '2 * avg_power_w', text = 'twice {avg_power_w}' }]");
+  TableAccount account = complete_account(declared);
+  account.after().text = " And more";
+  const ExperimentResult result = account.finish();
+  CHECK(result.text.ends_with("hours: 0.27 0.05. And more"));
+  REQUIRE(result.rows.size() == 10);
+  CHECK(result.rows.back().column == "double_power");
+  CHECK(result.rows.back().ours.value() == 220.0);
+  CHECK(result.rows.back().note == "twice 110");
+  CHECK_FALSE(result.rows.back().published);
+}
+
 TEST_CASE(
-    "the finding of an exact cell holds where our interval misses the printed one, any other where code says so") {
+    "the finding of an exact cell holds where our interval misses the printed one, of any other on its condition") {
   const Declaration declared = energy_declaration(
-      "{ columns = ['total_energy_wh'], kind = 'exact', note = 'fine', finding = '{ours:.1f} ({low} to {high}), not "
-      "{printed}: {}' },"
-      "{ columns = ['carbon_g_co2eq'], kind = 'fitted', note = 'fine', finding = 'off by {off:.0f} %' }");
+      "{ columns = ['total_energy_wh'], kind = 'exact', ours = 'energy', note = 'fine', finding = '{ours:.1f} "
+      "({low(ours):.2f} to {high(ours):.2f}), not {self}: {why}' },"
+      "{ columns = ['carbon_g_co2eq'], kind = 'fitted', ours = '4.66', note = 'fine', finding = 'off by {off:.0f} %', "
+      "if = 'at_least(1, gpu_hours_h / 0.1)' }");
   TableAccount account(declared);
-  account.compute("total_energy_wh", [](std::size_t row) {
-    const double ours = row == 0 ? 25.54 : 7.0;
-    return Computed(RoundedValue{.value = ours, .rounding = {ours, ours + 0.5}}, {"why"});
-  });
-  account.compute("carbon_g_co2eq", [](std::size_t row) {
-    Computed answer(4.66);
-    answer.finding = row == 1;
-    return answer;
-  });
+  account.define(
+      "energy", [](const Cells& at) { return at.row() == 0 ? 25.54 : 0.08 * at(at.table(), at.row(), "avg_power_w"); });
+  account.define_text("why", [](const Cells&) { return "why"; });
   const ExperimentResult result = account.finish();
   CHECK(row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh").note == "fine");
-  CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "total_energy_wh").note == "7.0 (7 to 7.5), not 6.05: why");
+  CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "total_energy_wh").note == "8.8 (8.76 to 8.84), not 6.05: why");
   CHECK(row_of(result, "AR (greedy) Nvidia P100", "carbon_g_co2eq").note == "fine");
   CHECK(row_of(result, "SpecDec (k = 25) Nvidia P100", "carbon_g_co2eq").note == "off by 100 %");
+}
+
+TEST_CASE("a value that is not exact has an interval where it is declared, and `of` goes with the column") {
+  const Declaration declared = energy_declaration(
+      "{ columns = ['total_energy_wh', 'carbon_g_co2eq'], of = ['avg_power_w', 'gpu_hours_h'], kind = 'fitted', ours = "
+      "'of', rounded = true }");
+  const ExperimentResult result = TableAccount(declared).finish();
+  CHECK(row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh").ours.value() == 86.0);
+  CHECK(row_of(result, "AR (greedy) Nvidia P100", "total_energy_wh").ours_interval->high == 86.5);
+  CHECK(row_of(result, "AR (greedy) Nvidia P100", "carbon_g_co2eq").ours.value() == 0.27);
 }
 
 TEST_CASE("a formula's interval holds the corners of all cells that it reads, each once") {
   const RoundedValue energy = evaluate(
       [](const Cells& at) {
-        return at("gpu_hours_h") * at("avg_power_w") / at("gpu_hours_h") +
-               at("emnlp_table2", {{"model", "SpecDec w/ h*"}}, "tok");
+        const auto own = [&](const char* column) { return at(at.table(), at.row(), column); };
+        const PublishedTable& drafters = published_table("emnlp_table2");
+        return own("gpu_hours_h") * own("avg_power_w") / own("gpu_hours_h") +
+               at(drafters, drafters.row_where({{"model", "SpecDec w/ h*"}}), "tok");
       },
       published_table("emnlp_table15"), 1);
   CHECK(energy.value == Approx(110.0 + 2.32).epsilon(tests::few_ulp));
   CHECK(energy.rounding.low == Approx(109.5 + 2.315).epsilon(tests::few_ulp));
   CHECK(energy.rounding.high == Approx(110.5 + 2.325).epsilon(tests::few_ulp));
-  const RoundedValue nothing_read = evaluate([](const Cells&) { return 3.0; });
+  const RoundedValue nothing_read = evaluate([](const Cells&) { return 3.0; }, published_table("emnlp_table15"), 0);
   CHECK(nothing_read.rounding.low == 3.0);
   CHECK(nothing_read.rounding.high == 3.0);
 }
 
-TEST_CASE("later accounts replace earlier ones, and labels that are numbers are inputs") {
+TEST_CASE("later rules replace earlier ones, and labels that are numbers are inputs") {
   const Declaration declared = declared_as(
       "published = 'emnlp_table3'\ncaption = 'caption'\nlabels = ['model', 'k']\n"
       "cells = [{ columns = ['tok', 'bleu', 'speed_x'], kind = 'input' },"
-      "{ columns = ['tok'], where = { k = '10' }, kind = 'out_of_reach' }]");
-  TableAccount account(declared);
-  account.cell(2, "tok", {.ours = 6.0, .kind = Kind::fitted, .note = "late"});
-  const ExperimentResult result = account.finish();
+      "{ columns = ['tok'], where = { k = '10' }, kind = 'out_of_reach' },"
+      "{ columns = ['tok'], where = { k = '15' }, kind = 'fitted', ours = '6' }]");
+  const ExperimentResult result = TableAccount(declared).finish();
   CHECK(row_of(result, "SpecDec k=10", "k").kind == Kind::input);
   CHECK(row_of(result, "SpecDec k=10", "tok").kind == Kind::out_of_reach);
   CHECK(row_of(result, "SpecDec k=15", "tok").kind == Kind::fitted);
   CHECK(row_of(result, "AR-base (b = 5)", "tok").kind == Kind::input);
 }
 
-TEST_CASE("an account refuses cells without a number, unknown columns and exact answers without an interval") {
-  const Declaration declared = energy_declaration("");
-  TableAccount account(declared);
-  CHECK_THROWS_AS(account.cell(0, "gpu_type", {.kind = Kind::input}), std::logic_error);
-  CHECK_THROWS_AS(account.cell(0, "nothing", {.kind = Kind::input}), std::logic_error);
-  CHECK_THROWS_AS(account.cell(0, "total_energy_wh", {.ours = 1.0, .kind = Kind::exact}), std::logic_error);
+TEST_CASE("an account refuses unknown tables, columns and exact answers without an interval") {
   const Declaration unknown = declared_as("published = 'no_such_table'\nlabels = []");
   CHECK_THROWS_AS(TableAccount(unknown), std::logic_error);
+  const Declaration nothing = energy_declaration("{ columns = ['carbon_g_co2eq'], kind = 'fitted', ours = 'nothing' }");
+  CHECK_THROWS_AS(TableAccount(nothing).finish(), std::logic_error);
+  CHECK_THROWS_AS(scored({.ours = 1.0, .kind = Kind::exact}), std::logic_error);
 }
 
 TEST_CASE("a prediction's note ends with its signed error") {
-  const Declaration declared = declared_as(
-      "published = 'emnlp_table2'\nlabels = ['model']\n"
-      "cells = [{ columns = ['speed_x'], kind = 'predicted', note = 'Eq. 4; off by {off:+.1f} %' },"
-      "{ columns = ['tok', 't_d', 'bleu'], kind = 'input' }]\ncaption = 'caption'");
-  const auto note = [&](double ours) {
-    TableAccount account(declared);
-    account.compute("speed_x", [ours](std::size_t) { return Computed(ours); });
-    return row_of(account.finish(), "SpecDec w/ Spec-Drafter (w/o Principle I)", "speed_x").note;  // prints 4.4
+  const auto note = [&](const std::string& ours) {
+    const Declaration declared = declared_as(
+        "published = 'emnlp_table2'\nlabels = ['model']\n"
+        "cells = [{ columns = ['speed_x'], kind = 'predicted', ours = '" +
+        ours +
+        "', note = 'Eq. 4; off by {off:+.1f} %' }, { columns = ['tok', 't_d', 'bleu'], kind = 'input' }]\n"
+        "caption = 'caption'");
+    // prints 4.4
+    return row_of(TableAccount(declared).finish(), "SpecDec w/ Spec-Drafter (w/o Principle I)", "speed_x").note;
   };
-  CHECK(note(4.95) == "Eq. 4; off by +12.5 %");
-  CHECK(note(3.3) == "Eq. 4; off by -25.0 %");
+  CHECK(note("4.95") == "Eq. 4; off by +12.5 %");
+  CHECK(note("3.3") == "Eq. 4; off by -25.0 %");
 }
 
 TEST_CASE("every declared rule says something of a printed number") {

@@ -158,6 +158,16 @@ TEST_CASE("speeds from the module profile are those worked out by hand") {
             .ours.value() == Approx(german / (setup + 2.5 * iteration)));
 }
 
+TEST_CASE("energy, carbon and memory are those worked out by hand") {
+  CHECK(cell_of("emnlp-table15", "AR (greedy) Nvidia P100", "total_energy_wh").ours.value() == Approx(25.542));
+  CHECK(cell_of("emnlp-table15", "AR (greedy) Nvidia P100", "carbon_g_co2eq").ours.value() == Approx(0.385 * 25.54));
+  // 243.2 at batch 1 and 494.6 at batch 32: 8.11 a sequence.
+  CHECK(cell_of("emnlp-table8", "AR (greedy)", "peak_mb_batch_1").ours.value() == Approx(243.2));
+  CHECK(cell_of("emnlp-table8", "AR (greedy)", "peak_mb_batch_32").ours.value() == Approx(494.6));
+  CHECK(cell_of("emnlp-table8", "AR (greedy)", "peak_mb_batch_4").ours.value() ==
+        Approx(243.2 + 3.0 * (494.6 - 243.2) / 31.0));
+}
+
 TEST_CASE("the summarisation line goes through two rows and predicts the third") {
   const double slope = (1.0 / 3.0 - 1.0 / 4.8) / (14.0 - 7.9);
   const ScorecardRow& middle = cell_of("iclr-table6", "Ours SpecDec++ k=25 top_beta=3 tau=1.0", "speed_x");

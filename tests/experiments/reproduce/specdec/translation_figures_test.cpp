@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "experiments/reproduce/registry.hpp"
-#include "experiments/reproduce/specdec/specdec_models.hpp"
+#include "experiments/reproduce/specdec/translation.hpp"
 #include "tests/experiments/reproduce/figure_data.hpp"
 #include "tests/support/tolerances.hpp"
 

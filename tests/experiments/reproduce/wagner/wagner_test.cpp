@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <initializer_list>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -123,6 +124,28 @@ TEST_CASE("the sigmoid variant accepts nearly everything and gives up most of wh
   }
   // Emitting whatever is drafted is off by 1 - alpha = 0.2: the widest scale has got there.
   CHECK(losses[4].law.total_variation.mean == Approx(0.2).margin(0.01));
+}
+
+TEST_CASE("a verification call holds the most rows that a ledger of its tensors shows") {
+  // Statement by statement: rows allocated, less those that are given back.
+  const auto peak_of = [](std::int64_t given, std::initializer_list<std::int64_t> steps) {
+    std::int64_t held = given;
+    std::int64_t peak = given;
+    for (const std::int64_t step : steps) peak = std::max(peak, held += step);
+    return peak;
+  };
+  for (const std::int64_t gamma : {1, 2, 5, 20}) {
+    const std::int64_t logits = gamma + (gamma + 1);
+    CHECK(verification_logit_rows(gamma) == logits);
+    // q and p by softmax; p - q at the rejected position; its positive part, p - q given back; exponential variates.
+    CHECK(verification_peak_rows(VerificationVariant::baseline, gamma) ==
+          peak_of(logits, {gamma, gamma + 1, 1, 1, -1, 1}));
+    // Residuals and ratios of all positions; p and q by softmax; one residual over its sum; exponential variates.
+    CHECK(verification_peak_rows(VerificationVariant::exact, gamma) ==
+          peak_of(logits, {gamma, gamma, gamma + 1, gamma, 1, 1}));
+    // No softmax; the residual over its sum is clamped, the unclamped one given back.
+    CHECK(verification_peak_rows(VerificationVariant::sigmoid, gamma) == peak_of(logits, {gamma, gamma, 1, 1, -1, 1}));
+  }
 }
 
 TEST_CASE("memory against gamma is counted for every pair and variant, and claims no agreement") {
