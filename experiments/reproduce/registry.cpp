@@ -14,7 +14,7 @@ namespace {
 
 /// A table without numbers to reproduce.
 ExperimentResult listed(const Declaration& declared) {
-  const std::string why = declared.text("listed");
+  const std::string& why = declared.text("listed");
   return {.text = fmt::format("{}: listed. {}\n", declared.text("caption"), why),
           .rows = {{.experiment = declared.id(),
                     .row = "whole table",
